@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Compiler and linker flags of the project's own code.
+
+set(TAPER_WARNINGS
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
+
+function(taper_compile_options target)
+    target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -ffp-contract=off
+                                             -ffunction-sections -fdata-sections)
+    # POSIX for files, clocks and threads; nothing beyond.
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+    if(TAPER_WARNINGS_AS_ERRORS)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        # gcc does not follow status checks across functions and guesses.
+        target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)
+    endif()
+    taper_sanitize(${target})
+endfunction()
+
+function(taper_sanitize target)
+    if(TAPER_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${TAPER_SANITIZE} -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+        target_link_options(${target} PUBLIC -fsanitize=${TAPER_SANITIZE})
+    endif()
+endfunction()
+
+function(taper_link_options target)
+    taper_sanitize(${target})
+    if(APPLE)
+        target_link_options(${target} PRIVATE -Wl,-dead_strip)
+    else()
+        target_link_options(${target} PRIVATE -Wl,--gc-sections)
+    endif()
+endfunction()

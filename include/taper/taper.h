@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Taper: runs PyTorch Mobile's model files. This header is the whole run-time interface: load a model, call its
+ * methods with values, read the values that come back.
+ *
+ * Conventions
+ * - Every function that can fail returns a taper_status and takes an optional taper_error (NULL is fine).
+ * - Objects are opaque; create/load/new gives one reference, release/destroy drops it; NULL may be released.
+ * - On failure output pointers are set to NULL and nothing is kept.
+ * - Sizes of tensors are in elements, strides in elements, storage sizes in bytes; order of dimensions is PyTorch's.
+ * - A context and a model may be used by several threads at once; a session by one thread at a time
+ *   (taper_session_cancel excepted). Values may be released by any thread.
+ */
+#ifndef TAPER_TAPER_H
+#define TAPER_TAPER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(TAPER_SHARED) && defined(_WIN32)
+#define TAPER_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define TAPER_API __attribute__((visibility("default")))
+#else
+#define TAPER_API
+#endif
+
+#if defined(__GNUC__)
+#define TAPER_MUST_USE __attribute__((warn_unused_result))
+#else
+#define TAPER_MUST_USE
+#endif
+
+#define TAPER_VERSION_MAJOR 0
+#define TAPER_VERSION_MINOR 1
+#define TAPER_VERSION_PATCH 0
+
+/* "0.1.0"; static. */
+TAPER_API const char *taper_version(void);
+
+/* ---- status and errors ------------------------------------------------------------------------------------- */
+
+typedef enum taper_status {
+    TAPER_OK = 0,
+    TAPER_ERROR_ARGUMENT = 1,    /* the caller passed something wrong; the message names it */
+    TAPER_ERROR_FILE = 2,        /* the model file is damaged, foreign or could not be read */
+    TAPER_ERROR_UNSUPPORTED = 3, /* valid, but not supported here; the message names the operator and the way out */
+    TAPER_ERROR_RESOURCE = 4,    /* memory, a limit or a budget ran out */
+    TAPER_ERROR_DEVICE = 5,      /* an accelerator failed */
+    TAPER_ERROR_RAISED = 6,      /* the model itself raised an exception; the message is the exception's text */
+    TAPER_ERROR_CANCELLED = 7,   /* taper_session_cancel was called */
+    TAPER_ERROR_INTERNAL = 8     /* a bug in Taper */
+} taper_status;
+
+/* Collects what went wrong: a message of one line, details of several (all missing operators, the module
+ * hierarchy of an exception), and the byte offset in the file where one applies. Reusable; owned by the caller. */
+typedef struct taper_error taper_error;
+
+TAPER_API taper_error *taper_error_create(void); /* NULL when out of memory, which every function accepts */
+TAPER_API void taper_error_destroy(taper_error *error);
+TAPER_API taper_status taper_error_status(const taper_error *error);
+TAPER_API const char *taper_error_message(const taper_error *error); /* never NULL; valid until the next use */
+TAPER_API const char *taper_error_detail(const taper_error *error);  /* "" when there is none */
+TAPER_API int64_t taper_error_offset(const taper_error *error);      /* -1 when unknown */
+
+/* ---- context ------------------------------------------------------------------------------------------------ */
+
+/* One callback, as Lua's: new_size 0 frees, ptr NULL allocates, old_size is always exact. Returns memory aligned for
+ * any C type, or NULL when it cannot. Called from any thread. */
+typedef struct taper_allocator {
+    void *user;
+    void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
+} taper_allocator;
+
+/* Runs task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. */
+typedef struct taper_thread_pool {
+    void *user;
+    size_t (*thread_count)(void *user);
+    void (*run)(void *user, void (*task)(void *argument, size_t index), void *argument, size_t count);
+} taper_thread_pool;
+
+typedef enum taper_log_level { TAPER_LOG_PRINT = 0, TAPER_LOG_WARNING = 1, TAPER_LOG_INFO = 2 } taper_log_level;
+
+/* Text of the model's print() and warnings.warn(), and Taper's own remarks. Not NUL-free: length counts. */
+typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
+
+typedef struct taper_context_options {
+    size_t struct_size;              /* sizeof(taper_context_options) */
+    const taper_allocator *allocator; /* copied; NULL: malloc */
+    const taper_thread_pool *pool;    /* copied; NULL: Taper's own */
+    unsigned threads;                 /* for Taper's own pool, the caller's thread included; 0: physical cores */
+    taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
+    void *log_user;
+    uint64_t cpu_mask;                /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */
+} taper_context_options;
+
+/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. */
+#define TAPER_CPU_NONE (UINT64_C(1) << 63)
+#define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
+#define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
+#define TAPER_CPU_AVX512VNNI (UINT64_C(1) << 2)
+#define TAPER_CPU_NEON (UINT64_C(1) << 16)
+#define TAPER_CPU_NEON_DOT (UINT64_C(1) << 17)
+#define TAPER_CPU_NEON_FP16 (UINT64_C(1) << 18)
+#define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
+
+typedef struct taper_context taper_context;
+
+TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options, taper_context **context,
+                                                           taper_error *error);
+TAPER_API void taper_context_release(taper_context *context);
+TAPER_API unsigned taper_context_threads(const taper_context *context);
+TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
+
+/* ---- values --------------------------------------------------------------------------------------------------- */
+
+/* The numbers are PyTorch's ScalarType. */
+typedef enum taper_dtype {
+    TAPER_U8 = 0,
+    TAPER_I8 = 1,
+    TAPER_I16 = 2,
+    TAPER_I32 = 3,
+    TAPER_I64 = 4,
+    TAPER_F16 = 5,
+    TAPER_F32 = 6,
+    TAPER_F64 = 7,
+    TAPER_C32 = 8,
+    TAPER_C64 = 9,
+    TAPER_C128 = 10,
+    TAPER_BOOL = 11,
+    TAPER_QI8 = 12,
+    TAPER_QU8 = 13,
+    TAPER_QI32 = 14,
+    TAPER_BF16 = 15,
+    TAPER_QU4X2 = 16,
+    TAPER_QU2X4 = 17,
+    TAPER_DTYPE_COUNT = 18
+} taper_dtype;
+
+TAPER_API size_t taper_dtype_size(taper_dtype dtype); /* bytes per element; 0 for sub-byte or unknown dtypes */
+TAPER_API const char *taper_dtype_name(taper_dtype dtype); /* "float32" */
+
+#define TAPER_MAX_RANK 8
+
+typedef enum taper_kind {
+    TAPER_KIND_NONE = 0,
+    TAPER_KIND_BOOL,
+    TAPER_KIND_INT,
+    TAPER_KIND_DOUBLE,
+    TAPER_KIND_COMPLEX,
+    TAPER_KIND_DEVICE,
+    TAPER_KIND_STRING,
+    TAPER_KIND_TENSOR,
+    TAPER_KIND_LIST,
+    TAPER_KIND_TUPLE,
+    TAPER_KIND_DICT,
+    TAPER_KIND_OBJECT,
+    TAPER_KIND_OTHER
+} taper_kind;
+
+/* A reference to an immutable number or a shared, reference-counted tensor, list, dict or object. */
+typedef struct taper_value taper_value;
+
+TAPER_API void taper_value_release(taper_value *value);
+TAPER_API taper_value *taper_value_retain(taper_value *value); /* returns value */
+TAPER_API taper_kind taper_value_kind(const taper_value *value);
+
+TAPER_API TAPER_MUST_USE taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_bool(taper_context *context, int flag, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_int(taper_context *context, int64_t number, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_double(taper_context *context, double number, taper_value **value,
+                                                         taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im, taper_value **value,
+                                                          taper_error *error);
+/* The bytes are copied. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context, const char *text, size_t length,
+                                                         taper_value **value, taper_error *error);
+
+/* A contiguous tensor with uninitialized elements, owned by the value. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                                         taper_value **value, taper_error *error);
+
+typedef struct taper_tensor_info {
+    size_t struct_size; /* sizeof(taper_tensor_info) */
+    taper_dtype dtype;
+    size_t rank;
+    int64_t sizes[TAPER_MAX_RANK];
+    int64_t strides[TAPER_MAX_RANK];
+    void *data;   /* of element [0, 0, …]; borrowed: valid while the value is held */
+    size_t bytes; /* from data to the end of the storage */
+    int quantized; /* 1: per tensor, 2: per channel */
+    double scale;
+    int64_t zero_point;
+} taper_tensor_info;
+
+/* Uses the caller's memory in place: [data, data + bytes) must stay valid until release(user) is called (release may be
+ * NULL when the caller keeps it valid longer than every value). strides NULL: contiguous. With read_only nonzero the
+ * model's in-place writes go to a private copy; otherwise they are seen by the caller, as in PyTorch. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
+                                                              const int64_t *sizes, const int64_t *strides, void *data, size_t bytes,
+                                                              int read_only, void (*release)(void *user), void *user,
+                                                              taper_value **value, taper_error *error);
+/* A quantized tensor over a copy of the integers in data (contiguous). dtype TAPER_QU8, TAPER_QI8 or TAPER_QI32. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype, size_t rank,
+                                                                   const int64_t *sizes, const void *data, size_t bytes, double scale,
+                                                                   int64_t zero_point, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out, taper_error *error);
+
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *value, double *number, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im, taper_error *error);
+/* Borrowed from the value; NUL-terminated. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text, size_t *length,
+                                                             taper_error *error);
+
+/* Containers. A list's element type is taken from a type string ("int", "Tensor", "Tuple[Tensor, int]"; NULL: from the
+ * first item). Items are retained, not copied. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type, taper_value *const *items,
+                                                       size_t count, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count,
+                                                        taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, const char *key_type, const char *value_type,
+                                                       taper_value *const *keys, taper_value *const *values, size_t count,
+                                                       taper_value **value, taper_error *error);
+/* Items of a list or tuple, pairs of a dict, attributes of an object. */
+TAPER_API size_t taper_value_count(const taper_value *value);
+/* A new reference each; a dict's and object's item is the value at that position (insertion order). */
+TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key, taper_error *error);
+/* The name of field index of a named tuple or attribute index of an object; NULL for a plain tuple. */
+TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
+/* The type as PyTorch prints it ("List[Tensor]", "__torch__.M"), written like snprintf; returns the full length. */
+TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
+
+/* ---- model ---------------------------------------------------------------------------------------------------- */
+
+typedef struct taper_model taper_model;
+struct taper_compiler;
+
+typedef struct taper_load_options {
+    size_t struct_size; /* sizeof(taper_load_options) */
+    /* taper_compiler() of taper_compile.h: the model is optimized as it loads; NULL: runs as saved. */
+    const struct taper_compiler *compiler;
+    const char *disable_passes; /* names, comma-separated; NULL: none */
+    int copy;                   /* 1: read the file into memory rather than map it (see SECURITY.md) */
+    int reference;              /* 1: portable reference operators only: slow, for checking */
+} taper_load_options;
+
+TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
+                                                       taper_model **model, taper_error *error);
+/* The bytes must stay valid and unchanged while the model is held. */
+TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
+                                                              const taper_load_options *options, taper_model **model,
+                                                              taper_error *error);
+/* A part of an open file, as Android hands out assets. The descriptor is not kept. length 0: to the end. */
+TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
+                                                          const taper_load_options *options, taper_model **model, taper_error *error);
+/* read(user, offset, buffer, size) fills all of buffer and returns 0, or anything else on failure. Called only
+ * during the load. */
+typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
+TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user,
+                                                                uint64_t size, const taper_load_options *options,
+                                                                taper_model **model, taper_error *error);
+TAPER_API void taper_model_release(taper_model *model);
+
+TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
+TAPER_API int64_t taper_model_operator_version(const taper_model *model);
+TAPER_API const char *taper_model_name(const taper_model *model); /* the root class, "__torch__.Net" */
+
+TAPER_API size_t taper_model_method_count(const taper_model *model);
+TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);
+/* Arguments of a method without self; -1 when the file carries no schema (bytecode 3 and 4). */
+TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
+/* NULL when there is no such method, argument or schema. Borrowed from the model. */
+TAPER_API const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index);
+TAPER_API const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
+TAPER_API const char *taper_model_return_type(const taper_model *model, const char *method);
+
+/* Files saved beside the model with _extra_files. data is borrowed from the model. */
+TAPER_API size_t taper_model_extra_count(const taper_model *model);
+TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
+TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size,
+                                                        taper_error *error);
+
+/* Names of the operators that the model calls ("aten::add.Tensor"), sorted. Borrowed. */
+TAPER_API size_t taper_model_operator_count(const taper_model *model);
+TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
+
+/* ---- session ---------------------------------------------------------------------------------------------------- */
+
+typedef struct taper_session taper_session;
+
+typedef struct taper_session_options {
+    size_t struct_size;          /* sizeof(taper_session_options) */
+    uint64_t instruction_budget; /* executed instructions per run; 0: no limit */
+    double time_budget;          /* seconds per run, checked between operators; 0: no limit */
+    size_t memory_budget;        /* bytes of values alive at once; 0: no limit */
+} taper_session_options;
+
+TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, const taper_session_options *options,
+                                                           taper_session **session, taper_error *error);
+TAPER_API void taper_session_destroy(taper_session *session);
+
+/* method NULL: "forward". Missing trailing inputs take the method's defaults. */
+TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs,
+                                                        size_t count, taper_value **result, taper_error *error);
+/* From any thread: the run in progress (or the next one) stops with TAPER_ERROR_CANCELLED. */
+TAPER_API void taper_session_cancel(taper_session *session);
+/* Attribute of the root object, dotted for submodules ("layer1.0.weight"). */
+TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value,
+                                                              taper_error *error);
+/* Gives cached memory back to the allocator. */
+TAPER_API void taper_session_trim(taper_session *session);
+TAPER_API void taper_session_seed(taper_session *session, uint64_t seed); /* torch.manual_seed */
+
+typedef struct taper_memory_info {
+    size_t struct_size;        /* sizeof(taper_memory_info) */
+    uint64_t allocator_calls;  /* of the last run */
+    size_t arena_bytes;        /* planned activations */
+    size_t pool_bytes;         /* blocks kept for reuse, those in use included */
+    size_t packed_bytes;       /* packed weights of the model */
+} taper_memory_info;
+TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

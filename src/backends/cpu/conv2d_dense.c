@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm), anything
+// else gathers a pointer per output pixel and tap (igemm). Output pixels are cut into strips of at most mr; weights that
+// exceed the L2 cache are taken in blocks of columns, each for all strips.
+#include <stdint.h>
+
+#include "backends/cpu/conv2d_cpu.h"
+#include "platform/platform.h"
+
+enum { STRIP_POINTERS = 4096 };
+
+typedef struct dense_plan {
+    const taper_conv2d *job;
+    const taper_gemm_entry *entry;
+    const float *packed;
+    size_t group_floats; // of packed weights
+    size_t group_in, group_out;
+    size_t taps, pixels; // of all images
+    size_t strips, panels, panel_floats;
+    size_t block_panels;             // per block of columns
+    size_t row_tasks, column_tasks;  // the grid of tasks
+    const float *zero;
+    bool pointwise;
+} dense_plan;
+
+// ---- pointers of a strip
+
+typedef struct pixel {
+    size_t image, y, x;
+} pixel;
+
+static pixel pixel_at(const taper_conv2d *job, size_t index)
+{
+    const size_t plane = job->out_h * job->out_w;
+    const size_t rest = index % plane;
+    return (pixel){index / plane, rest / job->out_w, rest % job->out_w};
+}
+
+static void next_pixel(const taper_conv2d *job, pixel *p)
+{
+    if (++p->x == job->out_w) {
+        p->x = 0;
+        if (++p->y == job->out_h) {
+            p->y = 0;
+            p->image++;
+        }
+    }
+}
+
+// pointers[tap * count + i]: where the input channels of tap of the i-th pixel start.
+static void gather_pointers(const dense_plan *plan, size_t first, size_t count, const float **pointers)
+{
+    const taper_conv2d *job = plan->job;
+    pixel p = pixel_at(job, first);
+    for (size_t i = 0; i < count; i++, next_pixel(job, &p)) {
+        const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
+        const int64_t y0 = (int64_t)(p.y * job->stride_h) - job->pad_top;
+        const int64_t x0 = (int64_t)(p.x * job->stride_w) - job->pad_left;
+        const float **out = pointers + i;
+        for (size_t ky = 0; ky < job->kernel_h; ky++) {
+            const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
+            const bool row = y >= 0 && y < (int64_t)job->in_h;
+            const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
+            int64_t x = x0;
+            for (size_t kx = 0; kx < job->kernel_w; kx++, x += (int64_t)job->dilation_w, out += count) {
+                const bool inside = row && x >= 0 && x < (int64_t)job->in_w;
+                *out = inside ? line + (size_t)x * job->in_c : plan->zero;
+            }
+        }
+    }
+}
+
+// ---- the work of one task: a range of strips times a range of panels
+
+static void strip_range(const dense_plan *plan, size_t strip, size_t *first, size_t *count)
+{
+    const size_t base = plan->pixels / plan->strips, extra = plan->pixels % plan->strips;
+    *first = strip * base + taper_min_size(strip, extra);
+    *count = base + (strip < extra);
+}
+
+static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t group, size_t panel, size_t panel_end,
+                      const float *const *pointers)
+{
+    const taper_conv2d *job = plan->job;
+    const size_t column = panel * plan->entry->nr;
+    const size_t columns = taper_min_size(panel_end * plan->entry->nr, plan->group_out) - column;
+    const size_t channel = group * plan->group_out + column;
+    float *y = job->y + first * job->out_c + channel;
+    const float *w = plan->packed + group * plan->group_floats + panel * plan->panel_floats;
+    taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
+    if (job->epilogue.add != NULL) {
+        e.add = job->epilogue.add + first * job->out_c + channel;
+        e.add_stride = job->out_c;
+    }
+    if (plan->pointwise) {
+        plan->entry->gemm(count, columns, plan->group_in, job->x + first * job->in_c + group * plan->group_in, job->in_c, w, y,
+                          job->out_c, &e);
+    } else {
+        plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count, group * plan->group_in * sizeof(float),
+                           plan->zero, w, y, job->out_c, &e);
+    }
+    taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
+}
+
+static void run_task(void *argument, size_t index)
+{
+    const dense_plan *plan = argument;
+    const size_t row = index / plan->column_tasks, column = index % plan->column_tasks;
+    const size_t strip_begin = row * plan->strips / plan->row_tasks, strip_end = (row + 1) * plan->strips / plan->row_tasks;
+    const size_t panel_begin = column * plan->panels / plan->column_tasks;
+    const size_t panel_end = (column + 1) * plan->panels / plan->column_tasks;
+    const float *pointers[STRIP_POINTERS];
+    for (size_t panel = panel_begin; panel < panel_end; panel += plan->block_panels) {
+        const size_t stop = taper_min_size(panel + plan->block_panels, panel_end);
+        for (size_t strip = strip_begin; strip < strip_end; strip++) {
+            size_t first, count;
+            strip_range(plan, strip, &first, &count);
+            if (!plan->pointwise) {
+                gather_pointers(plan, first, count, pointers);
+            }
+            for (size_t group = 0; group < plan->job->groups; group++) {
+                run_strip(plan, first, count, group, panel, stop, pointers);
+            }
+        }
+    }
+}
+
+// ---- preparation
+
+static void fill_weights(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    const taper_gemm_entry *entry = request->kind;
+    const taper_tensor *w = job->args.weight;
+    const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups, taps = job->kernel_h * job->kernel_w;
+    taper_conv2d_fold(job);
+    const float *bias = job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+    const size_t count = taper_gemm_f32_packed_count(entry->nr, group_out, taps, group_in);
+    for (size_t g = 0; g < job->groups; g++) {
+        const taper_gemm_pack pack = {.n = group_out,
+                                      .ks = taps,
+                                      .kc = group_in,
+                                      .n_stride = (size_t)w->strides[0],
+                                      .tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]),
+                                      .k_stride = (size_t)w->strides[1],
+                                      .weights = (const float *)taper_tensor_data(w) + g * group_out * (size_t)w->strides[0],
+                                      .scale = job->scale != NULL ? job->scale + g * group_out : NULL,
+                                      .bias = bias != NULL ? bias + g * group_out : NULL};
+        taper_gemm_f32_pack(entry->nr, &pack, 0, (group_out + entry->nr - 1) / entry->nr, (float *)data + g * count);
+    }
+}
+
+static void plan_tasks(dense_plan *plan, unsigned threads)
+{
+    const size_t panel_bytes = plan->panel_floats * sizeof(float);
+    const size_t budget = taper_cpu_l2_bytes() / 2;
+    plan->block_panels = plan->panels;
+    if (plan->panels * panel_bytes * plan->job->groups > budget) {
+        plan->block_panels = taper_max_size(1, budget / (panel_bytes * plan->job->groups));
+    }
+    plan->row_tasks = plan->column_tasks = 1;
+    if (threads > 1) {
+        // Rows first: threads then share the weights and nothing else. Columns when there are too few rows.
+        plan->row_tasks = taper_min_size(plan->strips, 4 * (size_t)threads);
+        if (plan->row_tasks < 2 * (size_t)threads) {
+            plan->row_tasks = 1;
+            plan->column_tasks = taper_min_size(plan->panels, 4 * (size_t)threads);
+        }
+    }
+}
+
+taper_status taper_conv2d_dense(taper_conv2d *job)
+{
+    taper_call *call = job->call;
+    taper_run *run = call->run;
+    const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    dense_plan plan = {.job = job,
+                       .entry = entry,
+                       .group_in = job->in_c / job->groups,
+                       .group_out = job->out_c / job->groups,
+                       .taps = job->kernel_h * job->kernel_w,
+                       .pixels = job->batch * job->out_h * job->out_w};
+    plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h && job->out_w == job->in_w &&
+                     job->pad_top == 0 && job->pad_left == 0;
+    plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
+    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS || plan.group_floats > SIZE_MAX / sizeof(float) / job->groups) {
+        return TAPER_DECLINED;
+    }
+    size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);
+    if (mr == 0) {
+        return TAPER_DECLINED;
+    }
+    plan.strips = (plan.pixels + mr - 1) / mr;
+    plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
+    plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
+    plan_tasks(&plan, taper_pool_threads(run->pool));
+    const size_t zero_bytes = plan.group_in * sizeof(float);
+    float *zero = taper_heap_alloc(run->heap, zero_bytes);
+    if (zero == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    memset(zero, 0, zero_bytes);
+    plan.zero = zero;
+    taper_pack_request request;
+    taper_conv2d_pack_key(job, entry, &request);
+    request.bytes = plan.group_floats * job->groups * sizeof(float);
+    request.fill = fill_weights;
+    taper_pack pack;
+    const taper_status status = taper_pack_get(call, &request, &pack);
+    if (status == TAPER_OK) {
+        plan.packed = pack.data;
+        taper_pool_each(run->pool, run_task, &plan, plan.row_tasks * plan.column_tasks);
+        taper_pack_done(call, &pack);
+    }
+    taper_heap_free(run->heap, zero, zero_bytes);
+    return status;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "backends/cpu/cpu_backend.h"
+
+#include "ops/registry.h"
+
+#define CPU(row, kernel) taper_status kernel(taper_call *call);
+#include "backends/cpu/cpu_list.inc"
+#undef CPU
+
+static const struct {
+    uint16_t row;
+    taper_kernel kernel;
+} kernels[] = {
+#define CPU(id, kernel) {TAPER_ROW_##id, kernel},
+#include "backends/cpu/cpu_list.inc"
+#undef CPU
+    {TAPER_ROW_COUNT, NULL},
+};
+
+taper_kernel taper_cpu_kernel(const taper_op *op, uint64_t cpu)
+{
+    (void)cpu; // the kernels choose by it themselves
+    const size_t row = (size_t)(op - taper_ops);
+    for (size_t i = 0; kernels[i].kernel != NULL; i++) {
+        if (kernels[i].row == row) {
+            return kernels[i].kernel;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "backends/cpu/epilogue.h"
+
+#include <math.h>
+
+#include "backends/cpu/kernel_select.h"
+
+static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes, bool channels_last, bool hidden)
+{
+    if (t->dtype != TAPER_F32 || t->rank != rank || memcmp(t->sizes, sizes, rank * sizeof *sizes) != 0) {
+        return false;
+    }
+    if (!channels_last && !hidden) {
+        return taper_tensor_is_contiguous(t) && !t->hidden_nhwc;
+    }
+    // The sum keeps PyTorch's layout only when both operands have the same one.
+    if (taper_tensor_is_contiguous(t) && taper_tensor_is_channels_last(t)) {
+        return true; // one pixel or one channel: both at once
+    }
+    return taper_tensor_is_channels_last(t) && t->hidden_nhwc == hidden;
+}
+
+taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max, size_t rank, const int64_t *sizes,
+                                 bool channels_last, bool hidden, taper_epilogue *epilogue)
+{
+    *epilogue = (taper_epilogue){.min = -INFINITY, .max = INFINITY};
+    const taper_fusion *f = call->fusion;
+    if (clamped) {
+        epilogue->min = (float)min;
+        epilogue->max = (float)max;
+    }
+    if (f == NULL) {
+        return TAPER_OK;
+    }
+    if (clamped && (f->add_at != 0 || f->norm_at != 0)) {
+        return TAPER_DECLINED; // the clamp comes before these
+    }
+    if (f->add_at != 0) {
+        const taper_val other = call->args[f->add_at];
+        if (other.tag != TAPER_TENSOR || !same_layout(other.as.tensor, rank, sizes, channels_last, hidden)) {
+            return TAPER_DECLINED;
+        }
+        epilogue->add = taper_tensor_data(other.as.tensor);
+    }
+    const taper_vector_entry *v = taper_vector_f32_select(call->run->cpu);
+    static const uint8_t functions[] = {[TAPER_ACTIVATION_HARDSWISH] = TAPER_UNARY_HARDSWISH,
+                                        [TAPER_ACTIVATION_HARDSIGMOID] = TAPER_UNARY_HARDSIGMOID,
+                                        [TAPER_ACTIVATION_SILU] = TAPER_UNARY_SILU,
+                                        [TAPER_ACTIVATION_SIGMOID] = TAPER_UNARY_SIGMOID,
+                                        [TAPER_ACTIVATION_GELU] = TAPER_UNARY_GELU,
+                                        [TAPER_ACTIVATION_TANH] = TAPER_UNARY_TANH};
+    if (f->activation != TAPER_ACTIVATION_CLAMP) {
+        epilogue->activation = v->unary[functions[f->activation]];
+    } else if (f->min > epilogue->max || f->max < epilogue->min) {
+        return TAPER_DECLINED;
+    } else {
+        epilogue->min = fmaxf(epilogue->min, f->min);
+        epilogue->max = fminf(epilogue->max, f->max);
+    }
+    return TAPER_OK;
+}

@@ -1,0 +1,34 @@
+# The CPU kernels and the flags of their instruction sets: a file's suffix says what it may use. Every file guards its
+# architecture, so that the list is the same everywhere.
+set(TAPER_KERNEL_SOURCES
+    src/backends/cpu/kernel_select.c
+    src/backends/cpu/kernels/scalar/gemm_f32_pack.c
+    src/backends/cpu/kernels/scalar/gemm_f32_scalar.c
+    src/backends/cpu/kernels/scalar/dwconv_f32_scalar.c
+    src/backends/cpu/kernels/scalar/vector_f32_scalar.c
+    src/backends/cpu/kernels/x86/gemm_f32_avx2.c
+    src/backends/cpu/kernels/x86/gemm_f32_avx512.c
+    src/backends/cpu/kernels/x86/dwconv_f32_avx2.c
+    src/backends/cpu/kernels/x86/dwconv_f32_avx512.c
+    src/backends/cpu/kernels/x86/vector_f32_avx2.c
+    src/backends/cpu/kernels/x86/vector_f32_avx512.c
+    src/backends/cpu/kernels/arm/gemm_f32_neon.c
+    src/backends/cpu/kernels/arm/dwconv_f32_neon.c
+    src/backends/cpu/kernels/arm/vector_f32_neon.c
+)
+list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
+
+foreach(source IN LISTS TAPER_KERNEL_SOURCES)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
+        if(source MATCHES "_avx2\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
+        elseif(source MATCHES "_avx512\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c")
+        endif()
+    endif()
+    # Kernels are built for speed in every build type: a debug build would take minutes to run its tests.
+    if(source MATCHES "/kernels/")
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
+    endif()
+endforeach()

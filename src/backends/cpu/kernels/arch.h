@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What every kernel file starts with: the architecture, and the words that make a template out of an inline function.
+#ifndef TAPER_KERNELS_ARCH_H
+#define TAPER_KERNELS_ARCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define TAPER_ARCH_X86 1
+#else
+#define TAPER_ARCH_X86 0
+#endif
+
+#if defined(__aarch64__)
+#define TAPER_ARCH_ARM64 1
+#else
+#define TAPER_ARCH_ARM64 0
+#endif
+
+// A kernel's body is written once as a TAPER_TEMPLATE whose tile sizes are arguments; every tile is a call of it with
+// constants. Loops over the tile are marked TAPER_UNROLL, after which the accumulators are registers.
+#define TAPER_TEMPLATE static inline __attribute__((always_inline))
+// One tile's function: inlined, clang would merge two tiles into one with variable sizes.
+#define TAPER_INSTANCE static __attribute__((noinline))
+#if defined(__clang__)
+#define TAPER_UNROLL _Pragma("clang loop unroll(full)")
+#define TAPER_NO_UNROLL _Pragma("clang loop unroll(disable)")
+#else
+#define TAPER_UNROLL _Pragma("GCC unroll 64")
+#define TAPER_NO_UNROLL _Pragma("GCC unroll 1")
+#endif
+
+// An address `bytes` behind p: row pointers move by byte offsets that are not always whole rows.
+TAPER_TEMPLATE const float *taper_f32_at(const float *p, size_t bytes) {
+    return (const float *)(const void *)((const char *)p + bytes);
+}
+
+#endif

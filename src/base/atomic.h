@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The only user of <stdatomic.h>: reference counts, flags and short spin locks.
+#ifndef TAPER_BASE_ATOMIC_H
+#define TAPER_BASE_ATOMIC_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef atomic_uint taper_refs;
+
+static inline void taper_refs_init(taper_refs *refs)
+{
+    atomic_init(refs, 1u);
+}
+
+static inline void taper_refs_add(taper_refs *refs)
+{
+    atomic_fetch_add_explicit(refs, 1u, memory_order_relaxed);
+}
+
+// True when the last reference went; everything done under the others is then visible.
+static inline bool taper_refs_drop(taper_refs *refs)
+{
+    if (atomic_fetch_sub_explicit(refs, 1u, memory_order_release) != 1u) {
+        return false;
+    }
+    atomic_thread_fence(memory_order_acquire);
+    return true;
+}
+
+static inline unsigned taper_refs_count(const taper_refs *refs)
+{
+    return atomic_load_explicit((taper_refs *)refs, memory_order_acquire);
+}
+
+// For sections of a few dozen instructions, rarely contended.
+typedef atomic_flag taper_spin;
+
+static inline void taper_spin_init(taper_spin *lock)
+{
+    atomic_flag_clear(lock);
+}
+
+static inline void taper_spin_lock(taper_spin *lock)
+{
+    while (atomic_flag_test_and_set_explicit(lock, memory_order_acquire)) {
+    }
+}
+
+static inline void taper_spin_unlock(taper_spin *lock)
+{
+    atomic_flag_clear_explicit(lock, memory_order_release);
+}
+
+#endif

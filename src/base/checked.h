@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Arithmetic that says whether it overflowed. All return true when the result fits.
+#ifndef TAPER_BASE_CHECKED_H
+#define TAPER_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline bool taper_add_size(size_t a, size_t b, size_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool taper_mul_size(size_t a, size_t b, size_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+static inline bool taper_add_i64(int64_t a, int64_t b, int64_t *sum)
+{
+    return !__builtin_add_overflow(a, b, sum);
+}
+
+static inline bool taper_mul_i64(int64_t a, int64_t b, int64_t *product)
+{
+    return !__builtin_mul_overflow(a, b, product);
+}
+
+static inline size_t taper_min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline size_t taper_max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t taper_min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t taper_max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// The smallest multiple of step (a power of two) that is at least n; n must be far from SIZE_MAX.
+static inline size_t taper_round_up(size_t n, size_t step)
+{
+    return (n + step - 1) & ~(step - 1);
+}
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every limit that a file or a caller can run into. Beyond one of them loading or running ends in a clear error.
+#ifndef TAPER_BASE_LIMITS_H
+#define TAPER_BASE_LIMITS_H
+
+#define TAPER_OVERREAD 64 // readable bytes behind every storage that Taper allocates
+#define TAPER_ALIGNMENT 64
+
+#define TAPER_LIMIT_ZIP_ENTRIES 1000000
+#define TAPER_LIMIT_RECORD_NAME 4096
+#define TAPER_LIMIT_INFLATED_BYTES ((size_t)1 << 30) // one deflated record
+#define TAPER_LIMIT_INFLATE_RATIO 1100               // deflate's own maximum is 1032
+
+#define TAPER_LIMIT_PICKLE_STACK 4000000
+#define TAPER_LIMIT_PICKLE_MEMO 4000000
+#define TAPER_LIMIT_VALUE_DEPTH 200 // nesting of lists, tuples, dicts, objects
+#define TAPER_LIMIT_TYPE_DEPTH 32
+#define TAPER_LIMIT_TYPE_TEXT 65536
+
+#define TAPER_LIMIT_FUNCTIONS 100000
+#define TAPER_LIMIT_INSTRUCTIONS 10000000 // of one file
+#define TAPER_LIMIT_REGISTERS 1000000     // of one function
+#define TAPER_LIMIT_ARGUMENTS 4096        // of one instruction
+#define TAPER_LIMIT_BLOCK_DEPTH 200       // nested if and loop
+#define TAPER_LIMIT_CALL_DEPTH 200        // frames of one run
+
+#define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)
+#define TAPER_LIMIT_CONTAINER_ITEMS 100000000
+#define TAPER_LIMIT_STRING_BYTES ((size_t)1 << 30)
+#define TAPER_LIMIT_PLANS 8 // memory plans kept by a session
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Status and error text. Every fallible function returns a taper_status and takes a taper_error that may be NULL.
+#ifndef TAPER_BASE_STATUS_H
+#define TAPER_BASE_STATUS_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include <taper/taper.h>
+
+#if defined(__GNUC__)
+#define TAPER_PRINTF(at, first) __attribute__((format(printf, at, first)))
+#define TAPER_COLD __attribute__((cold, noinline))
+#else
+#define TAPER_PRINTF(at, first)
+#define TAPER_COLD
+#endif
+
+// Forwards a failure.
+#define TAPER_TRY(expression)                       \
+    do {                                            \
+        const taper_status try_ = (expression);     \
+        if (try_ != TAPER_OK) {                     \
+            return try_;                            \
+        }                                           \
+    } while (0)
+
+// Creates a failure and returns it.
+#define TAPER_FAIL(error, status, ...) return taper_fail((error), (status), __VA_ARGS__)
+
+// Replaces what the error holds. Returns status. Control characters in the text (it may quote a file) are escaped.
+TAPER_COLD taper_status taper_fail(taper_error *error, taper_status status, const char *format, ...) TAPER_PRINTF(3, 4);
+// As taper_fail, with the position in the file where the damage is.
+TAPER_COLD taper_status taper_fail_at(taper_error *error, taper_status status, int64_t offset, const char *format, ...)
+    TAPER_PRINTF(4, 5);
+// "out of memory"
+TAPER_COLD taper_status taper_fail_memory(taper_error *error);
+// Puts text before the message: "NAME: message". Used on the way out, where more is known of the place.
+TAPER_COLD void taper_error_prefix(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
+// Appends to the detail text (several lines).
+TAPER_COLD void taper_error_add_detail(taper_error *error, const char *format, ...) TAPER_PRINTF(2, 3);
+void taper_error_clear(taper_error *error);
+
+#endif

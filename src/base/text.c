@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+void taper_text_free(taper_text *text)
+{
+    taper_free(text->allocator, text->data, text->capacity);
+    *text = taper_text_make(text->allocator);
+}
+
+void taper_text_append(taper_text *text, const char *bytes, size_t length)
+{
+    if (text->failed) {
+        return;
+    }
+    if (length > TAPER_LIMIT_STRING_BYTES - text->length ||
+        TAPER_GROW(text->allocator, text->data, text->capacity, text->length + length + 1, NULL) != TAPER_OK) {
+        text->failed = true;
+        return;
+    }
+    if (length != 0) {
+        memcpy(text->data + text->length, bytes, length);
+    }
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void taper_text_string(taper_text *text, const char *string)
+{
+    taper_text_append(text, string, strlen(string));
+}
+
+void taper_text_format(taper_text *text, const char *format, ...)
+{
+    char line[512];
+    va_list list;
+    va_start(list, format);
+    const int n = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    if (n < 0) {
+        text->failed = true;
+    } else if ((size_t)n < sizeof line) {
+        taper_text_append(text, line, (size_t)n);
+    } else {
+        taper_text_append(text, line, sizeof line - 1);
+    }
+}
+
+void taper_text_double(taper_text *text, double number)
+{
+    if (isnan(number)) {
+        taper_text_string(text, "nan");
+        return;
+    }
+    if (isinf(number)) {
+        taper_text_string(text, number < 0 ? "-inf" : "inf");
+        return;
+    }
+    char digits[40];
+    int precision = 1;
+    do { // the shortest that reads back the same
+        (void)snprintf(digits, sizeof digits, "%.*e", precision - 1, number);
+    } while (strtod(digits, NULL) != number && ++precision <= 17);
+    const char *mark = strchr(digits, 'e');
+    const int exponent = mark != NULL ? atoi(mark + 1) : 0;
+    if (exponent >= -4 && exponent < 16) { // Python's repr switches to exponents here
+        const int decimals = precision - 1 - exponent;
+        (void)snprintf(digits, sizeof digits, "%.*f", decimals > 0 ? decimals : 1, number);
+        taper_text_string(text, digits);
+        return;
+    }
+    taper_text_string(text, digits); // "%e" writes at least two exponent digits, as Python does
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A growable string. Appending to one that failed does nothing, so only the end needs a check.
+#ifndef TAPER_BASE_TEXT_H
+#define TAPER_BASE_TEXT_H
+
+#include "base/memory.h"
+
+typedef struct taper_text {
+    const taper_allocator *allocator;
+    char *data; // NUL-terminated once anything was appended
+    size_t length, capacity;
+    bool failed;
+} taper_text;
+
+static inline taper_text taper_text_make(const taper_allocator *allocator)
+{
+    return (taper_text){.allocator = allocator};
+}
+
+void taper_text_free(taper_text *text);
+void taper_text_append(taper_text *text, const char *bytes, size_t length);
+void taper_text_string(taper_text *text, const char *string);
+void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2, 3);
+// A double as Python's repr writes it: shortest digits that read back the same, "inf", "nan", "1e-05", "3.0".
+void taper_text_double(taper_text *text, double number);
+static inline const char *taper_text_get(const taper_text *text)
+{
+    return text->data != NULL ? text->data : "";
+}
+
+#endif

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A pass rewrites one graph at a time, keeping what the model computes. The list of passes, in order, is compiler.c.
+#ifndef TAPER_COMPILER_PASS_H
+#define TAPER_COMPILER_PASS_H
+
+#include "compiler_hook.h"
+#include "ir/graph.h"
+#include "ops/fusion.h"
+
+typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
+
+taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
+
+// ---- helpers (pass.c)
+
+// Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload ("aten::add.Tensor").
+bool taper_node_is(const taper_node *node, const char *name);
+// Whether running the node has no effect but its results, and the results depend on the inputs alone.
+bool taper_node_is_pure(const taper_node *node);
+// The constant that input `index` is; NULL when it is none.
+const taper_val *taper_node_constant_in(const taper_node *node, size_t index);
+bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
+// A constant node before `before`; takes over the reference.
+TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made, taper_error *error);
+// Calls visit for every node of the block and the blocks in it; visit may remove or replace the node it is given.
+TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *block,
+                                              taper_status (*visit)(taper_compilation *compilation, taper_node *node));
+
+// A constant list that only looks at itself: made by constant_lists, safe to fold.
+#define TAPER_CONSTANT_FROZEN 1 // taper_node.number of a CONSTANT
+
+#endif

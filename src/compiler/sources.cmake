@@ -1,0 +1,10 @@
+list(APPEND TAPER_SOURCES
+    src/compiler/compiler.c
+    src/compiler/constant_lists.c
+    src/compiler/dead_code.c
+    src/compiler/fold_constants.c
+    src/compiler/freeze.c
+    src/compiler/fuse_epilogue.c
+    src/compiler/pass.c
+    src/compiler/remove_dropout.c
+)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the compiler offers to whoever loads a model. The runtime calls it through this table only and links without it.
+#ifndef TAPER_COMPILER_HOOK_H
+#define TAPER_COMPILER_HOOK_H
+
+#include "format/lite_module.h"
+#include "ir/graph.h"
+#include "ops/registry.h"
+
+// The graphs of a model and what they are about.
+typedef struct taper_compilation {
+    const taper_allocator *allocator;
+    taper_registry *registry;
+    taper_val root;
+    taper_graph **graphs; // of all functions; NULL where there is none
+    const char *const *names;
+    size_t count;
+    const char *disabled; // comma-separated names of passes; may be NULL
+    taper_error *error;
+} taper_compilation;
+
+struct taper_compiler {
+    // Rewrites the graphs for running here (target stage).
+    taper_status (*optimize)(taper_compilation *compilation);
+};
+
+#endif

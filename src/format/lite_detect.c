@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What kind of file this is, and what to do about it when it is not a lite module.
+#include "format/lite_archive.h"
+
+static const char save_hint[] =
+    "script or trace the model in Python and save it with model._save_for_lite_interpreter(\"model.ptl\")";
+
+// Files that people mistake for a model, by bytes at a fixed place.
+static const struct {
+    size_t at;
+    const char *bytes;
+    const char *what;
+} foreign[] = {
+    {0, "PYTORCH1",
+     "a module in the container of PyTorch before 1.0, which is not supported: load it with an old PyTorch and save it "
+     "again"},
+    {0, "PK\5\6", "an empty zip archive"},
+    {0, "\x1f\x8b", "compressed with gzip: unpack it first"},
+    {0, "BZh", "compressed with bzip2: unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ",
+     "compressed with xz: unpack it first"},
+    {0, "\x28\xb5\x2f\xfd", "compressed with zstd: unpack it first"},
+    {0, "7z\xbc\xaf", "a 7z archive: unpack it first"},
+    {0, "\x93NUMPY", "a NumPy array, not a model"},
+    {0, "GGUF", "a GGUF model, not a PyTorch one"},
+    {0, "version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with \"git lfs pull\""},
+    {0, "<!DOCTYPE", "a web page, not a model: the download went wrong"},
+    {0, "<!doctype", "a web page, not a model: the download went wrong"},
+    {0, "<html", "a web page, not a model: the download went wrong"},
+    {4, "TFL3", "a TensorFlow Lite model, not a PyTorch one"},
+    {4, "ET12", "an ExecuTorch program, not a PyTorch Mobile one"},
+    {257, "ustar",
+     "a tar archive: unpack it first, or, if torch.save of an old PyTorch wrote it, save the model again"},
+};
+
+static bool has(const taper_blob *blob, size_t at, const char *bytes)
+{
+    const size_t length = strlen(bytes);
+    return blob->size >= at && blob->size - at >= length && memcmp(blob->data + at, bytes, length) == 0;
+}
+
+TAPER_COLD static taper_status refuse(const taper_blob *blob, taper_error *error)
+{
+    if (blob->size == 0) {
+        return taper_fail_at(error, TAPER_ERROR_FILE, 0, "the file is empty");
+    }
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        if (has(blob, foreign[i].at, foreign[i].bytes)) {
+            return taper_fail_at(error, TAPER_ERROR_UNSUPPORTED, 0, "the file is %s", foreign[i].what);
+        }
+    }
+    if (blob->size >= 2 && blob->data[0] == 0x80 && blob->data[1] >= 2 && blob->data[1] <= 5) {
+        return taper_fail_at(error, TAPER_ERROR_UNSUPPORTED, 0,
+                             "the file is a Python pickle (torch.save of an old PyTorch), which holds no program: %s",
+                             save_hint);
+    }
+    return taper_fail_at(error, TAPER_ERROR_FILE, 0,
+                         "the file is no PyTorch Mobile model: it begins with neither the bytes of a zip archive nor "
+                         "those of a flatbuffer "
+                         "module (%zu bytes in all)",
+                         blob->size);
+}
+
+static bool archive_has(const taper_zip *zip, const char *name)
+{
+    return taper_zip_find(zip, name, strlen(name)) != NULL;
+}
+
+static bool archive_has_code(const taper_zip *zip)
+{
+    for (size_t i = 0; i < zip->count; i++) {
+        if (zip->entries[i].name_length > 5 && memcmp(zip->entries[i].name, "code/", 5) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error)
+{
+    if (archive_has(zip, "model.json")) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "a TorchScript file of PyTorch 1.0 to 1.2 (it holds model.json), which is not supported: "
+                          "load it with a newer "
+                          "PyTorch and save it with _save_for_lite_interpreter");
+    }
+    if (archive_has(zip, "data.pkl") && (archive_has_code(zip) || archive_has(zip, "constants.pkl"))) {
+        return taper_fail(
+            error, TAPER_ERROR_UNSUPPORTED,
+            "a TorchScript file without bytecode for the lite interpreter (no bytecode.pkl): load it in Python with "
+            "torch.jit.load and save it with model._save_for_lite_interpreter(\"model.ptl\")");
+    }
+    if (archive_has(zip, "data.pkl")) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "tensors or an eager model written by torch.save, which hold no program: %s", save_hint);
+    }
+    return taper_fail(error, TAPER_ERROR_FILE,
+                      "this zip archive is no PyTorch model: it holds neither bytecode.pkl nor data.pkl");
+}
+
+static taper_status read_file(taper_blob *blob, taper_lite_module *module, taper_error *error)
+{
+    if (has(blob, 4, "PTMF")) {
+        module->flatbuffer = true;
+        return taper_lite_flatbuffer_read(blob, module, error);
+    }
+    if (has(blob, 0, "PK\3\4")) {
+        return taper_lite_archive_read(blob, module, error);
+    }
+    return refuse(blob, error);
+}
+
+taper_status taper_lite_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                             taper_lite_module *module, taper_error *error)
+{
+    *module = (taper_lite_module){.allocator = allocator, .root = taper_val_none()};
+    taper_arena_init(&module->arena, allocator);
+    module->types = taper_types_retain(types);
+    module->blob = &blob->head;
+    taper_obj_retain(module->blob);
+    taper_status status = taper_heap_create(allocator, types, &module->heap, error);
+    if (status == TAPER_OK) {
+        status = read_file(blob, module, error);
+    }
+    if (status != TAPER_OK) {
+        taper_lite_module_free(module);
+    }
+    return status;
+}

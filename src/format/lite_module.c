@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Freeing a module, and the names of its opcodes.
+#include "format/lite_module.h"
+
+static const char *const opcode_names[TAPER_LITE_OPCODE_COUNT] = {
+#define X(name, number) [number] = #name,
+    TAPER_LITE_OPCODES(X)
+#undef X
+};
+
+const char *taper_lite_opcode_name(unsigned opcode)
+{
+    return opcode < TAPER_LITE_OPCODE_COUNT ? opcode_names[opcode] : "unknown";
+}
+
+int taper_lite_opcode_from_name(const char *name, size_t length)
+{
+    for (int i = 0; i < TAPER_LITE_OPCODE_COUNT; i++) {
+        if (strlen(opcode_names[i]) == length && memcmp(opcode_names[i], name, length) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void release_defaults(taper_lite_argument *arguments, size_t count)
+{
+    for (size_t i = 0; arguments != NULL && i < count; i++) {
+        taper_val_release(arguments[i].default_value);
+    }
+}
+
+void taper_lite_module_free(taper_lite_module *module)
+{
+    taper_val_release(module->root);
+    for (size_t i = 0; i < module->function_count; i++) {
+        taper_lite_function *function = &module->functions[i];
+        for (size_t c = 0; function->constants != NULL && c < function->constant_count; c++) {
+            taper_val_release(function->constants[c]);
+        }
+        release_defaults(function->arguments, function->argument_count);
+        release_defaults(function->returns, function->return_count);
+    }
+    for (size_t i = 0; i < module->pending_count; i++) {
+        taper_obj_release(&module->pending[i].object->head.head);
+        taper_val_release(module->pending[i].state);
+    }
+    taper_heap_close(module->heap);
+    taper_types_release(module->types);
+    if (module->arena.allocator != NULL) {
+        taper_arena_free(&module->arena);
+    }
+    if (module->blob != NULL) {
+        taper_obj_release(module->blob);
+    }
+    *module = (taper_lite_module){.root = taper_val_none()};
+}

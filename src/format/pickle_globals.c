@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the names in a pickle stand for: the complete list. A name that is not here is refused, so a pickle cannot reach
+// anything else.
+#include "format/pickle_machine.h"
+
+#define REFUSE(p, ...) return taper_pickle_fail((p), TAPER_ERROR_FILE, __VA_ARGS__)
+
+static const struct {
+    const char *module, *name;
+    taper_global_kind kind;
+    int number;
+} known[] = {
+    {"torch._utils", "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0},
+    {"torch._utils", "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0},
+    {"torch._utils", "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0},
+    {"torch.jit._pickle", "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT},
+    {"torch.jit._pickle", "build_doublelist", TAPER_GLOBAL_LIST, TAPER_TYPE_FLOAT},
+    {"torch.jit._pickle", "build_boollist", TAPER_GLOBAL_LIST, TAPER_TYPE_BOOL},
+    {"torch.jit._pickle", "build_tensorlist", TAPER_GLOBAL_LIST, TAPER_TYPE_TENSOR},
+    {"torch.jit._pickle", "restore_type_tag", TAPER_GLOBAL_TYPE_TAG, 0},
+    {"torch.jit._pickle", "build_tensor_from_id", TAPER_GLOBAL_LEGACY, 0},
+    {"collections", "OrderedDict", TAPER_GLOBAL_ORDERED_DICT, 0},
+    {"builtins", "complex", TAPER_GLOBAL_COMPLEX, 0},
+    {"torch", "device", TAPER_GLOBAL_DEVICE, 0},
+    {"torch", "per_tensor_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_TENSOR_AFFINE},
+    {"torch", "per_channel_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE},
+    {"torch", "per_channel_affine_float_qparams", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS},
+    {"torch", "ByteStorage", TAPER_GLOBAL_STORAGE, TAPER_U8},
+    {"torch", "CharStorage", TAPER_GLOBAL_STORAGE, TAPER_I8},
+    {"torch", "ShortStorage", TAPER_GLOBAL_STORAGE, TAPER_I16},
+    {"torch", "IntStorage", TAPER_GLOBAL_STORAGE, TAPER_I32},
+    {"torch", "LongStorage", TAPER_GLOBAL_STORAGE, TAPER_I64},
+    {"torch", "HalfStorage", TAPER_GLOBAL_STORAGE, TAPER_F16},
+    {"torch", "FloatStorage", TAPER_GLOBAL_STORAGE, TAPER_F32},
+    {"torch", "DoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_F64},
+    {"torch", "ComplexHalfStorage", TAPER_GLOBAL_STORAGE, TAPER_C32},
+    {"torch", "ComplexFloatStorage", TAPER_GLOBAL_STORAGE, TAPER_C64},
+    {"torch", "ComplexDoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_C128},
+    {"torch", "BoolStorage", TAPER_GLOBAL_STORAGE, TAPER_BOOL},
+    {"torch", "QInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QI8},
+    {"torch", "QUInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QU8},
+    {"torch", "QInt32Storage", TAPER_GLOBAL_STORAGE, TAPER_QI32},
+    {"torch", "BFloat16Storage", TAPER_GLOBAL_STORAGE, TAPER_BF16},
+    {"torch", "QUInt4x2Storage", TAPER_GLOBAL_STORAGE, TAPER_QU4X2},
+    {"torch", "QUInt2x4Storage", TAPER_GLOBAL_STORAGE, TAPER_QU2X4},
+    {"__main__", "TensorID", TAPER_GLOBAL_LEGACY, 0},
+    {"__main__", "IntList", TAPER_GLOBAL_LEGACY, 0},
+};
+
+static bool is(const char *text, size_t length, const char *expected)
+{
+    return strlen(expected) == length && memcmp(text, expected, length) == 0;
+}
+
+// "__torch__" and everything below it.
+static bool is_class_module(const char *module, size_t length)
+{
+    static const char root[] = "__torch__";
+    const size_t n = sizeof root - 1;
+    return length >= n && memcmp(module, root, n) == 0 && (length == n || module[n] == '.');
+}
+
+taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_t module_length, const char *name,
+                                      size_t name_length)
+{
+    taper_pickle_global global = {.kind = TAPER_GLOBAL_CLASS};
+    const int shown_module = (int)taper_min_size(module_length, 100),
+              shown_name = (int)taper_min_size(name_length, 100);
+    if (is_class_module(module, module_length)) {
+        if (name_length == 0 || memchr(module, '\0', module_length) != NULL ||
+            memchr(name, '\0', name_length) != NULL) {
+            REFUSE(p, "\"%.*s %.*s\" is no class name", shown_module, module, shown_name, name);
+        }
+        char *full = taper_arena_alloc(&p->arena, module_length + name_length + 2);
+        if (full == NULL) {
+            return taper_fail_memory(p->error);
+        }
+        memcpy(full, module, module_length);
+        full[module_length] = '.';
+        memcpy(full + module_length + 1, name, name_length);
+        global.name = full;
+    } else {
+        size_t i = 0;
+        const size_t count = sizeof known / sizeof known[0];
+        while (i < count && !(is(module, module_length, known[i].module) && is(name, name_length, known[i].name))) {
+            i++;
+        }
+        if (i == count) {
+            REFUSE(p, "refers to \"%.*s.%.*s\", which no TorchScript module may: refused", shown_module, module,
+                   shown_name, name);
+        }
+        global = (taper_pickle_global){.kind = known[i].kind, .number = known[i].number, .name = known[i].name};
+    }
+    TAPER_TRY(TAPER_GROW(p->allocator, p->globals, p->global_capacity, p->global_count + 1, p->error));
+    p->globals[p->global_count++] = global;
+    const taper_val number = {.tag = TAPER_UNDEFINED, .as.i = (int64_t)(p->global_count - 1)};
+    return taper_pickle_push(p, number, 0, true);
+}
+
+const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_val value)
+{
+    return value.tag == TAPER_UNDEFINED ? &p->globals[value.as.i] : NULL;
+}
+
+// ---- functions
+
+// Looks at the outermost level only: what lies deeper has its own tag in the file.
+static bool fits(taper_val value, const taper_type *type)
+{
+    while (type->kind == TAPER_TYPE_OPTIONAL) {
+        if (value.tag == TAPER_NONE) {
+            return true;
+        }
+        type = type->items[0];
+    }
+    switch ((taper_type_kind)type->kind) {
+    case TAPER_TYPE_LIST:
+        return value.tag == TAPER_LIST;
+    case TAPER_TYPE_DICT:
+        return value.tag == TAPER_DICT;
+    case TAPER_TYPE_TUPLE:
+        return value.tag == TAPER_TUPLE && value.as.tuple->count == type->count;
+    case TAPER_TYPE_CLASS: // a named tuple's name may be known later
+        return value.tag == TAPER_OBJECT || value.tag == TAPER_TUPLE;
+    case TAPER_TYPE_UNION:
+        return true;
+    default:
+        return taper_val_is_a(value, type);
+    }
+}
+
+static taper_status type_list(taper_pickle *p, taper_list *list, const taper_type *element)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!fits(list->items[i], element)) {
+            REFUSE(p, "item %zu of a typed list is a %s", i, taper_val_kind_name(list->items[i]));
+        }
+    }
+    list->element = element;
+    return TAPER_OK;
+}
+
+static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_type *type)
+{
+    for (size_t i = 0; i < dict->count; i++) {
+        if (!fits(taper_dict_key(dict, i), type->items[0]) || !fits(taper_dict_value(dict, i), type->items[1])) {
+            REFUSE(p, "entry %zu of a typed dict has the types %s and %s", i,
+                   taper_val_kind_name(taper_dict_key(dict, i)), taper_val_kind_name(taper_dict_value(dict, i)));
+        }
+    }
+    dict->key = type->items[0];
+    dict->value = type->items[1];
+    return TAPER_OK;
+}
+
+// The result is the container among the arguments, now with its element types.
+static taper_status push_container(taper_pickle *p, taper_val container, unsigned argument_depth)
+{
+    return taper_pickle_push(p, taper_val_retain(container), argument_depth - 1, false);
+}
+
+static taper_status build_list(taper_pickle *p, taper_type_kind kind, const taper_tuple *arguments, unsigned depth)
+{
+    const taper_type *element = kind == TAPER_TYPE_INT     ? &taper_type_int
+                                : kind == TAPER_TYPE_FLOAT ? &taper_type_float
+                                : kind == TAPER_TYPE_BOOL  ? &taper_type_bool
+                                                           : &taper_type_tensor;
+    if (arguments->count != 1 || arguments->items[0].tag != TAPER_LIST) {
+        REFUSE(p, "a typed list is built from something that is no list");
+    }
+    TAPER_TRY(type_list(p, arguments->items[0].as.list, element));
+    return push_container(p, arguments->items[0], depth);
+}
+
+static taper_status restore_type(taper_pickle *p, const taper_tuple *arguments, unsigned depth)
+{
+    if (arguments->count != 2 || arguments->items[1].tag != TAPER_STRING) {
+        REFUSE(p, "restore_type_tag needs a container and a type");
+    }
+    const taper_val container = arguments->items[0];
+    const taper_string *text = arguments->items[1].as.string;
+    const taper_type *type;
+    const taper_status status = taper_type_parse_in(p->types, p->scope, text->data, text->length, &type, p->error);
+    if (status != TAPER_OK) {
+        return taper_pickle_blame(p, status);
+    }
+    if (type->kind == TAPER_TYPE_LIST && container.tag == TAPER_LIST) {
+        TAPER_TRY(type_list(p, container.as.list, type->items[0]));
+    } else if (type->kind == TAPER_TYPE_DICT && container.tag == TAPER_DICT) {
+        TAPER_TRY(type_dict(p, container.as.dict, type));
+    } else if (type->kind != TAPER_TYPE_ANY || (container.tag != TAPER_LIST && container.tag != TAPER_DICT)) {
+        REFUSE(p, "a %s is marked as a \"%.*s\"", taper_val_kind_name(container),
+               (int)taper_min_size(text->length, 100), text->data);
+    }
+    return push_container(p, container, depth);
+}
+
+static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
+{
+    // In the order of PyTorch's numbers.
+    static const char *const names[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+                                        "fpga", "ort",  "xla",    "vulkan", "metal",  "xpu",   "mps",
+                                        "meta", "hpu",  "ve",     "lazy",   "ipu"};
+    if (arguments->count == 0 || arguments->items[0].tag != TAPER_STRING) {
+        REFUSE(p, "a device without a name");
+    }
+    const taper_string *text = arguments->items[0].as.string;
+    const char *colon = memchr(text->data, ':', text->length);
+    const size_t length = colon != NULL ? (size_t)(colon - text->data) : text->length;
+    int index = -1;
+    if (colon != NULL) {
+        index = 0;
+        for (size_t i = length + 1; i < text->length; i++) {
+            const char c = text->data[i];
+            if (c < '0' || c > '9' || text->length > length + 4) {
+                REFUSE(p, "\"%.60s\" is no device", text->data);
+            }
+            index = 10 * index + (c - '0');
+        }
+    } else if (arguments->count == 2 && arguments->items[1].tag == TAPER_INT) {
+        index = (int)(arguments->items[1].as.i & 0x7f);
+    }
+    for (size_t kind = 0; kind < sizeof names / sizeof names[0]; kind++) {
+        if (is(text->data, length, names[kind]) && index < 255) {
+            return taper_pickle_push(p, taper_val_device((int)kind, index), 0, false);
+        }
+    }
+    REFUSE(p, "\"%.60s\" is no device", text->data);
+}
+
+static bool to_double(taper_val value, double *number)
+{
+    *number = value.tag == TAPER_DOUBLE ? value.as.f : value.tag == TAPER_INT ? (double)value.as.i : 0;
+    return value.tag == TAPER_DOUBLE || value.tag == TAPER_INT;
+}
+
+static taper_status make_complex(taper_pickle *p, const taper_tuple *arguments)
+{
+    double re, im;
+    if (arguments->count != 2 || !to_double(arguments->items[0], &re) || !to_double(arguments->items[1], &im)) {
+        REFUSE(p, "a complex number needs two parts");
+    }
+    return taper_pickle_push_new(p, taper_complex_new(p->heap, re, im));
+}
+
+taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *global, taper_tuple *arguments,
+                               unsigned argument_depth)
+{
+    switch (global->kind) {
+    case TAPER_GLOBAL_TENSOR:
+        return taper_pickle_tensor(p, arguments);
+    case TAPER_GLOBAL_QTENSOR:
+        return taper_pickle_qtensor(p, arguments);
+    case TAPER_GLOBAL_LIST:
+        return build_list(p, (taper_type_kind)global->number, arguments, argument_depth);
+    case TAPER_GLOBAL_TYPE_TAG:
+        return restore_type(p, arguments, argument_depth);
+    case TAPER_GLOBAL_DEVICE:
+        return make_device(p, arguments);
+    case TAPER_GLOBAL_ORDERED_DICT:
+        if (arguments->count != 0) {
+            REFUSE(p, "an OrderedDict is made with arguments");
+        }
+        return taper_pickle_push_new(p, taper_dict_new(p->heap, NULL, NULL));
+    case TAPER_GLOBAL_COMPLEX:
+        return make_complex(p, arguments);
+    case TAPER_GLOBAL_SPARSE:
+        return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
+                                 "a sparse tensor: not supported; make it dense (to_dense()) before saving the model");
+    case TAPER_GLOBAL_CLASS:
+        return taper_pickle_fail(
+            p, TAPER_ERROR_UNSUPPORTED,
+            "a member of the enum %s: lite modules cannot hold enums; store its value before saving the model",
+            global->name);
+    case TAPER_GLOBAL_LEGACY:
+        return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED, "%s is not used in module files: refused", global->name);
+    case TAPER_GLOBAL_STORAGE:
+    case TAPER_GLOBAL_QSCHEME:
+        break;
+    }
+    REFUSE(p, "%s is called like a function", global->name);
+}
+
+// ---- objects
+
+// A native class of PyTorch keeps the state as it was pickled, in its only slot; the operators that use it read it
+// there.
+static taper_status set_native(taper_pickle *p, taper_object *object, taper_val state)
+{
+    static const char *const slots[] = {"state"};
+    const taper_class *class = taper_types_class(p->types, object->klass->name, 1, slots);
+    if (class == NULL) {
+        taper_val_release(state);
+        return taper_fail_memory(p->error);
+    }
+    object->klass = class;
+    return taper_object_set(object, 0, state, p->error);
+}
+
+// The names in the state become the class's attributes, in this order.
+static taper_status set_attributes(taper_pickle *p, taper_object *object, const taper_dict *state)
+{
+    const char **names = taper_alloc(p->allocator, state->count * sizeof *names);
+    if (names == NULL && state->count != 0) {
+        return taper_fail_memory(p->error);
+    }
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < state->count && status == TAPER_OK; i++) {
+        const taper_val key = taper_dict_key(state, i);
+        if (key.tag != TAPER_STRING || memchr(key.as.string->data, '\0', key.as.string->length) != NULL) {
+            status =
+                taper_pickle_fail(p, TAPER_ERROR_FILE, "an attribute of a %s has no proper name", object->klass->name);
+        } else {
+            names[i] = key.as.string->data;
+        }
+    }
+    const taper_class *class = NULL;
+    if (status == TAPER_OK) {
+        static const char *const none[] = {NULL};
+        class = taper_types_class(p->types, object->klass->name, state->count, state->count != 0 ? names : none);
+        status = class != NULL ? TAPER_OK : taper_fail_memory(p->error);
+    }
+    if (class != NULL) {
+        object->klass = class;
+    }
+    for (size_t i = 0; i < state->count && status == TAPER_OK; i++) {
+        status = taper_object_set(object, i, taper_val_retain(taper_dict_value(state, i)), p->error);
+    }
+    taper_free(p->allocator, names, state->count * sizeof *names);
+    return status;
+}
+
+taper_status taper_pickle_build(taper_pickle *p, taper_object *object, taper_val state)
+{
+    static const char native[] = "__torch__.torch.classes.";
+    if (strncmp(object->klass->name, native, sizeof native - 1) == 0) {
+        return set_native(p, object, state);
+    }
+    if (p->host->set_state != NULL) {
+        bool taken = false;
+        const taper_status status =
+            p->host->set_state(p->host->user, object, object->klass->name, state, &taken, p->error);
+        if (taken || status != TAPER_OK) {
+            if (!taken) {
+                taper_val_release(state);
+            }
+            return status;
+        }
+    }
+    taper_status status;
+    if (state.tag == TAPER_DICT) {
+        status = set_attributes(p, object, state.as.dict);
+    } else {
+        status = taper_pickle_fail(p, TAPER_ERROR_FILE,
+                                   "the state of a %s is a %s, and the file has no method %s.__setstate__ to read it",
+                                   object->klass->name, taper_val_kind_name(state), object->klass->name);
+    }
+    taper_val_release(state);
+    return status;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The zip archive around PyTorch's records. Reads the central directory of a file in memory; knows zip64, stored and
+// deflated records, data descriptors and padded local headers. All records lie in one folder, whose name is left out of
+// theirs; entries elsewhere are ignored. Of several records with one name the last counts.
+#ifndef TAPER_FORMAT_ZIP_H
+#define TAPER_FORMAT_ZIP_H
+
+#include "format/sort.h"
+
+typedef struct taper_zip_entry {
+    const char *name; // in the file's bytes, not NUL-terminated: "data.pkl", "constants/0"
+    uint32_t name_length;
+    uint32_t crc;
+    uint16_t method; // 0 stored, 8 deflated
+    uint16_t flags;
+    uint64_t packed, size;
+    uint64_t header; // offset of the local header
+} taper_zip_entry;
+
+typedef struct taper_zip {
+    const taper_allocator *allocator;
+    const uint8_t *data;
+    size_t size;
+    taper_zip_entry *entries; // in the order of the directory
+    taper_name *names;        // sorted; value is the entry
+    size_t count, capacity, name_capacity;
+    size_t budget; // bytes that may still be copied or inflated, so that a small file cannot fill the memory
+} taper_zip;
+
+// The bytes of one record: the file's own, or a block when they were compressed.
+typedef struct taper_record {
+    const uint8_t *data;
+    size_t size;
+    uint64_t offset; // in the file
+    void *block;
+} taper_record;
+
+TAPER_MUST_USE taper_status taper_zip_open(const taper_allocator *allocator, const void *data, size_t size,
+                                           taper_zip *zip, taper_error *error);
+void taper_zip_close(taper_zip *zip);
+
+// NULL when there is none.
+const taper_zip_entry *taper_zip_find(const taper_zip *zip, const char *name, size_t length);
+
+// Where the record's bytes lie in the file, as they are stored there.
+TAPER_MUST_USE taper_status taper_zip_locate(const taper_zip *zip, const taper_zip_entry *entry, const uint8_t **packed,
+                                             uint64_t *offset, taper_error *error);
+// Checks that the sizes of an entry are believable, before size bytes are made room for.
+TAPER_MUST_USE taper_status taper_zip_check(const taper_zip *zip, const taper_zip_entry *entry, taper_error *error);
+// Writes the entry->size bytes of the record to `to`, and compares the checksum when it had to be inflated.
+TAPER_MUST_USE taper_status taper_zip_extract(taper_zip *zip, const taper_zip_entry *entry, void *to,
+                                              taper_error *error);
+// A whole record for parsing, checksum compared. Ends with taper_record_free.
+TAPER_MUST_USE taper_status taper_zip_read(taper_zip *zip, const taper_zip_entry *entry, taper_record *record,
+                                           taper_error *error);
+void taper_record_free(const taper_zip *zip, taper_record *record);
+
+#endif

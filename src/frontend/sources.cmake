@@ -1,0 +1,5 @@
+list(APPEND TAPER_SOURCES
+    src/frontend/bytecode.c
+    src/frontend/bytecode_missing.c
+    src/frontend/upgrade.c
+)

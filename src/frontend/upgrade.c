@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of upgraders. gelu, linspace and logspace need none here: the arguments that were added since have defaults
+// with the old meaning, and these were filled in before (a None for steps is read as 100 by the operator).
+//
+// div, versions 0 to 3: true division if anything is floating, otherwise division that truncates:
+//   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other, rounding_mode="trunc")
+#include "frontend/upgrade.h"
+
+typedef struct upgrader {
+    const char *schema_start;
+    int64_t last_version;
+    const char *overload; // of the variant with rounding_mode
+    const char *name;
+} upgrader;
+
+static const upgrader upgraders[] = {
+    {"aten::div.Tensor(", 3, "Tensor_mode", "aten::div"},
+    {"aten::div.Scalar(", 3, "Scalar_mode", "aten::div"},
+    {"aten::div_.Tensor(", 3, "Tensor_mode", "aten::div_"},
+    {"aten::div_.Scalar(", 3, "Scalar_mode", "aten::div_"},
+    {"aten::div.out(", 3, "out_mode", "aten::div"},
+};
+
+static taper_status op_node(taper_graph *graph, taper_registry *registry, const char *name, const char *overload, size_t inputs,
+                            taper_node **node, taper_error *error)
+{
+    const taper_op *op = taper_registry_find(registry, name, overload);
+    if (op == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator %s.%s, which an upgrader needs, is not part of this build", name, overload);
+    }
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, node, error));
+    (*node)->op = op;
+    (*node)->op_name = op->schema;
+    return taper_registry_schema(registry, op, &(*node)->schema, error);
+}
+
+static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_registry *registry, const upgrader *u,
+                                taper_ir_value **outputs, taper_error *error)
+{
+    // Whether anything floats: taper::any_floating looks at tensors and numbers alike.
+    taper_node *floating, *branch, *truncated, *mode;
+    const size_t inputs = node->input_count;
+    TAPER_TRY(op_node(graph, registry, "taper::any_floating", "", inputs, &floating, error));
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 1, 1, &branch, error));
+    TAPER_TRY(op_node(graph, registry, u->name, u->overload, inputs + 1, &truncated, error));
+    taper_string *text = taper_string_new(taper_registry_heap(registry), "trunc", 5);
+    if (text == NULL) {
+        return taper_fail_memory(error);
+    }
+    TAPER_TRY(taper_node_constant(graph, TAPER_VAL(text), &mode, error));
+    taper_node_insert_before(floating, node);
+    taper_node_insert_before(mode, node);
+    taper_node_insert_before(branch, node);
+    for (size_t i = 0; i < inputs; i++) {
+        taper_node_set_input(floating, i, taper_node_in(node, i));
+        taper_node_set_input(truncated, i < 2 ? i : i + 1, taper_node_in(node, i)); // self, other, *, rounding_mode, out
+    }
+    taper_node_set_input(truncated, 2, &mode->outputs[0]);
+    taper_node_set_input(branch, 0, &floating->outputs[0]);
+    branch->block_count = 2;
+    TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[0], error));
+    TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[1], error));
+    taper_node *plain;
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, &plain, error));
+    plain->op = node->op;
+    plain->op_name = node->op_name;
+    plain->schema = node->schema;
+    plain->debug = truncated->debug = node->debug;
+    plain->instruction = truncated->instruction = branch->instruction = node->instruction;
+    for (size_t i = 0; i < inputs; i++) {
+        taper_node_set_input(plain, i, taper_node_in(node, i));
+    }
+    taper_node_append(branch->blocks[0], plain);
+    taper_node_append(branch->blocks[1], truncated);
+    taper_ir_value *results[2] = {&plain->outputs[0], &truncated->outputs[0]};
+    TAPER_TRY(taper_block_set_results(branch->blocks[0], &results[0], 1, error));
+    TAPER_TRY(taper_block_set_results(branch->blocks[1], &results[1], 1, error));
+    taper_value_replace_uses(&node->outputs[0], &branch->outputs[0]);
+    taper_node_remove(node);
+    outputs[0] = &branch->outputs[0];
+    return TAPER_OK;
+}
+
+taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry, int64_t version,
+                                taper_ir_value **outputs, taper_error *error)
+{
+    for (size_t i = 0; i < sizeof upgraders / sizeof upgraders[0]; i++) {
+        const upgrader *u = &upgraders[i];
+        if (version <= u->last_version && strncmp(node->op_name, u->schema_start, strlen(u->schema_start)) == 0) {
+            return upgrade_div(graph, node, registry, u, outputs, error);
+        }
+    }
+    return TAPER_OK;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Upgraders: what an operator meant in the version of PyTorch that wrote the file, as rewrites of the graph.
+#ifndef TAPER_FRONTEND_UPGRADE_H
+#define TAPER_FRONTEND_UPGRADE_H
+
+#include "ir/graph.h"
+#include "ops/registry.h"
+
+// Rewrites node, an operator call with all its arguments, when the file's operator version wants it. outputs: where the
+// caller keeps the node's results; they are replaced by the rewritten ones.
+TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry, int64_t version,
+                                               taper_ir_value **outputs, taper_error *error);
+
+#endif

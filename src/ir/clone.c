@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies a model's values for a session: see heap.h. The memo is an open-addressing table from old to new object.
+#include "ir/tensor.h"
+
+typedef struct memo_entry {
+    const taper_obj *from;
+    taper_obj *to; // borrowed: kept alive by the copy it is part of, or by `owned`
+} memo_entry;
+
+struct taper_clone_memo {
+    taper_heap *heap;
+    taper_error *error;
+    memo_entry *entries; // each `to` holds a reference until the end
+    size_t count, capacity;
+};
+
+taper_status taper_clone_begin(taper_heap *heap, taper_clone_memo **memo, taper_error *error)
+{
+    *memo = taper_heap_alloc(heap, sizeof **memo);
+    if (*memo == NULL) {
+        return taper_fail_memory(error);
+    }
+    **memo = (taper_clone_memo){.heap = heap, .error = error};
+    return TAPER_OK;
+}
+
+void taper_clone_end(taper_clone_memo *memo)
+{
+    if (memo == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < memo->capacity; i++) {
+        if (memo->entries[i].to != NULL) {
+            taper_obj_release(memo->entries[i].to);
+        }
+    }
+    taper_heap *heap = memo->heap;
+    taper_heap_free(heap, memo->entries, memo->capacity * sizeof *memo->entries);
+    taper_heap_free(heap, memo, sizeof *memo);
+}
+
+static size_t slot_of(const memo_entry *entries, size_t capacity, const taper_obj *from)
+{
+    size_t at = (size_t)(((uintptr_t)from >> 4) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (capacity - 1);
+    while (entries[at].from != NULL && entries[at].from != from) {
+        at = (at + 1) & (capacity - 1);
+    }
+    return at;
+}
+
+static taper_obj *lookup(const taper_clone_memo *memo, const taper_obj *from)
+{
+    return memo->capacity == 0 ? NULL : memo->entries[slot_of(memo->entries, memo->capacity, from)].to;
+}
+
+static taper_status enter(taper_clone_memo *memo, const taper_obj *from, taper_obj *to)
+{
+    if (2 * (memo->count + 1) > memo->capacity) {
+        const size_t capacity = memo->capacity == 0 ? 64 : 2 * memo->capacity;
+        memo_entry *entries = taper_heap_alloc(memo->heap, capacity * sizeof *entries);
+        if (entries == NULL) {
+            return taper_fail_memory(memo->error);
+        }
+        memset(entries, 0, capacity * sizeof *entries);
+        for (size_t i = 0; i < memo->capacity; i++) {
+            if (memo->entries[i].from != NULL) {
+                entries[slot_of(entries, capacity, memo->entries[i].from)] = memo->entries[i];
+            }
+        }
+        taper_heap_free(memo->heap, memo->entries, memo->capacity * sizeof *entries);
+        memo->entries = entries;
+        memo->capacity = capacity;
+    }
+    memo->entries[slot_of(memo->entries, memo->capacity, from)] = (memo_entry){from, to};
+    memo->count++;
+    taper_obj_retain(to);
+    return TAPER_OK;
+}
+
+static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth);
+
+static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, taper_val *copy)
+{
+    taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
+    if (storage == NULL) {
+        taper_storage *origin = tensor->storage->origin != NULL ? tensor->storage->origin : tensor->storage;
+        TAPER_TRY(taper_storage_share(memo->heap, origin, &storage, memo->error));
+        const taper_status status = enter(memo, &tensor->storage->head, &storage->head);
+        taper_obj_release(&storage->head); // the memo's reference stays
+        TAPER_TRY(status);
+    }
+    taper_tensor *twin;
+    TAPER_TRY(taper_tensor_view(memo->heap, storage, (taper_dtype)tensor->dtype, tensor->offset, tensor->rank, tensor->sizes,
+                                tensor->strides, &twin, memo->error));
+    twin->requires_grad = tensor->requires_grad;
+    if (tensor->quantizer != NULL && taper_tensor_set_quantizer(twin, tensor->quantizer, memo->error) != TAPER_OK) {
+        taper_obj_release(&twin->head);
+        return TAPER_ERROR_RESOURCE;
+    }
+    *copy = TAPER_VAL(twin);
+    return TAPER_OK;
+}
+
+// The empty twin of a container.
+static taper_obj *clone_shell(taper_heap *heap, taper_val value)
+{
+    switch (value.tag) {
+    case TAPER_LIST:
+        return (taper_obj *)taper_list_new(heap, value.as.list->element, value.as.list->count);
+    case TAPER_TUPLE:
+        return (taper_obj *)taper_tuple_new(heap, value.as.tuple->type, value.as.tuple->count);
+    case TAPER_DICT:
+        return (taper_obj *)taper_dict_new(heap, value.as.dict->key, value.as.dict->value);
+    default:
+        return (taper_obj *)taper_object_new(heap, value.as.object->klass, value.as.object->count);
+    }
+}
+
+static taper_status fill_shell(taper_clone_memo *memo, taper_val value, taper_obj *shell, int depth)
+{
+    size_t count;
+    const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+    const size_t step = value.tag == TAPER_DICT ? 2 : 1;
+    for (size_t i = 0; i < count; i += step) {
+        taper_val item;
+        TAPER_TRY(clone(memo, items[i], &item, depth + 1));
+        if (value.tag == TAPER_LIST) {
+            TAPER_TRY(taper_list_append((taper_list *)shell, item, memo->error));
+        } else if (value.tag == TAPER_TUPLE) {
+            ((taper_tuple *)shell)->items[i] = item;
+        } else if (value.tag == TAPER_OBJECT) {
+            ((taper_object *)shell)->slots[i] = item;
+        } else {
+            taper_val second;
+            const taper_status status = clone(memo, items[i + 1], &second, depth + 1);
+            if (status != TAPER_OK) {
+                taper_val_release(item);
+                return status;
+            }
+            TAPER_TRY(taper_dict_set((taper_dict *)shell, item, second, memo->error));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth)
+{
+    *copy = taper_val_none();
+    if (depth > TAPER_LIMIT_VALUE_DEPTH) {
+        TAPER_FAIL(memo->error, TAPER_ERROR_RESOURCE, "values are nested more than %d deep", TAPER_LIMIT_VALUE_DEPTH);
+    }
+    if (!taper_val_is_object(value) || value.tag == TAPER_STRING || value.tag == TAPER_COMPLEX || value.tag == TAPER_GENERATOR) {
+        *copy = taper_val_retain(value); // immutable
+        return TAPER_OK;
+    }
+    taper_obj *known = lookup(memo, value.as.obj);
+    if (known != NULL) {
+        taper_obj_retain(known);
+        *copy = taper_val_of(known);
+        return TAPER_OK;
+    }
+    if (value.tag == TAPER_TENSOR) {
+        TAPER_TRY(clone_tensor(memo, value.as.tensor, copy));
+        const taper_status status = enter(memo, value.as.obj, copy->as.obj);
+        if (status != TAPER_OK) {
+            taper_val_release(*copy);
+            *copy = taper_val_none();
+        }
+        return status;
+    }
+    taper_obj *shell = clone_shell(memo->heap, value);
+    if (shell == NULL) {
+        return taper_fail_memory(memo->error);
+    }
+    taper_status status = enter(memo, value.as.obj, shell);
+    if (status == TAPER_OK) {
+        status = fill_shell(memo, value, shell, depth);
+    }
+    if (status != TAPER_OK) {
+        taper_obj_release(shell);
+        return status;
+    }
+    *copy = taper_val_of(shell);
+    return TAPER_OK;
+}
+
+taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_val *copy, taper_error *error)
+{
+    memo->error = error;
+    return clone(memo, value, copy, 0);
+}

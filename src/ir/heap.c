@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
+// inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's own
+// pointer in front of its aligned start.
+#include "ir/heap.h"
+
+#include "ir/tensor.h"
+
+enum { SMALL_LIMIT = 1024, SMALL_STEP = 16, SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP, LARGE_CLASSES = 4 * 48 };
+
+typedef struct free_block {
+    struct free_block *next;
+} free_block;
+
+struct taper_heap {
+    taper_allocator allocator;
+    taper_types *types;
+    taper_spin lock;
+    size_t live; // objects alive, and one for the owner
+    taper_container *containers;
+    taper_storage_source *source;
+    size_t bytes, used, limit;
+    uint64_t calls;
+    free_block *small[SMALL_CLASSES + 1];
+    free_block *large[LARGE_CLASSES];
+};
+
+taper_status taper_heap_create(const taper_allocator *allocator, taper_types *types, taper_heap **heap, taper_error *error)
+{
+    *heap = taper_alloc_zeroed(allocator, sizeof **heap);
+    if (*heap == NULL) {
+        return taper_fail_memory(error);
+    }
+    (*heap)->allocator = *allocator;
+    (*heap)->types = taper_types_retain(types);
+    (*heap)->live = 1;
+    taper_spin_init(&(*heap)->lock);
+    return TAPER_OK;
+}
+
+const taper_allocator *taper_heap_allocator(const taper_heap *heap)
+{
+    return &heap->allocator;
+}
+
+taper_types *taper_heap_types(const taper_heap *heap)
+{
+    return heap->types;
+}
+
+void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
+{
+    heap->source = source;
+}
+
+taper_storage_source *taper_heap_source(taper_heap *heap)
+{
+    return heap->source;
+}
+
+void taper_heap_set_limit(taper_heap *heap, size_t bytes)
+{
+    heap->limit = bytes;
+}
+
+uint64_t taper_heap_calls(const taper_heap *heap)
+{
+    return heap->calls;
+}
+
+size_t taper_heap_bytes(const taper_heap *heap)
+{
+    return heap->bytes;
+}
+
+// Class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
+static size_t large_class(size_t size, size_t *block)
+{
+    unsigned power = 10;
+    while (power < 56 && ((size_t)2 << power) <= size) {
+        power++;
+    }
+    const size_t step = (size_t)1 << (power - 2);
+    size_t quarter = (size - ((size_t)1 << power) + step - 1) / step;
+    *block = ((size_t)1 << power) + quarter * step;
+    return (size_t)(power - 10) * 4 + quarter;
+}
+
+static size_t raw_size(size_t block)
+{
+    return block + 2 * TAPER_ALIGNMENT + TAPER_OVERREAD;
+}
+
+static void *raw_pointer(void *ptr)
+{
+    void *raw;
+    memcpy(&raw, (char *)ptr - sizeof raw, sizeof raw);
+    return raw;
+}
+
+static bool charge(taper_heap *heap, size_t size)
+{
+    if (heap->limit != 0 && (heap->used > heap->limit || size > heap->limit - heap->used)) {
+        return false;
+    }
+    heap->used += size;
+    return true;
+}
+
+static void *take(free_block **list)
+{
+    free_block *block = *list;
+    if (block != NULL) {
+        *list = block->next;
+    }
+    return block;
+}
+
+static void *alloc_large(taper_heap *heap, size_t size)
+{
+    if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
+        return NULL;
+    }
+    size_t block;
+    const size_t class = large_class(size, &block);
+    if (class >= LARGE_CLASSES) {
+        return NULL;
+    }
+    taper_spin_lock(&heap->lock);
+    void *ptr = NULL;
+    const bool allowed = charge(heap, block);
+    if (allowed) {
+        ptr = take(&heap->large[class]);
+        if (ptr == NULL) {
+            heap->calls++;
+            heap->bytes += raw_size(block);
+        }
+    }
+    taper_spin_unlock(&heap->lock);
+    if (ptr != NULL || !allowed) {
+        return ptr;
+    }
+    char *raw = taper_alloc(&heap->allocator, raw_size(block));
+    if (raw == NULL) {
+        taper_spin_lock(&heap->lock);
+        heap->used -= block;
+        heap->bytes -= raw_size(block);
+        taper_spin_unlock(&heap->lock);
+        return NULL;
+    }
+    char *aligned = (char *)taper_round_up((uintptr_t)raw + sizeof(void *), TAPER_ALIGNMENT);
+    memcpy(aligned - sizeof raw, &raw, sizeof raw);
+    memset(aligned + size, 0, TAPER_OVERREAD); // defined bytes for kernels that over-read
+    return aligned;
+}
+
+void *taper_heap_alloc(taper_heap *heap, size_t size)
+{
+    if (size >= SMALL_LIMIT) {
+        return alloc_large(heap, size);
+    }
+    const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
+    const size_t block = class * SMALL_STEP;
+    taper_spin_lock(&heap->lock);
+    void *ptr = NULL;
+    const bool allowed = charge(heap, block);
+    if (allowed) {
+        ptr = take(&heap->small[class]);
+        if (ptr == NULL) {
+            heap->calls++;
+            heap->bytes += block;
+        }
+    }
+    taper_spin_unlock(&heap->lock);
+    if (ptr == NULL && allowed) {
+        ptr = taper_alloc(&heap->allocator, block);
+        if (ptr == NULL) {
+            taper_spin_lock(&heap->lock);
+            heap->used -= block;
+            heap->bytes -= block;
+            taper_spin_unlock(&heap->lock);
+        }
+    }
+    return ptr;
+}
+
+void taper_heap_free(taper_heap *heap, void *ptr, size_t size)
+{
+    if (ptr == NULL) {
+        return;
+    }
+    free_block *block = ptr;
+    taper_spin_lock(&heap->lock);
+    if (size >= SMALL_LIMIT) {
+        size_t bytes;
+        const size_t class = large_class(size, &bytes);
+        block->next = heap->large[class];
+        heap->large[class] = block;
+        heap->used -= bytes;
+    } else {
+        const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
+        block->next = heap->small[class];
+        heap->small[class] = block;
+        heap->used -= class * SMALL_STEP;
+    }
+    taper_spin_unlock(&heap->lock);
+}
+
+void taper_heap_trim(taper_heap *heap)
+{
+    for (size_t class = 0; class <= SMALL_CLASSES + LARGE_CLASSES; class ++) {
+        const bool small = class <= SMALL_CLASSES;
+        if (!small && class - SMALL_CLASSES - 1 >= LARGE_CLASSES) {
+            break;
+        }
+        free_block **list = small ? &heap->small[class] : &heap->large[class - SMALL_CLASSES - 1];
+        taper_spin_lock(&heap->lock);
+        free_block *block = *list;
+        *list = NULL;
+        taper_spin_unlock(&heap->lock);
+        while (block != NULL) {
+            free_block *next = block->next;
+            size_t size;
+            if (small) {
+                size = class * SMALL_STEP;
+                taper_free(&heap->allocator, block, size);
+            } else {
+                const size_t large = class - SMALL_CLASSES - 1;
+                const size_t power = (size_t)1 << (large / 4 + 10);
+                size = raw_size(power + large % 4 * (power / 4));
+                taper_free(&heap->allocator, raw_pointer(block), size);
+            }
+            taper_spin_lock(&heap->lock);
+            heap->calls++;
+            heap->bytes -= size;
+            taper_spin_unlock(&heap->lock);
+            block = next;
+        }
+    }
+}
+
+static void destroy(taper_heap *heap)
+{
+    taper_heap_trim(heap);
+    taper_types_release(heap->types);
+    const taper_allocator allocator = heap->allocator;
+    taper_free(&allocator, heap, sizeof *heap);
+}
+
+static bool is_container(const taper_obj *obj)
+{
+    return obj->tag >= TAPER_LIST && obj->tag <= TAPER_OBJECT;
+}
+
+void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag)
+{
+    taper_refs_init(&obj->refs);
+    obj->tag = (uint8_t)tag;
+    obj->heap = heap;
+    taper_spin_lock(&heap->lock);
+    heap->live++;
+    if (is_container(obj)) {
+        taper_container *container = (taper_container *)obj;
+        container->previous = NULL;
+        container->next = heap->containers;
+        if (container->next != NULL) {
+            container->next->previous = container;
+        }
+        heap->containers = container;
+    }
+    taper_spin_unlock(&heap->lock);
+}
+
+// Out of the list of containers, before the items are touched: taper_heap_close looks at linked ones only.
+void taper_heap_unlink(taper_heap *heap, taper_container *container)
+{
+    taper_spin_lock(&heap->lock);
+    if (container->previous != NULL) {
+        container->previous->next = container->next;
+    } else {
+        heap->containers = container->next;
+    }
+    if (container->next != NULL) {
+        container->next->previous = container->previous;
+    }
+    taper_spin_unlock(&heap->lock);
+}
+
+// After the object's memory went back.
+void taper_heap_forget(taper_heap *heap)
+{
+    taper_spin_lock(&heap->lock);
+    const bool last = --heap->live == 0;
+    taper_spin_unlock(&heap->lock);
+    if (last) {
+        destroy(heap);
+    }
+}
+
+// ---- cycles, when the owner lets go
+
+typedef void (*visit)(taper_container *child, void *argument);
+
+static void visit_children(taper_container *container, const taper_heap *heap, visit function, void *argument)
+{
+    size_t count;
+    taper_val *items = taper_container_items(container, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (taper_val_is_object(items[i]) && is_container(items[i].as.obj) && items[i].as.obj->heap == heap) {
+            function((taper_container *)items[i].as.obj, argument);
+        }
+    }
+}
+
+static void discount(taper_container *child, void *argument)
+{
+    (void)argument;
+    child->scan--;
+}
+
+enum { REACHED = -1 };
+
+static void reach(taper_container *child, void *argument)
+{
+    taper_container **stack = argument;
+    if (child->scan != REACHED) {
+        child->scan = REACHED;
+        child->work = *stack;
+        *stack = child;
+    }
+}
+
+void taper_heap_close(taper_heap *heap)
+{
+    if (heap == NULL) {
+        return;
+    }
+    heap->source = NULL;
+    taper_spin_lock(&heap->lock);
+    // References that no container of this heap accounts for are held from outside.
+    for (taper_container *c = heap->containers; c != NULL; c = c->next) {
+        c->scan = (int64_t)taper_refs_count(&c->head.refs);
+    }
+    for (taper_container *c = heap->containers; c != NULL; c = c->next) {
+        if (taper_refs_count(&c->head.refs) != 0) {
+            visit_children(c, heap, discount, NULL);
+        }
+    }
+    taper_container *stack = NULL;
+    for (taper_container *c = heap->containers; c != NULL; c = c->next) {
+        if (c->scan > 0 || taper_refs_count(&c->head.refs) == 0) { // none: another thread is freeing it
+            reach(c, &stack);
+            while (stack != NULL) {
+                taper_container *top = stack;
+                stack = top->work;
+                visit_children(top, heap, reach, &stack);
+            }
+        }
+    }
+    taper_container *garbage = NULL;
+    for (taper_container *c = heap->containers; c != NULL; c = c->next) {
+        if (c->scan != REACHED) {
+            taper_obj_retain(&c->head);
+            c->work = garbage;
+            garbage = c;
+        }
+    }
+    taper_spin_unlock(&heap->lock);
+    while (garbage != NULL) {
+        taper_container *c = garbage;
+        garbage = c->work;
+        taper_container_clear(c);
+        taper_obj_release(&c->head);
+    }
+    taper_heap_trim(heap);
+    taper_heap_forget(heap);
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Storages: where a tensor's bytes are, and whose they are.
+#include "ir/tensor.h"
+
+static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, void *data, size_t bytes)
+{
+    taper_storage *storage = taper_heap_alloc(heap, sizeof *storage);
+    if (storage != NULL) {
+        memset(storage, 0, sizeof *storage);
+        storage->kind = (uint8_t)kind;
+        storage->data = data;
+        storage->bytes = bytes;
+        taper_heap_adopt(heap, &storage->head, TAPER_STORAGE);
+    }
+    return storage;
+}
+
+// Blocks for tensors are never small: even one of four bytes is over-read.
+static size_t block_size(size_t bytes)
+{
+    return taper_max_size(bytes, 1024);
+}
+
+taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage, taper_error *error)
+{
+    *storage = NULL;
+    taper_storage_source *source = taper_heap_source(heap);
+    uint32_t slot = 0;
+    taper_obj *owner = NULL;
+    void *data = source != NULL && source->place != NULL ? source->place(source, bytes, &slot, &owner) : NULL;
+    const bool placed = data != NULL;
+    if (!placed) {
+        data = bytes <= (size_t)TAPER_LIMIT_TENSOR_BYTES ? taper_heap_alloc(heap, block_size(bytes)) : NULL;
+        if (data == NULL) {
+            return taper_fail(error, TAPER_ERROR_RESOURCE, "out of memory: a tensor of %zu bytes", bytes);
+        }
+    }
+    *storage = new_storage(heap, placed ? TAPER_STORAGE_PLANNED : TAPER_STORAGE_OWNED, data, bytes);
+    if (*storage == NULL) {
+        if (!placed) {
+            taper_heap_free(heap, data, block_size(bytes));
+        } else if (owner != NULL) {
+            taper_obj_release(owner);
+        }
+        return taper_fail_memory(error);
+    }
+    (*storage)->plan_slot = slot;
+    (*storage)->owner = owner;
+    if (source != NULL && source->born != NULL) {
+        source->born(source, *storage);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner, taper_storage **storage,
+                                  taper_error *error)
+{
+    // The cast drops const; read_only keeps writers away.
+    *storage = new_storage(heap, TAPER_STORAGE_BORROWED, (void *)(uintptr_t)data, bytes);
+    if (*storage == NULL) {
+        return taper_fail_memory(error);
+    }
+    (*storage)->read_only = true;
+    (*storage)->owner = owner;
+    if (owner != NULL) {
+        taper_obj_retain(owner);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage, taper_error *error)
+{
+    *storage = new_storage(heap, TAPER_STORAGE_SHARED, origin->data, origin->bytes);
+    if (*storage == NULL) {
+        return taper_fail_memory(error);
+    }
+    (*storage)->read_only = true;
+    (*storage)->origin = origin;
+    taper_obj_retain(&origin->head);
+    return TAPER_OK;
+}
+
+// Lets go of whatever holds the bytes.
+static void drop_data(taper_storage *storage)
+{
+    switch (storage->kind) {
+    case TAPER_STORAGE_OWNED:
+        taper_heap_free(storage->head.heap, storage->data, block_size(storage->bytes));
+        break;
+    case TAPER_STORAGE_HOST:
+        if (storage->release != NULL) {
+            storage->release(storage->user);
+        }
+        break;
+    case TAPER_STORAGE_SHARED:
+        taper_obj_release(&storage->origin->head);
+        break;
+    default:
+        break;
+    }
+    if (storage->owner != NULL) {
+        taper_obj_release(storage->owner);
+    }
+    storage->owner = NULL;
+    storage->origin = NULL;
+    storage->data = NULL;
+}
+
+taper_status taper_storage_write(taper_storage *storage, taper_error *error)
+{
+    if (storage->read_only) {
+        taper_heap *heap = storage->head.heap;
+        void *data = taper_heap_alloc(heap, block_size(storage->bytes));
+        if (data == NULL) {
+            return taper_fail_memory(error);
+        }
+        if (storage->bytes != 0) {
+            memcpy(data, storage->data, storage->bytes);
+        }
+        drop_data(storage);
+        storage->data = data;
+        storage->kind = TAPER_STORAGE_OWNED;
+        storage->read_only = false;
+    }
+    storage->version++;
+    return TAPER_OK;
+}
+
+void taper_storage_free(taper_storage *storage)
+{
+    taper_heap *heap = storage->head.heap;
+    taper_storage_source *source = taper_heap_source(heap);
+    if (source != NULL && source->died != NULL) {
+        source->died(source, storage);
+    }
+    drop_data(storage);
+    taper_heap_free(heap, storage, sizeof *storage);
+    taper_heap_forget(heap);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Making tensors and asking about their layout. Copying elements is in tensor_copy.c.
+#include "ir/tensor.h"
+
+#include "base/half.h"
+
+size_t taper_dtype_size(taper_dtype dtype)
+{
+    static const uint8_t sizes[TAPER_DTYPE_COUNT] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0};
+    return (unsigned)dtype < TAPER_DTYPE_COUNT ? sizes[dtype] : 0;
+}
+
+const char *taper_dtype_name(taper_dtype dtype)
+{
+    static const char *const names[TAPER_DTYPE_COUNT] = {
+        "uint8",     "int8",       "int16", "int32", "int64",  "float16", "float32",  "float64",  "complex32",
+        "complex64", "complex128", "bool",  "qint8", "quint8", "qint32",  "bfloat16", "quint4x2", "quint2x4"};
+    return (unsigned)dtype < TAPER_DTYPE_COUNT ? names[dtype] : "unknown dtype";
+}
+
+// ---- strides
+
+void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides)
+{
+    int64_t step = 1;
+    for (size_t i = rank; i-- > 0;) {
+        strides[i] = step;
+        step *= taper_max_i64(sizes[i], 1);
+    }
+}
+
+void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
+{
+    int64_t step = 1;
+    strides[1] = step;
+    step *= taper_max_i64(sizes[1], 1);
+    for (size_t i = rank; i-- > 2;) {
+        strides[i] = step;
+        step *= taper_max_i64(sizes[i], 1);
+    }
+    strides[0] = step;
+}
+
+bool taper_tensor_is_contiguous(const taper_tensor *tensor)
+{
+    if (taper_tensor_numel(tensor) == 0) {
+        return true;
+    }
+    int64_t step = 1;
+    for (size_t i = tensor->rank; i-- > 0;) {
+        if (tensor->sizes[i] != 1) {
+            if (tensor->strides[i] != step) {
+                return false;
+            }
+            step *= tensor->sizes[i];
+        }
+    }
+    return true;
+}
+
+static bool channels_last_contiguous(const taper_tensor *tensor)
+{
+    int64_t step = 1;
+    for (size_t i = 0; i < tensor->rank; i++) {
+        const size_t d = i == 0 ? 1 : i == tensor->rank - 1u ? 0 : tensor->rank - i; // C, then W, H, (D), N
+        if (tensor->sizes[d] != 1) {
+            if (tensor->strides[d] != step) {
+                return false;
+            }
+            step *= tensor->sizes[d];
+        }
+    }
+    return true;
+}
+
+bool taper_tensor_is_channels_last(const taper_tensor *tensor)
+{
+    return (tensor->rank == 4 || tensor->rank == 5) && channels_last_contiguous(tensor);
+}
+
+void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides)
+{
+    if (tensor->hidden_nhwc) {
+        taper_strides_contiguous(tensor->rank, tensor->sizes, strides);
+    } else {
+        memcpy(strides, tensor->strides, tensor->rank * sizeof *strides);
+    }
+}
+
+// PyTorch's is_channels_last_strides_2d and _3d: strides that rise in the order C, W, H, (D), N.
+bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
+{
+    if (tensor->hidden_nhwc || (tensor->rank != 4 && tensor->rank != 5) || tensor->strides[1] == 0) {
+        return false;
+    }
+    int64_t least = 0;
+    for (size_t i = 0; i < tensor->rank; i++) {
+        const size_t d = i == 0 ? 1 : i == tensor->rank - 1u ? 0 : tensor->rank - i;
+        if (tensor->sizes[d] == 0 || tensor->strides[d] < least) {
+            return false;
+        }
+        if (d == 0 && least == tensor->strides[1]) {
+            return false; // N111: contiguous by convention
+        }
+        least = tensor->strides[d];
+        if (tensor->sizes[d] > 1) {
+            least *= tensor->sizes[d];
+        }
+    }
+    return true;
+}
+
+// ---- making
+
+// Elements from the first to the last one reached, in *extent.
+static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides, int64_t *extent,
+                                   taper_error *error)
+{
+    if (rank > TAPER_MAX_RANK) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "a tensor of %zu dimensions: at most %d are supported", rank, TAPER_MAX_RANK);
+    }
+    const size_t item = taper_dtype_size(dtype);
+    if (item == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "tensors of dtype %s are not supported", taper_dtype_name(dtype));
+    }
+    const int64_t limit = TAPER_LIMIT_TENSOR_BYTES / (int64_t)item;
+    int64_t numel = 1, product = 1;
+    for (size_t i = 0; i < rank; i++) {
+        if (sizes[i] < 0) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor cannot have the negative size %lld in dimension %zu",
+                       (long long)sizes[i], i);
+        }
+        // Empty dimensions do not excuse the others: strides are computed from them.
+        if (!taper_mul_i64(product, taper_max_i64(sizes[i], 1), &product) || product > limit) {
+            TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "a tensor of more than %lld elements is too large", (long long)limit);
+        }
+        numel *= sizes[i];
+    }
+    if (strides == NULL || numel == 0) {
+        *extent = numel;
+        return TAPER_OK;
+    }
+    int64_t last = 0;
+    for (size_t i = 0; i < rank; i++) {
+        int64_t reach;
+        if (strides[i] < 0 || !taper_mul_i64(sizes[i] - 1, strides[i], &reach) || !taper_add_i64(last, reach, &last) || last >= limit) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "stride %lld of dimension %zu is out of range", (long long)strides[i], i);
+        }
+    }
+    *extent = last + 1;
+    return TAPER_OK;
+}
+
+static taper_tensor *new_tensor(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset, size_t rank,
+                                const int64_t *sizes, const int64_t *strides)
+{
+    taper_tensor *tensor = taper_heap_alloc(heap, sizeof *tensor);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    memset(tensor, 0, sizeof *tensor);
+    tensor->storage = storage;
+    tensor->offset = offset;
+    tensor->dtype = (uint8_t)dtype;
+    tensor->rank = (uint8_t)rank;
+    if (rank != 0) {
+        memcpy(tensor->sizes, sizes, rank * sizeof *sizes);
+        if (strides != NULL) {
+            memcpy(tensor->strides, strides, rank * sizeof *strides);
+        } else {
+            taper_strides_contiguous(rank, sizes, tensor->strides);
+        }
+    }
+    taper_heap_adopt(heap, &tensor->head, TAPER_TENSOR);
+    return tensor;
+}
+
+taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
+                              taper_tensor **tensor, taper_error *error)
+{
+    *tensor = NULL;
+    int64_t extent;
+    TAPER_TRY(check_geometry(dtype, rank, sizes, strides, &extent, error));
+    taper_storage *storage;
+    TAPER_TRY(taper_storage_new(heap, (size_t)extent * taper_dtype_size(dtype), &storage, error));
+    *tensor = new_tensor(heap, storage, dtype, 0, rank, sizes, strides);
+    if (*tensor == NULL) {
+        taper_obj_release(&storage->head);
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_tensor **tensor,
+                                taper_error *error)
+{
+    TAPER_TRY(taper_tensor_new(heap, dtype, rank, sizes, NULL, tensor, error));
+    memset((*tensor)->storage->data, 0, (*tensor)->storage->bytes);
+    return TAPER_OK;
+}
+
+taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset, size_t rank,
+                               const int64_t *sizes, const int64_t *strides, taper_tensor **tensor, taper_error *error)
+{
+    *tensor = NULL;
+    int64_t extent, end, bytes;
+    TAPER_TRY(check_geometry(dtype, rank, sizes, strides, &extent, error));
+    if (offset < 0 || !taper_add_i64(offset, extent, &end) || !taper_mul_i64(end, (int64_t)taper_dtype_size(dtype), &bytes) ||
+        (extent != 0 && (uint64_t)bytes > storage->bytes)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a view of %lld elements at offset %lld does not fit its storage of %zu bytes",
+                   (long long)extent, (long long)offset, storage->bytes);
+    }
+    *tensor = new_tensor(heap, storage, dtype, offset, rank, sizes, strides);
+    if (*tensor == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_obj_retain(&storage->head);
+    return TAPER_OK;
+}
+
+static void drop_quantizer(taper_tensor *tensor, taper_quantizer *quantizer)
+{
+    if (quantizer == NULL) {
+        return;
+    }
+    if (quantizer->scales != NULL) {
+        taper_obj_release(&quantizer->scales->head);
+    }
+    if (quantizer->zero_points != NULL) {
+        taper_obj_release(&quantizer->zero_points->head);
+    }
+    taper_heap_free(tensor->head.heap, quantizer, sizeof *quantizer);
+}
+
+taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer, taper_error *error)
+{
+    taper_quantizer *copy = NULL;
+    if (quantizer != NULL) {
+        copy = taper_heap_alloc(tensor->head.heap, sizeof *copy);
+        if (copy == NULL) {
+            return taper_fail_memory(error);
+        }
+        *copy = *quantizer;
+        if (copy->scales != NULL) {
+            taper_obj_retain(&copy->scales->head);
+        }
+        if (copy->zero_points != NULL) {
+            taper_obj_retain(&copy->zero_points->head);
+        }
+    }
+    drop_quantizer(tensor, tensor->quantizer);
+    tensor->quantizer = copy;
+    return TAPER_OK;
+}
+
+taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank, const int64_t *sizes,
+                                const int64_t *strides, taper_tensor **tensor, taper_error *error)
+{
+    TAPER_TRY(taper_tensor_view(heap, like->storage, (taper_dtype)like->dtype, offset, rank, sizes, strides, tensor, error));
+    if (like->quantizer != NULL && taper_tensor_set_quantizer(*tensor, like->quantizer, error) != TAPER_OK) {
+        taper_obj_release(&(*tensor)->head);
+        *tensor = NULL;
+        return TAPER_ERROR_RESOURCE;
+    }
+    return TAPER_OK;
+}
+
+void taper_tensor_free(taper_tensor *tensor)
+{
+    drop_quantizer(tensor, tensor->quantizer);
+    taper_heap *heap = tensor->head.heap;
+    taper_obj_release(&tensor->storage->head);
+    taper_heap_free(heap, tensor, sizeof *tensor);
+    taper_heap_forget(heap);
+}
+
+// ---- layout changes
+
+taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error)
+{
+    if (!tensor->hidden_nhwc) {
+        return TAPER_OK;
+    }
+    taper_tensor *plain;
+    TAPER_TRY(taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &plain, error));
+    const taper_status status = taper_tensor_copy(plain, tensor, error);
+    if (status == TAPER_OK) { // trade storages: everyone who holds the tensor sees the new one
+        taper_storage *old = tensor->storage;
+        tensor->storage = plain->storage;
+        plain->storage = old;
+        memcpy(tensor->strides, plain->strides, sizeof tensor->strides);
+        tensor->offset = 0;
+        tensor->hidden_nhwc = false;
+    }
+    taper_obj_release(&plain->head);
+    return status;
+}
+
+taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result, taper_error *error)
+{
+    *result = NULL;
+    TAPER_TRY(taper_tensor_reveal(tensor, error));
+    if (taper_tensor_is_contiguous(tensor)) {
+        taper_obj_retain(&tensor->head);
+        *result = tensor;
+        return TAPER_OK;
+    }
+    taper_tensor *plain;
+    TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &plain, error));
+    taper_status status = taper_tensor_copy(plain, tensor, error);
+    if (status == TAPER_OK && tensor->quantizer != NULL) {
+        status = taper_tensor_set_quantizer(plain, tensor->quantizer, error);
+    }
+    if (status != TAPER_OK) {
+        taper_obj_release(&plain->head);
+        return status;
+    }
+    *result = plain;
+    return TAPER_OK;
+}
+
+// ---- single elements
+
+double taper_load_double(taper_dtype dtype, const void *data, int64_t index)
+{
+    const size_t i = (size_t)index;
+    switch (dtype) {
+    case TAPER_F32:
+        return (double)((const float *)data)[i];
+    case TAPER_F64:
+    case TAPER_C128:
+        return ((const double *)data)[dtype == TAPER_C128 ? 2 * i : i];
+    case TAPER_C64:
+        return (double)((const float *)data)[2 * i];
+    case TAPER_F16:
+        return (double)taper_f16_to_float(((const uint16_t *)data)[i]);
+    case TAPER_C32:
+        return (double)taper_f16_to_float(((const uint16_t *)data)[2 * i]);
+    case TAPER_BF16:
+        return (double)taper_bf16_to_float(((const uint16_t *)data)[i]);
+    default:
+        return (double)taper_load_int(dtype, data, index);
+    }
+}
+
+int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index)
+{
+    const size_t i = (size_t)index;
+    switch (dtype) {
+    case TAPER_U8:
+    case TAPER_QU8:
+    case TAPER_BOOL:
+        return ((const uint8_t *)data)[i];
+    case TAPER_I8:
+    case TAPER_QI8:
+        return ((const int8_t *)data)[i];
+    case TAPER_I16:
+        return ((const int16_t *)data)[i];
+    case TAPER_I32:
+    case TAPER_QI32:
+        return ((const int32_t *)data)[i];
+    case TAPER_I64:
+        return ((const int64_t *)data)[i];
+    default: {
+        const double f = taper_load_double(dtype, data, index);
+        return f >= -9.2e18 && f <= 9.2e18 ? (int64_t)f : INT64_MIN; // as x86 converts
+    }
+    }
+}

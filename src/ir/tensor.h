@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tensors and their storages. A tensor is a strided view of a storage; several tensors may share one.
+//
+// Layout. Sizes and strides are PyTorch's. One liberty is taken: a dense 4-D or 5-D tensor may be *hidden NHWC*
+// (`hidden_nhwc`): its bytes and its `strides` are channels-last although PyTorch would have produced a contiguous
+// tensor. Such a tensor owns its whole storage alone. Operators whose row says TAPER_OP_NHWC take it as it is; before any
+// other operator, and before a result leaves the run, the executor reveals it (taper_tensor_reveal), which reorders the
+// bytes in place, so nobody can observe the difference.
+#ifndef TAPER_IR_TENSOR_H
+#define TAPER_IR_TENSOR_H
+
+#include "ir/heap.h"
+
+typedef enum taper_storage_kind {
+    TAPER_STORAGE_OWNED,    // data is a block of the heap
+    TAPER_STORAGE_BORROWED, // data belongs to owner (a mapped file, a packed blob): never written
+    TAPER_STORAGE_SHARED,   // data belongs to origin, copied on the first write
+    TAPER_STORAGE_HOST,     // data is the host's; release(user) when done
+    TAPER_STORAGE_PLANNED   // data lies in a session's arena, which owner keeps alive
+} taper_storage_kind;
+
+typedef struct taper_storage {
+    taper_obj head;
+    uint8_t kind;
+    bool read_only;   // writes go to a copy
+    uint32_t version; // counts the writes, so that what was derived from the bytes can tell
+    void *data;
+    size_t bytes;
+    struct taper_storage *origin; // of SHARED: the model's storage
+    taper_obj *owner;             // of BORROWED and PLANNED, may be NULL
+    void (*release)(void *user);
+    void *user;
+    uint32_t plan_slot; // of PLANNED
+} taper_storage;
+
+typedef enum taper_qscheme {
+    TAPER_PER_TENSOR_AFFINE = 0,
+    TAPER_PER_CHANNEL_AFFINE = 1,
+    TAPER_PER_TENSOR_SYMMETRIC = 2,
+    TAPER_PER_CHANNEL_SYMMETRIC = 3,
+    TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4
+} taper_qscheme;
+
+typedef struct taper_tensor taper_tensor;
+
+typedef struct taper_quantizer {
+    uint8_t scheme; // taper_qscheme
+    double scale;
+    int64_t zero_point;
+    int64_t axis;               // per channel
+    taper_tensor *scales;       // float64, owned reference
+    taper_tensor *zero_points;  // int64 (or float), owned reference
+} taper_quantizer;
+
+struct taper_tensor {
+    taper_obj head;
+    taper_storage *storage;
+    int64_t offset; // in elements
+    uint8_t dtype;  // taper_dtype
+    uint8_t rank;
+    bool hidden_nhwc;
+    bool requires_grad; // as saved; only prim::requires_grad looks at it
+    bool wrapped_number; // made from a Python number: weak in type promotion
+    taper_quantizer *quantizer; // of quantized dtypes; a block of the heap
+    int64_t sizes[TAPER_MAX_RANK];
+    int64_t strides[TAPER_MAX_RANK];
+};
+
+// ---- storages
+
+// Uninitialized bytes on the heap. The executor's hook (a memory plan) may place it in an arena.
+TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage, taper_error *error);
+TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner,
+                                                 taper_storage **storage, taper_error *error);
+// A copy-on-write twin of origin, which is retained.
+TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage, taper_error *error);
+// Before writing: copies shared and borrowed bytes, counts the version.
+TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_error *error);
+
+// Where storages of a run come from. Set by the executor for the time of a run; NULL otherwise.
+typedef struct taper_storage_source {
+    void *(*place)(struct taper_storage_source *source, size_t bytes, uint32_t *slot, taper_obj **owner); // NULL: use the heap
+    void (*born)(struct taper_storage_source *source, taper_storage *storage);
+    void (*died)(struct taper_storage_source *source, taper_storage *storage);
+} taper_storage_source;
+void taper_heap_set_source(taper_heap *heap, taper_storage_source *source);
+
+// ---- tensors
+
+// Uninitialized. strides NULL: contiguous. Checks sizes (not negative, product within limits) and rank.
+TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                             const int64_t *strides, taper_tensor **tensor, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                               taper_tensor **tensor, taper_error *error);
+// A view of storage (retained). Checks that every element lies inside it.
+TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset, size_t rank,
+                                              const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
+                                              taper_error *error);
+// As taper_tensor_view over like's storage, with like's dtype and quantizer. like must not be hidden NHWC.
+TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
+                                               const int64_t *sizes, const int64_t *strides, taper_tensor **tensor, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer, taper_error *error);
+
+// Reorders a hidden NHWC tensor to contiguous, in place. Nothing to do for any other.
+TAPER_MUST_USE taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error);
+// A contiguous tensor with the same elements: the tensor itself (retained) when it is one. Reveals.
+TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result, taper_error *error);
+// Copies elements between tensors of the same sizes, converting dtype; strides are any (hidden ones included). from may
+// broadcast to to. Overlap is not handled.
+TAPER_MUST_USE taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error);
+
+static inline size_t taper_tensor_item(const taper_tensor *tensor) // bytes per element
+{
+    static const uint8_t sizes[TAPER_DTYPE_COUNT] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0};
+    return sizes[tensor->dtype];
+}
+static inline const void *taper_tensor_data(const taper_tensor *tensor)
+{
+    return (const char *)tensor->storage->data + (size_t)tensor->offset * taper_tensor_item(tensor);
+}
+// For writing; NULL is never returned for a tensor whose storage was prepared with taper_storage_write or is new.
+static inline void *taper_tensor_mutable(taper_tensor *tensor)
+{
+    return (char *)tensor->storage->data + (size_t)tensor->offset * taper_tensor_item(tensor);
+}
+static inline int64_t taper_tensor_numel(const taper_tensor *tensor)
+{
+    int64_t n = 1;
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        n *= tensor->sizes[i]; // checked when the tensor was made
+    }
+    return n;
+}
+void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides);
+// channels_last for rank 4, channels_last_3d for rank 5.
+void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides);
+// PyTorch's is_contiguous and is_contiguous(memory_format=channels_last) on the physical strides.
+bool taper_tensor_is_contiguous(const taper_tensor *tensor);
+bool taper_tensor_is_channels_last(const taper_tensor *tensor);
+// What PyTorch's strides would be: those of a contiguous tensor when hidden, the tensor's own otherwise.
+void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides);
+// PyTorch's suggest_memory_format: true for channels last. A hidden tensor says false.
+bool taper_tensor_suggests_channels_last(const taper_tensor *tensor);
+
+static inline bool taper_dtype_is_float(taper_dtype d)
+{
+    return d == TAPER_F32 || d == TAPER_F64 || d == TAPER_F16 || d == TAPER_BF16;
+}
+static inline bool taper_dtype_is_complex(taper_dtype d)
+{
+    return d == TAPER_C32 || d == TAPER_C64 || d == TAPER_C128;
+}
+static inline bool taper_dtype_is_integral(taper_dtype d) // bool excluded
+{
+    return d <= TAPER_I64;
+}
+static inline bool taper_dtype_is_quantized(taper_dtype d)
+{
+    return d == TAPER_QI8 || d == TAPER_QU8 || d == TAPER_QI32 || d == TAPER_QU4X2 || d == TAPER_QU2X4;
+}
+
+// Element access through conversion; index in elements from the tensor's data. For setup code, not for loops.
+double taper_load_double(taper_dtype dtype, const void *data, int64_t index);
+int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies elements between layouts and dtypes. Dimensions are sorted by the target's strides and merged where both sides
+// run on; what is left has an inner run, or, when the two sides disagree on which dimension is innermost (a transpose,
+// NCHW to NHWC), two dimensions that are walked in tiles.
+#include "base/half.h"
+#include "ir/tensor.h"
+
+typedef struct copy_dim {
+    int64_t size, to, from; // strides in bytes
+} copy_dim;
+
+enum { TILE = 16 };
+
+#define DEFINE_TILES(type)                                                                                              \
+    static void tiles_##type(char *to, const char *from, copy_dim a, copy_dim b)                                        \
+    {                                                                                                                   \
+        for (int64_t ai = 0; ai < a.size; ai += TILE) {                                                                 \
+            const int64_t ae = taper_min_i64(a.size, ai + TILE);                                                        \
+            for (int64_t bi = 0; bi < b.size; bi += TILE) {                                                             \
+                const int64_t be = taper_min_i64(b.size, bi + TILE);                                                    \
+                for (int64_t y = bi; y < be; y++) {                                                                     \
+                    for (int64_t x = ai; x < ae; x++) {                                                                 \
+                        *(type *)(void *)(to + x * a.to + y * b.to) =                                                   \
+                            *(const type *)(const void *)(from + x * a.from + y * b.from);                              \
+                    }                                                                                                   \
+                }                                                                                                       \
+            }                                                                                                           \
+        }                                                                                                               \
+    }
+DEFINE_TILES(uint8_t)
+DEFINE_TILES(uint16_t)
+DEFINE_TILES(uint32_t)
+DEFINE_TILES(uint64_t)
+
+typedef struct pair64 {
+    uint64_t a, b;
+} pair64;
+DEFINE_TILES(pair64)
+
+static void tiles(size_t item, char *to, const char *from, copy_dim a, copy_dim b)
+{
+    if (a.to == (int64_t)item && a.from == (int64_t)item) {
+        for (int64_t y = 0; y < b.size; y++) {
+            memcpy(to + y * b.to, from + y * b.from, (size_t)a.size * item);
+        }
+        return;
+    }
+    switch (item) {
+    case 1:
+        tiles_uint8_t(to, from, a, b);
+        break;
+    case 2:
+        tiles_uint16_t(to, from, a, b);
+        break;
+    case 4:
+        tiles_uint32_t(to, from, a, b);
+        break;
+    case 8:
+        tiles_uint64_t(to, from, a, b);
+        break;
+    default:
+        tiles_pair64(to, from, a, b);
+        break;
+    }
+}
+
+// ---- conversion of single elements, by way of double, int64 or a pair of doubles
+
+static void store_double(taper_dtype dtype, void *to, double re, double im)
+{
+    switch (dtype) {
+    case TAPER_F32:
+        *(float *)to = (float)re;
+        break;
+    case TAPER_F64:
+        *(double *)to = re;
+        break;
+    case TAPER_F16:
+        *(uint16_t *)to = taper_float_to_f16((float)re);
+        break;
+    case TAPER_BF16:
+        *(uint16_t *)to = taper_float_to_bf16((float)re);
+        break;
+    case TAPER_C64:
+        ((float *)to)[0] = (float)re;
+        ((float *)to)[1] = (float)im;
+        break;
+    case TAPER_C128:
+        ((double *)to)[0] = re;
+        ((double *)to)[1] = im;
+        break;
+    case TAPER_C32:
+        ((uint16_t *)to)[0] = taper_float_to_f16((float)re);
+        ((uint16_t *)to)[1] = taper_float_to_f16((float)im);
+        break;
+    case TAPER_BOOL:
+        *(uint8_t *)to = re != 0 || im != 0; // NaN is true
+        break;
+    default:
+        break;
+    }
+}
+
+static void store_int(taper_dtype dtype, void *to, int64_t i)
+{
+    switch (dtype) {
+    case TAPER_U8:
+    case TAPER_QU8:
+        *(uint8_t *)to = (uint8_t)i;
+        break;
+    case TAPER_I8:
+    case TAPER_QI8:
+        *(int8_t *)to = (int8_t)(uint8_t)i;
+        break;
+    case TAPER_I16:
+        *(int16_t *)to = (int16_t)(uint16_t)i;
+        break;
+    case TAPER_I32:
+    case TAPER_QI32:
+        *(int32_t *)to = (int32_t)(uint32_t)i;
+        break;
+    case TAPER_I64:
+        *(int64_t *)to = i;
+        break;
+    case TAPER_BOOL:
+        *(uint8_t *)to = i != 0;
+        break;
+    default:
+        store_double(dtype, to, (double)i, 0);
+        break;
+    }
+}
+
+static double imaginary(taper_dtype dtype, const void *from)
+{
+    switch (dtype) {
+    case TAPER_C64:
+        return (double)((const float *)from)[1];
+    case TAPER_C128:
+        return ((const double *)from)[1];
+    case TAPER_C32:
+        return (double)taper_f16_to_float(((const uint16_t *)from)[1]);
+    default:
+        return 0;
+    }
+}
+
+static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from, int64_t from_step,
+                        int64_t count)
+{
+    if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
+        for (int64_t i = 0; i < count; i++) {
+            *(float *)(void *)(to + i * to_step) = (float)*(const uint8_t *)(from + i * from_step);
+        }
+        return;
+    }
+    const bool from_int = taper_dtype_is_integral(from_dtype) || from_dtype == TAPER_BOOL || taper_dtype_is_quantized(from_dtype);
+    const bool to_int = taper_dtype_is_integral(to_dtype) || taper_dtype_is_quantized(to_dtype);
+    for (int64_t i = 0; i < count; i++) {
+        void *target = to + i * to_step;
+        const void *source = from + i * from_step;
+        if (from_int || to_int) {
+            store_int(to_dtype, target, taper_load_int(from_dtype, source, 0));
+        } else {
+            store_double(to_dtype, target, taper_load_double(from_dtype, source, 0), imaginary(from_dtype, source));
+        }
+    }
+}
+
+// ---- the walk
+
+static void swap_dims(copy_dim *a, copy_dim *b)
+{
+    const copy_dim t = *a;
+    *a = *b;
+    *b = t;
+}
+
+// Sorted so that dims[0] has the target's smallest stride; neighbours that run on in both are merged.
+static size_t prepare_dims(copy_dim *dims, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0 && (dims[j].to < dims[j - 1].to || (dims[j].to == dims[j - 1].to && dims[j].from < dims[j - 1].from));
+             j--) {
+            swap_dims(&dims[j], &dims[j - 1]);
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (kept != 0 && dims[kept - 1].to * dims[kept - 1].size == dims[i].to &&
+            dims[kept - 1].from * dims[kept - 1].size == dims[i].from) {
+            dims[kept - 1].size *= dims[i].size;
+        } else {
+            dims[kept++] = dims[i];
+        }
+    }
+    return kept;
+}
+
+taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error)
+{
+    if (from->rank > to->rank) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor of %u dimensions cannot be copied into one of %u", from->rank, to->rank);
+    }
+    const taper_dtype to_dtype = (taper_dtype)to->dtype, from_dtype = (taper_dtype)from->dtype;
+    const int64_t to_item = (int64_t)taper_dtype_size(to_dtype), from_item = (int64_t)taper_dtype_size(from_dtype);
+    copy_dim dims[TAPER_MAX_RANK + 2];
+    size_t count = 0;
+    const size_t lead = (size_t)(to->rank - from->rank);
+    for (size_t i = 0; i < to->rank; i++) {
+        int64_t step = 0;
+        if (i >= lead) {
+            const int64_t size = from->sizes[i - lead];
+            if (size != to->sizes[i] && size != 1) {
+                TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                           "sizes do not match: dimension %zu is %lld in the source and %lld in the target", i, (long long)size,
+                           (long long)to->sizes[i]);
+            }
+            step = size == to->sizes[i] ? from->strides[i - lead] * from_item : 0;
+        }
+        if (to->sizes[i] == 0) {
+            return TAPER_OK;
+        }
+        if (to->sizes[i] != 1) {
+            dims[count++] = (copy_dim){to->sizes[i], to->strides[i] * to_item, step};
+        }
+    }
+    count = prepare_dims(dims, count);
+    while (count < 2) {
+        dims[count++] = (copy_dim){1, 0, 0};
+    }
+    // The second of the inner pair is the one where the source is densest.
+    size_t second = 1;
+    if (to_dtype == from_dtype && dims[0].from != from_item) {
+        for (size_t i = 2; i < count; i++) {
+            if (dims[i].from != 0 && (dims[i].from < dims[second].from || dims[second].from == 0)) {
+                second = i;
+            }
+        }
+    }
+    swap_dims(&dims[1], &dims[second]);
+    char *target = taper_tensor_mutable(to);
+    const char *source = taper_tensor_data(from);
+    int64_t index[TAPER_MAX_RANK + 2] = {0};
+    for (;;) {
+        if (to_dtype == from_dtype) {
+            tiles((size_t)to_item, target, source, dims[0], dims[1]);
+        } else {
+            for (int64_t i = 0; i < dims[1].size; i++) {
+                convert_run(to_dtype, target + i * dims[1].to, dims[0].to, from_dtype, source + i * dims[1].from, dims[0].from,
+                            dims[0].size);
+            }
+        }
+        size_t d = 2;
+        while (d < count) {
+            target += dims[d].to;
+            source += dims[d].from;
+            if (++index[d] < dims[d].size) {
+                break;
+            }
+            target -= dims[d].to * dims[d].size;
+            source -= dims[d].from * dims[d].size;
+            index[d++] = 0;
+        }
+        if (d >= count) {
+            return TAPER_OK;
+        }
+    }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values at run time: numbers inline, everything else a reference-counted object on a heap. A taper_val that is stored
+// somewhere owns one reference; functions borrow their arguments unless they say otherwise.
+#ifndef TAPER_IR_VALUE_H
+#define TAPER_IR_VALUE_H
+
+#include "base/atomic.h"
+#include "base/limits.h"
+#include <string.h>
+
+#include "ir/type.h"
+
+typedef struct taper_heap taper_heap;
+
+typedef enum taper_tag {
+    TAPER_NONE,
+    TAPER_BOOLEAN,
+    TAPER_INT,
+    TAPER_DOUBLE,
+    TAPER_DEVICE, // as.i: kind << 8 | (index + 1)
+    TAPER_UNDEFINED, // a register that holds nothing; prim::Uninitialized
+    // objects from here on
+    TAPER_COMPLEX,
+    TAPER_STRING,
+    TAPER_TENSOR,
+    TAPER_STORAGE,
+    TAPER_LIST,
+    TAPER_TUPLE,
+    TAPER_DICT,
+    TAPER_OBJECT,
+    TAPER_GENERATOR,
+    TAPER_BLOB, // a file's bytes (format/lite_module.h)
+    TAPER_BOX   // a taper_value of the public interface
+} taper_tag;
+
+// The head of every object.
+typedef struct taper_obj {
+    taper_refs refs;
+    uint8_t tag;
+    taper_heap *heap;
+} taper_obj;
+
+typedef struct taper_val {
+    uint32_t tag; // taper_tag
+    union {
+        bool b;
+        int64_t i;
+        double f;
+        taper_obj *obj;
+        struct taper_complex *complex;
+        struct taper_string *string;
+        struct taper_tensor *tensor;
+        struct taper_list *list;
+        struct taper_tuple *tuple;
+        struct taper_dict *dict;
+        struct taper_object *object;
+    } as;
+} taper_val;
+
+typedef struct taper_complex {
+    taper_obj head;
+    double re, im;
+} taper_complex;
+
+typedef struct taper_string {
+    taper_obj head;
+    size_t length;
+    char data[]; // NUL-terminated; UTF-8 by convention, any bytes in practice
+} taper_string;
+
+// Containers may form cycles, so a heap links them to find what is left when it closes.
+typedef struct taper_container {
+    taper_obj head;
+    struct taper_container *previous, *next; // of the heap
+    struct taper_container *work;            // while being freed or looked through
+    int64_t scan;
+} taper_container;
+
+typedef struct taper_list {
+    taper_container head;
+    const taper_type *element; // NULL: unknown
+    taper_val *items;
+    size_t count, capacity;
+} taper_list;
+
+typedef struct taper_tuple {
+    taper_container head;
+    const taper_type *type; // a named tuple's type, otherwise NULL
+    size_t count;
+    taper_val items[];
+} taper_tuple;
+
+// Keeps the order of insertion. Keys: int, bool, str, float, complex, Tensor (by identity), device.
+typedef struct taper_dict {
+    taper_container head;
+    const taper_type *key, *value; // NULL: unknown
+    taper_val *entries;            // key, value, key, value, …
+    size_t count, capacity;        // pairs
+    uint32_t *index;               // hash table of positions + 1, 0 empty; NULL while small
+    size_t index_size;             // a power of two
+} taper_dict;
+
+// The names of a class's attributes, in slot order. Owned by the table of types.
+typedef struct taper_class {
+    const char *name; // "__torch__.M", "__torch__.torch.classes.xnnpack.Conv2dOpContext"
+    size_t count;
+    const char *const *slots; // NULL: unknown (a class with __setstate__)
+} taper_class;
+
+typedef struct taper_object {
+    taper_container head;
+    const taper_class *klass;
+    taper_val *slots;
+    size_t count, capacity;
+} taper_object;
+
+// ---- references
+
+static inline bool taper_val_is_object(taper_val value)
+{
+    return value.tag >= TAPER_COMPLEX;
+}
+
+void taper_obj_free(taper_obj *obj); // when the last reference went; the depth of a structure does not matter
+
+// An object that frees itself: its struct starts with this.
+typedef struct taper_blob_head {
+    taper_obj head; // tag TAPER_BLOB, heap NULL
+    void (*destroy)(taper_obj *obj);
+} taper_blob_head;
+
+static inline void taper_obj_retain(taper_obj *obj)
+{
+    taper_refs_add(&obj->refs);
+}
+
+static inline void taper_obj_release(taper_obj *obj)
+{
+    if (taper_refs_drop(&obj->refs)) {
+        taper_obj_free(obj);
+    }
+}
+
+static inline taper_val taper_val_retain(taper_val value)
+{
+    if (taper_val_is_object(value)) {
+        taper_obj_retain(value.as.obj);
+    }
+    return value;
+}
+
+static inline void taper_val_release(taper_val value)
+{
+    if (taper_val_is_object(value)) {
+        taper_obj_release(value.as.obj);
+    }
+}
+
+// Puts value (whose reference passes over) where old was.
+static inline void taper_val_replace(taper_val *slot, taper_val value)
+{
+    const taper_val old = *slot;
+    *slot = value;
+    taper_val_release(old);
+}
+
+// The public interface's handle: a value with a reference count of its own.
+struct taper_value {
+    taper_obj head; // tag TAPER_BOX
+    taper_val val;
+};
+
+// ---- making values. Those that return an object give one reference; NULL when out of memory.
+
+static inline taper_val taper_val_none(void)
+{
+    return (taper_val){.tag = TAPER_NONE, .as.i = 0};
+}
+static inline taper_val taper_val_bool(bool b)
+{
+    return (taper_val){.tag = TAPER_BOOLEAN, .as.i = b ? 1 : 0};
+}
+static inline taper_val taper_val_int(int64_t i)
+{
+    return (taper_val){.tag = TAPER_INT, .as.i = i};
+}
+static inline taper_val taper_val_double(double f)
+{
+    return (taper_val){.tag = TAPER_DOUBLE, .as.f = f};
+}
+static inline taper_val taper_val_device(int kind, int index) // PyTorch's DeviceType; index -1: none
+{
+    return (taper_val){.tag = TAPER_DEVICE, .as.i = (int64_t)kind << 8 | (int64_t)(index + 1)};
+}
+static inline taper_val taper_val_of(taper_obj *obj) // takes over the reference
+{
+    return (taper_val){.tag = obj->tag, .as.obj = obj};
+}
+#define TAPER_VAL(object) taper_val_of((taper_obj *)(object))
+
+taper_value *taper_box_new(taper_heap *heap, taper_val value); // takes over the reference on success
+taper_complex *taper_complex_new(taper_heap *heap, double re, double im);
+taper_string *taper_string_new(taper_heap *heap, const char *data, size_t length); // data NULL: uninitialized
+taper_list *taper_list_new(taper_heap *heap, const taper_type *element, size_t capacity);
+taper_tuple *taper_tuple_new(taper_heap *heap, const taper_type *type, size_t count); // items are None
+taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_type *value);
+taper_object *taper_object_new(taper_heap *heap, const taper_class *klass, size_t slots); // slots are None
+
+// ---- containers. Values pass over their reference; on failure they are released.
+
+TAPER_MUST_USE taper_status taper_list_append(taper_list *list, taper_val value, taper_error *error);
+TAPER_MUST_USE taper_status taper_list_insert(taper_list *list, size_t at, taper_val value, taper_error *error);
+taper_val taper_list_remove(taper_list *list, size_t at); // gives the reference back
+void taper_list_clear(taper_list *list);
+
+// NULL when absent. An unhashable key is never found.
+taper_val *taper_dict_find(const taper_dict *dict, taper_val key);
+TAPER_MUST_USE taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, taper_error *error);
+bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value); // *value gets the reference
+void taper_dict_clear(taper_dict *dict);
+static inline taper_val taper_dict_key(const taper_dict *dict, size_t at)
+{
+    return dict->entries[2 * at];
+}
+static inline taper_val taper_dict_value(const taper_dict *dict, size_t at)
+{
+    return dict->entries[2 * at + 1];
+}
+
+// Grows the object when slot is new.
+TAPER_MUST_USE taper_status taper_object_set(taper_object *object, size_t slot, taper_val value, taper_error *error);
+// -1 when there is no such attribute.
+int64_t taper_object_slot(const taper_object *object, const char *name);
+
+TAPER_MUST_USE taper_status taper_dict_reserve(taper_dict *dict, size_t want, taper_error *error);
+
+// ---- what values are
+
+// Python's `is`: the same object, or equal numbers of the same kind.
+bool taper_val_same(taper_val a, taper_val b);
+// Python's == for numbers, strings and containers of them. Tensors compare by identity here (aten::eq is an operator).
+bool taper_val_equal(taper_val a, taper_val b);
+bool taper_val_is_a(taper_val value, const taper_type *type);
+const char *taper_val_kind_name(taper_val value); // "Tensor", "int", "List", for messages
+void taper_val_type_print(taper_val value, taper_text *text);
+static inline bool taper_val_string_is(taper_val value, const char *text)
+{
+    return value.tag == TAPER_STRING && strcmp(value.as.string->data, text) == 0;
+}
+
+#endif

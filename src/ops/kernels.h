@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Prototypes of every operator's kernel, made from the operator list.
+#ifndef TAPER_OPS_KERNELS_H
+#define TAPER_OPS_KERNELS_H
+
+#include "ops/call.h"
+
+#define OP(id, schema, kernel, param, flags) taper_status kernel(taper_call *call);
+#include "ops/op_list.h"
+#undef OP
+
+#endif

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses that compare tensors element by element, broadcast, and those over the last dimension.
+#include "ops/loss.h"
+
+#include <math.h>
+
+#include "ops/kernels.h"
+#include "ops/promote.h"
+
+const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_l1 = {TAPER_LOSS_L1}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},
+                 taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
+                 taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS}, taper_loss_kl_div = {TAPER_LOSS_KL_DIV},
+                 taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN}, taper_loss_hinge = {TAPER_LOSS_HINGE},
+                 taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING}, taper_loss_poisson = {TAPER_LOSS_POISSON};
+
+enum { INPUTS = 4 };
+
+typedef struct loss_work {
+    taper_loss_kind kind;
+    taper_tensor *inputs[INPUTS]; // NULL: not there
+    size_t input_count;
+    double number; // beta, delta, margin, eps
+    bool flags[2]; // log_target; log_input, full
+    int64_t reduction;
+    // the common box
+    size_t rank;
+    int64_t sizes[TAPER_MAX_RANK];
+    int64_t strides[INPUTS][TAPER_MAX_RANK];
+} loss_work;
+
+taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction)
+{
+    TAPER_TRY(taper_arg_int(call, at, reduction));
+    if (*reduction < TAPER_REDUCE_NONE || *reduction > TAPER_REDUCE_SUM) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "there is no reduction %lld", (long long)*reduction);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_loss_scalar(taper_call *call, size_t at, taper_dtype dtype, double value)
+{
+    taper_tensor *y;
+    const taper_tensor *target = taper_ret_target(call, at);
+    if (target != NULL && target->dtype != dtype) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must have the dtype of the result");
+    }
+    TAPER_TRY(taper_ret_new(call, at, dtype, 0, NULL, NULL, &y));
+    taper_number_store(dtype, taper_tensor_mutable(y), 0, value);
+    return TAPER_OK;
+}
+
+static taper_status broadcast(const taper_call *call, loss_work *work)
+{
+    for (size_t i = 0; i < work->input_count; i++) {
+        const taper_tensor *t = work->inputs[i];
+        work->rank = t != NULL && t->rank > work->rank ? t->rank : work->rank;
+    }
+    for (size_t d = 0; d < work->rank; d++) {
+        int64_t size = 1;
+        for (size_t i = 0; i < work->input_count; i++) {
+            const taper_tensor *t = work->inputs[i];
+            if (t == NULL || d + t->rank < work->rank) {
+                continue;
+            }
+            const int64_t own = t->sizes[d + t->rank - work->rank];
+            if (own != 1 && size != 1 && own != size) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %lld and %lld cannot be broadcast", (long long)size,
+                           (long long)own);
+            }
+            size = own != 1 ? own : size;
+        }
+        work->sizes[d] = size;
+        for (size_t i = 0; i < work->input_count; i++) {
+            const taper_tensor *t = work->inputs[i];
+            const bool absent = t == NULL || d + t->rank < work->rank;
+            work->strides[i][d] = absent || t->sizes[d + t->rank - work->rank] == 1 ? 0 : t->strides[d + t->rank - work->rank];
+        }
+    }
+    return TAPER_OK;
+}
+
+static double times_log(double factor, double x)
+{
+    return factor == 0.0 && x == x ? 0.0 : factor * log(x);
+}
+
+static double at_least(double x, double low)
+{
+    return x < low ? low : x;
+}
+
+// in: the elements, 1 for tensors that are not there.
+static double loss_of(const loss_work *work, const double in[INPUTS])
+{
+    const double x = in[0], t = in[1], n = work->number;
+    switch (work->kind) {
+    case TAPER_LOSS_MSE:
+        return (x - t) * (x - t);
+    case TAPER_LOSS_L1:
+        return fabs(x - t);
+    case TAPER_LOSS_SMOOTH_L1: {
+        const double z = fabs(x - t);
+        return z < n ? 0.5 * z * z / n : z - 0.5 * n;
+    }
+    case TAPER_LOSS_HUBER: {
+        const double z = fabs(x - t);
+        return z <= n ? 0.5 * z * z : n * (z - 0.5 * n);
+    }
+    case TAPER_LOSS_BCE:
+        return ((t - 1.0) * at_least(log1p(-x), -100.0) - t * at_least(log(x), -100.0)) * in[2];
+    case TAPER_LOSS_BCE_LOGITS: {
+        const double greatest = at_least(-x, 0.0);
+        const double positive = (in[3] - 1.0) * t + 1.0;
+        const double rest = log(exp(-greatest) + exp(-x - greatest)) + greatest;
+        return ((1.0 - t) * x + positive * rest) * in[2];
+    }
+    case TAPER_LOSS_KL_DIV:
+        return work->flags[0] ? exp(t) * (t - x) : times_log(t, t) - t * x;
+    case TAPER_LOSS_SOFT_MARGIN:
+        return log1p(exp(-x * t));
+    case TAPER_LOSS_HINGE:
+        return (t != 1.0 ? at_least(n - x, 0.0) : 0.0) + (t != -1.0 ? x : 0.0);
+    case TAPER_LOSS_MARGIN_RANKING:
+        return at_least(-in[2] * (x - t) + n, 0.0);
+    case TAPER_LOSS_POISSON: {
+        const double loss = work->flags[0] ? exp(x) - t * x : x - t * log(x + n);
+        const double stirling = t * log(t) - t + 0.5 * log(2.0 * 3.14159265358979323846 * t);
+        return work->flags[1] && t > 1.0 ? loss + stirling : loss;
+    }
+    }
+    return 0.0;
+}
+
+static taper_status check_values(const taper_call *call, const loss_work *work)
+{
+    if (work->kind == TAPER_LOSS_SMOOTH_L1 && work->number < 0.0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "beta must not be negative");
+    }
+    if (work->kind == TAPER_LOSS_HUBER && !(work->number > 0.0)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "delta must be positive");
+    }
+    return TAPER_OK;
+}
+
+// Goes over the box. y NULL: only sums up.
+static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
+{
+    int64_t counter[TAPER_MAX_RANK] = {0}, at[INPUTS] = {0}, out_at = 0, count = 1;
+    const void *data[INPUTS];
+    for (size_t d = 0; d < work->rank; d++) {
+        if (work->sizes[d] == 0) {
+            return TAPER_OK;
+        }
+        if (!taper_mul_i64(count, work->sizes[d], &count)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_RESOURCE, "the broadcast tensors are too large");
+        }
+    }
+    for (size_t i = 0; i < work->input_count; i++) {
+        data[i] = work->inputs[i] != NULL ? taper_tensor_data(work->inputs[i]) : NULL;
+    }
+    for (int64_t left = count; left > 0; left--) {
+        double in[INPUTS] = {1.0, 1.0, 1.0, 1.0};
+        for (size_t i = 0; i < work->input_count; i++) {
+            if (work->inputs[i] != NULL) {
+                in[i] = taper_number_load((taper_dtype)work->inputs[i]->dtype, data[i], at[i]);
+            }
+        }
+        if (work->kind == TAPER_LOSS_BCE && !(in[0] >= 0.0 && in[0] <= 1.0)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "all elements of the input should be between 0 and 1");
+        }
+        const double loss = loss_of(work, in);
+        if (y != NULL) {
+            taper_number_store((taper_dtype)y->dtype, taper_tensor_mutable(y), out_at, loss);
+        }
+        *sum += loss;
+        for (size_t d = work->rank; d-- > 0;) {
+            const bool more = ++counter[d] < work->sizes[d];
+            const int64_t steps = more ? 1 : 1 - work->sizes[d];
+            for (size_t i = 0; i < work->input_count; i++) {
+                at[i] += steps * work->strides[i][d];
+            }
+            out_at += y != NULL ? steps * y->strides[d] : 0;
+            if (more) {
+                break;
+            }
+            counter[d] = 0;
+        }
+    }
+    if (work->reduction == TAPER_REDUCE_MEAN) {
+        *sum /= (double)count;
+    }
+    return TAPER_OK;
+}
+
+static taper_status read_args(const taper_call *call, loss_work *work)
+{
+    size_t at = 2;
+    TAPER_TRY(taper_arg_tensor(call, 0, &work->inputs[0]));
+    TAPER_TRY(taper_arg_tensor(call, 1, &work->inputs[1]));
+    work->input_count = 2;
+    switch (work->kind) {
+    case TAPER_LOSS_BCE: // weight, reduction
+        TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
+        work->input_count = 3;
+        at = 3;
+        break;
+    case TAPER_LOSS_BCE_LOGITS: // weight, pos_weight, reduction
+        TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
+        TAPER_TRY(taper_arg_tensor_or_none(call, 3, &work->inputs[3]));
+        work->input_count = 4;
+        at = 4;
+        break;
+    case TAPER_LOSS_SMOOTH_L1: // reduction, beta
+    case TAPER_LOSS_HUBER:     // reduction, delta
+        TAPER_TRY(taper_arg_double(call, 3, &work->number));
+        break;
+    case TAPER_LOSS_KL_DIV: // reduction, log_target
+        TAPER_TRY(taper_arg_bool(call, 3, &work->flags[0]));
+        break;
+    case TAPER_LOSS_HINGE: // margin, reduction
+        TAPER_TRY(taper_arg_double(call, 2, &work->number));
+        at = 3;
+        break;
+    case TAPER_LOSS_MARGIN_RANKING: // target, margin, reduction
+        TAPER_TRY(taper_arg_tensor(call, 2, &work->inputs[2]));
+        TAPER_TRY(taper_arg_double(call, 3, &work->number));
+        work->input_count = 3;
+        at = 4;
+        break;
+    case TAPER_LOSS_POISSON: // log_input, full, eps, reduction
+        TAPER_TRY(taper_arg_bool(call, 2, &work->flags[0]));
+        TAPER_TRY(taper_arg_bool(call, 3, &work->flags[1]));
+        TAPER_TRY(taper_arg_double(call, 4, &work->number));
+        at = 5;
+        break;
+    case TAPER_LOSS_MSE:
+    case TAPER_LOSS_L1:
+    case TAPER_LOSS_SOFT_MARGIN:
+        break;
+    }
+    return taper_loss_reduction(call, at, &work->reduction);
+}
+
+taper_status taper_op_loss(taper_call *call)
+{
+    loss_work work;
+    memset(&work, 0, sizeof work);
+    work.kind = ((const taper_loss *)call->op->param)->kind;
+    TAPER_TRY(read_args(call, &work));
+    TAPER_TRY(check_values(call, &work));
+    taper_promotion promotion = taper_promotion_start();
+    for (size_t i = 0; i < work.input_count; i++) {
+        if (work.inputs[i] != NULL) {
+            const taper_dtype dtype = (taper_dtype)work.inputs[i]->dtype;
+            if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "losses of complex or quantized tensors are not supported");
+            }
+            taper_promotion_tensor(&promotion, work.inputs[i]);
+        }
+    }
+    const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
+    TAPER_TRY(broadcast(call, &work));
+    TAPER_TRY(taper_out_check(call, 0, work.inputs[0], dtype));
+    double sum = 0.0;
+    if (work.reduction != TAPER_REDUCE_NONE) {
+        if (work.reduction == TAPER_REDUCE_MEAN) {
+            for (size_t d = 0; d < work.rank; d++) {
+                sum = work.sizes[d] == 0 ? (double)NAN : sum; // the mean of nothing
+            }
+        }
+        TAPER_TRY(run_loss(call, &work, NULL, &sum));
+        return taper_loss_scalar(call, 0, dtype, sum);
+    }
+    taper_tensor *y;
+    int64_t strides[TAPER_MAX_RANK];
+    const taper_tensor *x = work.inputs[0];
+    const bool like = x->rank == work.rank && memcmp(x->sizes, work.sizes, work.rank * sizeof *work.sizes) == 0;
+    if (like) {
+        taper_strides_like(x, work.sizes, strides);
+    }
+    TAPER_TRY(taper_ret_new(call, 0, dtype, work.rank, work.sizes, like ? strides : NULL, &y));
+    return run_loss(call, &work, y, &sum);
+}
+
+// ---- over the last dimension: cosine_embedding_loss and triplet_margin_loss
+
+typedef struct row_work {
+    taper_tensor *inputs[3]; // of the same sizes, the last dimension being that of the vectors
+    int64_t rows, width;
+    size_t rank; // without the last dimension
+} row_work;
+
+static double row_load(const row_work *work, size_t input, int64_t row, int64_t at)
+{
+    const taper_tensor *t = work->inputs[input];
+    int64_t offset = at * t->strides[work->rank];
+    for (size_t d = work->rank; d-- > 0;) {
+        offset += row % t->sizes[d] * t->strides[d];
+        row /= t->sizes[d];
+    }
+    return taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), offset);
+}
+
+static taper_status row_begin(const taper_call *call, size_t count, row_work *work)
+{
+    memset(work, 0, sizeof *work);
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(taper_arg_tensor(call, i, &work->inputs[i]));
+        const taper_tensor *a = work->inputs[0], *b = work->inputs[i];
+        if (b->rank < 1 || !taper_dtype_is_float((taper_dtype)b->dtype) || b->rank != a->rank || b->dtype != a->dtype ||
+            memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the inputs must be floating-point tensors of the same sizes and dtype");
+        }
+    }
+    const taper_tensor *x = work->inputs[0];
+    work->rank = x->rank - 1u;
+    work->width = x->sizes[work->rank];
+    work->rows = 1;
+    for (size_t i = 0; i < work->rank; i++) {
+        work->rows = taper_tensor_numel(x) == 0 && x->sizes[i] == 0 ? 0 : work->rows;
+    }
+    for (size_t i = 0; i < work->rank && work->rows > 0; i++) {
+        if (!taper_mul_i64(work->rows, x->sizes[i], &work->rows)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_RESOURCE, "the inputs are too large");
+        }
+    }
+    return TAPER_OK;
+}
+
+static double cosine_row(const row_work *work, int64_t row, double target, double margin)
+{
+    double product = 0.0, first = 1e-12, second = 1e-12;
+    for (int64_t i = 0; i < work->width; i++) {
+        const double a = row_load(work, 0, row, i), b = row_load(work, 1, row, i);
+        product += a * b;
+        first += a * a;
+        second += b * b;
+    }
+    const double cosine = product / sqrt(first * second);
+    return target == 1.0 ? 1.0 - cosine : target == -1.0 ? at_least(cosine - margin, 0.0) : 0.0;
+}
+
+static double distance(const row_work *work, int64_t row, size_t a, size_t b, double p, double eps)
+{
+    double sum = 0.0;
+    for (int64_t i = 0; i < work->width; i++) {
+        const double d = fabs(row_load(work, a, row, i) - row_load(work, b, row, i) + eps);
+        if (isinf(p)) {
+            sum = d > sum || d != d ? d : sum;
+        } else {
+            sum += p == 2.0 ? d * d : p == 1.0 ? d : p == 0.0 ? (d != 0.0 ? 1.0 : 0.0) : pow(d, p);
+        }
+    }
+    return isinf(p) || p == 1.0 || p == 0.0 ? sum : p == 2.0 ? sqrt(sum) : pow(sum, 1.0 / p);
+}
+
+// values: what each row gives, by a callback-free switch on target being there.
+typedef struct row_settings {
+    const taper_tensor *target; // of cosine_embedding_loss, otherwise NULL
+    double margin, p, eps;
+    bool swap;
+} row_settings;
+
+static double row_loss(const row_work *work, const row_settings *settings, int64_t row)
+{
+    const taper_tensor *target = settings->target;
+    if (target != NULL) {
+        const int64_t at = target->rank == 0 ? 0 : row * target->strides[0];
+        return cosine_row(work, row, taper_number_load((taper_dtype)target->dtype, taper_tensor_data(target), at), settings->margin);
+    }
+    const double near = distance(work, row, 0, 1, settings->p, settings->eps);
+    double far = distance(work, row, 0, 2, settings->p, settings->eps);
+    if (settings->swap) {
+        const double other = distance(work, row, 1, 2, settings->p, settings->eps);
+        far = other < far ? other : far;
+    }
+    return at_least(settings->margin + near - far, 0.0);
+}
+
+static taper_status run_rows(taper_call *call, const row_work *work, const row_settings *settings, int64_t reduction)
+{
+    const taper_dtype dtype = (taper_dtype)work->inputs[0]->dtype;
+    taper_tensor *y = NULL;
+    double sum = 0.0;
+    if (reduction == TAPER_REDUCE_NONE) {
+        TAPER_TRY(taper_ret_new(call, 0, dtype, work->rank, work->inputs[0]->sizes, NULL, &y));
+    }
+    for (int64_t row = 0; row < work->rows; row++) {
+        const double loss = row_loss(work, settings, row);
+        sum += loss;
+        if (y != NULL) {
+            taper_number_store(dtype, taper_tensor_mutable(y), row, loss);
+        }
+    }
+    return y != NULL ? TAPER_OK : taper_loss_scalar(call, 0, dtype, reduction == TAPER_REDUCE_MEAN ? sum / (double)work->rows : sum);
+}
+
+taper_status taper_op_cosine_embedding_loss(taper_call *call)
+{
+    row_work work;
+    row_settings settings = {.target = NULL};
+    taper_tensor *target;
+    int64_t reduction;
+    TAPER_TRY(row_begin(call, 2, &work));
+    TAPER_TRY(taper_arg_tensor(call, 2, &target));
+    TAPER_TRY(taper_arg_double(call, 3, &settings.margin));
+    TAPER_TRY(taper_loss_reduction(call, 4, &reduction));
+    if (work.rank > 1 || target->rank != work.rank || (work.rank == 1 && target->sizes[0] != work.rows)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the target must have one element for each pair of vectors");
+    }
+    settings.target = target;
+    return run_rows(call, &work, &settings, reduction);
+}
+
+taper_status taper_op_triplet_margin_loss(taper_call *call)
+{
+    row_work work;
+    row_settings settings = {.target = NULL};
+    int64_t reduction;
+    TAPER_TRY(row_begin(call, 3, &work));
+    TAPER_TRY(taper_arg_double(call, 3, &settings.margin));
+    TAPER_TRY(taper_arg_double(call, 4, &settings.p));
+    TAPER_TRY(taper_arg_double(call, 5, &settings.eps));
+    TAPER_TRY(taper_arg_bool(call, 6, &settings.swap));
+    TAPER_TRY(taper_loss_reduction(call, 7, &reduction));
+    return run_rows(call, &work, &settings, reduction);
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them tile
+// by tile; small products and those of few rows are done in place.
+#include "ops/matmul.h"
+
+enum {
+    MR = 4,
+    NR = 8,
+    KC = 256,
+    MC = 64, // a multiple of MR
+    NC = 256 // a multiple of NR
+};
+
+#define ELEMENT float
+#define NAME(x) x##_f32
+#include "ops/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+#define ELEMENT double
+#define NAME(x) x##_f64
+#include "ops/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+// Unsigned: wraps around.
+#define ELEMENT uint64_t
+#define NAME(x) x##_u64
+#include "ops/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+// re and im are neighbours.
+static void simple_c128(const taper_gemm *gemm)
+{
+    for (int64_t i = 0; i < gemm->m; i++) {
+        for (int64_t j = 0; j < gemm->n; j++) {
+            const double *a = (const double *)gemm->a + 2 * i * gemm->a_row;
+            const double *b = (const double *)gemm->b + 2 * j * gemm->b_column;
+            double re = 0.0, im = 0.0;
+            for (int64_t p = 0; p < gemm->k; p++) {
+                const double *x = a + 2 * p * gemm->a_column, *y = b + 2 * p * gemm->b_row;
+                re += x[0] * y[0] - x[1] * y[1];
+                im += x[0] * y[1] + x[1] * y[0];
+            }
+            double *c = (double *)gemm->c + 2 * (i * gemm->c_row + j * gemm->c_column);
+            c[0] = gemm->add ? c[0] + re : re;
+            c[1] = gemm->add ? c[1] + im : im;
+        }
+    }
+}
+
+static void gemm_simple(const taper_gemm *gemm)
+{
+    switch (gemm->dtype) {
+    case TAPER_F32:
+        simple_f32(gemm);
+        break;
+    case TAPER_F64:
+        simple_f64(gemm);
+        break;
+    case TAPER_I64:
+        simple_u64(gemm);
+        break;
+    default:
+        simple_c128(gemm);
+        break;
+    }
+}
+
+taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
+{
+    if (gemm->m <= 0 || gemm->n <= 0) {
+        return TAPER_OK;
+    }
+    taper_gemm turned = *gemm;
+    if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
+        turned = (taper_gemm){.dtype = gemm->dtype, .m = gemm->n, .n = gemm->m, .k = gemm->k,
+                              .a = gemm->b, .a_row = gemm->b_column, .a_column = gemm->b_row,
+                              .b = gemm->a, .b_row = gemm->a_column, .b_column = gemm->a_row,
+                              .c = gemm->c, .c_row = gemm->c_column, .c_column = gemm->c_row, .add = gemm->add};
+    }
+    if (turned.dtype == TAPER_C128 || turned.m < MR || turned.k < 4 ||
+        (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {
+        gemm_simple(&turned);
+        return TAPER_OK;
+    }
+    const size_t item = turned.dtype == TAPER_F32 ? 4 : 8;
+    const size_t bytes = item * KC * (MC + NC);
+    void *pack = taper_heap_alloc(run->heap, bytes);
+    if (pack == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    switch (turned.dtype) {
+    case TAPER_F32:
+        tiled_f32(&turned, pack);
+        break;
+    case TAPER_F64:
+        tiled_f64(&turned, pack);
+        break;
+    default:
+        tiled_u64(&turned, pack);
+        break;
+    }
+    taper_heap_free(run->heap, pack, bytes);
+    return TAPER_OK;
+}

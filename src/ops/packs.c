@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The cache is a list per model that only grows, guarded by a mutex. An instruction remembers its pack with the identity
+// of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage in the
+// model (origin), offset and strides; storages that a session wrote to have no origin any more.
+#include "ops/packs.h"
+
+#include "platform/platform.h"
+
+typedef struct tensor_key {
+    const taper_storage *origin;
+    int64_t offset;
+    uint64_t geometry; // hash of dtype, sizes and strides
+} tensor_key;
+
+typedef struct pack_key {
+    const void *kind;
+    tensor_key tensors[TAPER_PACK_TENSORS];
+    int64_t numbers[TAPER_PACK_NUMBERS];
+} pack_key;
+
+typedef struct kept_pack {
+    struct kept_pack *next;
+    pack_key key;
+    void *raw;
+    size_t raw_bytes;
+    taper_pack pack;
+    taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
+} kept_pack;
+
+struct taper_packs {
+    taper_allocator allocator;
+    taper_mutex *mutex;
+    kept_pack *first;
+    size_t bytes;
+};
+
+taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs, taper_error *error)
+{
+    *packs = taper_alloc_zeroed(allocator, sizeof **packs);
+    if (*packs == NULL) {
+        return taper_fail_memory(error);
+    }
+    (*packs)->allocator = *allocator;
+    const taper_status status = taper_mutex_create(allocator, &(*packs)->mutex, error);
+    if (status != TAPER_OK) {
+        taper_packs_destroy(*packs);
+        *packs = NULL;
+    }
+    return status;
+}
+
+static void drop(taper_packs *packs, kept_pack *kept)
+{
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        if (kept->holders[i] != NULL) {
+            taper_obj_release(&kept->holders[i]->head);
+        }
+    }
+    taper_free(&packs->allocator, kept->raw, kept->raw_bytes);
+    taper_free(&packs->allocator, kept, sizeof *kept);
+}
+
+void taper_packs_destroy(taper_packs *packs)
+{
+    if (packs == NULL) {
+        return;
+    }
+    while (packs->first != NULL) {
+        kept_pack *kept = packs->first;
+        packs->first = kept->next;
+        drop(packs, kept);
+    }
+    taper_mutex_destroy(packs->mutex);
+    const taper_allocator allocator = packs->allocator;
+    taper_free(&allocator, packs, sizeof *packs);
+}
+
+size_t taper_packs_bytes(const taper_packs *packs)
+{
+    return packs != NULL ? packs->bytes : 0;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 29;
+}
+
+static bool make_key(const taper_pack_request *request, pack_key *key)
+{
+    memset(key, 0, sizeof *key);
+    key->kind = request->kind;
+    memcpy(key->numbers, request->numbers, sizeof key->numbers);
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        const taper_tensor *t = request->tensors[i];
+        if (t == NULL) {
+            continue;
+        }
+        if (t->storage->kind != TAPER_STORAGE_SHARED) {
+            return false;
+        }
+        uint64_t geometry = mix(t->dtype, t->rank);
+        for (unsigned d = 0; d < t->rank; d++) {
+            geometry = mix(mix(geometry, (uint64_t)t->sizes[d]), (uint64_t)t->strides[d]);
+        }
+        key->tensors[i] = (tensor_key){t->storage->origin, t->offset, geometry};
+    }
+    return true;
+}
+
+static kept_pack *find(taper_packs *packs, const pack_key *key)
+{
+    for (kept_pack *kept = packs->first; kept != NULL; kept = kept->next) {
+        if (memcmp(&kept->key, key, sizeof *key) == 0) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+static kept_pack *make(taper_packs *packs, const taper_pack_request *request, const pack_key *key)
+{
+    kept_pack *kept = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
+    if (kept == NULL) {
+        return NULL;
+    }
+    kept->raw_bytes = request->bytes + TAPER_ALIGNMENT + TAPER_OVERREAD;
+    kept->raw = taper_alloc(&packs->allocator, kept->raw_bytes);
+    if (kept->raw == NULL) {
+        taper_free(&packs->allocator, kept, sizeof *kept);
+        return NULL;
+    }
+    kept->key = *key;
+    kept->pack.data = (void *)taper_round_up((uintptr_t)kept->raw, TAPER_ALIGNMENT);
+    kept->pack.bytes = request->bytes;
+    kept->pack.kept = true;
+    taper_advise_huge(kept->pack.data, kept->pack.bytes);
+    request->fill(request, kept->pack.data);
+    memset((char *)kept->pack.data + request->bytes, 0, TAPER_OVERREAD);
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        if (request->tensors[i] != NULL) {
+            kept->holders[i] = request->tensors[i]->storage->origin;
+            taper_obj_retain(&kept->holders[i]->head);
+        }
+    }
+    return kept;
+}
+
+// The bytes of the file that were only read to be packed need not stay in memory.
+static void unneeded(const taper_pack_request *request)
+{
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        const taper_tensor *t = request->tensors[i];
+        if (t != NULL && t->storage->origin->kind == TAPER_STORAGE_BORROWED && t->storage->bytes > (size_t)1 << 16) {
+            taper_map_unneeded(t->storage->data, t->storage->bytes);
+        }
+    }
+}
+
+taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack)
+{
+    taper_run *run = call->run;
+    if (request->bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
+        TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
+    }
+    pack_key key;
+    if (run->packs != NULL && make_key(request, &key)) {
+        kept_pack *kept = call->state != NULL ? *call->state : NULL;
+        if (kept != NULL && memcmp(&kept->key, &key, sizeof key) == 0) {
+            *pack = kept->pack;
+            return TAPER_OK;
+        }
+        taper_mutex_lock(run->packs->mutex);
+        kept = find(run->packs, &key);
+        if (kept == NULL) {
+            kept = make(run->packs, request, &key);
+            if (kept != NULL) {
+                kept->next = run->packs->first;
+                run->packs->first = kept;
+                run->packs->bytes += kept->raw_bytes;
+                unneeded(request);
+            }
+        }
+        taper_mutex_unlock(run->packs->mutex);
+        if (kept == NULL) {
+            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes", request->bytes);
+        }
+        if (call->state != NULL) {
+            *call->state = kept;
+        }
+        *pack = kept->pack;
+        return TAPER_OK;
+    }
+    pack->bytes = request->bytes;
+    pack->kept = false;
+    pack->data = taper_heap_alloc(run->heap, taper_max_size(request->bytes, 1024));
+    if (pack->data == NULL) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes", request->bytes);
+    }
+    request->fill(request, pack->data);
+    return TAPER_OK;
+}
+
+void taper_pack_done(taper_call *call, taper_pack *pack)
+{
+    if (!pack->kept && pack->data != NULL) {
+        taper_heap_free(call->run->heap, pack->data, taper_max_size(pack->bytes, 1024));
+    }
+    pack->data = NULL;
+}

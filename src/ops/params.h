@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The family headers that declare what the rows' param column points to.
+#ifndef TAPER_OPS_PARAMS_H
+#define TAPER_OPS_PARAMS_H
+
+#include "ops/loss.h"
+#include "ops/volume.h"
+#include "ops/container.h"
+#include "ops/prim.h"
+#include "ops/scalar.h"
+#include "ops/string_case.h"
+#include "ops/elementwise_copy.h"
+#include "ops/elementwise_ops.h"
+#include "ops/reduce_kernels.h"
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The random numbers of a session: the Mersenne Twister with the streams of PyTorch's CPU generator, so that the same
+// seed gives the same numbers.
+#ifndef TAPER_OPS_RANDOM_H
+#define TAPER_OPS_RANDOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TAPER_RNG_WORDS = 624 };
+
+// What PyTorch starts with when nobody called manual_seed.
+#define TAPER_RNG_SEED UINT64_C(67280421310721)
+
+typedef struct taper_rng {
+    uint64_t seed;
+    uint32_t words[TAPER_RNG_WORDS];
+    uint32_t at; // of the next word; TAPER_RNG_WORDS: all used
+    bool has_normal;
+    double normal; // the second number of a pair, kept for the next call
+} taper_rng;
+
+void taper_rng_seed(taper_rng *rng, uint64_t seed);
+uint32_t taper_rng_u32(taper_rng *rng);
+uint64_t taper_rng_u64(taper_rng *rng);
+float taper_rng_uniform_f32(taper_rng *rng);  // [0, 1), 24 bits
+double taper_rng_uniform_f64(taper_rng *rng); // [0, 1), 53 bits
+double taper_rng_normal(taper_rng *rng);      // mean 0, deviation 1, one by one
+
+// What normal_ does with 16 and more contiguous elements: pairs in blocks of 16, the last block overlapping.
+void taper_rng_fill_normal_f32(taper_rng *rng, float *data, int64_t count, float mean, float deviation);
+void taper_rng_fill_normal_f64(taper_rng *rng, double *data, int64_t count, double mean, double deviation);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The arithmetic of recurrent cells for one type: included by recurrent_layer.c with ELEMENT, NAME(x), EXP and TANH.
+
+static ELEMENT NAME(sigmoid)(ELEMENT x)
+{
+    return 1 / (1 + EXP(-x));
+}
+
+// gates: rows of hidden items (h = f(gates)).
+static void NAME(plain_cell)(bool relu, int64_t rows, int64_t hidden, const ELEMENT *gates, ELEMENT *h)
+{
+    for (int64_t i = 0; i < rows * hidden; i++) {
+        h[i] = !relu ? TANH(gates[i]) : gates[i] < 0 ? 0 : gates[i];
+    }
+}
+
+// gates: input, forget, cell, output.
+static void NAME(lstm_cell)(int64_t rows, int64_t hidden, const ELEMENT *gates, ELEMENT *c, ELEMENT *h)
+{
+    for (int64_t r = 0; r < rows; r++, gates += 4 * hidden) {
+        for (int64_t j = 0; j < hidden; j++) {
+            const ELEMENT in = NAME(sigmoid)(gates[j]), forget = NAME(sigmoid)(gates[hidden + j]);
+            const ELEMENT cell = TANH(gates[2 * hidden + j]), out = NAME(sigmoid)(gates[3 * hidden + j]);
+            const ELEMENT next = forget * c[r * hidden + j] + in * cell;
+            c[r * hidden + j] = next;
+            h[r * hidden + j] = out * TANH(next);
+        }
+    }
+}
+
+// reset, update, new; of the input and of the state.
+static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const ELEMENT *y, ELEMENT *h)
+{
+    for (int64_t r = 0; r < rows; r++, x += 3 * hidden, y += 3 * hidden) {
+        for (int64_t j = 0; j < hidden; j++) {
+            const ELEMENT reset = NAME(sigmoid)(x[j] + y[j]), update = NAME(sigmoid)(x[hidden + j] + y[hidden + j]);
+            const ELEMENT fresh = TANH(x[2 * hidden + j] + reset * y[2 * hidden + j]);
+            h[r * hidden + j] = (h[r * hidden + j] - fresh) * update + fresh;
+        }
+    }
+}
+
+// Every row starts as the bias (zeros without one).
+static void NAME(start_rows)(ELEMENT *to, int64_t rows, int64_t columns, const ELEMENT *bias, int64_t bias_step)
+{
+    for (int64_t r = 0; r < rows; r++, to += columns) {
+        for (int64_t j = 0; j < columns; j++) {
+            to[j] = bias == NULL ? 0 : bias[j * bias_step];
+        }
+    }
+}
+
+static void NAME(add_row)(ELEMENT *to, int64_t rows, int64_t columns, const ELEMENT *bias, int64_t bias_step)
+{
+    for (int64_t r = 0; r < rows; r++, to += columns) {
+        for (int64_t j = 0; j < columns; j++) {
+            to[j] += bias[j * bias_step];
+        }
+    }
+}

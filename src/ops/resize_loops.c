@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loops of resizing. Channels-last images go pixel by pixel, planes row by row: a row interpolated along the width
+// serves every output row that reads it.
+#include "ops/resize.h"
+
+#include <math.h>
+
+// ---- nearest: elements of any kind are copied
+
+static void gather(size_t item, int64_t count, char *to, int64_t to_stride, const char *from, int64_t from_stride, const int64_t *index)
+{
+#define GATHER(type)                                              \
+    do {                                                          \
+        type *t = (type *)(void *)to;                             \
+        const type *f = (const type *)(const void *)from;         \
+        for (int64_t i = 0; i < count; i++) {                     \
+            t[i * to_stride] = f[index[i] * from_stride];         \
+        }                                                         \
+    } while (0)
+    switch (item) {
+    case 1:
+        GATHER(uint8_t);
+        break;
+    case 2:
+        GATHER(uint16_t);
+        break;
+    case 4:
+        GATHER(uint32_t);
+        break;
+    case 8:
+        GATHER(uint64_t);
+        break;
+    default:
+        for (int64_t i = 0; i < count; i++) {
+            memcpy(to + i * to_stride * (int64_t)item, from + index[i] * from_stride * (int64_t)item, item);
+        }
+        break;
+    }
+#undef GATHER
+}
+
+void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y, void *out,
+                          size_t item)
+{
+    const bool inner = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t planes = inner ? 1 : x->c, wide = axes[2].output, size = (int64_t)item;
+    const size_t pixel = (size_t)x->c * item;
+    // An output row that reads the same input row as the one before it is a copy of that.
+    const bool dense = y->stride[2] == (inner ? y->c : 1);
+    const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
+    for (int64_t n = 0; n < x->n; n++) {
+        for (int64_t c = 0; c < planes; c++) {
+            for (int64_t d = 0; d < axes[0].output; d++) {
+                for (int64_t h = 0; h < axes[1].output; h++) {
+                    const char *from = (const char *)in + (n * x->stride_n + c * x->stride_c + axes[0].index[d] * x->stride[0] +
+                                                           axes[1].index[h] * x->stride[1]) * size;
+                    char *to = (char *)out + (n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]) * size;
+                    if (dense && h > 0 && axes[1].index[h] == axes[1].index[h - 1]) {
+                        memcpy(to, to - y->stride[1] * size, row_bytes);
+                    } else if (inner) {
+                        for (int64_t w = 0; w < wide; w++) {
+                            memcpy(to + w * y->stride[2] * size, from + axes[2].index[w] * x->stride[2] * size, pixel);
+                        }
+                    } else {
+                        gather(item, wide, to, y->stride[2], from, x->stride[2], axes[2].index);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// ---- weighted, float32 in channels-last
+
+// out = Σ weight[i] · pixel[i], over neighbouring channels.
+static void blend(int64_t count, float *restrict out, const float *const *pixels, const float *weights, int64_t taps)
+{
+    if (taps == 4) {
+        const float *restrict a = pixels[0], *restrict b = pixels[1], *restrict c = pixels[2], *restrict d = pixels[3];
+        const float wa = weights[0], wb = weights[1], wc = weights[2], wd = weights[3];
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
+        }
+        return;
+    }
+    if (taps == 2) {
+        const float *restrict a = pixels[0], *restrict b = pixels[1];
+        const float wa = weights[0], wb = weights[1];
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = wa * a[i] + wb * b[i];
+        }
+        return;
+    }
+    for (int64_t t = 0; t < taps; t++) {
+        const float *restrict a = pixels[t];
+        const float w = weights[t];
+        if (t == 0) {
+            for (int64_t i = 0; i < count; i++) {
+                out[i] = w * a[i];
+            }
+        } else {
+            for (int64_t i = 0; i < count; i++) {
+                out[i] += w * a[i];
+            }
+        }
+    }
+}
+
+static void weighted_channels_f32(const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y, float *out)
+{
+    enum { MOST = 16 }; // 2 · 2 · 2 of trilinear, 4 · 4 of bicubic
+    const float *pixels[MOST];
+    float weights[MOST];
+    for (int64_t d = 0; d < axes[0].output; d++) {
+        for (int64_t h = 0; h < axes[1].output; h++) {
+            for (int64_t w = 0; w < axes[2].output; w++) {
+                int64_t taps = 0;
+                for (int64_t i = d * axes[0].taps; i < (d + 1) * axes[0].taps; i++) {
+                    for (int64_t j = h * axes[1].taps; j < (h + 1) * axes[1].taps; j++) {
+                        const float *row = in + axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
+                        const float weight = (float)axes[0].weight[i] * (float)axes[1].weight[j];
+                        for (int64_t k = w * axes[2].taps; k < (w + 1) * axes[2].taps; k++) {
+                            pixels[taps] = row + axes[2].index[k] * x->stride[2];
+                            weights[taps] = weight * (float)axes[2].weight[k];
+                            taps++;
+                        }
+                    }
+                }
+                blend(x->c, out + d * y->stride[0] + h * y->stride[1] + w * y->stride[2], pixels, weights, taps);
+            }
+        }
+    }
+}
+
+// ---- weighted, float32 in planes
+
+enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear, 4 of bicubic
+
+static void row_f32(const taper_resize_axis *axis, const float *in, int64_t stride, float *restrict out)
+{
+    const int64_t *index = axis->index;
+    const double *weight = axis->weight;
+    if (axis->taps == 2) {
+        for (int64_t w = 0; w < axis->output; w++, index += 2, weight += 2) {
+            out[w] = (float)weight[0] * in[index[0] * stride] + (float)weight[1] * in[index[1] * stride];
+        }
+        return;
+    }
+    for (int64_t w = 0; w < axis->output; w++) {
+        float sum = 0.0f;
+        for (int64_t t = 0; t < axis->taps; t++, index++, weight++) {
+            sum += (float)*weight * in[*index * stride];
+        }
+        out[w] = sum;
+    }
+}
+
+// rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
+static void weighted_plane_f32(const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y, float *out,
+                               float *rows)
+{
+    int64_t held[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        held[i] = -1;
+    }
+    const int64_t wide = axes[2].output, taps = axes[0].taps * axes[1].taps;
+    for (int64_t d = 0; d < axes[0].output; d++) {
+        for (int64_t h = 0; h < axes[1].output; h++) {
+            int64_t want[ROWS], slot[ROWS];
+            float weights[ROWS];
+            const float *pointers[ROWS];
+            bool busy[ROWS] = {false};
+            for (int64_t t = 0; t < taps; t++) {
+                const int64_t i = d * axes[0].taps + t / axes[1].taps, j = h * axes[1].taps + t % axes[1].taps;
+                want[t] = axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
+                weights[t] = (float)axes[0].weight[i] * (float)axes[1].weight[j];
+                slot[t] = -1;
+                for (int64_t s = 0; s < ROWS; s++) {
+                    if (held[s] == want[t]) {
+                        slot[t] = s;
+                        busy[s] = true;
+                        break;
+                    }
+                }
+            }
+            for (int64_t t = 0; t < taps; t++) {
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // it may have come for an earlier tap
+                    if (held[s] == want[t]) {
+                        slot[t] = s;
+                    }
+                }
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) {
+                    if (!busy[s]) {
+                        row_f32(&axes[2], in + want[t], x->stride[2], rows + s * wide);
+                        held[s] = want[t];
+                        busy[s] = true;
+                        slot[t] = s;
+                    }
+                }
+                pointers[t] = rows + slot[t] * wide;
+            }
+            float *to = out + d * y->stride[0] + h * y->stride[1];
+            if (y->stride[2] == 1) {
+                blend(wide, to, pointers, weights, taps);
+                continue;
+            }
+            for (int64_t w = 0; w < wide; w++) {
+                float sum = 0.0f;
+                for (int64_t t = 0; t < taps; t++) {
+                    sum += weights[t] * pointers[t][w];
+                }
+                to[w * y->stride[2]] = sum;
+            }
+        }
+    }
+}
+
+static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
+                               const taper_volume *y, void *out, int64_t out_at)
+{
+    for (int64_t d = 0; d < axes[0].output; d++) {
+        for (int64_t h = 0; h < axes[1].output; h++) {
+            for (int64_t w = 0; w < axes[2].output; w++) {
+                double sum = 0.0;
+                for (int64_t i = d * axes[0].taps; i < (d + 1) * axes[0].taps; i++) {
+                    for (int64_t j = h * axes[1].taps; j < (h + 1) * axes[1].taps; j++) {
+                        const int64_t row = in_at + axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
+                        const double weight = axes[0].weight[i] * axes[1].weight[j];
+                        for (int64_t k = w * axes[2].taps; k < (w + 1) * axes[2].taps; k++) {
+                            sum += weight * axes[2].weight[k] * taper_number_load(dtype, in, row + axes[2].index[k] * x->stride[2]);
+                        }
+                    }
+                }
+                taper_number_store(dtype, out, out_at + d * y->stride[0] + h * y->stride[1] + w * y->stride[2], sum);
+            }
+        }
+    }
+}
+
+// Bilinear of a quantized plane: in floats, rounded as distances from the zero point.
+static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
+                            const taper_volume *y, void *out, int64_t out_at, double zero)
+{
+    for (int64_t h = 0; h < axes[1].output; h++) {
+        for (int64_t w = 0; w < axes[2].output; w++) {
+            float rows[2];
+            for (int64_t i = 0; i < 2; i++) {
+                const int64_t row = in_at + axes[1].index[2 * h + i] * x->stride[1];
+                const float a = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w] * x->stride[2]);
+                const float b = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w + 1] * x->stride[2]);
+                rows[i] = (float)axes[2].weight[2 * w] * a + (float)axes[2].weight[2 * w + 1] * b;
+            }
+            const float sum = (float)axes[1].weight[2 * h] * rows[0] + (float)axes[1].weight[2 * h + 1] * rows[1] - (float)zero;
+            taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], rint((double)sum) + zero);
+        }
+    }
+}
+
+taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                                   const void *in, const taper_volume *y, void *out, double zero)
+{
+    const bool f32 = dtype == TAPER_F32;
+    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    float *rows = NULL;
+    const size_t rows_bytes = (size_t)axes[2].output * ROWS * sizeof(float); // a row of the output times a constant
+    if (f32 && !inner) {
+        rows = taper_heap_alloc(call->run->heap, rows_bytes);
+        if (rows == NULL) {
+            return taper_fail_memory(call->run->error);
+        }
+    }
+    for (int64_t n = 0; n < x->n; n++) {
+        if (inner) {
+            weighted_channels_f32(axes, x, (const float *)in + n * x->stride_n, y, (float *)out + n * y->stride_n);
+            continue;
+        }
+        for (int64_t c = 0; c < x->c; c++) {
+            const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
+            if (f32) {
+                weighted_plane_f32(axes, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
+            } else if (taper_dtype_is_quantized(dtype)) {
+                quantized_plane(axes, dtype, x, in, in_at, y, out, out_at, zero);
+            } else {
+                weighted_plane_any(axes, dtype, x, in, in_at, y, out, out_at);
+            }
+        }
+    }
+    if (rows != NULL) {
+        taper_heap_free(call->run->heap, rows, rows_bytes);
+    }
+    return TAPER_OK;
+}
+
+// ---- antialiased: first along the width into rows of the input's height, then along the height
+
+typedef struct aa_step {
+    int64_t group; // elements that lie together: the channels of a pixel, or 1
+    const double *weight;
+    const int64_t *index;
+    int64_t count;
+} aa_step;
+
+static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *restrict out)
+{
+    for (int64_t t = 0; t < step->count; t++) {
+        const float *restrict from = in + step->index[t] * stride;
+        const float weight = (float)step->weight[t];
+        if (t == 0) {
+            for (int64_t i = 0; i < step->group; i++) {
+                out[i] = weight * from[i];
+            }
+        } else {
+            for (int64_t i = 0; i < step->group; i++) {
+                out[i] += weight * from[i];
+            }
+        }
+    }
+}
+
+static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in, const taper_volume *y,
+                         float *out, float *scratch)
+{
+    const taper_resize_axis *wide = &axes[2], *high = &axes[1];
+    const int64_t line = wide->output * group;
+    for (int64_t h = 0; h < high->input; h++) {
+        for (int64_t w = 0; w < wide->output; w++) {
+            const aa_step step = {.group = group, .weight = wide->weight + w * wide->taps, .index = wide->index + w * wide->taps,
+                                  .count = wide->count[w]};
+            aa_f32(&step, in + h * x->stride[1], x->stride[2], scratch + h * line + w * group);
+        }
+    }
+    const bool dense = y->stride[2] == group;
+    for (int64_t h = 0; h < high->output; h++) {
+        aa_step step = {.group = dense ? line : group, .weight = high->weight + h * high->taps, .index = high->index + h * high->taps,
+                        .count = high->count[h]};
+        for (int64_t w = 0; w < (dense ? 1 : wide->output); w++) {
+            aa_f32(&step, scratch + w * group, line, out + h * y->stride[1] + w * y->stride[2]);
+        }
+    }
+}
+
+static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
+                         const taper_volume *y, void *out, int64_t out_at, double *scratch)
+{
+    const taper_resize_axis *wide = &axes[2], *high = &axes[1];
+    for (int64_t h = 0; h < high->input; h++) {
+        for (int64_t w = 0; w < wide->output; w++) {
+            double sum = 0.0;
+            for (int64_t t = w * wide->taps; t < w * wide->taps + wide->count[w]; t++) {
+                sum += wide->weight[t] * taper_number_load(dtype, in, in_at + h * x->stride[1] + wide->index[t] * x->stride[2]);
+            }
+            scratch[h * wide->output + w] = sum;
+        }
+    }
+    for (int64_t h = 0; h < high->output; h++) {
+        for (int64_t w = 0; w < wide->output; w++) {
+            double sum = 0.0;
+            for (int64_t t = h * high->taps; t < h * high->taps + high->count[h]; t++) {
+                sum += high->weight[t] * scratch[high->index[t] * wide->output + w];
+            }
+            taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], sum);
+        }
+    }
+}
+
+taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                                      const void *in, const taper_volume *y, void *out)
+{
+    const bool f32 = dtype == TAPER_F32;
+    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t group = inner ? x->c : 1;
+    size_t bytes;
+    if (!taper_mul_size((size_t)axes[1].input, (size_t)axes[2].output, &bytes) || !taper_mul_size(bytes, (size_t)group, &bytes) ||
+        !taper_mul_size(bytes, f32 ? sizeof(float) : sizeof(double), &bytes)) {
+        return taper_fail_memory(call->run->error);
+    }
+    void *scratch = taper_heap_alloc(call->run->heap, bytes);
+    if (scratch == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    for (int64_t n = 0; n < x->n; n++) {
+        for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
+            const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
+            if (f32) {
+                aa_plane_f32(axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, scratch);
+            } else {
+                aa_plane_any(axes, dtype, x, in, in_at, y, out, out_at, scratch);
+            }
+        }
+    }
+    taper_heap_free(call->run->heap, scratch, bytes);
+    return TAPER_OK;
+}

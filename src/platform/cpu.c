@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the CPU can do, from cpuinfo (TAPER_WITH_CPUINFO) or, without it, from the compiler's own probe.
+#define _DEFAULT_SOURCE 1
+#include "platform/platform.h"
+
+#ifdef TAPER_WITH_CPUINFO
+#include <cpuinfo.h>
+
+uint64_t taper_cpu_features(void)
+{
+    uint64_t features = 0;
+    if (!cpuinfo_initialize()) {
+        return 0;
+    }
+#if defined(__x86_64__) || defined(__i386__)
+    if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c()) {
+        features |= TAPER_CPU_AVX2;
+        if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl()) {
+            features |= TAPER_CPU_AVX512;
+            if (cpuinfo_has_x86_avx512vnni()) {
+                features |= TAPER_CPU_AVX512VNNI;
+            }
+        }
+    }
+#elif defined(__aarch64__)
+    features |= TAPER_CPU_NEON;
+    if (cpuinfo_has_arm_neon_dot()) {
+        features |= TAPER_CPU_NEON_DOT;
+    }
+    if (cpuinfo_has_arm_neon_fp16_arith()) {
+        features |= TAPER_CPU_NEON_FP16;
+    }
+#endif
+    return features;
+}
+
+unsigned taper_cpu_cores(void)
+{
+    return cpuinfo_initialize() && cpuinfo_get_cores_count() != 0 ? cpuinfo_get_cores_count() : 1;
+}
+
+size_t taper_cpu_l1_bytes(void)
+{
+    if (cpuinfo_initialize() && cpuinfo_get_l1d_caches_count() != 0 && cpuinfo_get_l1d_cache(0)->size != 0) {
+        return cpuinfo_get_l1d_cache(0)->size;
+    }
+    return 32 * 1024;
+}
+
+size_t taper_cpu_l2_bytes(void)
+{
+    if (cpuinfo_initialize() && cpuinfo_get_l2_caches_count() != 0 && cpuinfo_get_l2_cache(0)->size != 0) {
+        return cpuinfo_get_l2_cache(0)->size;
+    }
+    return 512 * 1024;
+}
+
+#else
+#include <unistd.h>
+
+uint64_t taper_cpu_features(void)
+{
+    uint64_t features = 0;
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { // every CPU with these has F16C
+        features |= TAPER_CPU_AVX2;
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl")) {
+            features |= TAPER_CPU_AVX512;
+            if (__builtin_cpu_supports("avx512vnni")) {
+                features |= TAPER_CPU_AVX512VNNI;
+            }
+        }
+    }
+#elif defined(__aarch64__)
+    features |= TAPER_CPU_NEON; // part of the architecture
+#endif
+    return features;
+}
+
+unsigned taper_cpu_cores(void)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+size_t taper_cpu_l1_bytes(void)
+{
+    return 32 * 1024;
+}
+
+size_t taper_cpu_l2_bytes(void)
+{
+    return 512 * 1024;
+}
+#endif

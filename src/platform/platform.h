@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every OS primitive that Taper uses: files, mappings, clock, CPU, locks. posix.c implements it for Linux, Android and
+// Apple systems.
+#ifndef TAPER_PLATFORM_PLATFORM_H
+#define TAPER_PLATFORM_PLATFORM_H
+
+#include "base/memory.h"
+
+// ---- files: a private, read-only mapping of [offset, offset + length) of a file; length 0: to its end.
+typedef struct taper_mapping {
+    const uint8_t *data;
+    size_t size;
+    void *base; // of the pages
+    size_t base_size;
+} taper_mapping;
+
+TAPER_MUST_USE taper_status taper_map_path(const char *path, taper_mapping *mapping, taper_error *error);
+TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping, taper_error *error);
+void taper_unmap(taper_mapping *mapping);
+// The pages of [data, data + size) are not needed for now; they come back from the file when touched.
+void taper_map_unneeded(const void *data, size_t size);
+// Large pages for a big block that is about to be filled; a hint.
+void taper_advise_huge(void *data, size_t size);
+
+// ---- time and CPU
+double taper_clock(void);          // seconds, monotonic
+uint64_t taper_cpu_features(void); // TAPER_CPU_ bits of this machine
+unsigned taper_cpu_cores(void);    // physical cores that this process may use
+size_t taper_cpu_l1_bytes(void);   // data cache of one core; a guess where unknown
+size_t taper_cpu_l2_bytes(void);
+
+// ---- locks
+typedef struct taper_mutex taper_mutex;
+TAPER_MUST_USE taper_status taper_mutex_create(const taper_allocator *allocator, taper_mutex **mutex, taper_error *error);
+void taper_mutex_destroy(taper_mutex *mutex);
+void taper_mutex_lock(taper_mutex *mutex);
+void taper_mutex_unlock(taper_mutex *mutex);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// platform.h for Linux, Android and Apple systems: files, clock, locks.
+#define _DEFAULT_SOURCE 1
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping, taper_error *error)
+{
+    memset(mapping, 0, sizeof *mapping);
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be read: %s", strerror(errno));
+    }
+    if (!S_ISREG(info.st_mode)) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "not a regular file");
+    }
+    const uint64_t size = (uint64_t)info.st_size;
+    if (offset > size || length > size - offset) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytes %llu to %llu were asked for, the file has %llu", (unsigned long long)offset,
+                   (unsigned long long)(offset + length), (unsigned long long)size);
+    }
+    if (length == 0) {
+        length = size - offset;
+    }
+    if (length == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file is empty");
+    }
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t start = offset / page * page;
+    const uint64_t lead = offset - start;
+    if (length > SIZE_MAX / 2 - lead) {
+        TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the file is too large for this machine's address space");
+    }
+    void *base = mmap(NULL, (size_t)(lead + length), PROT_READ, MAP_PRIVATE, fd, (off_t)start);
+    if (base == MAP_FAILED) {
+        TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the file cannot be mapped: %s", strerror(errno));
+    }
+    mapping->base = base;
+    mapping->base_size = (size_t)(lead + length);
+    mapping->data = (const uint8_t *)base + lead;
+    mapping->size = (size_t)length;
+    return TAPER_OK;
+}
+
+taper_status taper_map_path(const char *path, taper_mapping *mapping, taper_error *error)
+{
+    memset(mapping, 0, sizeof *mapping);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be opened: %s", strerror(errno));
+    }
+    const taper_status status = taper_map_fd(fd, 0, 0, mapping, error);
+    (void)close(fd);
+    return status;
+}
+
+void taper_unmap(taper_mapping *mapping)
+{
+    if (mapping->base != NULL) {
+        (void)munmap(mapping->base, mapping->base_size);
+    }
+    memset(mapping, 0, sizeof *mapping);
+}
+
+void taper_map_unneeded(const void *data, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = ((uintptr_t)data + page - 1) / page * page;
+    const uintptr_t last = ((uintptr_t)data + size) / page * page;
+    if (first < last) {
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
+    }
+}
+
+void taper_advise_huge(void *data, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = ((uintptr_t)data + page - 1) / page * page;
+    const uintptr_t last = ((uintptr_t)data + size) / page * page;
+    if (first < last && last - first >= (uintptr_t)1 << 21) {
+        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+    }
+#else
+    (void)data;
+    (void)size;
+#endif
+}
+
+double taper_clock(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct taper_mutex {
+    taper_allocator allocator;
+    pthread_mutex_t lock;
+};
+
+taper_status taper_mutex_create(const taper_allocator *allocator, taper_mutex **mutex, taper_error *error)
+{
+    *mutex = taper_alloc(allocator, sizeof **mutex);
+    if (*mutex == NULL) {
+        return taper_fail_memory(error);
+    }
+    (*mutex)->allocator = *allocator;
+    if (pthread_mutex_init(&(*mutex)->lock, NULL) != 0) {
+        taper_free(allocator, *mutex, sizeof **mutex);
+        *mutex = NULL;
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+void taper_mutex_destroy(taper_mutex *mutex)
+{
+    if (mutex != NULL) {
+        (void)pthread_mutex_destroy(&mutex->lock);
+        const taper_allocator allocator = mutex->allocator;
+        taper_free(&allocator, mutex, sizeof *mutex);
+    }
+}
+
+void taper_mutex_lock(taper_mutex *mutex)
+{
+    (void)pthread_mutex_lock(&mutex->lock);
+}
+
+void taper_mutex_unlock(taper_mutex *mutex)
+{
+    (void)pthread_mutex_unlock(&mutex->lock);
+}

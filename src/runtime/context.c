@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/model.h"
+
+const char *taper_version(void)
+{
+    return "0.1.0";
+}
+
+static void log_to_stdio(void *user, taper_log_level level, const char *text, size_t length)
+{
+    (void)user;
+    FILE *file = level == TAPER_LOG_PRINT ? stdout : stderr;
+    (void)fwrite(text, 1, length, file);
+}
+
+taper_status taper_context_create(const taper_context_options *options, taper_context **context, taper_error *error)
+{
+    static const taper_context_options none = {.struct_size = sizeof none};
+    *context = NULL;
+    taper_context_options o = none;
+    if (options != NULL) {
+        if (options->struct_size < sizeof o.struct_size || options->struct_size > 65536) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_context_options.struct_size is not set");
+        }
+        memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
+    }
+    const taper_allocator *allocator = o.allocator != NULL ? o.allocator : &taper_allocator_system;
+    taper_context *c = taper_alloc_zeroed(allocator, sizeof *c);
+    if (c == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_refs_init(&c->refs);
+    c->allocator = *allocator;
+    c->log = o.log != NULL ? o.log : log_to_stdio;
+    c->log_user = o.log_user;
+    c->cpu = taper_cpu_features();
+    if (o.cpu_mask != 0) {
+        c->cpu &= o.cpu_mask;
+    }
+    taper_status status = taper_types_create(&c->allocator, &c->types, error);
+    if (status == TAPER_OK) {
+        status = taper_heap_create(&c->allocator, c->types, &c->heap, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_registry_create(&c->allocator, c->types, &c->registry, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_pool_create(&c->allocator, o.threads, o.pool, &c->pool, error);
+    }
+    if (status != TAPER_OK) {
+        taper_context_release(c);
+        return status;
+    }
+    *context = c;
+    return TAPER_OK;
+}
+
+void taper_context_retain(taper_context *context)
+{
+    taper_refs_add(&context->refs);
+}
+
+void taper_context_release(taper_context *context)
+{
+    if (context == NULL || !taper_refs_drop(&context->refs)) {
+        return;
+    }
+    taper_pool_destroy(context->pool);
+    taper_registry_destroy(context->registry);
+    taper_heap_close(context->heap);
+    taper_types_release(context->types);
+    const taper_allocator allocator = context->allocator;
+    taper_free(&allocator, context, sizeof *context);
+}
+
+unsigned taper_context_threads(const taper_context *context)
+{
+    return taper_pool_threads(context->pool);
+}
+
+uint64_t taper_context_cpu_features(const taper_context *context)
+{
+    return context->cpu;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The one executor: runs a program over the registers of a frame.
+#include "runtime/model.h"
+
+typedef struct frame {
+    const taper_frame_source *source;
+    const taper_program *program;
+    taper_val *registers;
+    taper_val *scratch; // operands of the instruction at hand, gathered
+    int depth;
+} frame;
+
+static inline taper_val peek(const frame *f, uint32_t operand)
+{
+    const uint32_t at = operand & TAPER_OPERAND_INDEX;
+    return (operand & TAPER_OPERAND_CONSTANT) != 0 ? f->source->constants[at] : f->registers[at];
+}
+
+static inline void empty(const frame *f, uint32_t operand)
+{
+    if ((operand & TAPER_OPERAND_LAST) != 0) {
+        taper_val_replace(&f->registers[operand & TAPER_OPERAND_INDEX], taper_val_none());
+    }
+}
+
+// The value with a reference: the register's own when this is the last look.
+static inline taper_val take(const frame *f, uint32_t operand)
+{
+    const uint32_t at = operand & TAPER_OPERAND_INDEX;
+    if ((operand & TAPER_OPERAND_LAST) != 0) {
+        const taper_val value = f->registers[at];
+        f->registers[at] = taper_val_none();
+        return value;
+    }
+    return taper_val_retain(peek(f, operand));
+}
+
+static inline void store(const frame *f, uint32_t operand, taper_val value)
+{
+    if ((operand & TAPER_OPERAND_LAST) != 0) { // nobody wants it
+        taper_val_release(value);
+    } else {
+        taper_val_replace(&f->registers[operand & TAPER_OPERAND_INDEX], value);
+    }
+}
+
+// ---- budgets
+
+static TAPER_COLD taper_status out_of(const frame *f, const char *what)
+{
+    TAPER_FAIL(f->source->run->error, TAPER_ERROR_RESOURCE, "the run was stopped: its %s budget is spent", what);
+}
+
+static taper_status check_budget(const frame *f)
+{
+    taper_session *session = f->source->session;
+    if (session == NULL) {
+        return TAPER_OK;
+    }
+    if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
+        atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
+        TAPER_FAIL(f->source->run->error, TAPER_ERROR_CANCELLED, "the run was cancelled");
+    }
+    if (session->instruction_budget != 0 && session->instructions_left-- == 0) {
+        session->instructions_left = 0;
+        return out_of(f, "instruction");
+    }
+    if (session->time_budget > 0 && taper_clock() > session->deadline) {
+        return out_of(f, "time");
+    }
+    return TAPER_OK;
+}
+
+// ---- operators
+
+static taper_status reveal_items(const taper_list *list, taper_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_reveal(list->items[i].as.tensor, error));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status reveal_args(const taper_val *args, size_t count, taper_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (args[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_reveal(args[i].as.tensor, error));
+        } else if (args[i].tag == TAPER_LIST) {
+            TAPER_TRY(reveal_items(args[i].as.list, error));
+        }
+    }
+    return TAPER_OK;
+}
+
+static TAPER_COLD void blame(const frame *f, const taper_instruction *in)
+{
+    taper_error *error = f->source->run->error;
+    const taper_lite_module *module = &f->source->model->module;
+    if (taper_error_status(error) != TAPER_ERROR_RAISED) {
+        const char *schema = in->op->schema;
+        taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);
+    }
+    size_t low = 0, high = module->debug_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (module->debug[middle].handle < in->node->debug) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (in->node->debug >= 0 && low < module->debug_count && module->debug[low].handle == in->node->debug) {
+        taper_error_add_detail(error, "Module hierarchy:%s\n", module->debug[low].text);
+    } else {
+        taper_error_add_detail(error, "in %s, instruction %u\n", f->program->graph->name, in->node->instruction);
+    }
+}
+
+static taper_call make_call(const frame *f, const taper_instruction *in, taper_val *args, taper_val *rets)
+{
+    return (taper_call){.run = f->source->run,
+                        .op = in->op,
+                        .schema = in->schema,
+                        .args = args,
+                        .arg_count = in->in_count,
+                        .rets = rets,
+                        .ret_count = in->out_count,
+                        .state = f->source->states != NULL ? &f->source->states[in->state] : NULL,
+                        .fusion = in->fusion};
+}
+
+// *declined: nothing happened, the fallback is to run.
+static taper_status do_fused(const frame *f, const taper_instruction *in, bool *declined)
+{
+    const uint32_t *operands = f->program->operands + in->in;
+    taper_val *args = f->scratch, *rets = f->scratch + in->in_count;
+    for (size_t i = 0; i < in->in_count; i++) {
+        args[i] = peek(f, operands[i]);
+    }
+    for (size_t i = 0; i < in->out_count; i++) {
+        rets[i] = taper_val_none();
+    }
+    taper_call call = make_call(f, in, args, rets);
+    const taper_status status = in->kernel(&call);
+    *declined = status == TAPER_DECLINED;
+    for (size_t i = 0; i < in->out_count; i++) {
+        if (status == TAPER_OK) {
+            store(f, f->program->operands[in->out + i], rets[i]);
+        } else {
+            taper_val_release(rets[i]);
+        }
+    }
+    if (status != TAPER_OK && !*declined) {
+        blame(f, in);
+        return status;
+    }
+    return TAPER_OK;
+}
+
+static taper_status do_op(const frame *f, const taper_instruction *in)
+{
+    const uint32_t *operands = f->program->operands + in->in;
+    taper_val *args = f->scratch;
+    taper_val *rets = f->scratch + in->in_count;
+    for (size_t i = 0; i < in->in_count; i++) {
+        args[i] = peek(f, operands[i]);
+    }
+    for (size_t i = 0; i < in->out_count; i++) {
+        rets[i] = taper_val_none();
+    }
+    taper_run *run = f->source->run;
+    taper_status status = TAPER_OK;
+    if ((in->op->flags & TAPER_OP_NHWC) == 0) {
+        status = reveal_args(args, in->in_count, run->error);
+    }
+    if (status == TAPER_OK) {
+        taper_call call = make_call(f, in, args, rets);
+        status = in->kernel(&call);
+        if (status == TAPER_DECLINED) {
+            status = in->op->kernel(&call);
+        }
+    }
+    if (status != TAPER_OK) {
+        for (size_t i = 0; i < in->out_count; i++) {
+            taper_val_release(rets[i]);
+        }
+        blame(f, in);
+        return status;
+    }
+    for (size_t i = 0; i < in->in_count; i++) {
+        empty(f, operands[i]);
+    }
+    operands = f->program->operands + in->out;
+    for (size_t i = 0; i < in->out_count; i++) {
+        store(f, operands[i], rets[i]);
+    }
+    return TAPER_OK;
+}
+
+static taper_status do_node(const frame *f, const taper_instruction *in)
+{
+    const uint32_t *operands = f->program->operands + in->in;
+    taper_val *args = f->scratch;
+    taper_val *rets = f->scratch + in->in_count;
+    for (size_t i = 0; i < in->in_count; i++) {
+        args[i] = peek(f, operands[i]);
+    }
+    for (size_t i = 0; i < in->out_count; i++) {
+        rets[i] = taper_val_none();
+    }
+    const taper_status status = taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
+    for (size_t i = 0; status == TAPER_OK && i < in->in_count; i++) {
+        empty(f, operands[i]);
+    }
+    operands = f->program->operands + in->out;
+    for (size_t i = 0; i < in->out_count; i++) {
+        if (status == TAPER_OK) {
+            store(f, operands[i], rets[i]);
+        } else {
+            taper_val_release(rets[i]);
+        }
+    }
+    return status;
+}
+
+// ---- moves and jumps
+
+static void do_move(const frame *f, const taper_instruction *in)
+{
+    const uint32_t *from = f->program->operands + in->in, *to = f->program->operands + in->out;
+    for (size_t i = 0; i < in->in_count; i++) { // all are read before the first is written: values may trade places
+        f->scratch[i] = taper_val_retain(peek(f, from[i]));
+    }
+    for (size_t i = 0; i < in->in_count; i++) {
+        empty(f, from[i]);
+    }
+    for (size_t i = 0; i < in->in_count; i++) {
+        store(f, to[i], f->scratch[i]);
+    }
+}
+
+static taper_status truth(const frame *f, taper_val value, bool *flag)
+{
+    if (value.tag == TAPER_BOOLEAN || value.tag == TAPER_INT) {
+        *flag = value.as.i != 0;
+        return TAPER_OK;
+    }
+    TAPER_FAIL(f->source->run->error, TAPER_ERROR_FILE, "%s: a condition is not a bool but %s", f->program->graph->name,
+               taper_val_kind_name(value));
+}
+
+static taper_status test_loop(const frame *f, const taper_instruction *in, bool *go_on)
+{
+    const uint32_t *operands = f->program->operands + in->in;
+    const taper_val most = peek(f, operands[0]);
+    taper_val *counter = &f->registers[operands[2] & TAPER_OPERAND_INDEX];
+    bool condition;
+    TAPER_TRY(truth(f, peek(f, operands[1]), &condition));
+    if (most.tag != TAPER_INT || counter->tag != TAPER_INT) {
+        TAPER_FAIL(f->source->run->error, TAPER_ERROR_FILE, "%s: a loop's number of trips is not an int", f->program->graph->name);
+    }
+    *go_on = condition && counter->as.i < most.as.i;
+    if (*go_on) {
+        store(f, f->program->operands[in->out], *counter);
+        counter->as.i++;
+    }
+    return TAPER_OK;
+}
+
+static taper_status run(const frame *f, taper_val *result)
+{
+    const taper_instruction *code = f->program->code;
+    const uint32_t *operands = f->program->operands;
+    size_t pc = 0;
+    for (;;) {
+        const taper_instruction *in = &code[pc];
+        pc++;
+        TAPER_TRY(check_budget(f));
+        switch ((taper_opcode)in->opcode) {
+        case TAPER_DO_OP:
+            TAPER_TRY(do_op(f, in));
+            break;
+        case TAPER_DO_NODE:
+            TAPER_TRY(do_node(f, in));
+            break;
+        case TAPER_DO_FUSED: {
+            bool declined = false;
+            TAPER_TRY(do_fused(f, in, &declined));
+            if (!declined) {
+                pc = in->target;
+            }
+            break;
+        }
+        case TAPER_DO_MOVE:
+            do_move(f, in);
+            break;
+        case TAPER_DO_JUMP:
+            pc = in->target;
+            break;
+        case TAPER_DO_BRANCH: {
+            bool flag = false;
+            TAPER_TRY(truth(f, peek(f, operands[in->in]), &flag));
+            empty(f, operands[in->in]);
+            if (!flag) {
+                pc = in->target;
+            }
+            break;
+        }
+        case TAPER_DO_LOOP_BEGIN:
+            store(f, operands[in->out], taper_val_int(0));
+            break;
+        case TAPER_DO_LOOP_TEST: {
+            bool go_on = false;
+            TAPER_TRY(test_loop(f, in, &go_on));
+            if (!go_on) {
+                pc = in->target;
+            }
+            break;
+        }
+        case TAPER_DO_CLEAR:
+            for (size_t i = 0; i < in->in_count; i++) {
+                taper_val_replace(&f->registers[operands[in->in + i]], taper_val_none());
+            }
+            break;
+        case TAPER_DO_RETURN:
+            *result = take(f, operands[in->in]);
+            return TAPER_OK;
+        }
+    }
+}
+
+taper_status taper_interpret(const taper_frame_source *source, const taper_function *function, const taper_val *args, size_t arg_count,
+                             int depth, taper_val *result)
+{
+    const taper_program *program = &function->program;
+    taper_run *r = source->run;
+    *result = taper_val_none();
+    if (depth > TAPER_LIMIT_CALL_DEPTH) {
+        TAPER_FAIL(r->error, TAPER_ERROR_RESOURCE, "methods call each other more than %d deep", TAPER_LIMIT_CALL_DEPTH);
+    }
+    if (arg_count != program->param_count) {
+        TAPER_FAIL(r->error, TAPER_ERROR_ARGUMENT, "%s takes %zu arguments (self included), got %zu", function->source->name,
+                   program->param_count, arg_count);
+    }
+    const size_t count = program->register_count + program->scratch_count;
+    const size_t bytes = (count + 1) * sizeof(taper_val);
+    taper_val *registers = taper_heap_alloc(r->heap, bytes);
+    if (registers == NULL) {
+        return taper_fail_memory(r->error);
+    }
+    memset(registers, 0, bytes); // None
+    const frame f = {source, program, registers, registers + program->register_count, depth};
+    for (size_t i = 0; i < arg_count; i++) {
+        registers[program->graph->body->params[i].reg] = taper_val_retain(args[i]);
+    }
+    const taper_status status = run(&f, result);
+    for (size_t i = 0; i < program->register_count; i++) {
+        taper_val_release(registers[i]);
+    }
+    taper_heap_free(r->heap, registers, bytes);
+    return status;
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks the blocks backwards with the set of values that are still needed. What a branch adds to the set is kept on a
+// trail, so that the other branch starts from the set after the if; the cost is that of the uses, not of the values.
+#include "runtime/liveness.h"
+
+typedef struct liveness {
+    taper_graph *graph;
+    uint8_t *live; // by value id
+    taper_ir_value **trail;
+    size_t count, capacity;
+    taper_error *error;
+} liveness;
+
+static bool counts(const taper_ir_value *value)
+{
+    return taper_value_constant(value) == NULL;
+}
+
+static taper_status make_live(liveness *l, taper_ir_value *value)
+{
+    TAPER_TRY(TAPER_GROW(l->graph->arena.allocator, l->trail, l->capacity, l->count + 1, l->error));
+    l->trail[l->count++] = value;
+    l->live[value->id] = 1;
+    return TAPER_OK;
+}
+
+// Backwards through the inputs: the later of two equal ones is the last look.
+static taper_status look(liveness *l, taper_ir_input *inputs, size_t count)
+{
+    for (size_t i = count; i-- > 0;) {
+        inputs[i].last = false;
+        if (counts(inputs[i].value) && !l->live[inputs[i].value->id]) {
+            inputs[i].last = true;
+            TAPER_TRY(make_live(l, inputs[i].value));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status add_clear(liveness *l, taper_block *block, size_t limit, const taper_ir_value *value)
+{
+    if (block->clears == NULL) {
+        block->clears = taper_arena_array(&l->graph->arena, limit, sizeof *block->clears);
+        if (block->clears == NULL) {
+            return taper_fail_memory(l->error);
+        }
+    }
+    block->clears[block->clear_count++] = value->reg;
+    return TAPER_OK;
+}
+
+static taper_status walk_block(liveness *l, taper_block *block);
+
+static bool inside(const taper_ir_value *value, const taper_block *block)
+{
+    const taper_block *at = value->block;
+    while (at != NULL && at != block) {
+        at = at->parent != NULL ? at->parent->block : NULL;
+    }
+    return at == block;
+}
+
+// What a branch left on the trail since mark: its own values are forgotten, the others set aside in *outer.
+static size_t take_trail(liveness *l, size_t mark, const taper_block *block)
+{
+    size_t kept = mark;
+    for (size_t i = mark; i < l->count; i++) {
+        taper_ir_value *value = l->trail[i];
+        l->live[value->id] = 0;
+        if (!inside(value, block)) {
+            l->trail[kept++] = value;
+        }
+    }
+    l->count = kept;
+    return kept;
+}
+
+static taper_status walk_if(liveness *l, taper_node *node)
+{
+    const size_t start = l->count;
+    TAPER_TRY(walk_block(l, node->blocks[0]));
+    const size_t middle = take_trail(l, start, node->blocks[0]);
+    TAPER_TRY(walk_block(l, node->blocks[1]));
+    const size_t end = take_trail(l, middle, node->blocks[1]);
+    for (size_t i = 0; i < 2; i++) {
+        node->blocks[i]->clears = NULL;
+        node->blocks[i]->clear_count = 0;
+    }
+    // live is now what it was after the if. Bits: 2 used by the first block, 4 by the second.
+    for (size_t i = start; i < end; i++) {
+        l->live[l->trail[i]->id] |= i < middle ? 2 : 4;
+    }
+    const size_t limit = end - start;
+    size_t kept = start;
+    for (size_t i = start; i < end; i++) {
+        taper_ir_value *value = l->trail[i];
+        const uint8_t bits = l->live[value->id];
+        if ((bits & 6) == 0) {
+            continue; // seen already
+        }
+        if ((bits & 2) == 0) {
+            TAPER_TRY(add_clear(l, node->blocks[0], limit, value));
+        } else if ((bits & 4) == 0) {
+            TAPER_TRY(add_clear(l, node->blocks[1], limit, value));
+        }
+        l->live[value->id] = 1;
+        l->trail[kept++] = value;
+    }
+    l->count = kept;
+    return look(l, node->inputs, node->input_count);
+}
+
+// Every value from outside that the loop's body looks at.
+static taper_status add_outer_uses(liveness *l, const taper_block *root, const taper_ir_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        taper_ir_value *value = inputs[i].value;
+        if (counts(value) && !l->live[value->id] && !inside(value, root)) {
+            TAPER_TRY(make_live(l, value));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status find_outer_uses(liveness *l, const taper_block *root, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        TAPER_TRY(add_outer_uses(l, root, node->inputs, node->input_count));
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(find_outer_uses(l, root, node->blocks[b]));
+        }
+    }
+    return add_outer_uses(l, root, block->results, block->result_count);
+}
+
+static taper_status walk_loop(liveness *l, taper_node *node)
+{
+    taper_block *body = node->blocks[0];
+    body->clears = NULL;
+    body->clear_count = 0;
+    const size_t start = l->count;
+    // The number of trips is looked at by every test, so it lives through the loop like the body's outer values.
+    TAPER_TRY(add_outer_uses(l, body, node->inputs, 1));
+    TAPER_TRY(find_outer_uses(l, body, body));
+    const size_t limit = l->count - start;
+    for (size_t i = start; i < start + limit; i++) {
+        TAPER_TRY(add_clear(l, body, limit, l->trail[i]));
+    }
+    const size_t mark = l->count;
+    TAPER_TRY(walk_block(l, body));
+    l->count = take_trail(l, mark, body);
+    return look(l, node->inputs, node->input_count);
+}
+
+static taper_status walk_block(liveness *l, taper_block *block)
+{
+    TAPER_TRY(look(l, block->results, block->result_count));
+    for (taper_node *node = block->last; node != NULL; node = node->previous) {
+        if (node->kind == TAPER_NODE_IF || node->kind == TAPER_NODE_FUSED) {
+            TAPER_TRY(walk_if(l, node));
+        } else if (node->kind == TAPER_NODE_LOOP) {
+            TAPER_TRY(walk_loop(l, node));
+        } else {
+            TAPER_TRY(look(l, node->inputs, node->input_count));
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_liveness(taper_graph *graph, taper_error *error)
+{
+    const taper_allocator *allocator = graph->arena.allocator;
+    const size_t size = (size_t)graph->value_count + 1;
+    liveness l = {.graph = graph, .live = taper_alloc_zeroed(allocator, size), .error = error};
+    const taper_status status = l.live == NULL ? taper_fail_memory(error) : walk_block(&l, graph->body);
+    taper_free(allocator, l.live, size);
+    taper_free(allocator, l.trail, l.capacity * sizeof *l.trail);
+    return status;
+}

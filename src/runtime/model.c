@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Loading a model: read the file, check its operators, lower every function, run __setstate__ where classes have one,
+// optimize, and flatten to programs.
+#include "runtime/model.h"
+
+#include <stdlib.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "frontend/bytecode.h"
+
+static void free_functions(taper_model *model)
+{
+    for (size_t i = 0; model->functions != NULL && i < model->function_count; i++) {
+        taper_graph_destroy(model->functions[i].graph);
+        taper_program_free(&model->functions[i].program);
+    }
+    taper_free(&model->context->allocator, model->functions, model->function_count * sizeof *model->functions);
+}
+
+void taper_model_release(taper_model *model)
+{
+    if (model == NULL || !taper_refs_drop(&model->refs)) {
+        return;
+    }
+    taper_context *context = model->context;
+    const taper_allocator *allocator = &context->allocator;
+    taper_packs_destroy(model->packs);
+    free_functions(model);
+    taper_free(allocator, model->name_index, model->name_index_size * sizeof *model->name_index);
+    taper_free(allocator, model->constants, model->constant_count * sizeof *model->constants);
+    taper_free(allocator, model->methods, model->method_count * sizeof *model->methods);
+    taper_free(allocator, model->operators, model->operator_capacity * sizeof *model->operators);
+    taper_lite_module_free(&model->module);
+    taper_types_release(model->types);
+    taper_free(allocator, model, sizeof *model);
+    taper_context_release(context);
+}
+
+// ---- finding functions
+
+static uint32_t hash_name(uint32_t h, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    }
+    return h;
+}
+
+// Full name = class_name + "." + method.
+static bool name_is(const char *name, const char *class_name, const char *method)
+{
+    const size_t length = strlen(class_name);
+    return strncmp(name, class_name, length) == 0 && name[length] == '.' && strcmp(name + length + 1, method) == 0;
+}
+
+taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method)
+{
+    if (model->name_index_size == 0) {
+        return NULL;
+    }
+    const size_t mask = model->name_index_size - 1;
+    size_t at = hash_name(hash_name(hash_name(2166136261u, class_name), "."), method) & mask;
+    for (; model->name_index[at] != 0; at = (at + 1) & mask) {
+        taper_function *function = &model->functions[model->name_index[at] - 1];
+        if (name_is(function->source->name, class_name, method)) {
+            return function;
+        }
+    }
+    return NULL;
+}
+
+static const char *root_class(const taper_model *model)
+{
+    const taper_val root = model->module.root;
+    return root.tag == TAPER_OBJECT && root.as.object->klass != NULL ? root.as.object->klass->name : "";
+}
+
+static taper_status index_functions(taper_model *model, taper_error *error)
+{
+    const taper_allocator *allocator = &model->context->allocator;
+    const taper_lite_module *module = &model->module;
+    model->function_count = module->function_count;
+    model->functions = taper_alloc_zeroed(allocator, model->function_count * sizeof *model->functions);
+    size_t size = 16;
+    while (size < 2 * model->function_count) {
+        size *= 2;
+    }
+    model->name_index = taper_alloc_zeroed(allocator, size * sizeof *model->name_index);
+    if ((model->functions == NULL && model->function_count != 0) || model->name_index == NULL) {
+        return taper_fail_memory(error);
+    }
+    model->name_index_size = size;
+    const size_t prefix = strlen(root_class(model));
+    size_t methods = 0;
+    for (size_t i = 0; i < model->function_count; i++) {
+        taper_function *function = &model->functions[i];
+        function->source = &module->functions[i];
+        const char *dot = strrchr(function->source->name, '.');
+        function->method = dot != NULL ? dot + 1 : function->source->name;
+        function->of_root = dot != NULL && (size_t)(dot - function->source->name) == prefix &&
+                            strncmp(function->source->name, root_class(model), prefix) == 0;
+        methods += function->of_root;
+        size_t at = hash_name(2166136261u, function->source->name) & (size - 1);
+        while (model->name_index[at] != 0) {
+            at = (at + 1) & (size - 1);
+        }
+        model->name_index[at] = (uint32_t)i + 1;
+    }
+    model->methods = taper_alloc(allocator, methods * sizeof *model->methods);
+    if (model->methods == NULL && methods != 0) {
+        return taper_fail_memory(error);
+    }
+    model->method_count = methods;
+    for (size_t i = 0, m = 0; i < model->function_count; i++) {
+        if (model->functions[i].of_root) {
+            model->methods[m++] = i;
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- programs and constants
+
+static taper_kernel choose_kernel(const taper_op *op, const void *user)
+{
+    const taper_model *model = user;
+    return model->reference ? NULL : taper_cpu_kernel(op, model->context->cpu);
+}
+
+static taper_status build_program(taper_model *model, taper_function *function, taper_error *error)
+{
+    const taper_status status = taper_program_build(function->graph, choose_kernel, model, model->constant_count, model->state_count,
+                                                    &function->program, error);
+    function->graph = NULL; // the program owns it, or it is gone
+    if (status == TAPER_OK) {
+        model->constant_count += function->program.constant_count;
+        model->state_count += function->program.state_count;
+    }
+    return status;
+}
+
+typedef struct constant_writer {
+    taper_val *next;
+} constant_writer;
+
+static void write_constant(void *user, taper_val value)
+{
+    constant_writer *writer = user;
+    *writer->next++ = value;
+}
+
+static void fill_constants(const taper_function *function, taper_val *table)
+{
+    if (function->program.graph != NULL) {
+        constant_writer writer = {table + function->program.first_constant};
+        taper_program_constants(&function->program, write_constant, &writer);
+    }
+}
+
+// The functions named __setstate__ run once, on the model's own objects, before anything else is known of these.
+static taper_status run_setstates(taper_model *model, taper_error *error)
+{
+    const taper_lite_module *module = &model->module;
+    const taper_allocator *allocator = &model->context->allocator;
+    if (module->pending_count == 0) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (strcmp(model->functions[i].method, "__setstate__") == 0) {
+            TAPER_TRY(build_program(model, &model->functions[i], error));
+        }
+    }
+    const size_t constants = (model->constant_count + 1) * sizeof(taper_val), states = (model->state_count + 1) * sizeof(void *);
+    taper_run run = {.heap = module->heap, .cpu = model->context->cpu, .error = error, .registry = model->context->registry,
+                     .log = model->context->log, .log_user = model->context->log_user};
+    taper_frame_source source = {.model = model, .run = &run};
+    taper_val *table = taper_alloc_zeroed(allocator, constants);
+    source.states = taper_alloc_zeroed(allocator, states);
+    source.constants = table;
+    taper_status status = table == NULL || source.states == NULL ? taper_fail_memory(error) : TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
+        fill_constants(&model->functions[i], table);
+    }
+    for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
+        const taper_lite_pending *pending = &module->pending[i];
+        const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
+        const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
+        taper_val result;
+        status = function == NULL ? taper_fail(error, TAPER_ERROR_FILE, "%s has no __setstate__", pending->object->klass->name)
+                                  : taper_interpret(&source, function, args, 2, 0, &result);
+        if (status == TAPER_OK) {
+            taper_val_release(result);
+        } else {
+            taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
+        }
+    }
+    taper_free(allocator, table, constants);
+    taper_free(allocator, source.states, states);
+    return status;
+}
+
+static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)
+{
+    if (options->compiler == NULL) {
+        return TAPER_OK;
+    }
+    const taper_allocator *allocator = &model->context->allocator;
+    const size_t bytes = (model->function_count + 1) * sizeof(void *);
+    taper_graph **graphs = taper_alloc_zeroed(allocator, bytes);
+    const char **names = taper_alloc_zeroed(allocator, bytes);
+    taper_status status = graphs == NULL || names == NULL ? taper_fail_memory(error) : TAPER_OK;
+    if (status == TAPER_OK) {
+        for (size_t i = 0; i < model->function_count; i++) {
+            graphs[i] = model->functions[i].graph;
+            names[i] = model->functions[i].source->name;
+        }
+        taper_compilation compilation = {.allocator = allocator,
+                                         .registry = model->context->registry,
+                                         .root = model->module.root,
+                                         .graphs = graphs,
+                                         .names = names,
+                                         .count = model->function_count,
+                                         .disabled = options->disable_passes,
+                                         .error = error};
+        status = options->compiler->optimize(&compilation);
+    }
+    taper_free(allocator, graphs, bytes);
+    taper_free(allocator, (void *)names, bytes);
+    return status;
+}
+
+static taper_status build_programs(taper_model *model, taper_error *error)
+{
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (model->functions[i].graph != NULL) {
+            TAPER_TRY(build_program(model, &model->functions[i], error));
+        }
+    }
+    model->constants = taper_alloc_zeroed(&model->context->allocator, model->constant_count * sizeof *model->constants);
+    if (model->constants == NULL && model->constant_count != 0) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        fill_constants(&model->functions[i], model->constants);
+    }
+    return TAPER_OK;
+}
+
+static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
+{
+    TAPER_TRY(index_functions(model, error));
+    TAPER_TRY(taper_bytecode_check_operators(&model->module, model->context->registry, error));
+    TAPER_TRY(taper_model_list_operators(model, error));
+    for (size_t i = 0; i < model->function_count; i++) {
+        taper_function *function = &model->functions[i];
+        TAPER_TRY(taper_bytecode_lower(&model->module, function->source, model->context->registry, &function->graph, error));
+    }
+    TAPER_TRY(run_setstates(model, error));
+    TAPER_TRY(optimize(model, options, error));
+    return build_programs(model, error);
+}
+
+// Takes over the blob's reference.
+static taper_status load_blob(taper_context *context, taper_blob *blob, const taper_load_options *options, taper_model **model,
+                              taper_error *error)
+{
+    taper_model *m = taper_alloc_zeroed(&context->allocator, sizeof *m);
+    if (m == NULL) {
+        taper_obj_release(&blob->head);
+        return taper_fail_memory(error);
+    }
+    taper_refs_init(&m->refs);
+    taper_context_retain(context);
+    m->context = context;
+    m->reference = options->reference != 0;
+    taper_status status = taper_types_create(&context->allocator, &m->types, error);
+    if (status == TAPER_OK) {
+        status = taper_packs_create(&context->allocator, &m->packs, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_lite_read(&context->allocator, m->types, blob, &m->module, error);
+    }
+    taper_obj_release(&blob->head);
+    if (status == TAPER_OK) {
+        status = load_module(m, options, error);
+    }
+    if (status != TAPER_OK) {
+        taper_model_release(m);
+        return status;
+    }
+    *model = m;
+    return TAPER_OK;
+}
+
+// ---- where the bytes come from
+
+static taper_status check_options(const taper_load_options *given, taper_load_options *options, taper_error *error)
+{
+    memset(options, 0, sizeof *options);
+    if (given != NULL) {
+        if (given->struct_size < sizeof options->struct_size || given->struct_size > 65536) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_load_options.struct_size is not set");
+        }
+        memcpy(options, given, taper_min_size(given->struct_size, sizeof *options));
+    }
+    return TAPER_OK;
+}
+
+static taper_status load_mapping(taper_context *context, taper_mapping *mapping, const taper_load_options *options, taper_model **model,
+                                 taper_error *error)
+{
+    taper_blob *blob;
+    if (options->copy != 0) {
+        void *copy = taper_alloc(&context->allocator, mapping->size);
+        const size_t size = mapping->size;
+        if (copy != NULL) {
+            memcpy(copy, mapping->data, size);
+        }
+        taper_unmap(mapping);
+        if (copy == NULL) {
+            return taper_fail_memory(error);
+        }
+        TAPER_TRY(taper_blob_from_block(&context->allocator, copy, size, &blob, error));
+    } else {
+        TAPER_TRY(taper_blob_from_mapping(&context->allocator, mapping, &blob, error));
+    }
+    return load_blob(context, blob, options, model, error);
+}
+
+taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options, taper_model **model,
+                              taper_error *error)
+{
+    taper_load_options o;
+    taper_mapping mapping;
+    *model = NULL;
+    TAPER_TRY(check_options(options, &o, error));
+    TAPER_TRY(taper_map_path(path, &mapping, error));
+    return load_mapping(context, &mapping, &o, model, error);
+}
+
+taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length, const taper_load_options *options,
+                                 taper_model **model, taper_error *error)
+{
+    taper_load_options o;
+    taper_mapping mapping;
+    *model = NULL;
+    TAPER_TRY(check_options(options, &o, error));
+    TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
+    return load_mapping(context, &mapping, &o, model, error);
+}
+
+taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size, const taper_load_options *options,
+                                     taper_model **model, taper_error *error)
+{
+    taper_load_options o;
+    taper_blob *blob;
+    *model = NULL;
+    TAPER_TRY(check_options(options, &o, error));
+    TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
+    return load_blob(context, blob, &o, model, error);
+}
+
+taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user, uint64_t size,
+                                       const taper_load_options *options, taper_model **model, taper_error *error)
+{
+    taper_load_options o;
+    *model = NULL;
+    TAPER_TRY(check_options(options, &o, error));
+    void *block = size > 0 && size < SIZE_MAX / 4 ? taper_alloc(&context->allocator, (size_t)size) : NULL;
+    if (block == NULL) {
+        TAPER_FAIL(error, size == 0 ? TAPER_ERROR_FILE : TAPER_ERROR_RESOURCE, size == 0 ? "the file is empty" : "out of memory");
+    }
+    if (read(user, 0, block, (size_t)size) != 0) {
+        taper_free(&context->allocator, block, (size_t)size);
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the read callback failed");
+    }
+    taper_blob *blob;
+    TAPER_TRY(taper_blob_from_block(&context->allocator, block, (size_t)size, &blob, error));
+    return load_blob(context, blob, &o, model, error);
+}

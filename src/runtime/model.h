@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is behind the public handles: context, model, session.
+#ifndef TAPER_RUNTIME_MODEL_H
+#define TAPER_RUNTIME_MODEL_H
+
+#include "compiler_hook.h"
+#include "format/lite_module.h"
+#include "ops/packs.h"
+#include "ops/random.h"
+#include "platform/platform.h"
+#include "platform/threads.h"
+#include "runtime/program.h"
+
+struct taper_context {
+    taper_refs refs;
+    taper_allocator allocator;
+    taper_types *types;
+    taper_heap *heap; // of the host's values
+    taper_registry *registry;
+    taper_pool *pool;
+    uint64_t cpu;
+    taper_log_function log;
+    void *log_user;
+};
+
+typedef struct taper_function {
+    const taper_lite_function *source;
+    const char *method; // "forward": the last part of its name
+    bool of_root;       // a method of the root class
+    taper_graph *graph; // until the program is built
+    taper_program program;
+} taper_function;
+
+struct taper_model {
+    taper_refs refs;
+    taper_context *context;
+    taper_lite_module module;
+    taper_function *functions;
+    size_t function_count;
+    uint32_t *name_index; // hash of full names to function number + 1
+    size_t name_index_size;
+    taper_val *constants; // borrowed from the programs' graphs
+    size_t constant_count;
+    size_t state_count;
+    size_t *methods; // functions of the root class, sorted as in the file
+    size_t method_count;
+    char **operators; // sorted names
+    size_t operator_count, operator_capacity;
+    taper_packs *packs;
+    taper_types *types;
+    bool reference;
+};
+
+typedef struct taper_planner taper_planner; // runtime/planner.h
+
+struct taper_session {
+    taper_model *model;
+    taper_heap *heap;
+    taper_val root;
+    taper_val *constants; // this session's
+    void **states;
+    taper_run run;
+    taper_rng rng;
+    taper_planner *planner;
+    atomic_bool cancelled;
+    uint64_t instruction_budget, instructions_left;
+    double time_budget, deadline;
+    uint64_t calls_before, calls_of_run;
+};
+
+void taper_context_retain(taper_context *context);
+
+// The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
+taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
+
+// Fills model->operators.
+TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, taper_error *error);
+
+// What the interpreter needs; a session's, or the loader's own for __setstate__.
+typedef struct taper_frame_source {
+    const taper_model *model;
+    taper_run *run;
+    const taper_val *constants;
+    void **states;
+    struct taper_session *session; // NULL while loading
+} taper_frame_source;
+
+// Runs function with args (borrowed). *result gets a reference.
+TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function, const taper_val *args,
+                                            size_t arg_count, int depth, taper_val *result);
+// The node kinds that are not operators: interpreter_node.c. in, out: one value each.
+TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t in_count,
+                                                 taper_val *out, size_t out_count, int depth);
+
+#endif

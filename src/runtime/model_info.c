@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a model says about itself: methods, argument names, extra files, operators.
+#include <stdlib.h>
+
+#include "runtime/model.h"
+
+int64_t taper_model_bytecode_version(const taper_model *model)
+{
+    return model->module.bytecode_version;
+}
+
+int64_t taper_model_operator_version(const taper_model *model)
+{
+    return model->module.operator_version;
+}
+
+const char *taper_model_name(const taper_model *model)
+{
+    const taper_val root = model->module.root;
+    return root.tag == TAPER_OBJECT && root.as.object->klass != NULL ? root.as.object->klass->name : "";
+}
+
+size_t taper_model_method_count(const taper_model *model)
+{
+    return model->method_count;
+}
+
+const char *taper_model_method_name(const taper_model *model, size_t index)
+{
+    return index < model->method_count ? model->functions[model->methods[index]].method : NULL;
+}
+
+static const taper_lite_function *method_source(const taper_model *model, const char *method)
+{
+    const taper_function *function = taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
+    return function != NULL ? function->source : NULL;
+}
+
+int taper_model_method_arguments(const taper_model *model, const char *method)
+{
+    const taper_lite_function *f = method_source(model, method);
+    return f != NULL && f->has_schema && f->argument_count != 0 ? (int)f->argument_count - 1 : -1;
+}
+
+static const taper_lite_argument *argument(const taper_model *model, const char *method, size_t index)
+{
+    const taper_lite_function *f = method_source(model, method);
+    return f != NULL && f->has_schema && index + 1 < f->argument_count ? &f->arguments[index + 1] : NULL;
+}
+
+const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index)
+{
+    const taper_lite_argument *a = argument(model, method, index);
+    return a != NULL ? a->name : NULL;
+}
+
+const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index)
+{
+    const taper_lite_argument *a = argument(model, method, index);
+    return a != NULL ? a->type_text : NULL;
+}
+
+const char *taper_model_return_type(const taper_model *model, const char *method)
+{
+    const taper_lite_function *f = method_source(model, method);
+    return f != NULL && f->has_schema && f->return_count != 0 ? f->returns[0].type_text : NULL;
+}
+
+size_t taper_model_extra_count(const taper_model *model)
+{
+    return model->module.extra_count;
+}
+
+const char *taper_model_extra_name(const taper_model *model, size_t index)
+{
+    return index < model->module.extra_count ? model->module.extras[index].name : NULL;
+}
+
+taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size, taper_error *error)
+{
+    *data = NULL;
+    *size = 0;
+    for (size_t i = 0; i < model->module.extra_count; i++) {
+        const taper_lite_extra *extra = &model->module.extras[i];
+        if (strcmp(extra->name, name) == 0) {
+            if (extra->data == NULL && extra->size != 0) {
+                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate", name);
+            }
+            *data = extra->data != NULL ? extra->data : "";
+            *size = extra->size;
+            return TAPER_OK;
+        }
+    }
+    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
+}
+
+size_t taper_model_operator_count(const taper_model *model)
+{
+    return model->operator_count;
+}
+
+const char *taper_model_operator_name(const taper_model *model, size_t index)
+{
+    return index < model->operator_count ? model->operators[index] : NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static taper_status add_operator(taper_model *model, const taper_lite_operator *op, size_t *capacity, taper_error *error)
+{
+    taper_arena *arena = &model->module.arena;
+    const size_t base = strlen(op->name), extra = strlen(op->overload);
+    char *name = taper_arena_alloc(arena, base + extra + 2);
+    if (name == NULL) {
+        return taper_fail_memory(error);
+    }
+    memcpy(name, op->name, base);
+    if (extra != 0) {
+        name[base] = '.';
+        memcpy(name + base + 1, op->overload, extra);
+    }
+    TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
+    model->operators[model->operator_count++] = name;
+    return TAPER_OK;
+}
+
+taper_status taper_model_list_operators(taper_model *model, taper_error *error)
+{
+    size_t capacity = 0;
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < model->module.function_count; i++) {
+        const taper_lite_function *function = &model->module.functions[i];
+        for (size_t o = 0; status == TAPER_OK && o < function->operator_count; o++) {
+            status = add_operator(model, &function->operators[o], &capacity, error);
+        }
+    }
+    size_t kept = 0;
+    if (model->operator_count != 0) {
+        qsort(model->operators, model->operator_count, sizeof *model->operators, by_text);
+    }
+    for (size_t i = 0; i < model->operator_count; i++) {
+        if (kept == 0 || strcmp(model->operators[kept - 1], model->operators[i]) != 0) {
+            model->operators[kept++] = model->operators[i];
+        }
+    }
+    model->operator_count = kept;
+    model->operator_capacity = capacity;
+    return status;
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "runtime/program.h"
+
+#include "runtime/liveness.h"
+
+typedef struct builder {
+    taper_program *program;
+    taper_kernel_chooser choose;
+    const void *user;
+    taper_error *error;
+} builder;
+
+static taper_status add_operand(builder *b, uint32_t operand)
+{
+    taper_program *p = b->program;
+    TAPER_TRY(TAPER_GROW(p->allocator, p->operands, p->operand_capacity, p->operand_count + 1, b->error));
+    p->operands[p->operand_count++] = operand;
+    return TAPER_OK;
+}
+
+static uint32_t operand_of(const taper_ir_input *input)
+{
+    const taper_ir_value *value = input->value;
+    if (taper_value_constant(value) != NULL) {
+        return TAPER_OPERAND_CONSTANT | value->reg;
+    }
+    return value->reg | (input->last ? TAPER_OPERAND_LAST : 0);
+}
+
+static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *inputs, size_t in_count, const taper_ir_value *outputs,
+                        size_t out_count, size_t *at)
+{
+    taper_program *p = b->program;
+    TAPER_TRY(TAPER_GROW(p->allocator, p->code, p->code_capacity, p->code_count + 1, b->error));
+    taper_instruction *in = &p->code[p->code_count];
+    memset(in, 0, sizeof *in);
+    in->opcode = (uint8_t)opcode;
+    in->in_count = (uint32_t)in_count;
+    in->out_count = (uint32_t)out_count;
+    in->in = (uint32_t)p->operand_count;
+    for (size_t i = 0; i < in_count; i++) {
+        TAPER_TRY(add_operand(b, operand_of(&inputs[i])));
+    }
+    in = &p->code[p->code_count];
+    in->out = (uint32_t)p->operand_count;
+    for (size_t i = 0; i < out_count; i++) {
+        TAPER_TRY(add_operand(b, outputs[i].reg));
+    }
+    p->scratch_count = taper_max_size(p->scratch_count, in_count + out_count);
+    if (at != NULL) {
+        *at = p->code_count;
+    }
+    p->code_count++;
+    return TAPER_OK;
+}
+
+static taper_status add_clears(builder *b, const uint32_t *registers, size_t count)
+{
+    if (count == 0) {
+        return TAPER_OK;
+    }
+    size_t at;
+    TAPER_TRY(add(b, TAPER_DO_CLEAR, NULL, 0, NULL, 0, &at));
+    b->program->code[at].in = (uint32_t)b->program->operand_count;
+    b->program->code[at].in_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(add_operand(b, registers[i]));
+    }
+    return TAPER_OK;
+}
+
+static taper_status build_block(builder *b, const taper_block *block);
+
+// A result that nobody looks at is dropped at once.
+static void discard_unused(taper_program *p, size_t first, const taper_ir_value *outputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (outputs[i].uses == NULL) {
+            p->operands[first + i] |= TAPER_OPERAND_LAST;
+        }
+    }
+}
+
+static void jump_here(builder *b, size_t at)
+{
+    b->program->code[at].target = (uint32_t)b->program->code_count;
+}
+
+static taper_status build_if(builder *b, const taper_node *node)
+{
+    size_t branch, jump;
+    TAPER_TRY(add(b, TAPER_DO_BRANCH, node->inputs, 1, NULL, 0, &branch));
+    for (size_t i = 0; i < 2; i++) {
+        const taper_block *block = node->blocks[i];
+        TAPER_TRY(add_clears(b, block->clears, block->clear_count));
+        TAPER_TRY(build_block(b, block));
+        if (block->result_count != 0) {
+            size_t move;
+            TAPER_TRY(add(b, TAPER_DO_MOVE, block->results, block->result_count, node->outputs, node->output_count, &move));
+            discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
+        }
+        if (i == 0) {
+            TAPER_TRY(add(b, TAPER_DO_JUMP, NULL, 0, NULL, 0, &jump));
+            jump_here(b, branch);
+        }
+    }
+    jump_here(b, jump);
+    return TAPER_OK;
+}
+
+// Registers of a loop: the body's parameters hold the trip number and the carried values; two more hold the counter and
+// the condition (node->number and number2, given by the planner).
+static taper_status build_loop(builder *b, const taper_node *node)
+{
+    const taper_block *body = node->blocks[0];
+    const size_t carried = node->output_count;
+    taper_program *p = b->program;
+    taper_ir_value counter = {.reg = (uint32_t)node->number}, condition = {.reg = (uint32_t)node->number2};
+    TAPER_TRY(add(b, TAPER_DO_LOOP_BEGIN, NULL, 0, &counter, 1, NULL));
+    size_t move;
+    TAPER_TRY(add(b, TAPER_DO_MOVE, node->inputs + 1, carried + 1, NULL, 0, &move));
+    p->code[move].out = (uint32_t)p->operand_count;
+    p->code[move].out_count = (uint32_t)carried + 1;
+    TAPER_TRY(add_operand(b, condition.reg));
+    for (size_t i = 0; i < carried; i++) {
+        TAPER_TRY(add_operand(b, body->params[i + 1].reg));
+    }
+    p->scratch_count = taper_max_size(p->scratch_count, 2 * carried + 2);
+    size_t test;
+    TAPER_TRY(add(b, TAPER_DO_LOOP_TEST, node->inputs, 1, NULL, 0, &test));
+    TAPER_TRY(add_operand(b, condition.reg));
+    TAPER_TRY(add_operand(b, counter.reg));
+    p->code[test].in_count = 3;
+    p->operands[p->code[test].in] &= ~TAPER_OPERAND_LAST; // looked at again
+    p->code[test].out = (uint32_t)p->operand_count;
+    p->code[test].out_count = 1;
+    TAPER_TRY(add_operand(b, body->params[0].reg));
+    TAPER_TRY(build_block(b, body));
+    TAPER_TRY(add(b, TAPER_DO_MOVE, body->results, carried + 1, NULL, 0, &move));
+    p->code[move].out = (uint32_t)p->operand_count;
+    p->code[move].out_count = (uint32_t)carried + 1;
+    TAPER_TRY(add_operand(b, condition.reg));
+    for (size_t i = 0; i < carried; i++) {
+        TAPER_TRY(add_operand(b, body->params[i + 1].reg));
+    }
+    size_t jump;
+    TAPER_TRY(add(b, TAPER_DO_JUMP, NULL, 0, NULL, 0, &jump));
+    p->code[jump].target = (uint32_t)test;
+    jump_here(b, test);
+    if (carried != 0) {
+        TAPER_TRY(add(b, TAPER_DO_MOVE, NULL, 0, node->outputs, carried, &move));
+        p->code[move].in = (uint32_t)p->operand_count;
+        p->code[move].in_count = (uint32_t)carried;
+        discard_unused(p, p->code[move].out, node->outputs, carried);
+        for (size_t i = 0; i < carried; i++) {
+            TAPER_TRY(add_operand(b, body->params[i + 1].reg | TAPER_OPERAND_LAST));
+        }
+    }
+    return add_clears(b, body->clears, body->clear_count);
+}
+
+static void set_operator(builder *b, taper_instruction *in, const taper_node *node, taper_kernel kernel)
+{
+    in->op = node->op;
+    in->schema = node->schema;
+    in->fusion = node->fusion;
+    in->kernel = kernel != NULL ? kernel : node->op->kernel;
+    in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
+}
+
+// FUSED, declined: the fallback, MOVE of its results, JUMP end; done: CLEAR of what the fallback would have used up; end.
+static taper_status build_fused(builder *b, const taper_node *node)
+{
+    const taper_block *fallback = node->blocks[1];
+    const taper_kernel kernel = b->choose != NULL ? b->choose(node->op, b->user) : NULL;
+    size_t fused = 0, move, jump;
+    if (kernel != NULL) {
+        TAPER_TRY(add(b, TAPER_DO_FUSED, node->inputs, node->input_count, node->outputs, node->output_count, &fused));
+        b->program->code[fused].node = node;
+        set_operator(b, &b->program->code[fused], node, kernel);
+        discard_unused(b->program, b->program->code[fused].out, node->outputs, node->output_count);
+    }
+    TAPER_TRY(build_block(b, fallback));
+    TAPER_TRY(add(b, TAPER_DO_MOVE, fallback->results, fallback->result_count, node->outputs, node->output_count, &move));
+    discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
+    if (kernel == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(add(b, TAPER_DO_JUMP, NULL, 0, NULL, 0, &jump));
+    jump_here(b, fused);
+    TAPER_TRY(add_clears(b, node->blocks[0]->clears, node->blocks[0]->clear_count));
+    jump_here(b, jump);
+    return TAPER_OK;
+}
+
+static taper_status build_block(builder *b, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        size_t at;
+        switch (node->kind) {
+        case TAPER_NODE_CONSTANT:
+            break;
+        case TAPER_NODE_IF:
+            TAPER_TRY(build_if(b, node));
+            break;
+        case TAPER_NODE_LOOP:
+            TAPER_TRY(build_loop(b, node));
+            break;
+        case TAPER_NODE_FUSED:
+            TAPER_TRY(build_fused(b, node));
+            break;
+        default: {
+            const bool op = node->kind == TAPER_NODE_OP;
+            TAPER_TRY(add(b, op ? TAPER_DO_OP : TAPER_DO_NODE, node->inputs, node->input_count, node->outputs, node->output_count, &at));
+            taper_instruction *in = &b->program->code[at];
+            discard_unused(b->program, in->out, node->outputs, node->output_count);
+            in->kind = node->kind;
+            in->node = node;
+            if (op) {
+                set_operator(b, in, node, b->choose != NULL ? b->choose(node->op, b->user) : NULL);
+            }
+            break;
+        }
+        }
+    }
+    return TAPER_OK;
+}
+
+typedef struct numbering {
+    size_t constants, registers;
+} numbering;
+
+static void number_values(const taper_block *block, numbering *n)
+{
+    for (size_t i = 0; i < block->param_count; i++) {
+        block->params[i].reg = (uint32_t)n->registers++;
+    }
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CONSTANT) {
+            node->outputs[0].reg = (uint32_t)n->constants++;
+            continue;
+        }
+        for (size_t i = 0; i < node->output_count; i++) {
+            node->outputs[i].reg = (uint32_t)n->registers++;
+        }
+        if (node->kind == TAPER_NODE_LOOP) {
+            node->number = (int64_t)n->registers++;
+            node->number2 = (int64_t)n->registers++;
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            number_values(node->blocks[b], n);
+        }
+    }
+}
+
+taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose, const void *user, size_t first_constant,
+                                 size_t first_state, taper_program *program, taper_error *error)
+{
+    *program = (taper_program){.allocator = graph->arena.allocator,
+                               .graph = graph,
+                               .first_constant = first_constant,
+                               .first_state = first_state,
+                               .param_count = graph->body->param_count};
+    numbering n = {first_constant, 0};
+    number_values(graph->body, &n);
+    program->register_count = n.registers;
+    program->constant_count = n.constants - first_constant;
+    builder b = {program, choose, user, error};
+    taper_status status = TAPER_OK;
+    if (n.registers > TAPER_OPERAND_INDEX || n.constants > TAPER_OPERAND_INDEX) {
+        status = taper_fail(error, TAPER_ERROR_RESOURCE, "the model has too many values");
+    }
+    if (status == TAPER_OK) {
+        status = taper_liveness(graph, error);
+    }
+    if (status == TAPER_OK) {
+        status = build_block(&b, graph->body);
+    }
+    if (status == TAPER_OK) {
+        status = add(&b, TAPER_DO_RETURN, graph->body->results, 1, NULL, 0, NULL);
+    }
+    if (status != TAPER_OK) {
+        taper_program_free(program);
+    }
+    return status;
+}
+
+void taper_program_free(taper_program *program)
+{
+    if (program->graph == NULL) {
+        return;
+    }
+    taper_free(program->allocator, program->code, program->code_capacity * sizeof *program->code);
+    taper_free(program->allocator, program->operands, program->operand_capacity * sizeof *program->operands);
+    taper_graph_destroy(program->graph);
+    memset(program, 0, sizeof *program);
+}
+
+static void visit_constants(const taper_block *block, void (*visit)(void *user, taper_val value), void *user)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CONSTANT) {
+            visit(user, node->constant);
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            visit_constants(node->blocks[b], visit, user);
+        }
+    }
+}
+
+void taper_program_constants(const taper_program *program, void (*visit)(void *user, taper_val value), void *user)
+{
+    visit_constants(program->graph->body, visit, user);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A session: one user's state of a model, and its runs.
+#include "runtime/model.h"
+#include "runtime/planner.h"
+
+static void session_log(void *user, taper_log_level level, const char *text, size_t length)
+{
+    const taper_context *context = user;
+    context->log(context->log_user, level, text, length);
+}
+
+static bool session_stop(taper_run *run)
+{
+    const taper_session *session = (const taper_session *)(const void *)((const char *)run - offsetof(taper_session, run));
+    return atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed) ||
+           (session->time_budget > 0 && taper_clock() > session->deadline);
+}
+
+// The session's own copies of the root object and of the constants, which share what they share in the model.
+static taper_status clone_state(taper_session *session, taper_error *error)
+{
+    const taper_model *model = session->model;
+    taper_clone_memo *memo;
+    TAPER_TRY(taper_clone_begin(session->heap, &memo, error));
+    taper_status status = taper_clone_value(memo, model->module.root, &session->root, error);
+    for (size_t i = 0; status == TAPER_OK && i < model->constant_count; i++) {
+        status = taper_clone_value(memo, model->constants[i], &session->constants[i], error);
+    }
+    taper_clone_end(memo);
+    return status;
+}
+
+taper_status taper_session_create(taper_model *model, const taper_session_options *options, taper_session **session, taper_error *error)
+{
+    *session = NULL;
+    taper_session_options o;
+    memset(&o, 0, sizeof o);
+    if (options != NULL) {
+        if (options->struct_size < sizeof o.struct_size || options->struct_size > 65536) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_session_options.struct_size is not set");
+        }
+        memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
+    }
+    taper_context *context = model->context;
+    const taper_allocator *allocator = &context->allocator;
+    taper_session *s = taper_alloc_zeroed(allocator, sizeof *s);
+    if (s == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_refs_add(&model->refs);
+    s->model = model;
+    s->instruction_budget = o.instruction_budget;
+    s->time_budget = o.time_budget;
+    atomic_init(&s->cancelled, false);
+    taper_rng_seed(&s->rng, TAPER_RNG_SEED);
+    taper_status status = taper_heap_create(allocator, model->types, &s->heap, error);
+    if (status == TAPER_OK) {
+        s->constants = taper_alloc_zeroed(allocator, model->constant_count * sizeof *s->constants);
+        s->states = taper_alloc_zeroed(allocator, model->state_count * sizeof *s->states);
+        if ((s->constants == NULL && model->constant_count != 0) || (s->states == NULL && model->state_count != 0)) {
+            status = taper_fail_memory(error);
+        }
+    }
+    if (status == TAPER_OK) {
+        status = clone_state(s, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_planner_create(allocator, s->heap, &s->planner, error);
+    }
+    if (status != TAPER_OK) {
+        taper_session_destroy(s);
+        return status;
+    }
+    taper_heap_set_limit(s->heap, o.memory_budget);
+    s->run = (taper_run){.heap = s->heap,
+                         .pool = context->pool,
+                         .cpu = context->cpu,
+                         .registry = context->registry,
+                         .packs = model->packs,
+                         .rng = &s->rng,
+                         .log = session_log,
+                         .log_user = context,
+                         .stop = session_stop};
+    *session = s;
+    return TAPER_OK;
+}
+
+void taper_session_destroy(taper_session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    taper_model *model = session->model;
+    const taper_allocator *allocator = &model->context->allocator;
+    taper_val_release(session->root);
+    for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
+        taper_val_release(session->constants[i]);
+    }
+    taper_planner_destroy(session->planner);
+    taper_heap_close(session->heap);
+    taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
+    taper_free(allocator, session->states, model->state_count * sizeof *session->states);
+    taper_free(allocator, session, sizeof *session);
+    taper_model_release(model);
+}
+
+// ---- inputs
+
+static TAPER_COLD taper_status wrong_input(const taper_lite_argument *argument, size_t index, taper_val value, taper_error *error)
+{
+    taper_text got = taper_text_make(&taper_allocator_system);
+    taper_val_type_print(value, &got);
+    const taper_status status =
+        taper_fail(error, TAPER_ERROR_ARGUMENT, "input %zu ('%s') should be %s, got %s", index, argument->name,
+                   argument->type_text != NULL ? argument->type_text : "another type", taper_text_get(&got));
+    taper_text_free(&got);
+    return status;
+}
+
+// Python passes an int where a float is declared.
+static taper_status fit_input(const taper_lite_argument *argument, size_t index, taper_val *value, taper_error *error)
+{
+    const taper_type *type = argument->type;
+    if (type == NULL || taper_val_is_a(*value, type)) {
+        return TAPER_OK;
+    }
+    const taper_type *base = type->kind == TAPER_TYPE_OPTIONAL ? type->items[0] : type;
+    if (base->kind == TAPER_TYPE_FLOAT && value->tag == TAPER_INT) {
+        *value = taper_val_double((double)value->as.i);
+        return TAPER_OK;
+    }
+    return wrong_input(argument, index, *value, error);
+}
+
+static TAPER_COLD taper_status wrong_count(const taper_lite_function *f, size_t least, size_t count, taper_error *error)
+{
+    taper_text names = taper_text_make(&taper_allocator_system);
+    for (size_t i = 1; i < f->argument_count; i++) {
+        taper_text_format(&names, "%s%s: %s", i > 1 ? ", " : "", f->arguments[i].name, f->arguments[i].type_text);
+    }
+    const size_t most = f->argument_count - 1;
+    taper_status status;
+    if (least == most) {
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs (%s), got %zu", f->name, most, taper_text_get(&names), count);
+    } else {
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu to %zu inputs (%s), got %zu", f->name, least, most,
+                            taper_text_get(&names), count);
+    }
+    taper_text_free(&names);
+    return status;
+}
+
+// args: the root, then the inputs, then defaults.
+static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs, size_t count,
+                           taper_val *args, taper_error *error)
+{
+    const taper_lite_function *f = function->source;
+    const size_t params = function->program.param_count;
+    args[0] = session->root;
+    size_t least = params - 1;
+    if (f->has_schema) {
+        while (least > 0 && f->arguments[least].has_default) {
+            least--;
+        }
+        if (count < least || count > params - 1) {
+            return wrong_count(f, least, count, error);
+        }
+    } else if (count != params - 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs, got %zu", f->name, params - 1, count);
+    }
+    for (size_t i = 0; i < params - 1; i++) {
+        if (i >= count) {
+            args[i + 1] = f->arguments[i + 1].default_value;
+            continue;
+        }
+        if (inputs[i] == NULL) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "input %zu is NULL", i);
+        }
+        args[i + 1] = inputs[i]->val;
+        if (f->has_schema) {
+            TAPER_TRY(fit_input(&f->arguments[i + 1], i, &args[i + 1], error));
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- results
+
+// Everything hidden is revealed before it leaves.
+static taper_status reveal_deep(taper_val value, int depth, taper_error *error)
+{
+    if (value.tag == TAPER_TENSOR) {
+        return taper_tensor_reveal(value.as.tensor, error);
+    }
+    if (value.tag < TAPER_LIST || value.tag > TAPER_DICT || depth > TAPER_LIMIT_VALUE_DEPTH) {
+        return TAPER_OK; // objects' attributes are revealed when they are asked for
+    }
+    size_t count;
+    const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(reveal_deep(items[i], depth + 1, error));
+    }
+    return TAPER_OK;
+}
+
+static taper_status box_result(taper_session *session, taper_val result, taper_value **boxed, taper_error *error)
+{
+    const taper_status status = reveal_deep(result, 0, error);
+    *boxed = status == TAPER_OK ? taper_box_new(session->heap, result) : NULL;
+    if (*boxed == NULL) {
+        taper_val_release(result);
+        return status != TAPER_OK ? status : taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_method(taper_session *session, const taper_function *function, taper_value *const *inputs, size_t count,
+                               taper_value **result, taper_error *error)
+{
+    const size_t bytes = (function->program.param_count + 1) * sizeof(taper_val);
+    taper_val *args = taper_heap_alloc(session->heap, bytes);
+    if (args == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_val value = taper_val_none();
+    taper_status status = gather(session, function, inputs, count, args, error);
+    if (status == TAPER_OK) {
+        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session};
+        status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
+    }
+    taper_heap_free(session->heap, args, bytes);
+    return status == TAPER_OK ? box_result(session, value, result, error) : status;
+}
+
+taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
+                               taper_value **result, taper_error *error)
+{
+    *result = NULL;
+    const char *name = method != NULL ? method : "forward";
+    const taper_function *function = taper_model_find(session->model, taper_model_name(session->model), name);
+    if (function == NULL || function->program.graph == NULL || function->program.param_count == 0) {
+        taper_status status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the model has no method %s; it has:", name);
+        for (size_t i = 0; i < taper_model_method_count(session->model); i++) {
+            taper_error_add_detail(error, "  %s\n", taper_model_method_name(session->model, i));
+        }
+        return status;
+    }
+    session->run.error = error;
+    session->instructions_left = session->instruction_budget;
+    session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
+    taper_planner_begin(session->planner, function, inputs, count);
+    const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_planner_end(session->planner, status == TAPER_OK);
+    session->calls_of_run = taper_heap_calls(session->heap) + taper_planner_calls(session->planner) - calls;
+    session->run.error = NULL;
+    return status;
+}
+
+void taper_session_cancel(taper_session *session)
+{
+    atomic_store_explicit(&session->cancelled, true, memory_order_relaxed);
+}
+
+// ---- the rest
+
+taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
+{
+    *value = NULL;
+    taper_val at = session->root;
+    const char *rest = path;
+    while (*rest != '\0') {
+        char name[256];
+        const size_t length = strcspn(rest, ".");
+        if (length >= sizeof name || at.tag != TAPER_OBJECT) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s", path);
+        }
+        memcpy(name, rest, length);
+        name[length] = '\0';
+        const int64_t slot = taper_object_slot(at.as.object, name);
+        if (slot < 0) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s: %s has no %s", path, taper_val_kind_name(at), name);
+        }
+        at = at.as.object->slots[slot];
+        rest += length + (rest[length] == '.');
+    }
+    return box_result(session, taper_val_retain(at), value, error);
+}
+
+void taper_session_trim(taper_session *session)
+{
+    taper_planner_forget(session->planner);
+    taper_heap_trim(session->heap);
+}
+
+void taper_session_seed(taper_session *session, uint64_t seed)
+{
+    taper_rng_seed(&session->rng, seed);
+}
+
+void taper_session_memory(taper_session *session, taper_memory_info *info)
+{
+    taper_memory_info full = {.struct_size = info->struct_size,
+                              .allocator_calls = session->calls_of_run,
+                              .arena_bytes = taper_planner_bytes(session->planner),
+                              .pool_bytes = taper_heap_bytes(session->heap),
+                              .packed_bytes = taper_packs_bytes(session->model->packs)};
+    memcpy(info, &full, taper_min_size(info->struct_size, sizeof full));
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper_value: the host's side of values.
+#include "runtime/model.h"
+
+void taper_value_release(taper_value *value)
+{
+    if (value != NULL) {
+        taper_obj_release(&value->head);
+    }
+}
+
+taper_value *taper_value_retain(taper_value *value)
+{
+    if (value != NULL) {
+        taper_obj_retain(&value->head);
+    }
+    return value;
+}
+
+taper_kind taper_value_kind(const taper_value *value)
+{
+    switch (value->val.tag) {
+    case TAPER_NONE:
+        return TAPER_KIND_NONE;
+    case TAPER_BOOLEAN:
+        return TAPER_KIND_BOOL;
+    case TAPER_INT:
+        return TAPER_KIND_INT;
+    case TAPER_DOUBLE:
+        return TAPER_KIND_DOUBLE;
+    case TAPER_COMPLEX:
+        return TAPER_KIND_COMPLEX;
+    case TAPER_DEVICE:
+        return TAPER_KIND_DEVICE;
+    case TAPER_STRING:
+        return TAPER_KIND_STRING;
+    case TAPER_TENSOR:
+        return TAPER_KIND_TENSOR;
+    case TAPER_LIST:
+        return TAPER_KIND_LIST;
+    case TAPER_TUPLE:
+        return TAPER_KIND_TUPLE;
+    case TAPER_DICT:
+        return TAPER_KIND_DICT;
+    case TAPER_OBJECT:
+        return TAPER_KIND_OBJECT;
+    default:
+        return TAPER_KIND_OTHER;
+    }
+}
+
+// ---- making. val's reference passes over.
+
+static taper_status box(taper_heap *heap, taper_val val, taper_value **value, taper_error *error)
+{
+    *value = taper_box_new(heap, val);
+    if (*value == NULL) {
+        taper_val_release(val);
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+static taper_status box_object(taper_heap *heap, void *object, taper_value **value, taper_error *error)
+{
+    *value = NULL;
+    return object == NULL ? taper_fail_memory(error) : box(heap, TAPER_VAL(object), value, error);
+}
+
+taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error)
+{
+    return box(context->heap, taper_val_none(), value, error);
+}
+
+taper_status taper_value_bool(taper_context *context, int flag, taper_value **value, taper_error *error)
+{
+    return box(context->heap, taper_val_bool(flag != 0), value, error);
+}
+
+taper_status taper_value_int(taper_context *context, int64_t number, taper_value **value, taper_error *error)
+{
+    return box(context->heap, taper_val_int(number), value, error);
+}
+
+taper_status taper_value_double(taper_context *context, double number, taper_value **value, taper_error *error)
+{
+    return box(context->heap, taper_val_double(number), value, error);
+}
+
+taper_status taper_value_complex(taper_context *context, double re, double im, taper_value **value, taper_error *error)
+{
+    return box_object(context->heap, taper_complex_new(context->heap, re, im), value, error);
+}
+
+taper_status taper_value_string(taper_context *context, const char *text, size_t length, taper_value **value, taper_error *error)
+{
+    return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
+}
+
+static taper_status check_dtype(taper_dtype dtype, bool quantized, taper_error *error)
+{
+    if (taper_dtype_size(dtype) == 0 || taper_dtype_is_quantized(dtype) != quantized) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "dtype %s does not fit here", taper_dtype_name(dtype));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_value **value,
+                                taper_error *error)
+{
+    *value = NULL;
+    TAPER_TRY(check_dtype(dtype, false, error));
+    taper_tensor *tensor;
+    TAPER_TRY(taper_tensor_new(context->heap, dtype, rank, sizes, NULL, &tensor, error));
+    return box_object(context->heap, tensor, value, error);
+}
+
+taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                     const int64_t *strides, void *data, size_t bytes, int read_only, void (*release)(void *user),
+                                     void *user, taper_value **value, taper_error *error)
+{
+    *value = NULL;
+    TAPER_TRY(check_dtype(dtype, false, error));
+    if (data == NULL && bytes != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "data is NULL");
+    }
+    if ((uintptr_t)data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "data is not aligned for %s", taper_dtype_name(dtype));
+    }
+    taper_storage *storage;
+    TAPER_TRY(taper_storage_borrow(context->heap, data, bytes, NULL, &storage, error));
+    storage->kind = TAPER_STORAGE_HOST;
+    storage->read_only = read_only != 0;
+    taper_tensor *tensor;
+    const taper_status status = taper_tensor_view(context->heap, storage, dtype, 0, rank, sizes, strides, &tensor, error);
+    if (status == TAPER_OK) {
+        TAPER_TRY(box_object(context->heap, tensor, value, error));
+        storage->release = release; // from here on the value's release calls it; on failure the host keeps its memory
+        storage->user = user;
+    }
+    taper_obj_release(&storage->head);
+    return status;
+}
+
+taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                          const void *data, size_t bytes, double scale, int64_t zero_point, taper_value **value,
+                                          taper_error *error)
+{
+    *value = NULL;
+    TAPER_TRY(check_dtype(dtype, true, error));
+    taper_tensor *tensor;
+    TAPER_TRY(taper_tensor_new(context->heap, dtype, rank, sizes, NULL, &tensor, error));
+    taper_status status = TAPER_OK;
+    if (tensor->storage->bytes != bytes) {
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the tensor takes %zu bytes, %zu were given", tensor->storage->bytes, bytes);
+    }
+    if (status == TAPER_OK) {
+        memcpy(tensor->storage->data, data, bytes);
+        const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
+        status = taper_tensor_set_quantizer(tensor, &quantizer, error);
+    }
+    if (status != TAPER_OK) {
+        taper_obj_release(&tensor->head);
+        return status;
+    }
+    return box_object(context->heap, tensor, value, error);
+}
+
+static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
+{
+    *type = NULL;
+    return text == NULL ? TAPER_OK : taper_type_parse(context->types, text, strlen(text), type, error);
+}
+
+taper_status taper_value_list(taper_context *context, const char *element_type, taper_value *const *items, size_t count,
+                              taper_value **value, taper_error *error)
+{
+    const taper_type *type;
+    *value = NULL;
+    TAPER_TRY(parse_type(context, element_type, &type, error));
+    taper_list *list = taper_list_new(context->heap, type, count);
+    if (list == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->items[i] = taper_val_retain(items[i]->val);
+    }
+    list->count = count;
+    return box_object(context->heap, list, value, error);
+}
+
+taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value, taper_error *error)
+{
+    taper_tuple *tuple = taper_tuple_new(context->heap, NULL, count);
+    for (size_t i = 0; tuple != NULL && i < count; i++) {
+        tuple->items[i] = taper_val_retain(items[i]->val);
+    }
+    return box_object(context->heap, tuple, value, error);
+}
+
+taper_status taper_value_dict(taper_context *context, const char *key_type, const char *value_type, taper_value *const *keys,
+                              taper_value *const *values, size_t count, taper_value **value, taper_error *error)
+{
+    const taper_type *key, *item;
+    *value = NULL;
+    TAPER_TRY(parse_type(context, key_type, &key, error));
+    TAPER_TRY(parse_type(context, value_type, &item, error));
+    taper_dict *dict = taper_dict_new(context->heap, key, item);
+    if (dict == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const taper_status status = taper_dict_set(dict, taper_val_retain(keys[i]->val), taper_val_retain(values[i]->val), error);
+        if (status != TAPER_OK) {
+            taper_obj_release(&dict->head.head);
+            return status;
+        }
+    }
+    return box_object(context->heap, dict, value, error);
+}
+
+// ---- reading
+
+static TAPER_COLD taper_status wrong_kind(const taper_value *value, const char *wanted, taper_error *error)
+{
+    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the value is not %s but %s", wanted, taper_val_kind_name(value->val));
+}
+
+taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out, taper_error *error)
+{
+    if (value->val.tag != TAPER_TENSOR) {
+        return wrong_kind(value, "a Tensor", error);
+    }
+    taper_tensor *t = value->val.as.tensor;
+    TAPER_TRY(taper_tensor_reveal(t, error));
+    taper_tensor_info full = {.struct_size = out->struct_size, .dtype = (taper_dtype)t->dtype, .rank = t->rank};
+    memcpy(full.sizes, t->sizes, t->rank * sizeof t->sizes[0]);
+    memcpy(full.strides, t->strides, t->rank * sizeof t->strides[0]);
+    full.data = taper_tensor_mutable(t);
+    full.bytes = t->storage->bytes - (size_t)t->offset * taper_tensor_item(t);
+    if (t->quantizer != NULL) {
+        full.quantized = t->quantizer->scales != NULL ? 2 : 1;
+        full.scale = t->quantizer->scale;
+        full.zero_point = t->quantizer->zero_point;
+    }
+    memcpy(out, &full, taper_min_size(out->struct_size, sizeof full));
+    return TAPER_OK;
+}
+
+taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error)
+{
+    if (value->val.tag != TAPER_BOOLEAN) {
+        return wrong_kind(value, "a bool", error);
+    }
+    *flag = value->val.as.i != 0;
+    return TAPER_OK;
+}
+
+taper_status taper_value_get_int(const taper_value *value, int64_t *number, taper_error *error)
+{
+    if (value->val.tag != TAPER_INT) {
+        return wrong_kind(value, "an int", error);
+    }
+    *number = value->val.as.i;
+    return TAPER_OK;
+}
+
+taper_status taper_value_get_double(const taper_value *value, double *number, taper_error *error)
+{
+    if (value->val.tag != TAPER_DOUBLE) {
+        return wrong_kind(value, "a float", error);
+    }
+    *number = value->val.as.f;
+    return TAPER_OK;
+}
+
+taper_status taper_value_get_complex(const taper_value *value, double *re, double *im, taper_error *error)
+{
+    if (value->val.tag != TAPER_COMPLEX) {
+        return wrong_kind(value, "a complex", error);
+    }
+    *re = value->val.as.complex->re;
+    *im = value->val.as.complex->im;
+    return TAPER_OK;
+}
+
+taper_status taper_value_get_string(const taper_value *value, const char **text, size_t *length, taper_error *error)
+{
+    if (value->val.tag != TAPER_STRING) {
+        return wrong_kind(value, "a str", error);
+    }
+    *text = value->val.as.string->data;
+    *length = value->val.as.string->length;
+    return TAPER_OK;
+}
+
+size_t taper_value_count(const taper_value *value)
+{
+    switch (value->val.tag) {
+    case TAPER_LIST:
+        return value->val.as.list->count;
+    case TAPER_TUPLE:
+        return value->val.as.tuple->count;
+    case TAPER_DICT:
+        return value->val.as.dict->count;
+    case TAPER_OBJECT:
+        return value->val.as.object->count;
+    default:
+        return 0;
+    }
+}
+
+taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item, taper_error *error)
+{
+    *item = NULL;
+    if (index >= taper_value_count(value)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no item %zu", index);
+    }
+    size_t count;
+    const taper_val *items = taper_container_items((taper_container *)value->val.as.obj, &count);
+    const size_t at = value->val.tag == TAPER_DICT ? 2 * index + 1 : index;
+    return box(value->head.heap, taper_val_retain(items[at]), item, error);
+}
+
+taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key, taper_error *error)
+{
+    *key = NULL;
+    if (value->val.tag != TAPER_DICT || index >= value->val.as.dict->count) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no key %zu", index);
+    }
+    return box(value->head.heap, taper_val_retain(taper_dict_key(value->val.as.dict, index)), key, error);
+}
+
+const char *taper_value_field(const taper_value *value, size_t index)
+{
+    if (value->val.tag == TAPER_TUPLE) {
+        const taper_type *type = value->val.as.tuple->type;
+        return type != NULL && type->fields != NULL && index < type->count ? type->fields[index] : NULL;
+    }
+    if (value->val.tag == TAPER_OBJECT) {
+        const taper_class *klass = value->val.as.object->klass;
+        return klass != NULL && klass->slots != NULL && index < klass->count ? klass->slots[index] : NULL;
+    }
+    return NULL;
+}
+
+size_t taper_value_type(const taper_value *value, char *text, size_t size)
+{
+    taper_text printed = taper_text_make(taper_heap_allocator(value->head.heap));
+    taper_val_type_print(value->val, &printed);
+    const size_t length = printed.length;
+    if (size != 0) {
+        const size_t kept = taper_min_size(length, size - 1);
+        memcpy(text, taper_text_get(&printed), kept);
+        text[kept] = '\0';
+    }
+    taper_text_free(&printed);
+    return length;
+}

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Builds the kernel checks for arm64 and runs them under qemu as three processors. Exit 77 (skipped) where the cross
+# compiler or the emulator is missing.  run_arm64.sh [arguments of kernel_check]
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cc=${ARM64_CC:-aarch64-linux-gnu-gcc}
+qemu=${ARM64_QEMU:-qemu-aarch64}
+for tool in "$cc" "$qemu"; do
+    if ! command -v "$tool" >/dev/null 2>&1; then
+        echo "SKIPPED: arm64 kernel checks need $tool (packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user)"
+        exit 77
+    fi
+done
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+cd "$root"
+sources=$(sed -n 's/^ *\(src[^ ]*\.c\)$/\1/p' src/backends/cpu/kernels.cmake)
+# shellcheck disable=SC2086
+"$cc" -std=c11 -O2 -static -Wall -Wextra -Werror -Iinclude -Isrc -Ibench/kernels $sources tests/kernels/*.c \
+    bench/kernels/bench.c -lm -o "$out/kernel_check"
+for cpu in cortex-a53 cortex-a76 max; do
+    printf '%s: ' "$cpu"
+    "$qemu" -cpu "$cpu" "$out/kernel_check" "$@"
+done

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Command-line options from a table: "--name value", "--name=value", "-x value", "-xvalue"; "--" ends the options.
+#ifndef TAPER_TOOLS_ARGS_H
+#define TAPER_TOOLS_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum arg_kind {
+    ARG_FLAG,   // bool
+    ARG_TEXT,   // const char *
+    ARG_TEXTS,  // arg_texts: may be given several times
+    ARG_COUNT,  // long within [minimum, maximum]
+    ARG_SIZE,   // int[2]: WxH
+    ARG_TRIPLE, // double[3]: a,b,c
+} arg_kind;
+
+typedef struct arg_texts {
+    const char **items; // the list is freed by args_release, the texts are argv's
+    size_t count;
+} arg_texts;
+
+typedef struct arg_option {
+    const char *name; // "--input"
+    char letter;      // 'i' for "-i"; 0: none
+    arg_kind kind;
+    void *target; // changed only when the option is given
+    long minimum, maximum;
+} arg_option;
+
+typedef struct arg_table {
+    const char *usage;
+    const arg_option *options;
+    size_t option_count;
+    size_t minimum, maximum; // number of positional arguments
+    const char *missing;     // said when there are too few: "MODEL is missing"
+    arg_texts *positional;
+} arg_table;
+
+enum { ARGS_GO_ON = -1 };
+
+// argv[0] is the command itself. ARGS_GO_ON, or the exit status when there is nothing left to do: 0 after --help, 2 after
+// wrong usage (reported, with the usage text).
+int args_parse(const arg_table *table, int argc, char **argv);
+// Frees the lists of ARG_TEXTS options and the positional one.
+void args_release(const arg_table *table);
+
+bool args_parse_count(const char *text, long minimum, long maximum, long *count);
+bool args_parse_double(const char *text, double *number); // finite
+
+#endif

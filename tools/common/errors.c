@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/errors.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static const char *program = "taper";
+
+void errors_set_program(const char *name)
+{
+    program = name;
+}
+
+void text_put(FILE *stream, const char *text, size_t length, bool lines)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        const bool control = c < 32 || c == 127;
+        fputc(control && !(lines && (c == '\n' || c == '\t')) ? '?' : c, stream);
+    }
+}
+
+static void put_head(const char *subject)
+{
+    fflush(stdout); // so that messages stand after what was printed before them
+    fprintf(stderr, "%s: error: ", program);
+    if (subject != NULL) {
+        text_put(stderr, subject, strlen(subject), false);
+        fputs(": ", stderr);
+    }
+}
+
+static void put_formatted(const char *format, va_list arguments)
+{
+    char text[1024];
+    const int length = vsnprintf(text, sizeof text, format, arguments);
+    if (length > 0) {
+        text_put(stderr, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1, true);
+    }
+    fputc('\n', stderr);
+}
+
+bool error_report(const char *subject, const char *format, ...)
+{
+    put_head(subject);
+    va_list arguments;
+    va_start(arguments, format);
+    put_formatted(format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool error_report_library(const char *subject, const taper_error *error)
+{
+    const char *message = taper_error_message(error), *detail = taper_error_detail(error);
+    put_head(subject);
+    if (error == NULL || *message == '\0') {
+        fputs("failed, and no memory was left to say why\n", stderr);
+        return false;
+    }
+    text_put(stderr, message, strlen(message), true);
+    if (taper_error_offset(error) >= 0) {
+        fprintf(stderr, " (at byte %lld)", (long long)taper_error_offset(error));
+    }
+    fputc('\n', stderr);
+    const size_t length = strlen(detail);
+    if (length != 0) {
+        text_put(stderr, detail, length, true);
+        if (detail[length - 1] != '\n') {
+            fputc('\n', stderr);
+        }
+    }
+    return false;
+}
+
+bool error_report_memory(const char *subject)
+{
+    return error_report(subject, "out of memory");
+}
+
+int error_usage(const char *usage, const char *format, ...)
+{
+    put_head(NULL);
+    va_list arguments;
+    va_start(arguments, format);
+    put_formatted(format, arguments);
+    va_end(arguments);
+    fputs(usage, stderr);
+    return EXIT_WRONG_USAGE;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/errors.h"
+
+static bool read_stream(const char *path, FILE *stream, size_t limit, unsigned char **bytes, size_t *size)
+{
+    size_t capacity = 65536, used = 0;
+    unsigned char *buffer = malloc(capacity);
+    while (buffer != NULL) {
+        used += fread(buffer + used, 1, capacity - 1 - used, stream);
+        if (used < capacity - 1) {
+            break;
+        }
+        if (used > limit) {
+            free(buffer);
+            return error_report(path, "larger than %zu MiB", limit >> 20);
+        }
+        capacity *= 2;
+        unsigned char *grown = realloc(buffer, capacity);
+        if (grown == NULL) {
+            free(buffer);
+        }
+        buffer = grown;
+    }
+    if (buffer == NULL) {
+        return error_report_memory(path);
+    }
+    if (ferror(stream) || used > limit) {
+        free(buffer);
+        return used > limit ? error_report(path, "larger than %zu MiB", limit >> 20)
+                            : error_report(path, "cannot read: %s", strerror(errno));
+    }
+    buffer[used] = '\0';
+    *bytes = buffer;
+    *size = used;
+    return true;
+}
+
+bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    errno = 0;
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) {
+        return error_report(path, "cannot open: %s", strerror(errno));
+    }
+    const bool done = read_stream(path, stream, limit, bytes, size);
+    fclose(stream);
+    return done;
+}
+
+// The unfinished file that a signal must remove. One output is open at a time.
+static char pending[4096];
+static volatile sig_atomic_t has_pending;
+
+static void on_signal(int number)
+{
+    if (has_pending) {
+        unlink(pending);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void watch(const char *temporary)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    if (strlen(temporary) >= sizeof pending) {
+        return;
+    }
+    strcpy(pending, temporary);
+    has_pending = 1;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action, old;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = on_signal;
+        sigemptyset(&action.sa_mask);
+        // nohup and the like ignore a signal on purpose
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            sigaction(signals[i], &action, NULL);
+        }
+    }
+}
+
+// The file that a symbolic link stands for, so that the link itself survives; otherwise a copy of path.
+static char *resolve(const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (real == NULL) {
+        const size_t size = strlen(path) + 1;
+        real = malloc(size);
+        if (real != NULL) {
+            memcpy(real, path, size);
+        }
+    }
+    return real;
+}
+
+static FILE *open_temporary(output_file *output)
+{
+    const size_t size = strlen(output->path) + 64;
+    output->temporary = malloc(size);
+    if (output->temporary == NULL) {
+        return NULL;
+    }
+    for (unsigned attempt = 0; attempt < 100; attempt++) {
+        snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
+        const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (descriptor >= 0) {
+            watch(output->temporary);
+            return fdopen(descriptor, "wb");
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    const int reason = errno;
+    free(output->temporary);
+    output->temporary = NULL;
+    errno = reason;
+    return NULL;
+}
+
+bool output_open(output_file *output, const char *path)
+{
+    *output = (output_file){.path = resolve(path)};
+    if (output->path == NULL) {
+        return error_report_memory(path);
+    }
+    errno = 0;
+    struct stat status;
+    const bool exists = stat(output->path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+        errno = EISDIR;
+    } else if (exists && !S_ISREG(status.st_mode)) {
+        output->stream = fopen(output->path, "wb");
+    } else {
+        output->stream = open_temporary(output);
+    }
+    if (output->stream == NULL) {
+        const int reason = errno;
+        output_discard(output);
+        return error_report(path, "cannot write: %s", strerror(reason));
+    }
+    return true;
+}
+
+bool output_commit(output_file *output)
+{
+    errno = 0;
+    bool done = fflush(output->stream) == 0 && !ferror(output->stream);
+    done = fclose(output->stream) == 0 && done;
+    output->stream = NULL;
+    if (done && output->temporary != NULL) {
+        done = rename(output->temporary, output->path) == 0;
+        if (done) {
+            has_pending = 0;
+            free(output->temporary);
+            output->temporary = NULL;
+        }
+    }
+    if (!done) {
+        error_report(output->path, "cannot write: %s", errno != 0 ? strerror(errno) : "the device is full");
+    }
+    output_discard(output);
+    return done;
+}
+
+void output_discard(output_file *output)
+{
+    if (output->stream != NULL) {
+        fclose(output->stream);
+    }
+    if (output->temporary != NULL) {
+        unlink(output->temporary);
+        has_pending = 0;
+        free(output->temporary);
+    }
+    free(output->path);
+    *output = (output_file){0};
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whole files in and out. An output is written beside its destination and renamed when it is complete; a failure, or a
+// signal that ends the program, removes the unfinished file.
+#ifndef TAPER_TOOLS_FILES_H
+#define TAPER_TOOLS_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+// The caller frees *bytes, which are followed by a NUL. Failures are reported, also when the file is over `limit` bytes.
+bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size);
+
+typedef struct output_file {
+    FILE *stream;
+    char *path;      // where it shall be
+    char *temporary; // where it is now; NULL when it is written in place (a device or a pipe)
+} output_file;
+
+bool output_open(output_file *output, const char *path);
+bool output_commit(output_file *output); // closes and renames; on failure nothing is left
+void output_discard(output_file *output); // after a commit: nothing
+
+#endif

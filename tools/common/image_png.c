@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Decodes and encodes PNG. libpng ends in longjmp on errors; the jump stays within this file.
+#include <png.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/files.h"
+#include "common/image.h"
+
+// ---- reading
+
+static void read_failed(png_structp png, png_const_charp message)
+{
+    image_decoding *d = png_get_error_ptr(png);
+    snprintf(d->problem, sizeof d->problem, "damaged PNG: %s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void ignore_warning(png_structp png, png_const_charp message)
+{
+    (void)png;
+    (void)message;
+}
+
+static void read_bytes(png_structp png, png_bytep out, size_t count)
+{
+    image_decoding *d = png_get_io_ptr(png);
+    if (count > d->size - d->at) {
+        png_error(png, "the file is cut off");
+    }
+    memcpy(out, d->bytes + d->at, count);
+    d->at += count;
+}
+
+// Everything becomes 8-bit RGB without alpha.
+static void set_transforms(png_structp png, png_infop info)
+{
+    const int color = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
+    if (color == PNG_COLOR_TYPE_PALETTE) {
+        png_set_palette_to_rgb(png);
+    }
+    if (color == PNG_COLOR_TYPE_GRAY && depth < 8) {
+        png_set_expand_gray_1_2_4_to_8(png);
+    }
+    if (depth == 16) {
+        png_set_strip_16(png);
+    }
+    if ((color & PNG_COLOR_MASK_COLOR) == 0) {
+        png_set_gray_to_rgb(png);
+    }
+    png_set_strip_alpha(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+}
+
+// Runs under setjmp: no local variable of the caller changes here.
+static bool read_picture(png_structp png, png_infop info, image_decoding *d)
+{
+    png_set_read_fn(png, d, read_bytes);
+    png_set_user_limits(png, IMAGE_SIDE_LIMIT, IMAGE_SIDE_LIMIT);
+    png_set_chunk_cache_max(png, 128);
+    png_set_chunk_malloc_max(png, 1 << 23);
+    png_read_info(png, info);
+    const int width = (int)png_get_image_width(png, info), height = (int)png_get_image_height(png, info);
+    set_transforms(png, info);
+    if (png_get_rowbytes(png, info) != (size_t)width * 3) {
+        png_error(png, "an unknown kind of pixels");
+    }
+    if (!image_create(d->path, width, height, d->out)) {
+        return false;
+    }
+    memset(d->out->pixels, 0, (size_t)width * (size_t)height * 3);
+    d->row = calloc((size_t)height, sizeof(png_bytep));
+    if (d->row == NULL) {
+        return error_report_memory(d->path);
+    }
+    png_bytep *rows = (png_bytep *)(void *)d->row;
+    for (int y = 0; y < height; y++) {
+        rows[y] = d->out->pixels + (size_t)y * (size_t)width * 3;
+    }
+    png_read_image(png, rows);
+    png_read_end(png, NULL);
+    return true;
+}
+
+bool image_decode_png(image_decoding *decoding)
+{
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, decoding, read_failed, ignore_warning);
+    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+    if (info == NULL) {
+        png_destroy_read_struct(&png, NULL, NULL);
+        return error_report_memory(decoding->path);
+    }
+    if (setjmp(png_jmpbuf(png)) != 0) {
+        png_destroy_read_struct(&png, &info, NULL);
+        return false;
+    }
+    const bool done = read_picture(png, info, decoding);
+    png_destroy_read_struct(&png, &info, NULL);
+    return done;
+}
+
+// ---- writing
+
+typedef struct encoding {
+    output_file output;
+    char problem[256];
+} encoding;
+
+static void write_failed(png_structp png, png_const_charp message)
+{
+    encoding *e = png_get_error_ptr(png);
+    snprintf(e->problem, sizeof e->problem, "%s", message);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static bool write_picture(encoding *e, png_structp png, png_infop info, const image *picture)
+{
+    if (setjmp(png_jmpbuf(png)) != 0) {
+        return error_report(e->output.path, "cannot write: %s", e->problem);
+    }
+    png_init_io(png, e->output.stream);
+    png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(png, info);
+    for (int y = 0; y < picture->height; y++) {
+        png_write_row(png, picture->pixels + (size_t)y * (size_t)picture->width * 3);
+    }
+    png_write_end(png, NULL);
+    return true;
+}
+
+bool image_write_png(const char *path, const image *picture)
+{
+    encoding e = {.problem = ""};
+    if (!output_open(&e.output, path)) {
+        return false;
+    }
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &e, write_failed, ignore_warning);
+    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+    bool done = info != NULL ? write_picture(&e, png, info, picture) : error_report_memory(path);
+    png_destroy_write_struct(&png, &info);
+    if (done) {
+        done = output_commit(&e.output);
+    } else {
+        output_discard(&e.output);
+    }
+    return done;
+}

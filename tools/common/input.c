@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/input.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/input_tensor.h"
+#include "common/type_text.h"
+
+static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value);
+
+static bool mismatch(const input_source *source, const json_value *json, type_text type)
+{
+    return error_report(source->subject, "the method takes %.*s here, this is %s", (int)type.length, type.at,
+                        json_kind_name(json->kind));
+}
+
+static bool check(const input_source *source, taper_status status)
+{
+    return status == TAPER_OK || error_report_library(source->subject, source->error);
+}
+
+static bool has_suffix(const char *text, const char *suffix)
+{
+    const size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+static bool is_quantized_form(const json_value *json)
+{
+    return json_member(json, "@tensor") != NULL;
+}
+
+static bool is_number(const json_value *json)
+{
+    return json->kind == JSON_INT || json->kind == JSON_DOUBLE;
+}
+
+// ---- containers
+
+typedef struct value_list {
+    taper_value **items;
+    size_t count;
+} value_list;
+
+static void list_release(value_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        taper_value_release(list->items[i]);
+    }
+    free(list->items);
+    *list = (value_list){0};
+}
+
+// Converts every item of an array or object, all to `shared`, or item i to argument i of `shared` when `apart`.
+static bool list_convert(const input_source *source, const json_value *json, type_text shared, bool apart, value_list *list)
+{
+    *list = (value_list){calloc(json->count + 1, sizeof *list->items), 0};
+    if (list->items == NULL) {
+        return error_report_memory(source->subject);
+    }
+    for (size_t i = 0; i < json->count; i++) {
+        if (!convert(source, &json->items[i], apart ? type_argument(shared, i) : shared, &list->items[i])) {
+            list_release(list);
+            return false;
+        }
+        list->count++;
+    }
+    return true;
+}
+
+// The type as a string for the library; NULL when unknown, which lets the library look at the first item.
+static bool type_string(const input_source *source, type_text type, char buffer[1024], const char **text)
+{
+    *text = type.length != 0 ? buffer : NULL;
+    return type_copy(type, buffer, 1024) || error_report(source->subject, "the declared type is longer than 1023 bytes");
+}
+
+static bool make_list(const input_source *source, const json_value *json, type_text element, taper_value **value)
+{
+    char buffer[1024];
+    const char *text;
+    value_list list;
+    if (!type_string(source, element, buffer, &text) || !list_convert(source, json, element, false, &list)) {
+        return false;
+    }
+    const bool done = check(source, taper_value_list(source->context, text, list.items, list.count, value, source->error));
+    list_release(&list);
+    return done;
+}
+
+static bool make_tuple(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    value_list list;
+    if (!list_convert(source, json, type, true, &list)) {
+        return false;
+    }
+    const bool done = check(source, taper_value_tuple(source->context, list.items, list.count, value, source->error));
+    list_release(&list);
+    return done;
+}
+
+// JSON keys are strings; the declared type says what they stand for.
+static bool make_key(const input_source *source, const json_value *item, type_text type, taper_value **key)
+{
+    if (type.length == 0 || type_is(type, "str")) {
+        return check(source, taper_value_string(source->context, item->key, item->key_length, key, source->error));
+    }
+    json_value *number = json_parse(source->subject, item->key, item->key_length);
+    if (number == NULL) {
+        return false;
+    }
+    const bool done = convert(source, number, type, key);
+    json_free(number);
+    return done;
+}
+
+static bool make_dict(const input_source *source, const json_value *json, type_text key_type, type_text value_type,
+                      taper_value **value)
+{
+    char key_buffer[1024], value_buffer[1024];
+    const char *key_text, *value_text;
+    value_list values, keys = {0};
+    if (!type_string(source, key_type, key_buffer, &key_text) || !type_string(source, value_type, value_buffer, &value_text) ||
+        !list_convert(source, json, value_type, false, &values)) {
+        return false;
+    }
+    keys.items = calloc(json->count + 1, sizeof *keys.items);
+    bool done = keys.items != NULL || error_report_memory(source->subject);
+    while (done && keys.count < json->count) {
+        done = make_key(source, &json->items[keys.count], key_type, &keys.items[keys.count]);
+        keys.count += done;
+    }
+    done = done && check(source, taper_value_dict(source->context, key_text != NULL ? key_text : "str", value_text, keys.items,
+                                                  values.items, json->count, value, source->error));
+    list_release(&keys);
+    list_release(&values);
+    return done;
+}
+
+// ---- without a declared type
+
+static bool make_text(const input_source *source, const json_value *json, taper_value **value)
+{
+    return check(source, taper_value_string(source->context, json->text, json->length, value, source->error));
+}
+
+// An array whose items are of one kind is a list, any other a tuple.
+static bool is_uniform(const json_value *json)
+{
+    for (size_t i = 1; i < json->count; i++) {
+        const json_value *a = &json->items[0], *b = &json->items[i];
+        const bool a_tensor = is_quantized_form(a) || (a->kind == JSON_TEXT && a->text[0] == '@');
+        const bool b_tensor = is_quantized_form(b) || (b->kind == JSON_TEXT && b->text[0] == '@');
+        if (a_tensor != b_tensor || (!a_tensor && a->kind != b->kind)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool convert_freely(const input_source *source, const json_value *json, taper_value **value)
+{
+    const type_text unknown = type_from(NULL);
+    switch (json->kind) {
+    case JSON_NULL:
+        return check(source, taper_value_none(source->context, value, source->error));
+    case JSON_BOOL:
+        return check(source, taper_value_bool(source->context, json->flag, value, source->error));
+    case JSON_INT:
+        return check(source, taper_value_int(source->context, json->integer, value, source->error));
+    case JSON_DOUBLE:
+        return check(source, taper_value_double(source->context, json->number, value, source->error));
+    case JSON_TEXT:
+        return json->text[0] == '@' ? input_tensor_file(source, json->text + 1, value) : make_text(source, json, value);
+    case JSON_ARRAY:
+        return json->count == 0       ? make_list(source, json, type_from("Tensor"), value) // TorchScript's type of []
+               : is_uniform(json) ? make_list(source, json, unknown, value)
+                                  : make_tuple(source, json, unknown, value);
+    case JSON_OBJECT:
+        return is_quantized_form(json) ? input_tensor_json(source, json, value)
+               : json->count == 0      ? make_dict(source, json, type_from("str"), type_from("Tensor"), value)
+                                       : make_dict(source, json, unknown, unknown, value);
+    }
+    return false;
+}
+
+// ---- with a declared type
+
+static bool convert_tensor(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    if (is_quantized_form(json)) {
+        return input_tensor_json(source, json, value);
+    }
+    if (json->kind == JSON_TEXT && (json->text[0] == '@' || has_suffix(json->text, ".npy"))) {
+        return input_tensor_file(source, json->text + (json->text[0] == '@'), value);
+    }
+    return error_report(source->subject, "the method takes a %.*s here, this is %s; give a file as \"@file.npy\"",
+                        (int)type.length, type.at, json_kind_name(json->kind));
+}
+
+static bool convert_complex(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    double re, im = 0;
+    if (is_number(json)) {
+        re = json->number;
+    } else if (json->kind == JSON_ARRAY && json->count == 2 && is_number(&json->items[0]) && is_number(&json->items[1])) {
+        re = json->items[0].number;
+        im = json->items[1].number;
+    } else {
+        return mismatch(source, json, type);
+    }
+    return check(source, taper_value_complex(source->context, re, im, value, source->error));
+}
+
+// Whether JSON of this kind may stand for the type, for choosing among the members of a Union.
+static bool may_be(const json_value *json, type_text type)
+{
+    const bool tensor = is_quantized_form(json) || (json->kind == JSON_TEXT && json->text[0] == '@');
+    switch (json->kind) {
+    case JSON_NULL:
+        return type_is(type, "NoneType") || type_is(type, "None") || type_is_generic(type, "Optional");
+    case JSON_BOOL:
+        return type_is(type, "bool");
+    case JSON_INT:
+        return type_is(type, "int") || type_is(type, "float") || type_is(type, "complex") || type_is(type, "number");
+    case JSON_DOUBLE:
+        return type_is(type, "float") || type_is(type, "complex") || type_is(type, "number");
+    case JSON_TEXT:
+        return tensor ? type_is(type, "Tensor") : type_is(type, "str");
+    case JSON_ARRAY:
+        return type_is_generic(type, "List") || type_is_generic(type, "Tuple");
+    case JSON_OBJECT:
+        return tensor ? type_is(type, "Tensor") : type_is_generic(type, "Dict");
+    }
+    return false;
+}
+
+static bool convert_union(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    type_text member;
+    for (size_t i = 0; (member = type_argument(type, i)).length != 0; i++) {
+        if (may_be(json, member)) {
+            return convert(source, json, member, value);
+        }
+    }
+    return mismatch(source, json, type);
+}
+
+static bool convert_tuple(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    const size_t count = type_argument_count(type);
+    if (json->kind != JSON_ARRAY) {
+        return mismatch(source, json, type);
+    }
+    if (json->count != count) {
+        return error_report(source->subject, "the method takes %.*s here, which has %zu items, not %zu", (int)type.length, type.at,
+                            count, json->count);
+    }
+    return make_tuple(source, json, type, value);
+}
+
+// A class: a named tuple takes an array, or an object whose members are in the order of its fields.
+static bool convert_class(const input_source *source, const json_value *json, taper_value **value)
+{
+    const bool items = json->kind == JSON_ARRAY || (json->kind == JSON_OBJECT && !is_quantized_form(json));
+    return items ? make_tuple(source, json, type_from(NULL), value) : convert_freely(source, json, value);
+}
+
+static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value)
+{
+    *value = NULL;
+    while (type_is_generic(type, "Optional")) {
+        if (json->kind == JSON_NULL) {
+            return check(source, taper_value_none(source->context, value, source->error));
+        }
+        type = type_argument(type, 0);
+    }
+    if (type.length == 0 || type_is(type, "Any") || type_is(type, "AnyType")) {
+        return convert_freely(source, json, value);
+    }
+    if (type_is(type, "Tensor")) {
+        return convert_tensor(source, json, type, value);
+    }
+    if (type_is(type, "float") && is_number(json)) {
+        return check(source, taper_value_double(source->context, json->number, value, source->error));
+    }
+    if (type_is(type, "complex")) {
+        return convert_complex(source, json, type, value);
+    }
+    if (type_is_generic(type, "List") && json->kind == JSON_ARRAY) {
+        return make_list(source, json, type_argument(type, 0), value);
+    }
+    if (type_is_generic(type, "Tuple")) {
+        return convert_tuple(source, json, type, value);
+    }
+    if (type_is_generic(type, "Dict") && json->kind == JSON_OBJECT && !is_quantized_form(json)) {
+        return make_dict(source, json, type_argument(type, 0), type_argument(type, 1), value);
+    }
+    if (type_is_generic(type, "Union")) {
+        return convert_union(source, json, type, value);
+    }
+    if (type_is(type, "str") && json->kind == JSON_TEXT) { // whatever it begins with
+        return make_text(source, json, value);
+    }
+    const bool number = type_is(type, "number") || type_is(type, "Scalar");
+    if ((type_is(type, "int") && json->kind == JSON_INT) || (type_is(type, "bool") && json->kind == JSON_BOOL) ||
+        ((type_is(type, "NoneType") || type_is(type, "None")) && json->kind == JSON_NULL) ||
+        (number && (is_number(json) || json->kind == JSON_BOOL))) {
+        return convert_freely(source, json, value);
+    }
+    if (memchr(type.at, '.', type.length) != NULL) { // "__torch__.Point"
+        return convert_class(source, json, value);
+    }
+    return mismatch(source, json, type);
+}
+
+bool input_from_json(const input_source *source, const json_value *json, const char *type, taper_value **value)
+{
+    // An INPUT may name a .npy file without the '@'; a declared string stays a string.
+    if (json->kind == JSON_TEXT && json->text[0] != '@' && has_suffix(json->text, ".npy") && type == NULL) {
+        *value = NULL;
+        return input_tensor_file(source, json->text, value);
+    }
+    return convert(source, json, type_from(type), value);
+}
+
+bool input_from_text(const input_source *source, const char *text, const char *type, taper_value **value)
+{
+    *value = NULL;
+    if (has_suffix(text, ".npy") && text[0] != '"' && text[0] != '[' && text[0] != '{') {
+        return input_tensor_file(source, text + (text[0] == '@'), value);
+    }
+    json_value *json = json_parse(source->subject, text, strlen(text));
+    if (json == NULL) {
+        fputs("An input is FILE.npy or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}', '\"@file.npy\"'.\n", stderr);
+        return false;
+    }
+    const bool done = input_from_json(source, json, type, value);
+    json_free(json);
+    return done;
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "common/input_tensor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/errors.h"
+#include "common/files.h"
+#include "common/npy.h"
+
+#define FILE_LIMIT ((size_t)1 << 40)
+
+typedef struct tensor_options {
+    bool channels_last, bfloat16, quantized;
+    taper_dtype dtype; // of a quantized one
+    double scale;
+    int64_t zero_point;
+} tensor_options;
+
+// A file of the working folder, or else of source->folder. The caller frees it.
+static char *locate(const input_source *source, const char *path)
+{
+    const bool beside = source->folder != NULL && path[0] != '/' && access(path, F_OK) != 0;
+    const size_t folder = beside ? strlen(source->folder) + 1 : 0, length = strlen(path);
+    char *found = malloc(folder + length + 1);
+    if (found != NULL) {
+        if (beside) {
+            memcpy(found, source->folder, folder - 1);
+            found[folder - 1] = '/';
+        }
+        memcpy(found + folder, path, length + 1);
+    }
+    return found;
+}
+
+// Number size of swapped elements: a complex number is two.
+static void swap_bytes(unsigned char *data, const npy_array *array)
+{
+    const bool is_complex = array->dtype == TAPER_C64 || array->dtype == TAPER_C128;
+    const size_t width = taper_dtype_size(array->dtype) / (is_complex ? 2 : 1);
+    for (size_t i = 0; array->swapped && i + width <= array->bytes; i += width) {
+        for (size_t k = 0; k < width / 2; k++) {
+            const unsigned char keep = data[i + k];
+            data[i + k] = data[i + width - 1 - k];
+            data[i + width - 1 - k] = keep;
+        }
+    }
+}
+
+// Rounds to the nearest even, as PyTorch does; NaN stays NaN.
+static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
+{
+    for (size_t i = 0; i < array->bytes / 4; i++) {
+        uint32_t bits;
+        memcpy(&bits, data + 4 * i, 4);
+        const bool nan = (bits & 0x7FFFFFFF) > 0x7F800000;
+        const uint16_t half = nan ? 0x7FC0 : (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+        memcpy(data + 2 * i, &half, 2);
+    }
+    array->bytes /= 2;
+    array->dtype = TAPER_BF16;
+}
+
+static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
+{
+    int64_t stride = 1;
+    for (size_t k = 0; k < array->rank; k++) {
+        const size_t i = reversed ? k : array->rank - 1 - k;
+        strides[i] = stride;
+        stride *= array->sizes[i] > 0 ? array->sizes[i] : 1;
+    }
+}
+
+// Rewrites N×C×H×W elements as N×H×W×C.
+static bool reorder_channels_last(unsigned char **data, const npy_array *array)
+{
+    const size_t element = taper_dtype_size(array->dtype), channels = (size_t)array->sizes[1],
+                 plane = (size_t)(array->sizes[2] * array->sizes[3]), count = array->bytes / element;
+    unsigned char *ordered = malloc(array->bytes + 1);
+    if (ordered == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t n = i / (channels * plane), c = i / plane % channels, p = i % plane;
+        memcpy(ordered + ((n * plane + p) * channels + c) * element, *data + i * element, element);
+    }
+    free(*data);
+    *data = ordered;
+    return true;
+}
+
+static bool make_tensor(const input_source *source, const char *path, npy_array *array, unsigned char *data,
+                        const tensor_options *options, taper_value **value)
+{
+    // The elements move to the front of their buffer, where they are aligned for any dtype.
+    memmove(data, data + array->offset, array->bytes);
+    swap_bytes(data, array);
+    if (array->dtype == TAPER_BOOL) {
+        for (size_t i = 0; i < array->bytes; i++) {
+            data[i] = data[i] != 0;
+        }
+    }
+    if (options->bfloat16) {
+        narrow_to_bfloat16(data, array);
+    }
+    if (options->quantized) {
+        const taper_status status =
+            taper_value_tensor_quantized(source->context, options->dtype, array->rank, array->sizes, data, array->bytes,
+                                         options->scale, options->zero_point, value, source->error);
+        free(data);
+        return status == TAPER_OK || error_report_library(path, source->error);
+    }
+    int64_t strides[TAPER_MAX_RANK];
+    dense_strides(array, array->fortran_order, strides);
+    if (options->channels_last) {
+        if (!reorder_channels_last(&data, array)) {
+            free(data);
+            return error_report_memory(path);
+        }
+        const int64_t c = array->sizes[1] > 0 ? array->sizes[1] : 1, h = array->sizes[2] > 0 ? array->sizes[2] : 1,
+                      w = array->sizes[3] > 0 ? array->sizes[3] : 1;
+        strides[0] = c * h * w;
+        strides[1] = 1;
+        strides[2] = w * c;
+        strides[3] = c;
+    }
+    if (taper_value_tensor_from(source->context, array->dtype, array->rank, array->sizes, strides, data, array->bytes, 0, free,
+                                data, value, source->error) != TAPER_OK) {
+        free(data);
+        return error_report_library(path, source->error);
+    }
+    return true;
+}
+
+static bool check_options(const char *path, const npy_array *array, const tensor_options *options)
+{
+    if (options->quantized) {
+        const taper_dtype wanted = options->dtype == TAPER_QU8 ? TAPER_U8 : options->dtype == TAPER_QI8 ? TAPER_I8 : TAPER_I32;
+        if (array->dtype != wanted) {
+            return error_report(path, "a %s tensor is made of %s numbers, the file holds %s", taper_dtype_name(options->dtype),
+                                taper_dtype_name(wanted), taper_dtype_name(array->dtype));
+        }
+        if (array->fortran_order && array->rank > 1) {
+            return error_report(path, "a quantized tensor needs C order; save numpy.ascontiguousarray(a)");
+        }
+    }
+    if (options->bfloat16 && array->dtype != TAPER_F32) {
+        return error_report(path, "a bfloat16 tensor is made of float32 numbers, the file holds %s",
+                            taper_dtype_name(array->dtype));
+    }
+    if (options->channels_last && (array->rank != 4 || array->fortran_order || options->quantized)) {
+        return error_report(path, "\"memory_format\": \"channels_last\" needs a plain tensor of 4 dimensions in C order");
+    }
+    return true;
+}
+
+static bool load_tensor(const input_source *source, const char *path, const tensor_options *options, taper_value **value)
+{
+    char *found = locate(source, path);
+    if (found == NULL) {
+        return error_report_memory(path);
+    }
+    unsigned char *bytes;
+    size_t size;
+    npy_array array;
+    bool done = file_read(found, FILE_LIMIT, &bytes, &size);
+    if (done) {
+        if (npy_parse(found, bytes, size, &array) && check_options(found, &array, options)) {
+            done = make_tensor(source, found, &array, bytes, options, value);
+        } else {
+            free(bytes);
+            done = false;
+        }
+    }
+    free(found);
+    return done;
+}
+
+bool input_tensor_file(const input_source *source, const char *path, taper_value **value)
+{
+    const tensor_options plain = {0};
+    *value = NULL;
+    return load_tensor(source, path, &plain, value);
+}
+
+static bool is_text(const json_value *json, const char *text)
+{
+    return json->kind == JSON_TEXT && strcmp(json->text, text) == 0;
+}
+
+static bool read_dtype(const input_source *source, const json_value *dtype, tensor_options *options)
+{
+    if (is_text(dtype, "quint8") || is_text(dtype, "qint8") || is_text(dtype, "qint32")) {
+        options->quantized = true;
+        options->dtype = is_text(dtype, "quint8") ? TAPER_QU8 : is_text(dtype, "qint8") ? TAPER_QI8 : TAPER_QI32;
+        return true;
+    }
+    if (is_text(dtype, "bfloat16")) {
+        options->bfloat16 = true;
+        return true;
+    }
+    return error_report(source->subject, "\"dtype\" of a tensor may be \"quint8\", \"qint8\", \"qint32\" or \"bfloat16\"");
+}
+
+bool input_tensor_json(const input_source *source, const json_value *json, taper_value **value)
+{
+    tensor_options options = {.scale = 1};
+    const json_value *file = json_member(json, "@tensor"), *scale = json_member(json, "scale"),
+                     *zero_point = json_member(json, "zero_point"), *dtype = json_member(json, "dtype"),
+                     *format = json_member(json, "memory_format");
+    *value = NULL;
+    if (file == NULL || file->kind != JSON_TEXT) {
+        return error_report(source->subject, "\"@tensor\" must name a .npy file");
+    }
+    if (dtype != NULL && !read_dtype(source, dtype, &options)) {
+        return false;
+    }
+    if (scale != NULL || zero_point != NULL) {
+        if (!options.quantized) {
+            return error_report(source->subject, "\"scale\" and \"zero_point\" belong to \"dtype\": \"quint8\", \"qint8\" or \"qint32\"");
+        }
+    }
+    if (options.quantized) {
+        if (scale == NULL || (scale->kind != JSON_DOUBLE && scale->kind != JSON_INT) || !isfinite(scale->number) ||
+            zero_point == NULL || zero_point->kind != JSON_INT) {
+            return error_report(source->subject, "a quantized tensor needs \"scale\", a number, and \"zero_point\", an integer");
+        }
+        options.scale = scale->number;
+        options.zero_point = zero_point->integer;
+    }
+    if (format != NULL && !is_text(format, "contiguous_format")) {
+        options.channels_last = is_text(format, "channels_last");
+        if (!options.channels_last) {
+            return error_report(source->subject, "\"memory_format\" may be \"contiguous_format\" or \"channels_last\"");
+        }
+    }
+    return load_tensor(source, file->text + (file->text[0] == '@'), &options, value);
+}

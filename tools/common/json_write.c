@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The writers of json_value.h.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json_value.h"
+
+// Length of the valid UTF-8 sequence at text, or 0.
+static size_t utf8_length(const char *text, size_t left)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    const size_t length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+    if (length == 0 || length > left) {
+        return 0;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if ((c[i] & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF0 && c[1] < 0x90) ||
+        (c[0] == 0xF4 && c[1] > 0x8F)) {
+        return 0;
+    }
+    return length;
+}
+
+void json_put_text(FILE *stream, const char *text, size_t length)
+{
+    fputc('"', stream);
+    for (size_t i = 0; i < length;) {
+        const unsigned char c = (unsigned char)text[i];
+        const size_t bytes = utf8_length(text + i, length - i);
+        if (c == '"' || c == '\\') {
+            fputc('\\', stream);
+            fputc(c, stream);
+        } else if (c == '\n') {
+            fputs("\\n", stream);
+        } else if (c == '\t') {
+            fputs("\\t", stream);
+        } else if (c < 32 || c == 127) {
+            fprintf(stream, "\\u%04x", (unsigned)c);
+        } else if (bytes == 0) {
+            fputs("\\ufffd", stream);
+        } else {
+            fwrite(text + i, 1, bytes, stream);
+        }
+        i += bytes != 0 ? bytes : 1;
+    }
+    fputc('"', stream);
+}
+
+static bool put_special(FILE *stream, double number)
+{
+    if (isnan(number)) {
+        fputs("NaN", stream);
+    } else if (isinf(number)) {
+        fputs(number < 0 ? "-Infinity" : "Infinity", stream);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void put_digits(FILE *stream, const char *text)
+{
+    fputs(text, stream);
+    if (strpbrk(text, ".en") == NULL) {
+        fputs(".0", stream);
+    }
+}
+
+void json_put_double(FILE *stream, double number)
+{
+    if (put_special(stream, number)) {
+        return;
+    }
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) {
+            break;
+        }
+    }
+    put_digits(stream, text);
+}
+
+void json_put_float(FILE *stream, float number)
+{
+    if (put_special(stream, (double)number)) {
+        return;
+    }
+    char text[40];
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, (double)number);
+        if (strtof(text, NULL) == number) {
+            break;
+        }
+    }
+    put_digits(stream, text);
+}

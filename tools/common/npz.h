@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// NumPy's archive of arrays: a zip file with one stored .npy file per array.
+#ifndef TAPER_TOOLS_NPZ_H
+#define TAPER_TOOLS_NPZ_H
+
+#include "common/files.h"
+
+#include <taper/taper.h>
+
+#include <stdint.h>
+
+typedef struct npz_writer {
+    output_file output;
+    unsigned char *directory; // the central directory so far
+    size_t directory_size, directory_capacity;
+    uint64_t position;
+    size_t count;
+} npz_writer;
+
+bool npz_open(npz_writer *npz, const char *path);
+// `data` holds the elements in C order.
+bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *descr, size_t rank, const int64_t *sizes,
+             const void *data, size_t bytes);
+bool npz_commit(npz_writer *npz);
+void npz_discard(npz_writer *npz); // after a commit: nothing
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks a structure and writes .npz archives.
+#include "common/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/npy.h"
+#include "common/tensor_data.h"
+
+// A model may return lists that hold one another, so depth and number of parts are bounded.
+enum { DEPTH_LIMIT = 64, PATH_LIMIT = 8192, LEAF_LIMIT = 1 << 24 };
+
+typedef struct walk {
+    taper_error *error;
+    result_visit visit;
+    void *user;
+    size_t leaves;
+    char path[PATH_LIMIT];
+} walk;
+
+static bool append(walk *w, size_t *length, const char *text, size_t text_length)
+{
+    if (text_length + 1 >= PATH_LIMIT - *length) {
+        return error_report(w->path, "the key of a result is longer than %d bytes", PATH_LIMIT);
+    }
+    w->path[(*length)++] = '.';
+    memcpy(w->path + *length, text, text_length);
+    *length += text_length;
+    w->path[*length] = '\0';
+    return true;
+}
+
+// A dict's key, an attribute's name or an item's number.
+static bool append_key(walk *w, size_t *length, const taper_value *value, size_t index)
+{
+    const taper_kind kind = taper_value_kind(value);
+    char digits[32];
+    if (kind == TAPER_KIND_OBJECT && taper_value_field(value, index) != NULL) {
+        const char *field = taper_value_field(value, index);
+        return append(w, length, field, strlen(field));
+    }
+    if (kind != TAPER_KIND_DICT) {
+        snprintf(digits, sizeof digits, "%zu", index);
+        return append(w, length, digits, strlen(digits));
+    }
+    taper_value *key;
+    if (taper_value_key(value, index, &key, w->error) != TAPER_OK) {
+        return error_report_library(w->path, w->error);
+    }
+    const char *text = "";
+    size_t text_length = 0;
+    int64_t number;
+    double real;
+    int flag;
+    bool done = true;
+    if (taper_value_get_string(key, &text, &text_length, NULL) == TAPER_OK) {
+        done = append(w, length, text, text_length);
+    } else if (taper_value_get_int(key, &number, NULL) == TAPER_OK) {
+        snprintf(digits, sizeof digits, "%lld", (long long)number);
+        done = append(w, length, digits, strlen(digits));
+    } else if (taper_value_get_double(key, &real, NULL) == TAPER_OK) {
+        snprintf(digits, sizeof digits, "%.17g", real);
+        done = append(w, length, digits, strlen(digits));
+    } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
+        done = flag ? append(w, length, "True", 4) : append(w, length, "False", 5);
+    } else { // a tensor, say: its position stands for it
+        snprintf(digits, sizeof digits, "%zu", index);
+        done = append(w, length, digits, strlen(digits));
+    }
+    taper_value_release(key);
+    return done;
+}
+
+static bool walk_value(walk *w, size_t length, const taper_value *value, int depth)
+{
+    const size_t count = taper_value_count(value);
+    if (depth > DEPTH_LIMIT || w->leaves >= LEAF_LIMIT) {
+        return error_report(w->path, depth > DEPTH_LIMIT ? "the result is nested too deeply" : "the result has too many parts");
+    }
+    w->leaves++;
+    if (count == 0) {
+        return w->visit(w->user, w->path, length, value);
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t item_length = length;
+        taper_value *item;
+        if (!append_key(w, &item_length, value, i)) {
+            return false;
+        }
+        if (taper_value_item(value, i, &item, w->error) != TAPER_OK) {
+            return error_report_library(w->path, w->error);
+        }
+        const bool done = walk_value(w, item_length, item, depth + 1);
+        taper_value_release(item);
+        w->path[length] = '\0';
+        if (!done) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user)
+{
+    walk *w = malloc(sizeof *w);
+    if (w == NULL) {
+        return error_report_memory(name);
+    }
+    w->error = error;
+    w->visit = visit;
+    w->user = user;
+    w->leaves = 0;
+    snprintf(w->path, sizeof w->path, "%s", name);
+    const bool done = walk_value(w, strlen(w->path), value, 0);
+    free(w);
+    return done;
+}
+
+// ---- .npz
+
+typedef struct npz_visit {
+    npz_writer *npz;
+    taper_error *error;
+} npz_visit;
+
+static bool add_scalar(npz_writer *npz, const char *path, const char *suffix, taper_dtype dtype, const void *number)
+{
+    char name[PATH_LIMIT + 32];
+    const int length = snprintf(name, sizeof name, "%s%s", path, suffix);
+    return npz_add(npz, name, (size_t)length, npy_descr(dtype), 0, NULL, number, taper_dtype_size(dtype));
+}
+
+static bool add_tensor(const npz_visit *v, const char *path, size_t length, const taper_value *value)
+{
+    taper_tensor_info info;
+    if (!tensor_info(path, value, v->error, &info)) {
+        return false;
+    }
+    const char *descr = npy_descr(info.dtype);
+    if (descr == NULL) {
+        return error_report(path, "NumPy has no dtype for %s; use --json", taper_dtype_name(info.dtype));
+    }
+    size_t bytes;
+    void *data = tensor_gather(path, &info, &bytes);
+    if (data == NULL) {
+        return false;
+    }
+    const bool done = npz_add(v->npz, path, length, descr, info.rank, info.sizes, data, bytes);
+    free(data);
+    return done && (info.quantized == 0 || (add_scalar(v->npz, path, ".scale", TAPER_F64, &info.scale) &&
+                                            add_scalar(v->npz, path, ".zero_point", TAPER_I64, &info.zero_point)));
+}
+
+static bool add_leaf(void *user, const char *path, size_t length, const taper_value *leaf)
+{
+    const npz_visit *v = user;
+    int flag;
+    int64_t integer;
+    double number, pair[2];
+    unsigned char byte;
+    switch (taper_value_kind(leaf)) {
+    case TAPER_KIND_TENSOR:
+        return add_tensor(v, path, length, leaf);
+    case TAPER_KIND_INT:
+        return taper_value_get_int(leaf, &integer, v->error) == TAPER_OK && add_scalar(v->npz, path, "", TAPER_I64, &integer);
+    case TAPER_KIND_DOUBLE:
+        return taper_value_get_double(leaf, &number, v->error) == TAPER_OK && add_scalar(v->npz, path, "", TAPER_F64, &number);
+    case TAPER_KIND_COMPLEX:
+        return taper_value_get_complex(leaf, &pair[0], &pair[1], v->error) == TAPER_OK &&
+               add_scalar(v->npz, path, "", TAPER_C128, pair);
+    case TAPER_KIND_BOOL:
+        if (taper_value_get_bool(leaf, &flag, v->error) != TAPER_OK) {
+            return false;
+        }
+        byte = flag != 0;
+        return add_scalar(v->npz, path, "", TAPER_BOOL, &byte);
+    default:
+        return true; // None, strings and empty containers appear in --json only
+    }
+}
+
+bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error)
+{
+    npz_visit visit = {npz, error};
+    return result_walk(name, value, error, add_leaf, &visit);
+}

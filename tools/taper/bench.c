@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper bench: load time, first run, steady state, memory.
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/json_value.h"
+#include "common/stats.h"
+#include "common/terminal.h"
+#include "taper/bench_inputs.h"
+#include "taper/commands.h"
+#include "taper/inputs.h"
+
+static const char usage[] =
+    "usage: taper bench MODEL [-i INPUT]… [options]\n\n"
+    "Measures how long a model takes to load, to run for the first time and to run again, and the memory it takes.\n\n"
+    "  -i, --input INPUT   as for `taper run`\n"
+    "  --bundled K         use the model's bundled inputs, number K\n"
+    "  --input-dims D;…    use float tensors of ones: 1,3,224,224\n"
+    "  --method NAME       the method to call (default: forward)\n"
+    "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
+    "  --iter N            measured runs (default: 20)\n"
+    "  --json              print the figures as JSON\n"
+    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE;
+
+typedef struct bench_options {
+    model_options model;
+    arg_texts positional, inputs;
+    const char *dims, *method;
+    long bundled, warmup, iterations;
+    bool json, profile;
+} bench_options;
+
+typedef struct bench_figures {
+    double load_ms, first_ms;
+    double *iter_ms;
+    size_t count;
+    uint64_t allocations; // of the last run
+} bench_figures;
+
+static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)
+{
+    taper_value *result;
+    const double begin = clock_seconds();
+    const bool done = model_run(opened, method, inputs->values, inputs->count, &result);
+    if (done) {
+        taper_value_release(result);
+    }
+    *milliseconds = (clock_seconds() - begin) * 1e3;
+    return done;
+}
+
+static bool measure(const bench_options *options, const opened_model *opened, const call_inputs *inputs, bench_figures *figures)
+{
+    const size_t warmup = (size_t)(options->warmup > 1 ? options->warmup : 1), total = warmup + figures->count;
+    progress shown;
+    progress_begin(&shown, "run");
+    bool done = true;
+    for (size_t i = 0; done && i < total; i++) {
+        double milliseconds;
+        progress_step(&shown, i, total);
+        done = run_timed(opened, options->method, inputs, &milliseconds);
+        if (i == 0) {
+            figures->first_ms = milliseconds;
+        }
+        if (i >= warmup) {
+            figures->iter_ms[i - warmup] = milliseconds;
+        }
+    }
+    progress_end(&shown);
+    taper_memory_info memory = {.struct_size = sizeof memory};
+    taper_session_memory(opened->session, &memory);
+    figures->allocations = memory.allocator_calls;
+    return done;
+}
+
+static void put_figures_json(const opened_model *opened, const bench_figures *f)
+{
+    fputs("{\"model\": ", stdout);
+    json_put_text(stdout, opened->path, strlen(opened->path));
+    printf(", \"device\": \"cpu\", \"threads\": %u, \"load_ms\": %.4f, \"first_ms\": %.4f, \"iter_ms\": [",
+           taper_context_threads(opened->context), f->load_ms, f->first_ms);
+    for (size_t i = 0; i < f->count; i++) {
+        printf("%s%.4f", i != 0 ? ", " : "", f->iter_ms[i]);
+    }
+    printf("], \"median_ms\": %.4f, \"min_ms\": %.4f, \"p90_ms\": %.4f, \"peak_rss_kb\": %ld, \"allocations_per_iter\": %" PRIu64 "}\n",
+           stats_percentile(f->iter_ms, f->count, 0.5), stats_minimum(f->iter_ms, f->count),
+           stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations);
+}
+
+static void put_figures(const opened_model *opened, const bench_figures *f)
+{
+    const double median = stats_percentile(f->iter_ms, f->count, 0.5);
+    const unsigned threads = taper_context_threads(opened->context);
+    text_put(stdout, opened->path, strlen(opened->path), false);
+    printf("  (cpu, %u thread%s)\n", threads, threads == 1 ? "" : "s");
+    printf("  load         %10.3f ms\n", f->load_ms);
+    printf("  first run    %10.3f ms\n", f->first_ms);
+    printf("  median       %10.3f ms   of %zu runs: min %.3f, p90 %.3f\n", median, f->count,
+           stats_minimum(f->iter_ms, f->count), stats_percentile(f->iter_ms, f->count, 0.9));
+    printf("  rate         %10.1f runs/s\n", median > 0 ? 1e3 / median : 0);
+    printf("  peak memory  %10.1f MB\n", (double)stats_peak_rss_kb() / 1024);
+    printf("  allocations  %10" PRIu64 " in the last run\n", f->allocations);
+}
+
+static bool bench(const bench_options *options, const opened_model *opened)
+{
+    call_inputs inputs;
+    const bool ready = options->bundled >= 0 ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
+                       : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
+                                               : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
+    if (!ready) {
+        return false;
+    }
+    bench_figures figures = {.load_ms = opened->load_seconds * 1e3, .count = (size_t)options->iterations};
+    figures.iter_ms = calloc(figures.count, sizeof *figures.iter_ms);
+    const bool done = figures.iter_ms != NULL ? measure(options, opened, &inputs, &figures) : error_report_memory(NULL);
+    if (done) {
+        (options->json ? put_figures_json : put_figures)(opened, &figures);
+    }
+    free(figures.iter_ms);
+    inputs_release(&inputs);
+    return done;
+}
+
+static int bench_checked(bench_options *options)
+{
+    if ((options->inputs.count != 0) + (options->bundled >= 0) + (options->dims != NULL) > 1) {
+        return error_usage(usage, "-i, --bundled and --input-dims exclude each other");
+    }
+    const int status = model_options_check(&options->model, usage);
+    if (status != ARGS_GO_ON) {
+        return status;
+    }
+    if (options->profile) {
+        error_report("--profile", "not available in this build");
+        return EXIT_WORK_FAILED;
+    }
+    options->model.print_to_stderr = options->json;
+    opened_model opened;
+    if (!model_open(&opened, options->positional.items[0], &options->model)) {
+        return EXIT_WORK_FAILED;
+    }
+    const bool done = bench(options, &opened);
+    model_close(&opened);
+    return done ? 0 : EXIT_WORK_FAILED;
+}
+
+int command_bench(int argc, char **argv)
+{
+    bench_options options = {.bundled = -1, .warmup = 3, .iterations = 20};
+    const arg_option rows[] = {
+        {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
+        {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
+        {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
+        {"--method", 0, ARG_TEXT, &options.method, 0, 0},
+        {"--warmup", 0, ARG_COUNT, &options.warmup, 0, 1 << 24},
+        {"--iter", 0, ARG_COUNT, &options.iterations, 1, 1 << 24},
+        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
+        MODEL_OPTION_ROWS(options.model),
+    };
+    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
+    int status = args_parse(&table, argc, argv);
+    if (status == ARGS_GO_ON) {
+        status = bench_checked(&options);
+    }
+    args_release(&table);
+    return status;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "taper/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/input.h"
+
+void inputs_release(call_inputs *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        taper_value_release(inputs->values[i]);
+    }
+    free(inputs->values);
+    *inputs = (call_inputs){0};
+}
+
+static bool inputs_create(size_t count, call_inputs *inputs)
+{
+    *inputs = (call_inputs){calloc(count + 1, sizeof *inputs->values), 0};
+    return inputs->values != NULL || error_report_memory(NULL);
+}
+
+static bool check_method(const opened_model *opened, const char *method, size_t count)
+{
+    const char *name = method != NULL ? method : "forward";
+    if (!model_has_method(opened, name)) {
+        return error_report(opened->path, "the model has no method \"%s\"; `taper inspect` lists what it has", name);
+    }
+    const int takes = taper_model_method_arguments(opened->model, name);
+    return takes < 0 || count <= (size_t)takes ||
+           error_report(opened->path, "%s takes %d inputs, %zu were given", name, takes, count);
+}
+
+// "input 1 (mask)", "call 2, input 1 (mask)"
+static void describe(const opened_model *opened, const char *method, const char *call, size_t index, char *text, size_t size)
+{
+    const char *name = taper_model_argument_name(opened->model, method != NULL ? method : "forward", index);
+    snprintf(text, size, "%sinput %zu%s%s%s", call, index, name != NULL ? " (" : "", name != NULL ? name : "",
+             name != NULL ? ")" : "");
+}
+
+bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs)
+{
+    *inputs = (call_inputs){0};
+    if (!check_method(opened, method, texts->count) || !inputs_create(texts->count, inputs)) {
+        return false;
+    }
+    for (size_t i = 0; i < texts->count; i++) {
+        char subject[256];
+        describe(opened, method, "", i, subject, sizeof subject);
+        const input_source source = {opened->context, opened->error, subject, NULL};
+        const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
+        if (!input_from_text(&source, texts->items[i], type, &inputs->values[i])) {
+            inputs_release(inputs);
+            return false;
+        }
+        inputs->count++;
+    }
+    return true;
+}
+
+bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder, size_t call,
+                      call_inputs *inputs)
+{
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "call %zu, ", call);
+    *inputs = (call_inputs){0};
+    if (!check_method(opened, method, items->count) || !inputs_create(items->count, inputs)) {
+        return false;
+    }
+    for (size_t i = 0; i < items->count; i++) {
+        char subject[256];
+        describe(opened, method, prefix, i, subject, sizeof subject);
+        const input_source source = {opened->context, opened->error, subject, folder};
+        const char *type = taper_model_argument_type(opened->model, method != NULL ? method : "forward", i);
+        if (!input_from_json(&source, &items->items[i], type, &inputs->values[i])) {
+            inputs_release(inputs);
+            return false;
+        }
+        inputs->count++;
+    }
+    return true;
+}
+
+// The items of sample `index` in what get_all_bundled_inputs returned.
+static bool take_sample(const opened_model *opened, const taper_value *all, size_t index, call_inputs *inputs)
+{
+    const size_t samples = taper_value_count(all);
+    taper_value *sample = NULL;
+    if (taper_value_kind(all) != TAPER_KIND_LIST || index >= samples) {
+        return error_report(opened->path, "the model has only %zu bundled inputs, number %zu was asked for", samples, index);
+    }
+    if (taper_value_item(all, index, &sample, opened->error) != TAPER_OK) {
+        return error_report_library(opened->path, opened->error);
+    }
+    const size_t count = taper_value_count(sample);
+    bool done = inputs_create(count, inputs);
+    while (done && inputs->count < count) {
+        done = taper_value_item(sample, inputs->count, &inputs->values[inputs->count], opened->error) == TAPER_OK ||
+               error_report_library(opened->path, opened->error);
+        inputs->count += done;
+    }
+    taper_value_release(sample);
+    if (!done) {
+        inputs_release(inputs);
+    }
+    return done;
+}
+
+bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs)
+{
+    const char *name = method != NULL ? method : "forward";
+    char getter[512] = "get_all_bundled_inputs";
+    *inputs = (call_inputs){0};
+    if (strcmp(name, "forward") != 0 || !model_has_method(opened, getter)) {
+        snprintf(getter, sizeof getter, "get_all_bundled_inputs_for_%s", name);
+    }
+    if (!model_has_method(opened, getter)) {
+        return error_report(opened->path, "the model carries no bundled inputs for %s; give inputs with -i", name);
+    }
+    taper_value *all;
+    if (!model_run(opened, getter, NULL, 0, &all)) {
+        return false;
+    }
+    const bool done = take_sample(opened, all, index, inputs);
+    taper_value_release(all);
+    return done;
+}

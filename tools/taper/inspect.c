@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper inspect: what a model file holds.
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/json_value.h"
+#include "taper/commands.h"
+#include "taper/opened_model.h"
+
+static const char usage[] =
+    "usage: taper inspect MODEL [--graph] [--memory] [--json]\n\n"
+    "Shows the versions, methods, extra files and operators of a model file.\n\n"
+    "  --graph     the methods as graphs\n"
+    "  --memory    the memory plan\n"
+    "  --json      the same as JSON\n";
+
+enum { DEPTH_LIMIT = 64, ATTRIBUTE_LIMIT = 1 << 20 };
+
+typedef struct parameter_count {
+    uint64_t tensors, elements;
+    size_t visited;
+} parameter_count;
+
+// Tensors below an object. Objects may refer to each other, so depth and number are bounded.
+static void count_tensors(const taper_value *value, int depth, parameter_count *count)
+{
+    taper_tensor_info info = {.struct_size = sizeof info};
+    if (depth > DEPTH_LIMIT || ++count->visited > ATTRIBUTE_LIMIT) {
+        return;
+    }
+    if (taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK) {
+        uint64_t elements = 1;
+        for (size_t i = 0; i < info.rank; i++) {
+            elements *= (uint64_t)info.sizes[i];
+        }
+        count->tensors++;
+        count->elements += elements;
+        return;
+    }
+    for (size_t i = 0; i < taper_value_count(value); i++) {
+        taper_value *item;
+        if (taper_value_item(value, i, &item, NULL) == TAPER_OK) {
+            count_tensors(item, depth + 1, count);
+            taper_value_release(item);
+        }
+    }
+}
+
+static parameter_count count_parameters(const opened_model *opened)
+{
+    parameter_count count = {0};
+    taper_value *root;
+    if (taper_session_attribute(opened->session, "", &root, NULL) == TAPER_OK) {
+        count_tensors(root, 0, &count);
+        taper_value_release(root);
+    }
+    return count;
+}
+
+static void put_plain(const char *text)
+{
+    text_put(stdout, text, strlen(text), false);
+}
+
+static void put_signature(const taper_model *model, const char *method)
+{
+    const int count = taper_model_method_arguments(model, method);
+    put_plain(method);
+    fputc('(', stdout);
+    for (int i = 0; i < count; i++) {
+        const char *name = taper_model_argument_name(model, method, (size_t)i);
+        const char *type = taper_model_argument_type(model, method, (size_t)i);
+        fputs(i != 0 ? ", " : "", stdout);
+        put_plain(name != NULL ? name : "?");
+        fputs(": ", stdout);
+        put_plain(type != NULL ? type : "?");
+    }
+    fputs(count < 0 ? "…)" : ")", stdout);
+    const char *returns = taper_model_return_type(model, method);
+    if (returns != NULL) {
+        fputs(" -> ", stdout);
+        put_plain(returns);
+    }
+}
+
+static void put_text(const opened_model *opened)
+{
+    taper_model *model = opened->model;
+    const parameter_count parameters = count_parameters(opened);
+    put_plain(opened->path);
+    fputs("\n  class      ", stdout);
+    put_plain(taper_model_name(model));
+    printf("\n  bytecode   version %" PRId64 ", operators version %" PRId64 "\n", taper_model_bytecode_version(model),
+           taper_model_operator_version(model));
+    if (parameters.tensors != 0) {
+        printf("  tensors    %" PRIu64 " with %" PRIu64 " elements\n", parameters.tensors, parameters.elements);
+    }
+    fputs("\nmethods\n", stdout);
+    for (size_t i = 0; i < taper_model_method_count(model); i++) {
+        fputs("  ", stdout);
+        put_signature(model, taper_model_method_name(model, i));
+        fputc('\n', stdout);
+    }
+    if (taper_model_extra_count(model) != 0) {
+        fputs("\nextra files\n", stdout);
+    }
+    for (size_t i = 0; i < taper_model_extra_count(model); i++) {
+        const char *name = taper_model_extra_name(model, i);
+        const void *data;
+        size_t size;
+        fputs("  ", stdout);
+        put_plain(name);
+        if (taper_model_extra(model, name, &data, &size, NULL) == TAPER_OK) {
+            printf("  %zu bytes", size);
+        }
+        fputc('\n', stdout);
+    }
+    printf("\noperators (%zu)\n", taper_model_operator_count(model));
+    for (size_t i = 0; i < taper_model_operator_count(model); i++) {
+        fputs("  ", stdout);
+        put_plain(taper_model_operator_name(model, i));
+        fputc('\n', stdout);
+    }
+}
+
+// ---- JSON
+
+static void put_string(const char *text)
+{
+    if (text != NULL) {
+        json_put_text(stdout, text, strlen(text));
+    } else {
+        fputs("null", stdout);
+    }
+}
+
+static void put_method(const taper_model *model, const char *method)
+{
+    const int count = taper_model_method_arguments(model, method);
+    fputs("{\"name\": ", stdout);
+    put_string(method);
+    fputs(", \"arguments\": ", stdout);
+    fputs(count < 0 ? "null" : "[", stdout);
+    for (int i = 0; i < count; i++) {
+        fputs(i != 0 ? ", {\"name\": " : "{\"name\": ", stdout);
+        put_string(taper_model_argument_name(model, method, (size_t)i));
+        fputs(", \"type\": ", stdout);
+        put_string(taper_model_argument_type(model, method, (size_t)i));
+        fputc('}', stdout);
+    }
+    fputs(count < 0 ? "" : "]", stdout);
+    fputs(", \"returns\": ", stdout);
+    put_string(taper_model_return_type(model, method));
+    fputc('}', stdout);
+}
+
+static void put_json(const opened_model *opened)
+{
+    taper_model *model = opened->model;
+    const parameter_count parameters = count_parameters(opened);
+    fputs("{\n  \"file\": ", stdout);
+    put_string(opened->path);
+    fputs(",\n  \"name\": ", stdout);
+    put_string(taper_model_name(model));
+    printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
+           taper_model_bytecode_version(model), taper_model_operator_version(model));
+    printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n  \"methods\": [", parameters.tensors, parameters.elements);
+    for (size_t i = 0; i < taper_model_method_count(model); i++) {
+        fputs(i != 0 ? ",\n    " : "\n    ", stdout);
+        put_method(model, taper_model_method_name(model, i));
+    }
+    fputs("\n  ],\n  \"extra_files\": {", stdout);
+    for (size_t i = 0; i < taper_model_extra_count(model); i++) {
+        const char *name = taper_model_extra_name(model, i);
+        const void *data;
+        size_t size;
+        fputs(i != 0 ? ", " : "", stdout);
+        put_string(name);
+        if (taper_model_extra(model, name, &data, &size, NULL) == TAPER_OK) {
+            printf(": %zu", size);
+        } else {
+            fputs(": null", stdout);
+        }
+    }
+    fputs("},\n  \"operators\": [", stdout);
+    for (size_t i = 0; i < taper_model_operator_count(model); i++) {
+        fputs(i != 0 ? ",\n    " : "\n    ", stdout);
+        put_string(taper_model_operator_name(model, i));
+    }
+    fputs("\n  ]\n}\n", stdout);
+}
+
+int command_inspect(int argc, char **argv)
+{
+    arg_texts positional = {0};
+    bool graph = false, memory = false, json = false;
+    const arg_option rows[] = {
+        {"--graph", 0, ARG_FLAG, &graph, 0, 0},
+        {"--memory", 0, ARG_FLAG, &memory, 0, 0},
+        {"--json", 0, ARG_FLAG, &json, 0, 0},
+    };
+    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &positional};
+    int status = args_parse(&table, argc, argv);
+    if (status == ARGS_GO_ON && (graph || memory)) {
+        error_report(graph ? "--graph" : "--memory", "not available in this build");
+        status = EXIT_WORK_FAILED;
+    }
+    if (status == ARGS_GO_ON) {
+        const model_options as_saved = {.no_optimize = true};
+        opened_model opened;
+        status = EXIT_WORK_FAILED;
+        if (model_open(&opened, positional.items[0], &as_saved)) {
+            (json ? put_json : put_text)(&opened);
+            model_close(&opened);
+            status = 0;
+        }
+    }
+    args_release(&table);
+    return status;
+}

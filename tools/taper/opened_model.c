@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "taper/opened_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <taper/taper_compile.h>
+
+#include "common/errors.h"
+#include "common/terminal.h"
+
+static bool is_pass(const char *name, size_t length)
+{
+    for (size_t i = 0; i < taper_compiler_pass_count(); i++) {
+        const char *pass = taper_compiler_pass_name(i);
+        if (strlen(pass) == length && memcmp(pass, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int model_options_check(const model_options *options, const char *usage)
+{
+    static const char *const devices[] = {"vulkan", "metal", "nnapi"};
+    const char *device = options->device != NULL ? options->device : "cpu";
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        if (strcmp(device, devices[i]) == 0) {
+            error_report("--device", "%s is not available in this build; use cpu", device);
+            return EXIT_WORK_FAILED;
+        }
+    }
+    if (strcmp(device, "cpu") != 0) {
+        return error_usage(usage, "--device: there is no device \"%s\"", device);
+    }
+    for (size_t i = 0; i < options->disable.count; i++) {
+        for (const char *name = options->disable.items[i]; *name != '\0';) {
+            const size_t length = strcspn(name, ",");
+            if (length != 0 && !is_pass(name, length)) {
+                return error_usage(usage, "--disable: there is no pass \"%.*s\"", (int)length, name);
+            }
+            name += length + (name[length] == ',');
+        }
+    }
+    return ARGS_GO_ON;
+}
+
+// All --disable options as one list; NULL when there is none or no memory.
+static char *join_disabled(const arg_texts *disable)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < disable->count; i++) {
+        size += strlen(disable->items[i]) + 1;
+    }
+    char *joined = disable->count != 0 ? calloc(size, 1) : NULL;
+    for (size_t i = 0; joined != NULL && i < disable->count; i++) {
+        strcat(strcat(joined, i != 0 ? "," : ""), disable->items[i]);
+    }
+    return joined;
+}
+
+static void log_text(void *user, taper_log_level level, const char *text, size_t length)
+{
+    const bool *print_to_stderr = user;
+    FILE *stream = level == TAPER_LOG_PRINT && !*print_to_stderr ? stdout : stderr;
+    if (level != TAPER_LOG_INFO) {
+        text_put(stream, text, length, true);
+    }
+}
+
+static bool open_steps(opened_model *opened, const model_options *options, const char *disabled)
+{
+    const taper_context_options context = {.struct_size = sizeof context,
+                                           .threads = (unsigned)options->threads,
+                                           .log = log_text,
+                                           .log_user = (void *)(uintptr_t)&options->print_to_stderr};
+    const taper_load_options load = {.struct_size = sizeof load,
+                                     .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
+                                     .disable_passes = disabled,
+                                     .reference = options->reference};
+    if (taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
+        return false;
+    }
+    const double begin = clock_seconds();
+    const bool done = taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
+                      taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK;
+    opened->load_seconds = clock_seconds() - begin;
+    return done;
+}
+
+bool model_open(opened_model *opened, const char *path, const model_options *options)
+{
+    *opened = (opened_model){.path = path, .error = taper_error_create()};
+    char *disabled = join_disabled(&options->disable);
+    bool done = opened->error != NULL && (disabled != NULL || options->disable.count == 0);
+    if (!done) {
+        error_report_memory(path);
+    } else if (!open_steps(opened, options, disabled)) {
+        done = error_report_library(path, opened->error);
+    }
+    free(disabled);
+    if (!done) {
+        model_close(opened);
+    }
+    return done;
+}
+
+void model_close(opened_model *opened)
+{
+    taper_session_destroy(opened->session);
+    taper_model_release(opened->model);
+    taper_context_release(opened->context);
+    taper_error_destroy(opened->error);
+    *opened = (opened_model){0};
+}
+
+bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count, taper_value **result)
+{
+    return taper_session_run(opened->session, method, inputs, count, result, opened->error) == TAPER_OK ||
+           error_report_library(opened->path, opened->error);
+}
+
+bool model_has_method(const opened_model *opened, const char *method)
+{
+    for (size_t i = 0; i < taper_model_method_count(opened->model); i++) {
+        if (strcmp(taper_model_method_name(opened->model, i), method) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A loaded model with its context and session, and the options that all subcommands share.
+#ifndef TAPER_TOOLS_OPENED_MODEL_H
+#define TAPER_TOOLS_OPENED_MODEL_H
+
+#include <stdbool.h>
+
+#include <taper/taper.h>
+
+#include "common/args.h"
+
+typedef struct model_options {
+    const char *device;
+    long threads; // 0: physical cores
+    bool reference, no_optimize;
+    arg_texts disable;
+    bool print_to_stderr; // where the model's print() goes
+} model_options;
+
+enum { THREADS_LIMIT = 1024 };
+
+// Rows for a table of arg_option.
+#define MODEL_OPTION_ROWS(o) \
+    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT}, \
+        {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0}, \
+        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}
+
+#define MODEL_OPTION_USAGE \
+    "  --device cpu        where to run; this build has the CPU\n" \
+    "  --threads N         threads to use (default: one for each physical core)\n" \
+    "  --no-optimize       run the model as it was saved\n" \
+    "  --disable PASS,…    leave out passes of the optimizer\n" \
+    "  --reference         use the portable operators only: slow, for checking\n"
+
+typedef struct opened_model {
+    const char *path;
+    taper_error *error;
+    taper_context *context;
+    taper_model *model;
+    taper_session *session;
+    double load_seconds; // of the model and its session
+} opened_model;
+
+// -1 to go on, or the exit status of a wrong option (reported with the usage text).
+int model_options_check(const model_options *options, const char *usage);
+// Failures are reported, and nothing is left open.
+bool model_open(opened_model *opened, const char *path, const model_options *options);
+void model_close(opened_model *opened);
+
+// Runs a method (NULL: forward); failures are reported.
+bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count, taper_value **result);
+// Whether the model has a method of that name.
+bool model_has_method(const opened_model *opened, const char *method);
+
+#endif

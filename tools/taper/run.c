@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper run: calls one method, or a list of methods on one loaded model.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/files.h"
+#include "common/result.h"
+#include "taper/commands.h"
+#include "taper/inputs.h"
+
+static const char usage[] =
+    "usage: taper run MODEL [-i INPUT]… [-o OUT.npz] [options]\n\n"
+    "Calls a method of a model. INPUT is FILE.npy, or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}';\n"
+    "a string \"@FILE.npy\" in it is a tensor, and so is\n"
+    "  {\"@tensor\": \"FILE.npy\", \"scale\": S, \"zero_point\": Z, \"dtype\": \"quint8\"}   a quantized one.\n\n"
+    "  -i, --input INPUT   the next argument of the method; missing ones take their defaults\n"
+    "  --bundled K         take the arguments from the model's bundled inputs, number K\n"
+    "  -o, --output FILE   store the result as .npz: arrays output, output.0, output.key, …\n"
+    "  --json              print the result as JSON\n"
+    "  --method NAME       the method to call (default: forward)\n"
+    "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
+    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE;
+
+typedef struct run_options {
+    model_options model;
+    arg_texts positional, inputs;
+    const char *output, *method, *calls;
+    long bundled; // -1: none
+    bool json;
+} run_options;
+
+// Where results go: into the archive, to stdout as JSON, or to stdout for people.
+typedef struct sink {
+    const run_options *options;
+    npz_writer npz;
+    size_t results;
+} sink;
+
+static bool sink_add(sink *s, const opened_model *opened, const char *name, const taper_value *result)
+{
+    if (s->options->output != NULL && !result_to_npz(&s->npz, name, result, opened->error)) {
+        return false;
+    }
+    if (s->options->json) {
+        fputs(s->options->calls == NULL ? "" : s->results == 0 ? "[\n" : ",\n", stdout);
+        if (!result_to_json(stdout, name, result, opened->error)) {
+            return false;
+        }
+    } else if (s->options->output == NULL && !result_to_text(stdout, name, result, opened->error)) {
+        return false;
+    }
+    s->results++;
+    return true;
+}
+
+static void sink_end_json(const sink *s)
+{
+    if (s->options->json) {
+        fputs(s->options->calls == NULL ? "\n" : s->results == 0 ? "[]\n" : "\n]\n", stdout);
+    }
+}
+
+static bool run_once(const run_options *options, const opened_model *opened, sink *s)
+{
+    call_inputs inputs;
+    const bool ready = options->bundled >= 0
+                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
+                           : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
+    if (!ready) {
+        return false;
+    }
+    taper_value *result = NULL;
+    const bool done = model_run(opened, options->method, inputs.values, inputs.count, &result) &&
+                      sink_add(s, opened, "output", result);
+    taper_value_release(result);
+    inputs_release(&inputs);
+    return done;
+}
+
+// ---- --calls
+
+// The folder part of a path, or NULL for the working folder. The caller frees it.
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+    char *folder = slash != NULL ? malloc(length + 1) : NULL;
+    if (folder != NULL) {
+        memcpy(folder, path, length);
+        folder[length] = '\0';
+    }
+    return folder;
+}
+
+static bool check_calls(const char *path, const json_value *calls)
+{
+    if (calls->kind != JSON_ARRAY) {
+        return error_report(path, "must hold an array of {\"method\": NAME, \"inputs\": […]}");
+    }
+    for (size_t i = 0; i < calls->count; i++) {
+        const json_value *method = json_member(&calls->items[i], "method"), *inputs = json_member(&calls->items[i], "inputs");
+        if (calls->items[i].kind != JSON_OBJECT || (method != NULL && method->kind != JSON_TEXT) ||
+            (inputs != NULL && inputs->kind != JSON_ARRAY)) {
+            return error_report(path, "call %zu must be {\"method\": NAME, \"inputs\": […]}", i);
+        }
+    }
+    return true;
+}
+
+static bool run_call(const opened_model *opened, const json_value *call, const char *folder, size_t index, sink *s)
+{
+    static const json_value no_inputs = {.kind = JSON_ARRAY};
+    const json_value *method = json_member(call, "method"), *items = json_member(call, "inputs");
+    const char *name = method != NULL ? method->text : NULL;
+    char key[64];
+    snprintf(key, sizeof key, "%zu.output", index);
+    call_inputs inputs;
+    if (!inputs_from_json(opened, name, items != NULL ? items : &no_inputs, folder, index, &inputs)) {
+        return false;
+    }
+    taper_value *result = NULL;
+    bool done = taper_session_run(opened->session, name, inputs.values, inputs.count, &result, opened->error) == TAPER_OK;
+    if (!done) {
+        char subject[512];
+        snprintf(subject, sizeof subject, "%s: call %zu (%s)", opened->path, index, name != NULL ? name : "forward");
+        error_report_library(subject, opened->error);
+    }
+    done = done && sink_add(s, opened, key, result);
+    taper_value_release(result);
+    inputs_release(&inputs);
+    return done;
+}
+
+// The calls before a failing one keep their results.
+static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, sink *s)
+{
+    char *folder = folder_of(path);
+    bool done = true;
+    for (size_t i = 0; done && i < calls->count; i++) {
+        done = run_call(opened, &calls->items[i], folder, i, s);
+    }
+    free(folder);
+    return done;
+}
+
+static bool run_all(const run_options *options, const opened_model *opened, const json_value *calls)
+{
+    sink s = {.options = options};
+    if (options->output != NULL && !npz_open(&s.npz, options->output)) {
+        return false;
+    }
+    bool done = calls != NULL ? run_calls(opened, options->calls, calls, &s) : run_once(options, opened, &s);
+    if (done || calls != NULL) {
+        sink_end_json(&s);
+        if (options->output != NULL) {
+            done = npz_commit(&s.npz) && done;
+        }
+    }
+    npz_discard(&s.npz);
+    return done;
+}
+
+static bool read_calls(const char *path, json_value **calls)
+{
+    unsigned char *text;
+    size_t size;
+    *calls = NULL;
+    if (!file_read(path, (size_t)1 << 30, &text, &size)) {
+        return false;
+    }
+    *calls = json_parse(path, (const char *)text, size);
+    free(text);
+    return *calls != NULL && check_calls(path, *calls);
+}
+
+static int run_checked(run_options *options)
+{
+    const bool listed = options->inputs.count != 0;
+    if (options->calls != NULL && (listed || options->bundled >= 0 || options->method != NULL)) {
+        return error_usage(usage, "--calls takes the place of -i, --bundled and --method");
+    }
+    if (options->bundled >= 0 && listed) {
+        return error_usage(usage, "--bundled takes the place of -i");
+    }
+    const int status = model_options_check(&options->model, usage);
+    if (status != ARGS_GO_ON) {
+        return status;
+    }
+    options->model.print_to_stderr = options->json;
+    json_value *calls = NULL;
+    opened_model opened;
+    bool done = options->calls == NULL || read_calls(options->calls, &calls);
+    if (done) {
+        done = model_open(&opened, options->positional.items[0], &options->model);
+        if (done) {
+            done = run_all(options, &opened, calls);
+            model_close(&opened);
+        }
+    }
+    json_free(calls);
+    return done ? 0 : EXIT_WORK_FAILED;
+}
+
+int command_run(int argc, char **argv)
+{
+    run_options options = {.bundled = -1};
+    const arg_option rows[] = {
+        {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
+        {"--output", 'o', ARG_TEXT, &options.output, 0, 0},
+        {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
+        {"--method", 0, ARG_TEXT, &options.method, 0, 0},
+        {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
+        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        MODEL_OPTION_ROWS(options.model),
+    };
+    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
+    int status = args_parse(&table, argc, argv);
+    if (status == ARGS_GO_ON) {
+        status = run_checked(&options);
+    }
+    args_release(&table);
+    return status;
+}
