@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where an instruction came from. Two records, written only on request:
-//   mobile_debug_handles.pkl   (version, (function name, (("function_debug_handles", ([handle per instruction],)),)),
-//   …) callstack_debug_map.pkl    ((handle, source tag, node, frame or None), …) frame = ((class name, instance name)
-//   or None, source tag, frame or None, name of the function called)
+//   mobile_debug_handles.pkl   (version, entry, …)
+//   entry = (function name, (("function_debug_handles", ([handle per instruction],)),))
+//   callstack_debug_map.pkl    ((handle, source tag, node, frame or None), …)
+//   frame = ((class name, instance name) or None, source tag, frame or None, name of the function called)
 // The text of a handle is PyTorch's module hierarchy:
-// "top(Net)::<unknown>.seq(Sequential)::forward.1(A)::forward.aten::add".
+//   top(Net)::<unknown>.seq(Sequential)::forward.1(A)::forward.aten::add
 #include "format/lite_archive.h"
 
 enum { LONGEST_TEXT = 1000, BUDGET_FACTOR = 16, BUDGET_LEAST = 1 << 20 };

@@ -34,13 +34,43 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
     return taper_registry_schema(registry, op, &(*node)->schema, error);
 }
 
+// is_floating_point of every tensor, isinstance(…, float) of every number, joined by __or__; before node.
+static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node, taper_ir_value **result,
+                                 taper_error *error)
+{
+    static const taper_type *const floats[1] = {&taper_type_float};
+    *result = NULL;
+    for (size_t i = 0; i < node->input_count; i++) {
+        taper_node *test, *both;
+        if (node->schema->args[i].type->kind == TAPER_TYPE_TENSOR) {
+            TAPER_TRY(op_node(graph, registry, "aten::is_floating_point", "", 1, &test, error));
+        } else {
+            TAPER_TRY(taper_node_create(graph, TAPER_NODE_ISINSTANCE, 1, 1, &test, error));
+            test->types = floats;
+            test->type_count = 1;
+        }
+        taper_node_insert_before(test, node);
+        taper_node_set_input(test, 0, taper_node_in(node, i));
+        if (*result == NULL) {
+            *result = &test->outputs[0];
+            continue;
+        }
+        TAPER_TRY(op_node(graph, registry, "aten::__or__", "bool", 2, &both, error));
+        taper_node_insert_before(both, node);
+        taper_node_set_input(both, 0, *result);
+        taper_node_set_input(both, 1, &test->outputs[0]);
+        *result = &both->outputs[0];
+    }
+    return TAPER_OK;
+}
+
 static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_registry *registry, const upgrader *u,
                                 taper_ir_value **outputs, taper_error *error)
 {
-    // Whether anything floats: taper::any_floating looks at tensors and numbers alike.
-    taper_node *floating, *branch, *truncated, *mode;
+    taper_ir_value *floating;
+    taper_node *branch, *truncated, *mode;
     const size_t inputs = node->input_count;
-    TAPER_TRY(op_node(graph, registry, "taper::any_floating", "", inputs, &floating, error));
+    TAPER_TRY(any_floating(graph, registry, node, &floating, error));
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 1, 1, &branch, error));
     TAPER_TRY(op_node(graph, registry, u->name, u->overload, inputs + 1, &truncated, error));
     taper_string *text = taper_string_new(taper_registry_heap(registry), "trunc", 5);
@@ -48,15 +78,13 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
         return taper_fail_memory(error);
     }
     TAPER_TRY(taper_node_constant(graph, TAPER_VAL(text), &mode, error));
-    taper_node_insert_before(floating, node);
     taper_node_insert_before(mode, node);
     taper_node_insert_before(branch, node);
     for (size_t i = 0; i < inputs; i++) {
-        taper_node_set_input(floating, i, taper_node_in(node, i));
         taper_node_set_input(truncated, i < 2 ? i : i + 1, taper_node_in(node, i)); // self, other, *, rounding_mode, out
     }
     taper_node_set_input(truncated, 2, &mode->outputs[0]);
-    taper_node_set_input(branch, 0, &floating->outputs[0]);
+    taper_node_set_input(branch, 0, floating);
     branch->block_count = 2;
     TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[0], error));
     TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[1], error));

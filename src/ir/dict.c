@@ -5,8 +5,10 @@
 
 enum { LINEAR_LIMIT = 8 };
 
-static bool hash_value(taper_val key, uint64_t *hash)
+// The seed keeps a file from choosing keys that collide.
+static bool hash_value(const taper_dict *dict, taper_val key, uint64_t *hash)
 {
+    const uint64_t seed = (uint64_t)(uintptr_t)dict->head.head.heap * UINT64_C(0x9E3779B97F4A7C15);
     uint64_t h = 0;
     switch (key.tag) {
     case TAPER_BOOLEAN:
@@ -32,7 +34,7 @@ static bool hash_value(taper_val key, uint64_t *hash)
         break;
     }
     case TAPER_STRING:
-        h = UINT64_C(14695981039346656037);
+        h = UINT64_C(14695981039346656037) ^ seed;
         for (size_t i = 0; i < key.as.string->length; i++) {
             h = (h ^ (unsigned char)key.as.string->data[i]) * UINT64_C(1099511628211);
         }
@@ -43,6 +45,7 @@ static bool hash_value(taper_val key, uint64_t *hash)
     default:
         return false;
     }
+    h ^= seed;
     h ^= h >> 33;
     h *= UINT64_C(0xff51afd7ed558ccd);
     h ^= h >> 33;
@@ -65,7 +68,7 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
 static size_t find(const taper_dict *dict, taper_val key)
 {
     uint64_t hash;
-    if (!hash_value(key, &hash)) {
+    if (!hash_value(dict, key, &hash)) {
         return SIZE_MAX;
     }
     if (dict->index == NULL) {
@@ -94,7 +97,7 @@ taper_val *taper_dict_find(const taper_dict *dict, taper_val key)
 static void enter(taper_dict *dict, size_t position)
 {
     uint64_t hash = 0;
-    (void)hash_value(taper_dict_key(dict, position), &hash);
+    (void)hash_value(dict, taper_dict_key(dict, position), &hash);
     const size_t mask = dict->index_size - 1;
     size_t at = (size_t)hash & mask;
     while (dict->index[at] != 0) {
@@ -117,7 +120,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
 {
     uint64_t hash;
     taper_status status = TAPER_OK;
-    if (!hash_value(key, &hash)) {
+    if (!hash_value(dict, key, &hash)) {
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "a %s cannot be a key of a dict", taper_val_kind_name(key));
         goto fail;
     }

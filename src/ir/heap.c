@@ -18,11 +18,13 @@ struct taper_heap {
     taper_spin lock;
     size_t live; // objects alive, and one for the owner
     taper_container *containers;
-    taper_storage_source *source;
+    _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
     size_t bytes, used, limit;
     uint64_t calls;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
+    // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
+    uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 
 taper_status taper_heap_create(const taper_allocator *allocator, taper_types *types, taper_heap **heap, taper_error *error)
@@ -50,12 +52,12 @@ taper_types *taper_heap_types(const taper_heap *heap)
 
 void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
 {
-    heap->source = source;
+    atomic_store_explicit(&heap->source, source, memory_order_release);
 }
 
 taper_storage_source *taper_heap_source(taper_heap *heap)
 {
-    return heap->source;
+    return atomic_load_explicit(&heap->source, memory_order_acquire);
 }
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)
@@ -116,7 +118,15 @@ static void *take(free_block **list)
     return block;
 }
 
-static void *alloc_large(taper_heap *heap, size_t size)
+static void count_scratch(taper_heap *heap, size_t class)
+{
+    const uint32_t live = ++heap->scratch_live[class];
+    if (live > heap->scratch_peak[class]) {
+        heap->scratch_peak[class] = live;
+    }
+}
+
+static void *alloc_large(taper_heap *heap, size_t size, bool scratch)
 {
     if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
         return NULL;
@@ -130,6 +140,9 @@ static void *alloc_large(taper_heap *heap, size_t size)
     void *ptr = NULL;
     const bool allowed = charge(heap, block);
     if (allowed) {
+        if (scratch) {
+            count_scratch(heap, class);
+        }
         ptr = take(&heap->large[class]);
         if (ptr == NULL) {
             heap->calls++;
@@ -145,6 +158,7 @@ static void *alloc_large(taper_heap *heap, size_t size)
         taper_spin_lock(&heap->lock);
         heap->used -= block;
         heap->bytes -= raw_size(block);
+        heap->scratch_live[class] -= scratch;
         taper_spin_unlock(&heap->lock);
         return NULL;
     }
@@ -157,7 +171,7 @@ static void *alloc_large(taper_heap *heap, size_t size)
 void *taper_heap_alloc(taper_heap *heap, size_t size)
 {
     if (size >= SMALL_LIMIT) {
-        return alloc_large(heap, size);
+        return alloc_large(heap, size, true);
     }
     const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
     const size_t block = class * SMALL_STEP;
@@ -184,7 +198,12 @@ void *taper_heap_alloc(taper_heap *heap, size_t size)
     return ptr;
 }
 
-void taper_heap_free(taper_heap *heap, void *ptr, size_t size)
+void *taper_heap_alloc_storage(taper_heap *heap, size_t size)
+{
+    return alloc_large(heap, size, false);
+}
+
+static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
 {
     if (ptr == NULL) {
         return;
@@ -194,6 +213,7 @@ void taper_heap_free(taper_heap *heap, void *ptr, size_t size)
     if (size >= SMALL_LIMIT) {
         size_t bytes;
         const size_t class = large_class(size, &bytes);
+        heap->scratch_live[class] -= scratch;
         block->next = heap->large[class];
         heap->large[class] = block;
         heap->used -= bytes;
@@ -204,6 +224,42 @@ void taper_heap_free(taper_heap *heap, void *ptr, size_t size)
         heap->used -= class * SMALL_STEP;
     }
     taper_spin_unlock(&heap->lock);
+}
+
+void taper_heap_free(taper_heap *heap, void *ptr, size_t size)
+{
+    free_any(heap, ptr, size, true);
+}
+
+void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size)
+{
+    free_any(heap, ptr, size, false);
+}
+
+void taper_heap_trim_storages(taper_heap *heap)
+{
+    for (size_t class = 0; class < LARGE_CLASSES; class ++) {
+        const size_t power = (size_t)1 << (class / 4 + 10);
+        const size_t size = raw_size(power + class % 4 * (power / 4));
+        taper_spin_lock(&heap->lock);
+        uint32_t keep = heap->scratch_peak[class] - heap->scratch_live[class];
+        free_block **link = &heap->large[class];
+        while (*link != NULL && keep > 0) {
+            link = &(*link)->next;
+            keep--;
+        }
+        free_block *block = *link;
+        *link = NULL;
+        taper_spin_unlock(&heap->lock);
+        while (block != NULL) {
+            free_block *next = block->next;
+            taper_free(&heap->allocator, raw_pointer(block), size);
+            taper_spin_lock(&heap->lock);
+            heap->bytes -= size;
+            taper_spin_unlock(&heap->lock);
+            block = next;
+        }
+    }
 }
 
 void taper_heap_trim(taper_heap *heap)
@@ -335,7 +391,7 @@ void taper_heap_close(taper_heap *heap)
     if (heap == NULL) {
         return;
     }
-    heap->source = NULL;
+    taper_heap_set_source(heap, NULL);
     taper_spin_lock(&heap->lock);
     // References that no container of this heap accounts for are held from outside.
     for (taper_container *c = heap->containers; c != NULL; c = c->next) {

@@ -30,6 +30,11 @@ void taper_heap_trim(taper_heap *heap);                    // free blocks go bac
 uint64_t taper_heap_calls(const taper_heap *heap);         // allocator calls so far
 size_t taper_heap_bytes(const taper_heap *heap);           // held from the allocator, free blocks included
 
+// For storages: blocks of at least 1 KiB that a trim after planning does not keep for scratch.
+void *taper_heap_alloc_storage(taper_heap *heap, size_t size);
+void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size);
+void taper_heap_trim_storages(taper_heap *heap);
+
 // For value.c and tensor.c.
 void taper_heap_unlink(taper_heap *heap, taper_container *container);
 void taper_heap_forget(taper_heap *heap);

@@ -25,12 +25,11 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
 {
     *storage = NULL;
     taper_storage_source *source = taper_heap_source(heap);
-    uint32_t slot = 0;
     taper_obj *owner = NULL;
-    void *data = source != NULL && source->place != NULL ? source->place(source, bytes, &slot, &owner) : NULL;
+    void *data = source != NULL && source->place != NULL ? source->place(source, bytes, &owner) : NULL;
     const bool placed = data != NULL;
     if (!placed) {
-        data = bytes <= (size_t)TAPER_LIMIT_TENSOR_BYTES ? taper_heap_alloc(heap, block_size(bytes)) : NULL;
+        data = bytes <= (size_t)TAPER_LIMIT_TENSOR_BYTES ? taper_heap_alloc_storage(heap, block_size(bytes)) : NULL;
         if (data == NULL) {
             return taper_fail(error, TAPER_ERROR_RESOURCE, "out of memory: a tensor of %zu bytes", bytes);
         }
@@ -38,13 +37,12 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
     *storage = new_storage(heap, placed ? TAPER_STORAGE_PLANNED : TAPER_STORAGE_OWNED, data, bytes);
     if (*storage == NULL) {
         if (!placed) {
-            taper_heap_free(heap, data, block_size(bytes));
+            taper_heap_free_storage(heap, data, block_size(bytes));
         } else if (owner != NULL) {
             taper_obj_release(owner);
         }
         return taper_fail_memory(error);
     }
-    (*storage)->plan_slot = slot;
     (*storage)->owner = owner;
     if (source != NULL && source->born != NULL) {
         source->born(source, *storage);
@@ -85,7 +83,7 @@ static void drop_data(taper_storage *storage)
 {
     switch (storage->kind) {
     case TAPER_STORAGE_OWNED:
-        taper_heap_free(storage->head.heap, storage->data, block_size(storage->bytes));
+        taper_heap_free_storage(storage->head.heap, storage->data, block_size(storage->bytes));
         break;
     case TAPER_STORAGE_HOST:
         if (storage->release != NULL) {
@@ -110,7 +108,7 @@ taper_status taper_storage_write(taper_storage *storage, taper_error *error)
 {
     if (storage->read_only) {
         taper_heap *heap = storage->head.heap;
-        void *data = taper_heap_alloc(heap, block_size(storage->bytes));
+        void *data = taper_heap_alloc_storage(heap, block_size(storage->bytes));
         if (data == NULL) {
             return taper_fail_memory(error);
         }

@@ -30,7 +30,7 @@ typedef struct taper_storage {
     taper_obj *owner;             // of BORROWED and PLANNED, may be NULL
     void (*release)(void *user);
     void *user;
-    uint32_t plan_slot; // of PLANNED
+    uint32_t plan_run, plan_slot; // the planner's: which run bore it, as which one
 } taper_storage;
 
 typedef enum taper_qscheme {
@@ -79,7 +79,7 @@ TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_er
 
 // Where storages of a run come from. Set by the executor for the time of a run; NULL otherwise.
 typedef struct taper_storage_source {
-    void *(*place)(struct taper_storage_source *source, size_t bytes, uint32_t *slot, taper_obj **owner); // NULL: use the heap
+    void *(*place)(struct taper_storage_source *source, size_t bytes, taper_obj **owner); // NULL: use the heap
     void (*born)(struct taper_storage_source *source, taper_storage *storage);
     void (*died)(struct taper_storage_source *source, taper_storage *storage);
 } taper_storage_source;

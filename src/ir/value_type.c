@@ -115,8 +115,8 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
         if (value.tag != TAPER_TUPLE || value.as.tuple->count != type->count) {
             return false;
         }
-        if (type->name != NULL) {
-            return value.as.tuple->type != NULL && taper_type_equal(value.as.tuple->type, type);
+        if (type->name != NULL && value.as.tuple->type != NULL) { // named tuples of files and of hosts are plain
+            return taper_type_equal(value.as.tuple->type, type);
         }
         for (size_t i = 0; i < type->count; i++) {
             if (!is_a(value.as.tuple->items[i], type->items[i], depth + 1)) {

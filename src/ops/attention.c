@@ -15,14 +15,14 @@ static taper_status check_shapes(taper_run *run, const taper_mha *mha)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected 3-D `query`, got %u-D tensor", q->rank);
     }
     if (q->sizes[2] != mha->embed) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "passed-in embed_dim %lld didn't match last dim of query %lld", (long long)mha->embed,
-                   (long long)q->sizes[2]);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "passed-in embed_dim %lld didn't match last dim of query %lld",
+                   (long long)mha->embed, (long long)q->sizes[2]);
     }
     const taper_tensor *const others[] = {mha->key, mha->value};
     for (size_t i = 0; i < 2; i++) {
         if (others[i]->rank != 3 || memcmp(others[i]->sizes, q->sizes, 3 * sizeof *q->sizes) != 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected `query`/`key`/`value` shapes to match, got %s and %s", TAPER_SHAPE(q),
-                       TAPER_SHAPE(others[i]));
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected `query`/`key`/`value` shapes to match, got %s and %s",
+                       TAPER_SHAPE(q), TAPER_SHAPE(others[i]));
         }
     }
     if (mha->heads < 1 || mha->embed % mha->heads != 0) {
@@ -37,17 +37,21 @@ static taper_status check_shapes(taper_run *run, const taper_mha *mha)
         const char *name;
         size_t rank;
         int64_t sizes[2];
-    } wanted[] = {{mha->qkv_weight, "qkv_weight", 2, {triple, mha->embed}}, {mha->qkv_bias, "qkv_bias", 1, {triple, 0}},
-                  {mha->out_weight, "proj_weight", 2, {mha->embed, mha->embed}}, {mha->out_bias, "proj_bias", 1, {mha->embed, 0}}};
+    } wanted[] = {{mha->qkv_weight, "qkv_weight", 2, {triple, mha->embed}},
+                  {mha->qkv_bias, "qkv_bias", 1, {triple, 0}},
+                  {mha->out_weight, "proj_weight", 2, {mha->embed, mha->embed}},
+                  {mha->out_bias, "proj_bias", 1, {mha->embed, 0}}};
     for (size_t i = 0; i < 4; i++) {
         const taper_tensor *t = wanted[i].tensor;
-        if (t->rank != wanted[i].rank || t->sizes[0] != wanted[i].sizes[0] || (t->rank == 2 && t->sizes[1] != wanted[i].sizes[1])) {
+        if (t->rank != wanted[i].rank || t->sizes[0] != wanted[i].sizes[0] ||
+            (t->rank == 2 && t->sizes[1] != wanted[i].sizes[1])) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected `%s` to have sizes %s, but it has %s", wanted[i].name,
                        taper_shape_print(wanted[i].rank, wanted[i].sizes).text, TAPER_SHAPE(t));
         }
         if (t->dtype != q->dtype) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but `%s` is %s", taper_dtype_torch_name((taper_dtype)q->dtype),
-                       wanted[i].name, taper_dtype_torch_name((taper_dtype)t->dtype));
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but `%s` is %s",
+                       taper_dtype_torch_name((taper_dtype)q->dtype), wanted[i].name,
+                       taper_dtype_torch_name((taper_dtype)t->dtype));
         }
     }
     if (!taper_dtype_is_float((taper_dtype)q->dtype) || mha->key->dtype != q->dtype || mha->value->dtype != q->dtype) {
@@ -78,7 +82,8 @@ static taper_status expand_mask(taper_run *run, const taper_mha *mha, const tape
         fits = taper_broadcast_strides(mask, 4, sizes, strides);
     }
     if (!fits) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "a mask of sizes %s (type %lld) does not fit attention of sizes %s", TAPER_SHAPE(mask),
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "a mask of sizes %s (type %lld) does not fit attention of sizes %s", TAPER_SHAPE(mask),
                    (long long)mha->mask_type, taper_shape_print(4, sizes).text);
     }
     *twin = taper_tensor_twin(mask, 4, sizes, strides);
@@ -131,7 +136,8 @@ static taper_status project_all(taper_run *run, const taper_mha *mha, taper_dtyp
     taper_tensor *const inputs[] = {mha->query, mha->key, mha->value};
     TAPER_TRY(taper_tensor_new(run->heap, work, 4, all, NULL, &own->qkv, run->error));
     for (int64_t i = 0; i < 3; i++) {
-        taper_tensor weight = taper_tensor_twin(mha->qkv_weight, 2, (const int64_t[]){mha->embed, mha->embed}, mha->qkv_weight->strides);
+        taper_tensor weight =
+            taper_tensor_twin(mha->qkv_weight, 2, (const int64_t[]){mha->embed, mha->embed}, mha->qkv_weight->strides);
         taper_tensor bias = taper_tensor_twin(mha->qkv_bias, 1, &mha->embed, mha->qkv_bias->strides);
         weight.offset += i * mha->embed * mha->qkv_weight->strides[0];
         bias.offset += i * mha->embed * mha->qkv_bias->strides[0];
@@ -153,7 +159,8 @@ static taper_status project_all(taper_run *run, const taper_mha *mha, taper_dtyp
 
 static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
-    const int64_t b = mha->query->sizes[0], t = mha->query->sizes[1], e = mha->embed, heads = mha->heads, depth = e / heads;
+    const int64_t b = mha->query->sizes[0], t = mha->query->sizes[1], e = mha->embed, heads = mha->heads,
+                  depth = e / heads;
     const int64_t item = (int64_t)taper_tensor_item(own->qkv), plane = b * t * e;
     taper_tensor mask = {0};
     if (mha->mask != NULL) {
@@ -167,9 +174,19 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, (const int64_t[]){b, t, e}, NULL, &own->joined, run->error));
     for (int64_t i = 0; i < b * heads; i++) {
         const int64_t at = i / heads * t * e + i % heads * depth;
-        const taper_gemm gemm = {.dtype = work, .m = t, .n = t, .k = depth, .a = q + at * item, .a_row = e, .a_column = 1,
-                                 .b = k + at * item, .b_row = 1, .b_column = e,
-                                 .c = (char *)taper_tensor_mutable(own->scores) + i * t * t * item, .c_row = t, .c_column = 1};
+        const taper_gemm gemm = {.dtype = work,
+                                 .m = t,
+                                 .n = t,
+                                 .k = depth,
+                                 .a = q + at * item,
+                                 .a_row = e,
+                                 .a_column = 1,
+                                 .b = k + at * item,
+                                 .b_row = 1,
+                                 .b_column = e,
+                                 .c = (char *)taper_tensor_mutable(own->scores) + i * t * t * item,
+                                 .c_row = t,
+                                 .c_column = 1};
         TAPER_TRY(taper_gemm_run(run, &gemm));
         if (mha->mask != NULL) {
             apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
@@ -178,10 +195,19 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
     taper_softmax_rows(own->scores);
     for (int64_t i = 0; i < b * heads; i++) {
         const int64_t at = i / heads * t * e + i % heads * depth;
-        const taper_gemm gemm = {.dtype = work, .m = t, .n = depth, .k = t,
-                                 .a = (const char *)taper_tensor_data(own->scores) + i * t * t * item, .a_row = t, .a_column = 1,
-                                 .b = v + at * item, .b_row = e, .b_column = 1,
-                                 .c = (char *)taper_tensor_mutable(own->joined) + at * item, .c_row = e, .c_column = 1};
+        const taper_gemm gemm = {.dtype = work,
+                                 .m = t,
+                                 .n = depth,
+                                 .k = t,
+                                 .a = (const char *)taper_tensor_data(own->scores) + i * t * t * item,
+                                 .a_row = t,
+                                 .a_column = 1,
+                                 .b = v + at * item,
+                                 .b_row = e,
+                                 .b_column = 1,
+                                 .c = (char *)taper_tensor_mutable(own->joined) + at * item,
+                                 .c_row = e,
+                                 .c_column = 1};
         TAPER_TRY(taper_gemm_run(run, &gemm));
     }
     return TAPER_OK;
@@ -191,13 +217,16 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
 static taper_status average_heads(taper_run *run, const taper_tensor *scores, taper_tensor **result)
 {
     const int64_t b = scores->sizes[0], heads = scores->sizes[1], t = scores->sizes[2];
-    TAPER_TRY(taper_tensor_zeros(run->heap, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, result, run->error));
+    TAPER_TRY(
+        taper_tensor_zeros(run->heap, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, result, run->error));
     for (int64_t i = 0; i < b * heads; i++) {
         for (int64_t j = 0; j < t * t; j++) {
             if (scores->dtype == TAPER_F32) {
-                ((float *)taper_tensor_mutable(*result))[i / heads * t * t + j] += ((const float *)taper_tensor_data(scores))[i * t * t + j];
+                ((float *)taper_tensor_mutable(*result))[i / heads * t * t + j] +=
+                    ((const float *)taper_tensor_data(scores))[i * t * t + j];
             } else {
-                ((double *)taper_tensor_mutable(*result))[i / heads * t * t + j] += ((const double *)taper_tensor_data(scores))[i * t * t + j];
+                ((double *)taper_tensor_mutable(*result))[i / heads * t * t + j] +=
+                    ((const double *)taper_tensor_data(scores))[i * t * t + j];
             }
         }
     }
@@ -286,7 +315,8 @@ taper_status taper_op_transform_bias_rescale_qkv(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 2, &heads));
     if (qkv->rank != 3 || bias->rank != 1 || bias->sizes[0] != qkv->sizes[2] || qkv->sizes[2] % 3 != 0 || heads < 1 ||
         qkv->sizes[2] / 3 % heads != 0 || qkv->dtype != bias->dtype || !taper_dtype_is_float((taper_dtype)qkv->dtype)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "qkv of sizes %s, qkv_bias of sizes %s and num_heads %lld do not fit", TAPER_SHAPE(qkv),
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "qkv of sizes %s, qkv_bias of sizes %s and num_heads %lld do not fit", TAPER_SHAPE(qkv),
                    TAPER_SHAPE(bias), (long long)heads);
     }
     const int64_t b = qkv->sizes[0], t = qkv->sizes[1], e = qkv->sizes[2] / 3, depth = e / heads;

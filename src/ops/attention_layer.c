@@ -7,7 +7,17 @@
 #include "ops/linear.h"
 #include "ops/matmul.h"
 
-enum { NORM_WEIGHT_1, NORM_BIAS_1, NORM_WEIGHT_2, NORM_BIAS_2, FFN_WEIGHT_1, FFN_BIAS_1, FFN_WEIGHT_2, FFN_BIAS_2, LAYER_TENSORS };
+enum {
+    NORM_WEIGHT_1,
+    NORM_BIAS_1,
+    NORM_WEIGHT_2,
+    NORM_BIAS_2,
+    FFN_WEIGHT_1,
+    FFN_BIAS_1,
+    FFN_WEIGHT_2,
+    FFN_BIAS_2,
+    LAYER_TENSORS
+};
 
 typedef struct encoder {
     taper_mha mha;
@@ -24,15 +34,19 @@ static taper_status check_layer(const taper_call *call, const encoder *layer)
     const struct {
         size_t rank;
         int64_t sizes[2];
-    } wanted[LAYER_TENSORS] = {{1, {e, 0}}, {1, {e, 0}}, {1, {e, 0}}, {1, {e, 0}}, {2, {inner, e}}, {1, {inner, 0}}, {2, {e, inner}}, {1, {e, 0}}};
+    } wanted[LAYER_TENSORS] = {{1, {e, 0}},     {1, {e, 0}},     {1, {e, 0}},     {1, {e, 0}},
+                               {2, {inner, e}}, {1, {inner, 0}}, {2, {e, inner}}, {1, {e, 0}}};
     for (size_t i = 0; i < LAYER_TENSORS; i++) {
         const taper_tensor *t = layer->given[i];
-        if (t->rank != wanted[i].rank || t->sizes[0] != wanted[i].sizes[0] || (t->rank == 2 && t->sizes[1] != wanted[i].sizes[1])) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should have sizes %s, has %s", call->schema->args[10 + i].name,
-                       taper_shape_print(wanted[i].rank, wanted[i].sizes).text, TAPER_SHAPE(t));
+        if (t->rank != wanted[i].rank || t->sizes[0] != wanted[i].sizes[0] ||
+            (t->rank == 2 && t->sizes[1] != wanted[i].sizes[1])) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should have sizes %s, has %s",
+                       call->schema->args[10 + i].name, taper_shape_print(wanted[i].rank, wanted[i].sizes).text,
+                       TAPER_SHAPE(t));
         }
         if (t->dtype != layer->mha.query->dtype) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should have the dtype of src", call->schema->args[10 + i].name);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should have the dtype of src",
+                       call->schema->args[10 + i].name);
         }
     }
     return TAPER_OK;
@@ -55,7 +69,8 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, layer->mha.query->sizes, NULL, src, run->error));
     TAPER_TRY(taper_tensor_copy(*src, layer->mha.query, run->error));
     for (size_t i = 0; i < LAYER_TENSORS; i++) {
-        TAPER_TRY(taper_tensor_new(run->heap, work, layer->given[i]->rank, layer->given[i]->sizes, NULL, &own[i], run->error));
+        TAPER_TRY(taper_tensor_new(run->heap, work, layer->given[i]->rank, layer->given[i]->sizes, NULL, &own[i],
+                                   run->error));
         TAPER_TRY(taper_tensor_copy(own[i], layer->given[i], run->error));
     }
     taper_mha mha = layer->mha;
@@ -113,7 +128,8 @@ taper_status taper_op_transformer_encoder_layer(taper_call *call)
     TAPER_TRY(taper_arg_int_or(call, 19, -1, &mha->mask_type));
     const taper_dtype dtype = (taper_dtype)mha->query->dtype;
     if (mha->query->rank != 3 || mha->query->sizes[2] != mha->embed || !taper_dtype_is_float(dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "src should be a floating-point tensor of 3 dimensions, the last of size %lld, its sizes are %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "src should be a floating-point tensor of 3 dimensions, the last of size %lld, its sizes are %s",
                    (long long)mha->embed, TAPER_SHAPE(mha->query));
     }
     TAPER_TRY(check_layer(call, &layer));
@@ -171,7 +187,8 @@ typedef struct sdpa_work {
     taper_tensor *q, *k, *v, *mask, *scores, *out;
 } sdpa_work;
 
-static taper_status run_sdpa(taper_call *call, taper_tensor *const *inputs, taper_tensor *mask, bool causal, sdpa_work *own)
+static taper_status run_sdpa(taper_call *call, taper_tensor *const *inputs, taper_tensor *mask, bool causal,
+                             sdpa_work *own)
 {
     taper_run *run = call->run;
     const taper_dtype work = taper_work_dtype((taper_dtype)inputs[0]->dtype);
@@ -181,7 +198,8 @@ static taper_status run_sdpa(taper_call *call, taper_tensor *const *inputs, tape
     taper_tensor k = taper_tensor_twin_t(own->k);
     TAPER_TRY(taper_matmul_new(run, own->q, &k, &own->scores));
     const double depth = (double)taper_max_i64(inputs[0]->sizes[inputs[0]->rank - 1u], 1);
-    const taper_scalar scale = {.kind = TAPER_SCALAR_DOUBLE, .f = 1.0 / sqrt(depth)}, zero = {.kind = TAPER_SCALAR_DOUBLE};
+    const taper_scalar scale = {.kind = TAPER_SCALAR_DOUBLE, .f = 1.0 / sqrt(depth)},
+                       zero = {.kind = TAPER_SCALAR_DOUBLE};
     TAPER_TRY(taper_product_combine(run, own->scores, own->scores, zero, scale));
     if (mask != NULL) {
         TAPER_TRY(mask_to_add(run, mask, work, &own->mask));
@@ -202,8 +220,10 @@ taper_status taper_op_scaled_dot_product_attention(taper_call *call)
     taper_error *error = call->run->error;
     for (size_t i = 0; i < 3; i++) {
         TAPER_TRY(taper_arg_tensor(call, i, &inputs[i]));
-        if (inputs[i]->rank < 2 || !taper_dtype_is_float((taper_dtype)inputs[i]->dtype) || inputs[i]->dtype != inputs[0]->dtype) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s should have at least 2 dimensions and a floating-point dtype, its sizes are %s",
+        if (inputs[i]->rank < 2 || !taper_dtype_is_float((taper_dtype)inputs[i]->dtype) ||
+            inputs[i]->dtype != inputs[0]->dtype) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "%s should have at least 2 dimensions and a floating-point dtype, its sizes are %s",
                        call->schema->args[i].name, TAPER_SHAPE(inputs[i]));
         }
     }
@@ -211,10 +231,12 @@ taper_status taper_op_scaled_dot_product_attention(taper_call *call)
     TAPER_TRY(taper_arg_double(call, 4, &dropout));
     TAPER_TRY(taper_arg_bool(call, 6, &causal));
     if (causal && mask != NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True");
     }
     if (dropout > 0.0) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "dropout in attention is not supported; export the model with dropout_p=0");
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "dropout in attention is not supported; export the model with dropout_p=0");
     }
     sdpa_work own = {0};
     taper_status status = run_sdpa(call, inputs, mask, causal, &own);

@@ -18,7 +18,8 @@ static void NAME(softmax)(ELEMENT *x, int64_t rows, int64_t width)
     }
 }
 
-static void NAME(layer_norm)(ELEMENT *x, int64_t rows, int64_t width, const ELEMENT *weight, const ELEMENT *bias, double eps)
+static void NAME(layer_norm)(ELEMENT *x, int64_t rows, int64_t width, const ELEMENT *weight, const ELEMENT *bias,
+                             double eps)
 {
     for (int64_t r = 0; r < rows; r++, x += width) {
         double sum = 0.0, squares = 0.0;

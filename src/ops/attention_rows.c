@@ -34,13 +34,16 @@ void taper_softmax_rows(taper_tensor *tensor)
     }
 }
 
-void taper_layer_norm_rows(taper_tensor *tensor, int64_t width, const taper_tensor *weight, const taper_tensor *bias, double eps)
+void taper_layer_norm_rows(taper_tensor *tensor, int64_t width, const taper_tensor *weight, const taper_tensor *bias,
+                           double eps)
 {
     const int64_t rows = width == 0 ? 0 : taper_tensor_numel(tensor) / width;
     if (tensor->dtype == TAPER_F32) {
-        layer_norm_f32(taper_tensor_mutable(tensor), rows, width, taper_tensor_data(weight), taper_tensor_data(bias), eps);
+        layer_norm_f32(taper_tensor_mutable(tensor), rows, width, taper_tensor_data(weight), taper_tensor_data(bias),
+                       eps);
     } else {
-        layer_norm_f64(taper_tensor_mutable(tensor), rows, width, taper_tensor_data(weight), taper_tensor_data(bias), eps);
+        layer_norm_f64(taper_tensor_mutable(tensor), rows, width, taper_tensor_data(weight), taper_tensor_data(bias),
+                       eps);
     }
 }
 

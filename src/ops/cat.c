@@ -144,32 +144,48 @@ static taper_status fill_cat(taper_error *error, const taper_list *list, const c
     return TAPER_OK;
 }
 
-static taper_status ret_cat(taper_call *call, const taper_list *list, int64_t dim)
+// A new tensor.
+static taper_status make_cat(taper_run *run, const taper_list *list, int64_t dim, taper_tensor **result)
 {
-    taper_run *run = call->run;
     cat_plan plan;
     TAPER_TRY(plan_cat(run->error, list, dim, &plan));
-    taper_tensor *result;
-    if (taper_ret_target(call, 0) != NULL) { // may overlap an input
-        TAPER_TRY(taper_check_cast(plan.dtype, (taper_dtype)taper_ret_target(call, 0)->dtype, run->error));
-        TAPER_TRY(taper_tensor_new(run->heap, plan.dtype, plan.rank, plan.sizes, NULL, &result, run->error));
-        const taper_status status = fill_cat(run->error, list, &plan, result);
-        if (status != TAPER_OK) {
-            taper_tensor_drop(result);
-            return status;
-        }
-        return taper_ret_tensor(call, 0, result);
+    int64_t strides[TAPER_MAX_RANK];
+    const bool planes = (plan.rank == 4 || plan.rank == 5) && (plan.any_hidden || plan.all_channels_last);
+    if (planes) {
+        taper_strides_channels_last(plan.rank, plan.sizes, strides);
     }
-    const bool planes = plan.rank == 4 || plan.rank == 5;
-    if (planes && (plan.any_hidden || plan.all_channels_last)) {
-        TAPER_TRY(taper_ret_new_nhwc(call, 0, plan.dtype, plan.rank, plan.sizes, plan.any_hidden, &result));
-    } else {
-        TAPER_TRY(taper_ret_new(call, 0, plan.dtype, plan.rank, plan.sizes, NULL, &result));
-    }
+    TAPER_TRY(taper_tensor_new(run->heap, plan.dtype, plan.rank, plan.sizes, planes ? strides : NULL, result, run->error));
+    (*result)->hidden_nhwc = planes && plan.any_hidden;
+    taper_status status = TAPER_OK;
     if (taper_dtype_is_quantized(plan.dtype) && plan.first != NULL) {
-        TAPER_TRY(taper_tensor_set_quantizer(result, plan.first->quantizer, run->error));
+        status = taper_tensor_set_quantizer(*result, plan.first->quantizer, run->error);
     }
-    return fill_cat(run->error, list, &plan, result);
+    if (status == TAPER_OK) {
+        status = fill_cat(run->error, list, &plan, *result);
+    }
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*result);
+    }
+    return status;
+}
+
+static taper_status ret_made(taper_call *call, taper_tensor *result)
+{
+    const taper_tensor *target = taper_ret_target(call, 0);
+    const taper_status status =
+        target == NULL ? TAPER_OK : taper_check_cast((taper_dtype)result->dtype, (taper_dtype)target->dtype, call->run->error);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    return taper_ret_tensor(call, 0, result);
+}
+
+static taper_status ret_cat(taper_call *call, const taper_list *list, int64_t dim)
+{
+    taper_tensor *result;
+    TAPER_TRY(make_cat(call->run, list, dim, &result));
+    return ret_made(call, result);
 }
 
 taper_status taper_op_cat(taper_call *call)
@@ -245,22 +261,32 @@ taper_status taper_op_stack(taper_call *call)
                               taper_sizes_print(first->rank, first->sizes).text, taper_sizes_print(x->rank, x->sizes).text, i);
         }
     }
-    return cat_changed(call, insert_dim, (int64_t)dim, (int64_t)dim);
+    if (dim == first->rank) {
+        return cat_changed(call, insert_dim, (int64_t)dim, (int64_t)dim);
+    }
+    // The concatenation along dim, which is then split in two: what PyTorch's strides are those of.
+    if (first->rank == TAPER_MAX_RANK) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+    }
+    TAPER_TRY(make_cat(call->run, list, (int64_t)dim, &x));
+    for (size_t d = x->rank; d > dim; d--) {
+        x->sizes[d] = x->sizes[d - 1];
+        x->strides[d] = x->strides[d - 1];
+    }
+    x->rank++;
+    x->sizes[dim] = (int64_t)list->count;
+    x->sizes[dim + 1] = first->sizes[dim];
+    x->strides[dim] = taper_mul_stride(taper_max_i64(x->sizes[dim + 1], 1), x->strides[dim + 1]);
+    if (taper_tensor_numel(x) == 0) {
+        taper_strides_contiguous(x->rank, x->sizes, x->strides);
+    }
+    return ret_made(call, x);
 }
 
-// atleast_Nd's dimensions: N = rank.
 static taper_status raise_rank(const taper_tensor *x, int64_t rank, taper_view *view, taper_error *error)
 {
-    if (x->rank == 0) {
-        TAPER_TRY(taper_view_insert(view, 0, 1, 1, error));
-    }
-    if (view->rank == 1 && rank >= 2) {
-        TAPER_TRY(taper_view_insert(view, 0, 1, taper_mul_stride(view->sizes[0], view->strides[0]), error));
-    }
-    if (view->rank == 2 && rank >= 3) {
-        TAPER_TRY(taper_view_insert(view, 2, 1, 1, error));
-    }
-    return TAPER_OK;
+    (void)x;
+    return taper_view_raise(view, (size_t)rank, error);
 }
 
 taper_status taper_op_hstack(taper_call *call)
@@ -364,7 +390,7 @@ taper_status taper_op_pad_sequence(taper_call *call)
     int64_t longest = 0;
     for (size_t i = 0; i < list->count; i++) {
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
-        if (x->rank == 0 || x->rank != first->rank || x->dtype != first->dtype || x->rank >= TAPER_MAX_RANK ||
+        if (x->rank == 0 || x->rank != first->rank || x->rank >= TAPER_MAX_RANK ||
             memcmp(x->sizes + 1, first->sizes + 1, (x->rank - 1u) * sizeof x->sizes[0]) != 0) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT, "sequences: item %zu does not fit to item 0", i);
         }
@@ -389,7 +415,7 @@ taper_status taper_op_pad_sequence(taper_call *call)
             part.sizes[d] = x->sizes[d];
             part.strides[d] = d == 0 ? part.strides[0] : result->strides[d + 1];
         }
-        status = taper_tensor_move(&part, x, error);
+        status = taper_tensor_copy(&part, x, error);
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(result);

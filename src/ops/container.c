@@ -51,7 +51,8 @@ taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t 
 {
     *list = NULL;
     if (capacity > TAPER_LIMIT_CONTAINER_ITEMS) {
-        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items", TAPER_LIMIT_CONTAINER_ITEMS);
+        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items",
+                          TAPER_LIMIT_CONTAINER_ITEMS);
     }
     *list = taper_list_new(call->run->heap, element, capacity);
     if (*list == NULL) {

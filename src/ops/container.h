@@ -10,7 +10,8 @@ TAPER_MUST_USE taper_status taper_items_equal(taper_run *run, taper_val a, taper
 // Wraps a negative index and checks it: "list index out of range".
 TAPER_MUST_USE taper_status taper_list_position(taper_run *run, const taper_list *list, int64_t index, size_t *at);
 // A new list as result 0.
-TAPER_MUST_USE taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t capacity, taper_list **list);
+TAPER_MUST_USE taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t capacity,
+                                           taper_list **list);
 
 typedef enum taper_list_code {
     TAPER_LIST_MIN,

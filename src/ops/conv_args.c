@@ -35,7 +35,8 @@ static taper_status read_sizes(const taper_call *call, const char *name, size_t 
     TAPER_TRY(taper_arg_ints(call, at, 0, TAPER_MAX_RANK, numbers, &count));
     if (count != 1 && count != rank) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "expected %s to be a single integer value or a list of %zu values to match the convolution dimensions, but got %s=%s",
+                   "expected %s to be a single integer value or a list of %zu values to match the convolution "
+                   "dimensions, but got %s=%s",
                    name, rank, name, taper_shape_print(count, numbers).text);
     }
     for (size_t i = 0; i < rank; i++) {
@@ -50,12 +51,14 @@ static taper_status pad_same(const taper_call *call, const taper_tensor *weight,
     for (size_t i = 0; i < params->rank; i++) {
         int64_t total;
         if (params->stride[i] != 1) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "padding='same' is not supported for strided convolutions");
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "padding='same' is not supported for strided convolutions");
         }
         if (params->dilation[i] <= 0 || weight->sizes[2 + i] == 0 ||
             !taper_mul_i64(params->dilation[i], weight->sizes[2 + i] - 1, &total)) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dilation %lld is not possible with a kernel of size %lld",
-                       (long long)params->dilation[i], (long long)weight->sizes[2 + i]);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "dilation %lld is not possible with a kernel of size %lld", (long long)params->dilation[i],
+                       (long long)weight->sizes[2 + i]);
         }
         params->padding[i] = total / 2;
         params->padding_end[i] = total - total / 2;
@@ -136,13 +139,16 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
     // The forms named after a dimension also take an input without a batch; convolution and _convolution do not.
     args->unbatched = named != 0 && args->input->rank == named + 1;
     if (named != 0 && !args->unbatched && args->input->rank != named + 2) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "Expected %zuD (unbatched) or %zuD (batched) input to %s, but got input of size: %s",
-                   named + 1, named + 2, last, TAPER_SHAPE(args->input));
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "Expected %zuD (unbatched) or %zuD (batched) input to %s, but got input of size: %s", named + 1,
+                   named + 2, last, TAPER_SHAPE(args->input));
     }
     if ((named != 0 && named != params->rank) || (named == 0 && args->input->rank != params->rank + 2)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "Expected %zu-dimensional input for %zu-dimensional weight %s, "
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "Expected %zu-dimensional input for %zu-dimensional weight %s, "
                    "but got %u-dimensional input of size %s instead",
-                   params->rank + 2, params->rank + 2, TAPER_SHAPE(args->weight), args->input->rank, TAPER_SHAPE(args->input));
+                   params->rank + 2, params->rank + 2, TAPER_SHAPE(args->weight), args->input->rank,
+                   TAPER_SHAPE(args->input));
     }
     const size_t transposed_at = find_arg(call, "transposed"), groups_at = find_arg(call, "groups");
     params->transposed = strstr(last, "transpose") != NULL;
@@ -197,10 +203,13 @@ static taper_status check_numbers(taper_error *error, const taper_conv_params *p
         if (params->dilation[i] <= 0) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "non-positive dilation is not supported");
         }
-        if (params->transposed && params->output_padding[i] >= params->stride[i] && params->output_padding[i] >= params->dilation[i]) {
+        if (params->transposed && params->output_padding[i] >= params->stride[i] &&
+            params->output_padding[i] >= params->dilation[i]) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "output padding must be smaller than either stride or dilation, but got output_padding: %lld stride: %lld dilation: %lld",
-                       (long long)params->output_padding[i], (long long)params->stride[i], (long long)params->dilation[i]);
+                       "output padding must be smaller than either stride or dilation, but got output_padding: %lld "
+                       "stride: %lld dilation: %lld",
+                       (long long)params->output_padding[i], (long long)params->stride[i],
+                       (long long)params->dilation[i]);
         }
     }
     if (params->groups <= 0) {
@@ -209,7 +218,8 @@ static taper_status check_numbers(taper_error *error, const taper_conv_params *p
     return TAPER_OK;
 }
 
-static taper_status check_dtypes(taper_error *error, const taper_tensor *input, const taper_tensor *weight, const taper_tensor *bias)
+static taper_status check_dtypes(taper_error *error, const taper_tensor *input, const taper_tensor *weight,
+                                 const taper_tensor *bias)
 {
     if (taper_dtype_is_quantized((taper_dtype)input->dtype) || input->dtype == TAPER_BOOL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "convolution of an input of dtype %s is not implemented",
@@ -217,7 +227,8 @@ static taper_status check_dtypes(taper_error *error, const taper_tensor *input, 
     }
     if (input->dtype != weight->dtype) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "Input type (%s) and weight type (%s) should be the same",
-                   taper_dtype_torch_name((taper_dtype)input->dtype), taper_dtype_torch_name((taper_dtype)weight->dtype));
+                   taper_dtype_torch_name((taper_dtype)input->dtype),
+                   taper_dtype_torch_name((taper_dtype)weight->dtype));
     }
     if (bias != NULL && input->dtype != bias->dtype) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "Input type (%s) and bias type (%s) should be the same",
@@ -226,49 +237,59 @@ static taper_status check_dtypes(taper_error *error, const taper_tensor *input, 
     return TAPER_OK;
 }
 
-static taper_status check_channels(taper_error *error, const taper_tensor *input, const taper_tensor *weight, const taper_tensor *bias,
-                                   const taper_conv_params *params, int64_t in_channels, int64_t *out_channels)
+static taper_status check_channels(taper_error *error, const taper_tensor *input, const taper_tensor *weight,
+                                   const taper_tensor *bias, const taper_conv_params *params, int64_t in_channels,
+                                   int64_t *out_channels)
 {
     const int64_t groups = params->groups;
     int64_t wanted = weight->sizes[0];
     if (!params->transposed) {
         if (weight->sizes[0] < groups) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size %s instead",
+                       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size "
+                       "%s instead",
                        (long long)groups, (long long)groups, TAPER_SHAPE(weight));
         }
         if (weight->sizes[0] % groups != 0) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of size %s instead",
+                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of "
+                       "size %s instead",
                        (long long)groups, (long long)groups, TAPER_SHAPE(weight));
         }
         if (!taper_mul_i64(weight->sizes[1], groups, &wanted) || in_channels != wanted) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given groups=%lld, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
-                       (long long)groups, TAPER_SHAPE(weight), TAPER_SHAPE(input), (long long)wanted, (long long)in_channels);
+                       "Given groups=%lld, weight of size %s, expected input%s to have %lld channels, but got %lld "
+                       "channels instead",
+                       (long long)groups, TAPER_SHAPE(weight), TAPER_SHAPE(input), (long long)wanted,
+                       (long long)in_channels);
         }
         *out_channels = weight->sizes[0];
     } else {
         if (wanted < groups) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size %s instead",
+                       "Given groups=%lld, expected weight to be at least %lld at dimension 0, but got weight of size "
+                       "%s instead",
                        (long long)groups, (long long)groups, TAPER_SHAPE(weight));
         }
         if (in_channels != wanted) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given transposed=1, weight of size %s, expected input%s to have %lld channels, but got %lld channels instead",
+                       "Given transposed=1, weight of size %s, expected input%s to have %lld channels, but got %lld "
+                       "channels instead",
                        TAPER_SHAPE(weight), TAPER_SHAPE(input), (long long)wanted, (long long)in_channels);
         }
         if (weight->sizes[0] % groups != 0 || !taper_mul_i64(weight->sizes[1], groups, out_channels)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of size %s instead",
+                       "Given groups=%lld, expected weight to be divisible by %lld at dimension 0, but got weight of "
+                       "size %s instead",
                        (long long)groups, (long long)groups, TAPER_SHAPE(weight));
         }
     }
     if (bias != NULL && (bias->rank != 1 || bias->sizes[0] != *out_channels)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Given %sweight of size %s, expected bias to be 1-dimensional with %lld elements, but got bias of size %s instead",
-                   params->transposed ? "transposed=1, " : "", TAPER_SHAPE(weight), (long long)*out_channels, TAPER_SHAPE(bias));
+                   "Given %sweight of size %s, expected bias to be 1-dimensional with %lld elements, but got bias of "
+                   "size %s instead",
+                   params->transposed ? "transposed=1, " : "", TAPER_SHAPE(weight), (long long)*out_channels,
+                   TAPER_SHAPE(bias));
     }
     return TAPER_OK;
 }
@@ -283,64 +304,74 @@ static size_text times(size_t rank, const int64_t *sizes)
     size_text out = {"("};
     size_t used = 1;
     for (size_t i = 0; i < rank; i++) {
-        const int wrote = snprintf(out.text + used, sizeof out.text - used, "%s%lld", i == 0 ? "" : " x ", (long long)sizes[i]);
+        const int wrote =
+            snprintf(out.text + used, sizeof out.text - used, "%s%lld", i == 0 ? "" : " x ", (long long)sizes[i]);
         used += wrote > 0 ? (size_t)wrote : 0;
     }
     snprintf(out.text + used, sizeof out.text - used, ")");
     return out;
 }
 
-static taper_status check_space(taper_error *error, const int64_t *in, const taper_tensor *weight, const taper_conv_params *params,
-                                int64_t *out)
+static taper_status check_space(taper_error *error, const int64_t *in, const taper_tensor *weight,
+                                const taper_conv_params *params, int64_t *out)
 {
     const size_t rank = params->rank;
     int64_t padded[TAPER_CONV_RANK], reach[TAPER_CONV_RANK];
     bool small = false;
     for (size_t i = 0; i < rank; i++) {
-        bool fits = weight->sizes[2 + i] > 0 && taper_mul_i64(params->dilation[i], weight->sizes[2 + i] - 1, &reach[i]) &&
+        bool fits = weight->sizes[2 + i] > 0 &&
+                    taper_mul_i64(params->dilation[i], weight->sizes[2 + i] - 1, &reach[i]) &&
                     taper_add_i64(reach[i], 1, &reach[i]);
         if (!fits) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight of size %s and dilation %lld: the kernel is empty or too large",
-                       TAPER_SHAPE(weight), (long long)params->dilation[i]);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "weight of size %s and dilation %lld: the kernel is empty or too large", TAPER_SHAPE(weight),
+                       (long long)params->dilation[i]);
         }
         if (params->transposed) {
             int64_t size;
-            fits = taper_mul_i64(in[i] - 1, params->stride[i], &size) && taper_add_i64(size, -params->padding[i], &size) &&
+            fits = taper_mul_i64(in[i] - 1, params->stride[i], &size) &&
+                   taper_add_i64(size, -params->padding[i], &size) &&
                    taper_add_i64(size, -params->padding_end[i], &size) && taper_add_i64(size, reach[i], &size) &&
                    taper_add_i64(size, params->output_padding[i], &size);
             out[i] = size;
         } else {
-            fits = taper_add_i64(in[i], params->padding[i], &padded[i]) && taper_add_i64(padded[i], params->padding_end[i], &padded[i]);
+            fits = taper_add_i64(in[i], params->padding[i], &padded[i]) &&
+                   taper_add_i64(padded[i], params->padding_end[i], &padded[i]);
             small = small || (fits && padded[i] < reach[i]);
             out[i] = fits ? (padded[i] - reach[i]) / params->stride[i] + 1 : 0;
         }
         if (!fits) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "padding or stride is too large: the size of dimension %zu overflows", i + 2);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "padding or stride is too large: the size of dimension %zu overflows", i + 2);
         }
     }
     if (small) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size can't be greater than actual input size",
+                   "Calculated padded input size per channel: %s. Kernel size: %s. Kernel size can't be greater than "
+                   "actual input size",
                    times(rank, padded).text, times(rank, reach).text);
     }
     for (size_t i = 0; i < rank; i++) {
         if (out[i] < 1) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Given input size per channel: %s. Calculated output size per channel: %s. Output size is too small",
-                       times(rank, in).text, times(rank, out).text);
+            TAPER_FAIL(
+                error, TAPER_ERROR_ARGUMENT,
+                "Given input size per channel: %s. Calculated output size per channel: %s. Output size is too small",
+                times(rank, in).text, times(rank, out).text);
         }
     }
     return TAPER_OK;
 }
 
-taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const taper_tensor *weight, const taper_tensor *bias,
-                              const taper_conv_params *params, int64_t *out_sizes)
+taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const taper_tensor *weight,
+                              const taper_tensor *bias, const taper_conv_params *params, int64_t *out_sizes)
 {
     taper_error *error = call->run->error;
     const size_t rank = params->rank;
-    if (rank < 1 || rank > TAPER_CONV_RANK || weight->rank != rank + 2 || (input->rank != rank + 2 && input->rank != rank + 1)) {
+    if (rank < 1 || rank > TAPER_CONV_RANK || weight->rank != rank + 2 ||
+        (input->rank != rank + 2 && input->rank != rank + 1)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Expected %u-dimensional input for %u-dimensional weight %s, but got %u-dimensional input of size %s instead",
+                   "Expected %u-dimensional input for %u-dimensional weight %s, but got %u-dimensional input of size "
+                   "%s instead",
                    weight->rank, weight->rank, TAPER_SHAPE(weight), input->rank, TAPER_SHAPE(input));
     }
     const size_t skip = input->rank == rank + 1 ? 0 : 1;
@@ -353,7 +384,8 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
     out_sizes[0] = batch;
     if (taper_tensor_numel(input) == 0 || channels == 0) {
         if (batch != 0 && channels != 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "Only zero batch or zero channel inputs are supported, but got input shape: %s",
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "Only zero batch or zero channel inputs are supported, but got input shape: %s",
                        TAPER_SHAPE(input));
         }
         if (channels == 0) {
@@ -405,7 +437,8 @@ taper_status taper_conv_finish(taper_call *call, taper_conv_args *args)
         taper_strides_channels_last(4, args->out_sizes, strides);
         const taper_tensor twin = taper_tensor_twin(input, 4, args->out_sizes, strides);
         args->out_channels_last = taper_tensor_suggests_channels_last(input) || taper_tensor_is_contiguous(&twin);
-    } else if (!args->params.transposed && rank <= 2 && taper_tensor_numel(input) != 0 && args->out_sizes[args->unbatched ? 0 : 1] != 0) {
+    } else if (!args->params.transposed && rank <= 2 && taper_tensor_numel(input) != 0 &&
+               args->out_sizes[args->unbatched ? 0 : 1] != 0) {
         const taper_tensor x = as_image(input, args->unbatched, rank == 1, rank == 1);
         const taper_tensor w = as_image(args->weight, false, rank == 1, false);
         args->out_channels_last = taper_tensor_suggests_channels_last(&x) || taper_tensor_suggests_channels_last(&w);
@@ -462,8 +495,8 @@ taper_status taper_conv_reference(taper_call *call)
         return taper_conv_compute(call->run, &args, result);
     }
     // out= may be one of the arguments, and of another dtype.
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, NULL, &result,
-                               call->run->error));
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, NULL,
+                               &result, call->run->error));
     const taper_status status = taper_conv_compute(call->run, &args, result);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);

@@ -2,7 +2,8 @@
 // Convolutions without a matrix product, for one arithmetic type: included by conv_run.c with ELEMENT and NAME(x).
 
 // One channel in, one out, added to y. weight: taps apart by w_tap.
-static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t w_tap, ELEMENT *y)
+static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t w_tap,
+                                  ELEMENT *y)
 {
     for (int64_t od = 0; od < job->out[0]; od++) {
         for (int64_t oh = 0; oh < job->out[1]; oh++) {
@@ -16,7 +17,8 @@ static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const E
                 const ELEMENT factor = weight[tap * w_tap];
                 const conv_range inside = range_inside(at.shift[2], job->stride[2], job->in[2], job->out[2]);
                 const ELEMENT *line = x + d * job->x_space[0] + h * job->x_space[1];
-                const int64_t shift = at.shift[2], step = job->stride[2], x_step = job->x_space[2], y_step = job->y_space[2];
+                const int64_t shift = at.shift[2], step = job->stride[2], x_step = job->x_space[2],
+                              y_step = job->y_space[2];
                 if (step == 1 && x_step == 1 && y_step == 1) {
                     for (int64_t i = inside.first; i < inside.end; i++) {
                         to[i] += factor * line[i + shift];
@@ -32,7 +34,8 @@ static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const E
 }
 
 // All channels at once where they are neighbours on both sides: weight[tap * channels + channel].
-static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t channels, ELEMENT *y)
+static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const ELEMENT *weight, int64_t channels,
+                                   ELEMENT *y)
 {
     for (int64_t od = 0; od < job->out[0]; od++) {
         for (int64_t oh = 0; oh < job->out[1]; oh++) {

@@ -15,8 +15,9 @@ static taper_status read_pair(const taper_call *call, size_t at, int64_t least, 
     TAPER_TRY(taper_arg_ints(call, at, 2, 2, pair, &count));
     for (int i = 0; i < 2; i++) {
         if (pair[i] < least) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should be %s, but got (%lld, %lld)", call->schema->args[at].name,
-                       least == 0 ? "non-negative" : "greater than zero", (long long)pair[0], (long long)pair[1]);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should be %s, but got (%lld, %lld)",
+                       call->schema->args[at].name, least == 0 ? "non-negative" : "greater than zero",
+                       (long long)pair[0], (long long)pair[1]);
         }
     }
     return TAPER_OK;
@@ -41,7 +42,8 @@ static taper_status read_patches(const taper_call *call, size_t at, patches *p)
                        "Given an image of spatial size (%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), "
                        "padding=(%lld, %lld): the number of sliding blocks must be at least one in each direction",
                        (long long)p->image[0], (long long)p->image[1], (long long)p->kernel[0], (long long)p->kernel[1],
-                       (long long)p->dilation[0], (long long)p->dilation[1], (long long)p->padding[0], (long long)p->padding[1]);
+                       (long long)p->dilation[0], (long long)p->dilation[1], (long long)p->padding[0],
+                       (long long)p->padding[1]);
         }
     }
     return TAPER_OK;
@@ -81,8 +83,8 @@ taper_status taper_op_im2col(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &input));
     const size_t skip = input->rank == 3 ? 0 : 1;
     if (input->rank != 3 && input->rank != 4) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Expected 3D or 4D (batch mode) tensor for input, but got: %s",
-                   TAPER_SHAPE(input));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected 3D or 4D (batch mode) tensor for input, but got: %s", TAPER_SHAPE(input));
     }
     if (taper_dtype_is_quantized((taper_dtype)input->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "im2col is not implemented for quantized tensors");
@@ -90,7 +92,8 @@ taper_status taper_op_im2col(taper_call *call)
     const int64_t *sizes = input->sizes + skip, *strides = input->strides + skip;
     if (sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: %s",
+                   "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                   "input, but got: %s",
                    TAPER_SHAPE(input));
     }
     p.image[0] = sizes[1];
@@ -102,13 +105,15 @@ taper_status taper_op_im2col(taper_call *call)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size or padding is too large");
     }
     const int64_t out[3] = {skip == 0 ? depth : input->sizes[0], skip == 0 ? count : depth, count};
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)input->dtype, 2 + skip, out, NULL, &result, call->run->error));
+    TAPER_TRY(
+        taper_tensor_new(call->run->heap, (taper_dtype)input->dtype, 2 + skip, out, NULL, &result, call->run->error));
     const int64_t batch = skip == 0 ? 1 : input->sizes[0], batch_step = skip == 0 ? 0 : input->strides[0];
     const size_t item = taper_tensor_item(input);
     char *rows = taper_tensor_mutable(result);
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t c = 0; c < sizes[0]; c++, rows += (size_t)(taps * count) * item) {
-            const char *plane = (const char *)taper_tensor_data(input) + (n * batch_step + c * strides[0]) * (int64_t)item;
+            const char *plane =
+                (const char *)taper_tensor_data(input) + (n * batch_step + c * strides[0]) * (int64_t)item;
             gather_plane(&p, item, plane, strides + 1, rows);
         }
     }
@@ -134,8 +139,8 @@ static void add_item(taper_dtype dtype, char *to, const char *from)
     }
 }
 
-static void scatter_plane(const patches *p, taper_dtype dtype, size_t item, const char *rows, int64_t row_step, int64_t column_step,
-                          char *plane)
+static void scatter_plane(const patches *p, taper_dtype dtype, size_t item, const char *rows, int64_t row_step,
+                          int64_t column_step, char *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
@@ -164,26 +169,29 @@ taper_status taper_op_col2im(taper_call *call)
     const size_t skip = input->rank == 2 ? 0 : 1;
     if ((input->rank != 2 && input->rank != 3) || input->sizes[skip] == 0 || input->sizes[skip + 1] == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions for input, but got: %s",
+                   "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+                   "for input, but got: %s",
                    TAPER_SHAPE(input));
     }
     TAPER_TRY(taper_check_product_dtype(call, input, "self"));
     int64_t taps, count;
     if (!taper_mul_i64(p.kernel[0], p.kernel[1], &taps) || input->sizes[skip] % taps != 0) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Expected size of input's dimension %zu to be divisible by the product of kernel_size, but got %lld and "
-                   "kernel_size=(%lld, %lld).",
-                   skip, (long long)input->sizes[skip], (long long)p.kernel[0], (long long)p.kernel[1]);
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT,
+            "Expected size of input's dimension %zu to be divisible by the product of kernel_size, but got %lld and "
+            "kernel_size=(%lld, %lld).",
+            skip, (long long)input->sizes[skip], (long long)p.kernel[0], (long long)p.kernel[1]);
     }
     if (!taper_mul_i64(p.blocks[0], p.blocks[1], &count) || input->sizes[skip + 1] != count) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "expected size of input's dimension %zu to match the calculated number of sliding blocks %lld * %lld, but got %lld.",
+                   "expected size of input's dimension %zu to match the calculated number of sliding blocks %lld * "
+                   "%lld, but got %lld.",
                    skip + 1, (long long)p.blocks[0], (long long)p.blocks[1], (long long)input->sizes[skip + 1]);
     }
     const int64_t channels = input->sizes[skip] / taps, batch = skip == 0 ? 1 : input->sizes[0];
     const taper_dtype work = taper_work_dtype((taper_dtype)input->dtype);
-    const int64_t out[4] = {skip == 0 ? channels : batch, skip == 0 ? p.image[0] : channels, skip == 0 ? p.image[1] : p.image[0],
-                            p.image[1]};
+    const int64_t out[4] = {skip == 0 ? channels : batch, skip == 0 ? p.image[0] : channels,
+                            skip == 0 ? p.image[1] : p.image[0], p.image[1]};
     TAPER_TRY(taper_tensor_zeros(call->run->heap, work, 3 + skip, out, &result, error));
     const taper_status status = taper_tensor_cast(call->run, input, work, &wide);
     if (status != TAPER_OK) {
@@ -195,7 +203,8 @@ taper_status taper_op_col2im(taper_call *call)
     char *plane = taper_tensor_mutable(result);
     for (int64_t n = 0; n < batch; n++) {
         for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
-            const char *rows = (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
+            const char *rows =
+                (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
             scatter_plane(&p, work, item, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
         }
     }

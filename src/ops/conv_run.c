@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The reference convolution over any strides, in 1 to 3 dimensions (those that are missing count as size 1). Depthwise
-// ones are computed directly, 1x1 ones are matrix products as they are, the others gather patches into a block of columns
-// first. Transposed ones multiply first and scatter the products.
+// ones are computed directly, 1x1 ones are matrix products as they are, the others gather patches into a block of
+// columns first. Transposed ones multiply first and scatter the products.
 #include "ops/conv.h"
 #include "ops/matmul.h"
 
@@ -28,8 +28,10 @@ typedef struct conv_tap {
 
 static conv_tap tap_of(const conv_job *job, int64_t tap)
 {
-    const int64_t kw = tap % job->kernel[2], kh = tap / job->kernel[2] % job->kernel[1], kd = tap / (job->kernel[2] * job->kernel[1]);
-    return (conv_tap){{kd * job->dilation[0] - job->pad[0], kh * job->dilation[1] - job->pad[1], kw * job->dilation[2] - job->pad[2]}};
+    const int64_t kw = tap % job->kernel[2], kh = tap / job->kernel[2] % job->kernel[1],
+                  kd = tap / (job->kernel[2] * job->kernel[1]);
+    return (conv_tap){{kd * job->dilation[0] - job->pad[0], kh * job->dilation[1] - job->pad[1],
+                       kw * job->dilation[2] - job->pad[2]}};
 }
 
 // The i in [0, count) for which start + i * stride lies in [0, limit).
@@ -86,9 +88,11 @@ static void u64_scatter(const conv_job *job, const uint64_t *column, int64_t fir
         for (int64_t p = 0; p < count; p++) {
             const int64_t q = first + p;
             const int64_t d = q / (job->in[1] * width) * job->stride[0] + at.shift[0];
-            const int64_t h = q / width % job->in[1] * job->stride[1] + at.shift[1], w = q % width * job->stride[2] + at.shift[2];
+            const int64_t h = q / width % job->in[1] * job->stride[1] + at.shift[1],
+                          w = q % width * job->stride[2] + at.shift[2];
             if (d >= 0 && d < job->out[0] && h >= 0 && h < job->out[1] && w >= 0 && w < job->out[2]) {
-                y[row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] + w * job->y_space[2]] += column[p];
+                y[row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] + w * job->y_space[2]] +=
+                    column[p];
             }
         }
     }
@@ -188,8 +192,9 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
 {
     const int64_t positions = volume(job->out), depth = job->in_channels * job->taps, item = (int64_t)job->item;
     int64_t x_step = 1;
-    const bool direct = job->taps == 1 && job->stride[0] == 1 && job->stride[1] == 1 && job->stride[2] == 1 && job->pad[0] == 0 &&
-                        job->pad[1] == 0 && job->pad[2] == 0 && volume(job->in) == positions && flat(job->in, job->x_space, &x_step);
+    const bool direct = job->taps == 1 && job->stride[0] == 1 && job->stride[1] == 1 && job->stride[2] == 1 &&
+                        job->pad[0] == 0 && job->pad[1] == 0 && job->pad[2] == 0 && volume(job->in) == positions &&
+                        flat(job->in, job->x_space, &x_step);
     const int64_t block = direct ? positions : taper_min_i64(block_of(depth), positions);
     size_t bytes = 0;
     void *column = NULL;
@@ -206,9 +211,17 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
             char *y = job->y + (n * job->y_batch + g * job->out_channels * job->y_channel) * item;
             for (int64_t p = 0; p < positions && status == TAPER_OK; p += block) {
                 const int64_t count = taper_min_i64(block, positions - p);
-                taper_gemm gemm = {.dtype = job->dtype, .m = job->out_channels, .n = count, .k = depth,
-                                   .a = job->w + g * job->out_channels * depth * item, .a_row = depth, .a_column = 1,
-                                   .c = y + p * y_step * item, .c_row = job->y_channel, .c_column = y_step, .add = true};
+                taper_gemm gemm = {.dtype = job->dtype,
+                                   .m = job->out_channels,
+                                   .n = count,
+                                   .k = depth,
+                                   .a = job->w + g * job->out_channels * depth * item,
+                                   .a_row = depth,
+                                   .a_column = 1,
+                                   .c = y + p * y_step * item,
+                                   .c_row = job->y_channel,
+                                   .c_column = y_step,
+                                   .add = true};
                 if (direct) {
                     gemm.b = x;
                     gemm.b_row = job->x_channel;
@@ -246,10 +259,19 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
             char *y = job->y + (n * job->y_batch + g * job->out_channels * job->y_channel) * item;
             for (int64_t p = 0; p < positions && status == TAPER_OK; p += block) {
                 const int64_t count = taper_min_i64(block, positions - p);
-                const taper_gemm gemm = {.dtype = job->dtype, .m = depth, .n = count, .k = job->in_channels,
-                                         .a = job->w + g * job->in_channels * depth * item, .a_row = 1, .a_column = depth,
-                                         .b = x + p * x_step * item, .b_row = job->x_channel, .b_column = x_step,
-                                         .c = column, .c_row = count, .c_column = 1};
+                const taper_gemm gemm = {.dtype = job->dtype,
+                                         .m = depth,
+                                         .n = count,
+                                         .k = job->in_channels,
+                                         .a = job->w + g * job->in_channels * depth * item,
+                                         .a_row = 1,
+                                         .a_column = depth,
+                                         .b = x + p * x_step * item,
+                                         .b_row = job->x_channel,
+                                         .b_column = x_step,
+                                         .c = column,
+                                         .c_row = count,
+                                         .c_column = 1};
                 status = taper_gemm_run(job->run, &gemm);
                 if (status != TAPER_OK) {
                     break;
@@ -275,11 +297,13 @@ static void fill_bias(const conv_job *job, const taper_tensor *bias)
     static const char zero[16] = {0};
     for (int64_t n = 0; n < job->batch; n++) {
         for (int64_t c = 0; c < job->groups * job->out_channels; c++) {
-            const char *value = bias == NULL ? zero : (const char *)taper_tensor_data(bias) + c * bias->strides[0] * (int64_t)job->item;
+            const char *value =
+                bias == NULL ? zero : (const char *)taper_tensor_data(bias) + c * bias->strides[0] * (int64_t)job->item;
             for (int64_t d = 0; d < job->out[0]; d++) {
                 for (int64_t h = 0; h < job->out[1]; h++) {
-                    char *to = job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
-                                            (int64_t)job->item;
+                    char *to =
+                        job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
+                                     (int64_t)job->item;
                     const int64_t step = job->y_space[2] * (int64_t)job->item;
                     for (int64_t w = 0; w < job->out[2]; w++) {
                         if (job->item == 4) {
@@ -300,8 +324,9 @@ static void clamp_all(const conv_job *job, double min, double max)
         for (int64_t c = 0; c < job->groups * job->out_channels; c++) {
             for (int64_t d = 0; d < job->out[0]; d++) {
                 for (int64_t h = 0; h < job->out[1]; h++) {
-                    void *row = job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
-                                             (int64_t)job->item;
+                    void *row =
+                        job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
+                                     (int64_t)job->item;
                     if (job->dtype == TAPER_F32) {
                         f32_clamp_row(row, job->y_space[2], job->out[2], min, max);
                     } else if (job->dtype == TAPER_F64) {
@@ -314,8 +339,8 @@ static void clamp_all(const conv_job *job, double min, double max)
 }
 
 // Sizes and strides of a batched or unbatched tensor, right-aligned to three spatial dimensions.
-static void describe(const taper_tensor *tensor, size_t rank, bool unbatched, int64_t *batch_step, int64_t *channel_step, int64_t *sizes,
-                     int64_t *steps)
+static void describe(const taper_tensor *tensor, size_t rank, bool unbatched, int64_t *batch_step,
+                     int64_t *channel_step, int64_t *sizes, int64_t *steps)
 {
     const size_t at = unbatched ? 0 : 1;
     *batch_step = unbatched ? 0 : tensor->strides[0];
@@ -330,8 +355,8 @@ static void describe(const taper_tensor *tensor, size_t rank, bool unbatched, in
 typedef enum weight_order { ORDER_FIRST, ORDER_LAST, ORDER_TAPS } weight_order; // [o][i][t], [o][t][i], [t][o]
 
 // The weight in the working dtype and the wanted order; shared with the original where that fits.
-static taper_status pack_weight(taper_run *run, const taper_conv_args *args, taper_dtype work, weight_order order, int64_t taps,
-                                taper_tensor **packed)
+static taper_status pack_weight(taper_run *run, const taper_conv_args *args, taper_dtype work, weight_order order,
+                                int64_t taps, taper_tensor **packed)
 {
     const taper_tensor *weight = args->weight;
     int64_t strides[TAPER_MAX_RANK] = {0};
@@ -391,8 +416,14 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     if (params->transposed && work == TAPER_C128) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "a transposed convolution of complex numbers is not implemented");
     }
-    conv_job job = {.run = run, .dtype = work, .item = work == TAPER_F32 ? 4 : work == TAPER_C128 ? 16 : 8, .groups = params->groups,
-                    .taps = 1, .batch = args->unbatched ? 1 : args->input->sizes[0]};
+    conv_job job = {.run = run,
+                    .dtype = work,
+                    .item = work == TAPER_F32    ? 4
+                            : work == TAPER_C128 ? 16
+                                                 : 8,
+                    .groups = params->groups,
+                    .taps = 1,
+                    .batch = args->unbatched ? 1 : args->input->sizes[0]};
     taper_tensor *input = NULL, *weight = NULL, *bias = NULL, *made = NULL, *copy = NULL;
     int64_t step;
 

@@ -31,13 +31,14 @@ static taper_status check_axes(taper_call *call, const taper_list *list)
     return TAPER_OK;
 }
 
-// Axis i of the grid shown along dimension i.
+// Axis i of the grid shown along dimension i; swap: the first two axes trade their dimensions.
 static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool swap, taper_tensor **result)
 {
     const taper_tensor *x = axes->items[i].as.tensor;
     taper_view view = {.rank = axes->count, .offset = x->offset};
+    i = swap && i < 2 ? 1 - i : i;
     for (size_t d = 0; d < axes->count; d++) {
-        const taper_tensor *axis = axes->items[d].as.tensor;
+        const taper_tensor *axis = axes->items[swap && d < 2 ? 1 - d : d].as.tensor;
         view.sizes[d] = axis->rank == 0 ? 1 : axis->sizes[0];
     }
     // Strides of x.reshape([1, …, n, …, 1]).expand(sizes).
@@ -48,13 +49,6 @@ static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool 
     view.strides[i] = own;
     for (size_t d = i + 1; d < axes->count; d++) {
         view.strides[d] = view.sizes[d] == 1 ? own : 0;
-    }
-    if (swap) {
-        const int64_t size = view.sizes[0], stride = view.strides[0];
-        view.sizes[0] = view.sizes[1];
-        view.strides[0] = view.strides[1];
-        view.sizes[1] = size;
-        view.strides[1] = stride;
     }
     return taper_view_make(run, x, &view, result);
 }
@@ -269,5 +263,8 @@ taper_status taper_op_linalg_vander(taper_call *call)
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "linalg.vander: x must have at least one dimension");
     }
     TAPER_TRY(taper_arg_int_or(call, 1, x->sizes[x->rank - 1], &n));
+    if (n <= 1) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "N must be greater than 1.");
+    }
     return vander(call, n, true);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// multinomial: drawing categories. Without replacement (or for one sample) by the largest of p / exponential, with
+// multinomial: drawing categories. Without replacement by the largest of p / exponential, with
 // replacement by the inverse of the cumulative distribution; the draws are PyTorch's.
 #include <math.h>
 
@@ -165,7 +165,7 @@ taper_status taper_op_multinomial(taper_call *call)
             rng = &own;
             taper_rng_seed(rng, TAPER_RNG_SEED);
         }
-        if (!again || samples == 1) {
+        if (!again) {
             sample_distinct(rng, x, rows, categories, samples, taper_tensor_mutable(keys), taper_tensor_mutable(order),
                             taper_tensor_mutable(result));
         } else {

@@ -294,10 +294,10 @@ static taper_status fill_with(taper_call *call, taper_tensor *x, next_function n
 
 typedef taper_status (*fill_function)(taper_call *call, taper_tensor *x);
 
-static taper_status in_place(taper_call *call, fill_function fill)
+static taper_status in_place(taper_call *call, int64_t format, fill_function fill)
 {
     taper_tensor *self;
-    TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
+    TAPER_TRY(taper_inplace_begin(call, format, &self));
     const taper_status status = fill(call, self);
     if (status != TAPER_OK) {
         taper_tensor_drop(self);
@@ -306,10 +306,15 @@ static taper_status in_place(taper_call *call, fill_function fill)
     return taper_inplace_end(call, self);
 }
 
-#define FILLED(name, fill)                    \
-    taper_status name(taper_call *call)       \
-    {                                         \
-        return in_place(call, fill);          \
+#define FILLED(name, fill)                                            \
+    taper_status name(taper_call *call)                               \
+    {                                                                 \
+        return in_place(call, TAPER_FORMAT_PRESERVE, fill);           \
+    }
+#define FILLED_PLAIN(name, fill)                                      \
+    taper_status name(taper_call *call)                               \
+    {                                                                 \
+        return in_place(call, TAPER_FORMAT_CONTIGUOUS, fill);         \
     }
 
 static taper_status two_doubles(taper_call *call, double *a, double *b)
@@ -445,7 +450,7 @@ static taper_status do_bernoulli_p(taper_call *call, taper_tensor *x)
     TAPER_TRY(taper_arg_double(call, 1, &p));
     return bernoulli_p(call, x, p);
 }
-FILLED(taper_op_bernoulli_p, do_bernoulli_p)
+FILLED_PLAIN(taper_op_bernoulli_p, do_bernoulli_p)
 
 static taper_status do_bernoulli_tensor(taper_call *call, taper_tensor *x)
 {
@@ -453,7 +458,7 @@ static taper_status do_bernoulli_tensor(taper_call *call, taper_tensor *x)
     TAPER_TRY(taper_arg_tensor(call, 1, &p));
     return bernoulli_tensor(call, x, p);
 }
-FILLED(taper_op_bernoulli_tensor, do_bernoulli_tensor)
+FILLED_PLAIN(taper_op_bernoulli_tensor, do_bernoulli_tensor)
 
 static taper_status do_bernoulli(taper_call *call, taper_tensor *x) // x, a clone, holds the probabilities
 {
@@ -461,7 +466,7 @@ static taper_status do_bernoulli(taper_call *call, taper_tensor *x) // x, a clon
     TAPER_TRY(taper_arg_tensor(call, 0, &p));
     return bernoulli_tensor(call, x, p);
 }
-FILLED(taper_op_bernoulli, do_bernoulli)
+FILLED_PLAIN(taper_op_bernoulli, do_bernoulli)
 
 // ---- by sizes
 

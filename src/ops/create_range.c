@@ -35,10 +35,10 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
         TAPER_TRY(taper_scalar_check(TAPER_I64, end, error));
         TAPER_TRY(taper_scalar_check(TAPER_I64, step, error));
     }
-    const bool whole = taper_dtype_is_integral(dtype);
+    const bool whole = dtype == TAPER_I64; // the other integer dtypes count in double
     const double from = whole ? (double)as_int(start) : start->f, to = whole ? (double)as_int(end) : end->f;
     const double by = whole ? (double)as_int(step) : step->f;
-    if (!(by > 0 || by < 0)) {
+    if (!(by > 0 || by < 0) || (taper_dtype_is_integral(dtype) && as_int(step) == 0)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "step must be nonzero");
     }
     if ((by > 0 && from > to) || (by < 0 && from < to)) {

@@ -151,8 +151,8 @@ static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict
 {
     const size_t count = from->count; // from may be dict itself, which then does not grow
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)), taper_val_retain(taper_dict_value(from, i)),
-                                 call->run->error));
+        TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)),
+                                 taper_val_retain(taper_dict_value(from, i)), call->run->error));
     }
     return TAPER_OK;
 }
@@ -205,8 +205,8 @@ taper_status taper_op_dict_from_pairs(taper_call *call)
         if (item.tag != TAPER_TUPLE || item.as.tuple->count != 2) {
             return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu of the list is no pair", i);
         }
-        TAPER_TRY(taper_dict_set(dict, taper_val_retain(item.as.tuple->items[0]), taper_val_retain(item.as.tuple->items[1]),
-                                 call->run->error));
+        TAPER_TRY(taper_dict_set(dict, taper_val_retain(item.as.tuple->items[0]),
+                                 taper_val_retain(item.as.tuple->items[1]), call->run->error));
     }
     return TAPER_OK;
 }
@@ -223,8 +223,8 @@ taper_status taper_op_dict_list(taper_call *call)
         element = NULL;
         if (dict->key != NULL && dict->value != NULL) {
             const taper_type *const parts[] = {dict->key, dict->value};
-            TAPER_TRY(taper_type_make(taper_heap_types(call->run->heap), TAPER_TYPE_TUPLE, NULL, parts, NULL, 2, &element,
-                                      call->run->error));
+            TAPER_TRY(taper_type_make(taper_heap_types(call->run->heap), TAPER_TYPE_TUPLE, NULL, parts, NULL, 2,
+                                      &element, call->run->error));
         }
     }
     TAPER_TRY(taper_ret_list(call, element, dict->count, &list));

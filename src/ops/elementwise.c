@@ -346,7 +346,7 @@ static taper_status layout(const taper_call *call, const taper_ew *ew, const dec
     } else if (ew->layout == TAPER_EW_LIKE && operands[0] != NULL && operands[0]->rank == rank) {
         TAPER_TRY(taper_like_strides(operands[0], TAPER_FORMAT_PRESERVE, strides, call->run->error));
     } else {
-        taper_ew_result_strides(rank, sizes, operands, ew->count, d->common, ew->op->masks, strides);
+        taper_ew_result_strides(rank, sizes, operands, ew->count, d->common, ew->unconverted ? 7 : ew->op->masks, strides);
     }
     *hidden = any && memcmp(strides, wanted, rank * sizeof *strides) == 0;
     return TAPER_OK;
@@ -364,7 +364,9 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
         const taper_sizes_text a = taper_sizes_print(target->rank, target->sizes), b = taper_sizes_print(rank, sizes);
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text, b.text);
     }
-    TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
+    if (!ew->overlap) {
+        TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
+    }
     for (size_t k = 0; k < ew->count; k++) {
         const taper_tensor *input = ew->inputs[k].tensor;
         if (input != NULL && !same && input == target) {

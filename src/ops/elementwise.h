@@ -73,6 +73,8 @@ typedef struct taper_ew {
     int common; // the dtype to compute in; -1: by promotion
     int result; // the result's dtype; -1: as op says
     uint8_t layout; // of a new result
+    bool unconverted; // the inputs' strides decide as they are, although common is another dtype
+    bool overlap;     // the result may write one element several times
 } taper_ew;
 
 static inline taper_ew taper_ew_make(const taper_ew_op *op)
@@ -133,9 +135,9 @@ TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, co
 // Fails as PyTorch does when the elements of to overlap each other, or partly those of from.
 TAPER_MUST_USE taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from, taper_error *error);
 
-#if defined(__clang__)
-#define TAPER_EW_VECTOR _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+// Before a loop whose result may be one of its inputs: element by element, so it can be vectorized all the same. clang
+// finds out by itself.
+#if defined(__GNUC__) && !defined(__clang__)
 #define TAPER_EW_VECTOR _Pragma("GCC ivdep")
 #else
 #define TAPER_EW_VECTOR

@@ -146,7 +146,6 @@ TO_ARGS(f64, .cast = true, .target = TAPER_F64)
 
 static taper_status copy_number(taper_call *call, taper_tensor *self, const taper_scalar *scalar)
 {
-    TAPER_TRY(taper_ew_check_overlap(self, NULL, call->run->error));
     TAPER_TRY(taper_storage_write(self->storage, call->run->error));
     TAPER_TRY(taper_tensor_fill(self, scalar, call->run->error));
     return ret_self(call);

@@ -197,6 +197,7 @@ taper_status taper_op_pow(taper_call *call)
     taper_ew ew = taper_ew_make(&taper_ew_pow);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     TAPER_TRY(taper_ew_input_arg(&ew, call, 1));
+    ew.layout = ew.inputs[0].tensor == NULL ? TAPER_EW_CONTIGUOUS : TAPER_EW_ITERATOR;
     return run_power(call, &ew);
 }
 
@@ -243,6 +244,18 @@ taper_status taper_op_ldexp(taper_call *call)
 
 // ---- limits
 
+// A number as it is after conversion to an integer dtype: -3 is 253 beside uint8 tensors.
+static taper_status cut_number(const taper_call *call, taper_dtype dtype, taper_scalar *scalar)
+{
+    uint8_t bytes[16];
+    TAPER_TRY(taper_scalar_check(dtype, scalar, call->run->error));
+    if (taper_dtype_is_integral(dtype)) {
+        taper_scalar_store(dtype, bytes, scalar);
+        taper_scalar_load(dtype, bytes, scalar);
+    }
+    return TAPER_OK;
+}
+
 // The bounds of clamp in all forms: low and high are argument positions, SIZE_MAX for none.
 static taper_status run_clamp(taper_call *call, size_t low, size_t high)
 {
@@ -273,7 +286,7 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
     }
     for (size_t k = 0; k < 2; k++) {
         if (given[k]) {
-            TAPER_TRY(taper_scalar_check(common, &bounds[k], call->run->error));
+            TAPER_TRY(cut_number(call, common, &bounds[k]));
         }
         taper_ew_set_scalar(&ew.args, k, &bounds[k]);
         if (!given[k]) {
@@ -281,6 +294,10 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
         }
     }
     ew.common = (int)common;
+    if (isnan(bounds[0].f) || isnan(bounds[1].f)) { // everything becomes NaN
+        taper_ew_input_scalar(&ew, taper_scalar_double(NAN));
+        ew.op = &taper_ew_mul;
+    }
     return taper_ew_run(call, &ew);
 }
 
@@ -325,7 +342,7 @@ taper_status taper_op_bounded(taper_call *call)
         taper_scalar scalar;
         TAPER_TRY(taper_arg_scalar(call, 1 + k, &scalar));
         if (ew.inputs[0].tensor != NULL) {
-            TAPER_TRY(taper_scalar_check((taper_dtype)ew.inputs[0].tensor->dtype, &scalar, call->run->error));
+            TAPER_TRY(cut_number(call, (taper_dtype)ew.inputs[0].tensor->dtype, &scalar));
         }
         taper_ew_set_scalar(&ew.args, k, &scalar);
     }
@@ -539,6 +556,7 @@ taper_status taper_op_masked_fill(taper_call *call)
     taper_ew_input_tensor(&ew, self);
     ew.common = self->dtype;
     ew.layout = TAPER_EW_CONTIGUOUS;
+    ew.overlap = true;
     return taper_ew_run(call, &ew);
 }
 

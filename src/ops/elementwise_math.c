@@ -118,6 +118,9 @@ double taper_zeta(double x, double q)
     if (!(x > 1) || isnan(q)) {
         return NAN;
     }
+    if (isinf(q) && q > 0) {
+        return 0;
+    }
     if (q <= 0) {
         if (q == floor(q)) {
             return INFINITY;

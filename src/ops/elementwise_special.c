@@ -81,7 +81,7 @@ taper_status taper_op_prelu(taper_call *call)
     taper_ew ew = taper_ew_make(&taper_ew_prelu);
     taper_ew_input_tensor(&ew, x);
     taper_ew_input_tensor(&ew, spread);
-    ew.layout = TAPER_EW_CONTIGUOUS;
+    ew.layout = taper_tensor_suggests_channels_last(x) ? TAPER_EW_LIKE : TAPER_EW_CONTIGUOUS;
     status = taper_ew_run(call, &ew);
     taper_tensor_drop(spread);
     return status;
@@ -100,8 +100,8 @@ static taper_status run_for(taper_call *call, const taper_ew_op *op, size_t at, 
 
 taper_status taper_op_frexp(taper_call *call)
 {
-    TAPER_TRY(run_for(call, &taper_ew_mantissa, 0, -1, TAPER_EW_ITERATOR));
-    return run_for(call, &taper_ew_exponent, 1, TAPER_I32, TAPER_EW_ITERATOR);
+    TAPER_TRY(run_for(call, &taper_ew_mantissa, 0, -1, TAPER_EW_LIKE));
+    return run_for(call, &taper_ew_exponent, 1, TAPER_I32, TAPER_EW_LIKE);
 }
 
 taper_status taper_op_log_sigmoid_forward(taper_call *call)
@@ -186,6 +186,7 @@ taper_status taper_op_complex(taper_call *call)
     taper_ew_input_tensor(&ew, a);
     taper_ew_input_tensor(&ew, b);
     ew.common = (int)taper_dtype_to_complex((taper_dtype)a->dtype);
+    ew.unconverted = true;
     return taper_ew_run(call, &ew);
 }
 

@@ -74,8 +74,8 @@ taper_status taper_op_gather(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
     TAPER_TRY(taper_arg_tensor(call, 2, &index));
-    TAPER_TRY(taper_check_index(index, false, "gather()", error));
     if (taper_tensor_numel(index) != 0) {
+        TAPER_TRY(taper_check_index(index, false, "gather()", error));
         if (rank_of(x) != rank_of(index)) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT, "Index tensor must have the same number of dimensions as input tensor");
         }
@@ -191,6 +191,9 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     s->source = source;
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, error));
+    if (taper_call_in_place(call)) {
+        TAPER_TRY(taper_check_writable(x, error));
+    }
     return taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &s->self);
 }
 

@@ -5,8 +5,8 @@
 #include "ops/kernels.h"
 #include "ops/volume.h"
 
-enum { BILINEAR, NEAREST, BICUBIC };    // interpolation_mode
-enum { ZEROS, BORDER, REFLECTION };     // padding_mode
+enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
+enum { ZEROS, BORDER, REFLECTION };  // padding_mode
 enum { MOST_TAPS = 16 };
 
 typedef struct grid_work {
@@ -19,7 +19,8 @@ typedef struct grid_work {
     bool align_corners, volume, single;
 } grid_work;
 
-// What one output position reads: weights, and offsets from the sample's first channel (-1: outside, which counts as 0).
+// What one output position reads: weights, and offsets from the sample's first channel (-1: outside, which counts as
+// 0).
 typedef struct grid_taps {
     int64_t count;
     int64_t offset[MOST_TAPS];
@@ -66,7 +67,8 @@ static double reflect(const grid_work *work, double x, int64_t size)
     return step(work, (extra < other ? extra : other) + low);
 }
 
-// Applies the padding mode to a position. Where the mode clips, a NaN becomes 0 in images and the last position in volumes.
+// Applies the padding mode to a position. Where the mode clips, a NaN becomes 0 in images and the last position in
+// volumes.
 static double place(const grid_work *work, double x, int64_t size)
 {
     if (work->padding == ZEROS) {
@@ -131,12 +133,14 @@ static void find_taps(const grid_work *work, double px, double py, double pz, gr
         z = place(work, unnormalize(work, pz, v->size[0]), v->size[0]);
     }
     if (work->mode == NEAREST) {
-        add_tap(taps, 1.0, v, index_of(rint(z), v->size[0]), index_of(rint(y), v->size[1]), index_of(rint(x), v->size[2]));
+        add_tap(taps, 1.0, v, index_of(rint(z), v->size[0]), index_of(rint(y), v->size[1]),
+                index_of(rint(x), v->size[2]));
         return;
     }
     const double fx = floor(x), fy = floor(y), fz = floor(z);
     const double ax = step(work, x - fx), ay = step(work, y - fy), az = step(work, z - fz);
-    const double wx[2] = {step(work, 1.0 - ax), ax}, wy[2] = {step(work, 1.0 - ay), ay}, wz[2] = {step(work, 1.0 - az), az};
+    const double wx[2] = {step(work, 1.0 - ax), ax}, wy[2] = {step(work, 1.0 - ay), ay},
+                 wz[2] = {step(work, 1.0 - az), az};
     for (int k = 0; k < (work->volume ? 2 : 1); k++) {
         const int64_t d = work->volume ? index_of(fz + (double)k, v->size[0]) : 0;
         for (int j = 0; j < 2; j++) {
@@ -174,7 +178,8 @@ static void sample(const grid_work *work, const grid_taps *taps, bool spoiled, i
         for (int64_t c = 0; c < x->c; c++) {
             double sum = spoiled ? (double)NAN : 0.0;
             for (int64_t t = 0; t < taps->count; t++) {
-                sum += taper_number_load(work->dtype, work->in, in_at + c * x->stride_c + taps->offset[t]) * taps->weight[t];
+                sum += taper_number_load(work->dtype, work->in, in_at + c * x->stride_c + taps->offset[t]) *
+                       taps->weight[t];
             }
             taper_number_store(work->dtype, work->out, out_at + c * y->stride_c, sum);
         }
@@ -241,21 +246,24 @@ taper_status taper_op_grid_sampler(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 3, &work.padding));
     TAPER_TRY(taper_arg_bool(call, 4, &work.align_corners));
     if ((x->rank != 4 && x->rank != 5) || grid->rank != x->rank) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input and the grid must both have 4 or 5 dimensions, but have %u and %u",
-                   (unsigned)x->rank, (unsigned)grid->rank);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the input and the grid must both have 4 or 5 dimensions, but have %u and %u", (unsigned)x->rank,
+                   (unsigned)grid->rank);
     }
     const size_t spatial = x->rank - 2u;
     TAPER_TRY(taper_volume_check(call, x, spatial, false));
     const taper_dtype dtype = (taper_dtype)x->dtype;
     if (!taper_dtype_is_float(dtype) || grid->dtype != x->dtype) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input and the grid must be floating-point tensors of the same dtype");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the input and the grid must be floating-point tensors of the same dtype");
     }
     if (grid->sizes[0] != x->sizes[0] || grid->sizes[spatial + 1] != (int64_t)spatial) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the grid must have the batch size of the input and %zu coordinates per position", spatial);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the grid must have the batch size of the input and %zu coordinates per position", spatial);
     }
     if (work.mode < BILINEAR || work.mode > BICUBIC || work.padding < ZEROS || work.padding > REFLECTION) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such interpolation or padding mode: %lld, %lld", (long long)work.mode,
-                   (long long)work.padding);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such interpolation or padding mode: %lld, %lld",
+                   (long long)work.mode, (long long)work.padding);
     }
     if (spatial == 3 && work.mode == BICUBIC) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bicubic interpolation needs an input of 4 dimensions");
@@ -318,9 +326,10 @@ taper_status taper_op_affine_grid_generator(taper_call *call)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "size must have 4 or 5 elements, but has %zu", count);
     }
     const size_t spatial = count - 2;
-    if (!taper_dtype_is_float(dtype) || theta->rank != 3 || theta->sizes[0] != given[0] || theta->sizes[1] != (int64_t)spatial ||
-        theta->sizes[2] != (int64_t)spatial + 1) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "theta must be a floating-point tensor of sizes N, %zu, %zu", spatial, spatial + 1);
+    if (!taper_dtype_is_float(dtype) || theta->rank != 3 || theta->sizes[0] != given[0] ||
+        theta->sizes[1] != (int64_t)spatial || theta->sizes[2] != (int64_t)spatial + 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "theta must be a floating-point tensor of sizes N, %zu, %zu", spatial,
+                   spatial + 1);
     }
     sizes[0] = given[0];
     for (size_t i = 0; i < spatial; i++) {
@@ -341,14 +350,17 @@ taper_status taper_op_affine_grid_generator(taper_call *call)
         for (int64_t d = 0; d < deep; d++) {
             for (int64_t h = 0; h < high; h++) {
                 for (int64_t w = 0; w < wide; w++) {
-                    const double base[4] = {grid_position(dtype, w, wide, align_corners), grid_position(dtype, h, high, align_corners),
+                    const double base[4] = {grid_position(dtype, w, wide, align_corners),
+                                            grid_position(dtype, h, high, align_corners),
                                             volume ? grid_position(dtype, d, deep, align_corners) : 1.0, 1.0};
-                    const int64_t at = n * strides[0] + (volume ? d * strides[1] : 0) + h * strides[spatial - 1] + w * strides[spatial];
+                    const int64_t at = n * strides[0] + (volume ? d * strides[1] : 0) + h * strides[spatial - 1] +
+                                       w * strides[spatial];
                     for (int64_t i = 0; i < (int64_t)spatial; i++) {
                         double sum = 0.0;
                         for (int64_t j = 0; j <= (int64_t)spatial; j++) {
                             sum += base[j] * taper_number_load(dtype, in,
-                                                               n * theta->strides[0] + i * theta->strides[1] + j * theta->strides[2]);
+                                                               n * theta->strides[0] + i * theta->strides[1] +
+                                                                   j * theta->strides[2]);
                         }
                         taper_number_store(dtype, out, at + i * strides[spatial + 1], sum);
                     }

@@ -46,7 +46,7 @@ static taper_status expand_mask(taper_run *run, const taper_tensor *self, const 
     taper_status status = TAPER_OK;
     for (size_t d = 0; d < mask->rank && status == TAPER_OK; d++) {
         const taper_view column = {
-            .rank = 1, .offset = positions->sizes[0] > 0 ? (int64_t)d : 0, .sizes = {positions->sizes[0]}, .strides = {mask->rank}};
+            .rank = 1, .offset = (int64_t)d * positions->sizes[0], .sizes = {positions->sizes[0]}, .strides = {1}};
         status = taper_view_make(run, positions, &column, &plan->indices[at + d]);
     }
     taper_tensor_drop(positions);
@@ -365,6 +365,41 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
     return TAPER_OK;
 }
 
+// Whether the only index tensor is a mask: then a single value of another dtype is converted, as by masked_fill.
+static bool is_one_mask(const taper_call *call)
+{
+    size_t tensors = 0;
+    bool mask = false;
+    const taper_list *list = call->args[1].tag == TAPER_LIST ? call->args[1].as.list : NULL;
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (list->items[i].tag == TAPER_TENSOR) {
+            tensors++;
+            mask = is_mask(list->items[i].as.tensor);
+        }
+    }
+    return tensors == 1 && mask;
+}
+
+static taper_status fill_masked(taper_call *call, const taper_tensor *values)
+{
+    taper_tensor *one;
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)call->args[0].as.tensor->dtype, 0, NULL, NULL, &one, call->run->error));
+    taper_scalar scalar;
+    taper_scalar_load((taper_dtype)values->dtype, taper_tensor_data(values), &scalar);
+    taper_status status = taper_tensor_fill(one, &scalar, call->run->error);
+    if (status == TAPER_OK) {
+        taper_val args[8];
+        taper_call inner = *call;
+        inner.arg_count = taper_min_size(call->arg_count, 8);
+        memcpy(args, call->args, inner.arg_count * sizeof *args);
+        args[2] = TAPER_VAL(one);
+        inner.args = args;
+        status = taper_op_index_put(&inner);
+    }
+    taper_tensor_drop(one);
+    return status;
+}
+
 taper_status taper_op_index_put(taper_call *call)
 {
     taper_run *run = call->run;
@@ -374,6 +409,9 @@ taper_status taper_op_index_put(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 2, &values));
     TAPER_TRY(taper_arg_bool(call, 3, &accumulate));
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
+    if (self->dtype != values->dtype && !accumulate && is_one_mask(call) && taper_tensor_numel(values) == 1) {
+        return fill_masked(call, values);
+    }
     if (self->dtype != values->dtype) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                           "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",

@@ -220,14 +220,17 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
         found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
     }
     const int64_t sizes[2] = {found, mask->rank};
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, NULL, positions, run->error));
+    const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error));
     int64_t *to = taper_tensor_mutable(*positions);
     taper_walk_start(&walk, mask->rank, mask->sizes);
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         if (taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item)) {
-            memcpy(to, walk.at, mask->rank * sizeof *to);
-            to += mask->rank;
+            for (size_t d = 0; d < mask->rank; d++) {
+                to[(int64_t)d * found] = walk.at[d];
+            }
+            to++;
         }
     }
     return TAPER_OK;

@@ -61,7 +61,7 @@ static inline void taper_walk_next(taper_walk *walk)
 
 // int64 scratch of count elements, as a tensor to be dropped.
 TAPER_MUST_USE taper_status taper_index_scratch(taper_run *run, int64_t count, taper_tensor **scratch);
-// The positions (rows of rank numbers) where mask, any dtype, is not zero: int64 [n, rank].
+// The positions where mask, any dtype, is not zero: int64 [n, rank], column after column.
 TAPER_MUST_USE taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions);
 // Whether the element is not zero (NaN is not).
 bool taper_element_is_nonzero(taper_dtype dtype, const void *p);

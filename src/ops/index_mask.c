@@ -27,10 +27,8 @@ taper_status taper_op_nonzero_numpy(taper_call *call)
     TAPER_TRY(taper_index_nonzero(call->run, &shape, &positions));
     taper_status status = taper_ret_tensor_list(call, 0, shape.rank, &list);
     for (size_t d = 0; d < shape.rank && status == TAPER_OK; d++) {
-        const taper_view view = {.rank = 1,
-                                 .offset = positions->sizes[0] > 0 ? (int64_t)d : 0,
-                                 .sizes = {positions->sizes[0]},
-                                 .strides = {shape.rank}};
+        const taper_view view = {
+            .rank = 1, .offset = (int64_t)d * positions->sizes[0], .sizes = {positions->sizes[0]}, .strides = {1}};
         status = taper_view_make(call->run, positions, &view, &column);
         if (status == TAPER_OK) {
             status = taper_tensor_list_add(call, list, column);
@@ -253,6 +251,9 @@ taper_status taper_op_put(taper_call *call)
                           "put_(): Expected source and index to have the same number of elements, but got source.numel() = %lld, "
                           "index.numel() = %lld",
                           (long long)taper_tensor_numel(source), (long long)taper_tensor_numel(index));
+    }
+    if (taper_call_in_place(call)) {
+        TAPER_TRY(taper_check_writable(self, error));
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
     taper_status status = taper_index_flat(call->run, source, &flat);

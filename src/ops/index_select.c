@@ -189,9 +189,6 @@ taper_status taper_op_repeat_interleave(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (call->args[1].tag == TAPER_INT) {
         TAPER_TRY(taper_arg_int(call, 1, &fixed));
-        if (fixed < 0) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "Repeats must be non-negative");
-        }
     } else {
         TAPER_TRY(taper_arg_tensor(call, 1, &repeats));
         TAPER_TRY(taper_check_index(repeats, true, "repeat_interleave", run->error));
@@ -270,6 +267,9 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
             return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: source tensor shape must match self tensor shape, excluding the specified "
                                                            "dimension. Got self.shape = %s source.shape = %s",
                               name, taper_sizes_print(x->rank, x->sizes).text, taper_sizes_print(s->rank, s->sizes).text);
+        }
+        if (taper_call_in_place(call)) {
+            TAPER_TRY(taper_check_writable(x, error));
         }
     }
     return taper_inplace_begin(call, format, &r->self);

@@ -24,14 +24,18 @@ taper_status taper_linear_parse(taper_call *call, taper_linear_args *out)
     const taper_tensor *input = out->input, *weight = out->weight;
     TAPER_TRY(taper_check_product_dtype(call, input, call->schema->args[0].name));
     if (weight->rank != 1 && weight->rank != 2) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight should be a matrix or a vector, its sizes are %s", TAPER_SHAPE(weight));
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight should be a matrix or a vector, its sizes are %s",
+                   TAPER_SHAPE(weight));
     }
     if (input->rank == 0) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "both arguments to matmul need to be at least 1D, but they are 0D and %uD", weight->rank);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "both arguments to matmul need to be at least 1D, but they are 0D and %uD", weight->rank);
     }
     if (input->dtype != weight->dtype || (out->bias != NULL && out->bias->dtype != input->dtype)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s", taper_dtype_torch_name((taper_dtype)input->dtype),
-                   taper_dtype_torch_name((taper_dtype)(input->dtype != weight->dtype ? weight->dtype : out->bias->dtype)));
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
+            taper_dtype_torch_name((taper_dtype)input->dtype),
+            taper_dtype_torch_name((taper_dtype)(input->dtype != weight->dtype ? weight->dtype : out->bias->dtype)));
     }
     const int64_t in = weight->sizes[weight->rank == 1 || out->weight_is_in_out ? 0 : 1];
     if (input->sizes[input->rank - 1u] != in) {
@@ -39,8 +43,9 @@ taper_status taper_linear_parse(taper_call *call, taper_linear_args *out)
         for (size_t i = 0; i + 1 < input->rank; i++) {
             rows *= input->sizes[i];
         }
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", (long long)rows,
-                   (long long)input->sizes[input->rank - 1u], (long long)in, (long long)(weight->rank == 2 ? weight->sizes[0] : 1));
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                   (long long)rows, (long long)input->sizes[input->rank - 1u], (long long)in,
+                   (long long)(weight->rank == 2 ? weight->sizes[0] : 1));
     }
     out->out_rank = input->rank - (weight->rank == 1 ? 1u : 0u);
     memcpy(out->out_sizes, input->sizes, input->rank * sizeof *input->sizes);
@@ -49,8 +54,8 @@ taper_status taper_linear_parse(taper_call *call, taper_linear_args *out)
     }
     int64_t strides[TAPER_MAX_RANK];
     if (out->bias != NULL && !taper_broadcast_strides(out->bias, out->out_rank, out->out_sizes, strides)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bias of sizes %s does not expand to the result's sizes %s", TAPER_SHAPE(out->bias),
-                   taper_shape_print(out->out_rank, out->out_sizes).text);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bias of sizes %s does not expand to the result's sizes %s",
+                   TAPER_SHAPE(out->bias), taper_shape_print(out->out_rank, out->out_sizes).text);
     }
     return TAPER_OK;
 }
@@ -75,7 +80,8 @@ static void clamp_all(taper_tensor *result, double min, double max)
 taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args, taper_tensor **result)
 {
     taper_tensor *made = NULL;
-    taper_tensor weight = taper_tensor_twin(args->weight, args->weight->rank, args->weight->sizes, args->weight->strides);
+    taper_tensor weight =
+        taper_tensor_twin(args->weight, args->weight->rank, args->weight->sizes, args->weight->strides);
     if (weight.rank == 2 && !args->weight_is_in_out) {
         weight = taper_tensor_twin_t(&weight);
     }
@@ -95,7 +101,8 @@ taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args,
     return TAPER_OK;
 }
 
-taper_status taper_linear_new(taper_run *run, taper_tensor *input, taper_tensor *weight, taper_tensor *bias, taper_tensor **result)
+taper_status taper_linear_new(taper_run *run, taper_tensor *input, taper_tensor *weight, taper_tensor *bias,
+                              taper_tensor **result)
 {
     const taper_linear_args args = {.input = input, .weight = weight, .bias = bias};
     taper_tensor *made = NULL;

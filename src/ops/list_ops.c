@@ -165,7 +165,8 @@ static taper_status repeated(const taper_call *call, const taper_list *list, int
     *count = 0;
     if (n > 0 && list->count != 0) {
         if ((uint64_t)n > TAPER_LIMIT_CONTAINER_ITEMS || (uint64_t)n * list->count > TAPER_LIMIT_CONTAINER_ITEMS) {
-            return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items", TAPER_LIMIT_CONTAINER_ITEMS);
+            return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items",
+                              TAPER_LIMIT_CONTAINER_ITEMS);
         }
         *count = (size_t)n * list->count;
     }
@@ -276,9 +277,19 @@ taper_status taper_op_list_index(taper_call *call)
     if (at == list->count) {
         taper_run_text text;
         taper_run_text_begin(&text, call->run);
-        taper_status status = taper_print_value(call->run, &text.text, value, (taper_print_style){.floats = 'g'});
+        taper_status status = TAPER_OK;
+        if (value.tag == TAPER_DOUBLE) { // PyTorch prints numbers plainly here
+            char digits[TAPER_DIGITS];
+            taper_print_double(digits, 'g', 6, value.as.f);
+            taper_text_string(&text.text, digits);
+        } else if (value.tag == TAPER_BOOLEAN) {
+            taper_text_string(&text.text, value.as.i != 0 ? "1" : "0");
+        } else {
+            status = taper_print_value(call->run, &text.text, value, (taper_print_style){.floats = 'g'});
+        }
         if (status == TAPER_OK) {
-            status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "'%s' is not in list", taper_text_get(&text.text));
+            status =
+                taper_fail(call->run->error, TAPER_ERROR_RAISED, "'%s' is not in list", taper_text_get(&text.text));
         }
         taper_run_text_end(&text);
         return status;

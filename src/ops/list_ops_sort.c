@@ -130,13 +130,15 @@ taper_status taper_op_list_extreme(taper_call *call)
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
     if (list->count == 0) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s() arg is an empty sequence", smallest ? "min" : "max");
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s() arg is an empty sequence",
+                          smallest ? "min" : "max");
     }
     taper_val best = list->items[0];
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
         if (!is_real(item)) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i, taper_val_kind_name(item));
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+                              taper_val_kind_name(item));
         }
         if (smallest ? less(item, best) : less(best, item)) {
             best = item;
@@ -197,13 +199,15 @@ taper_status taper_op_list_sum(taper_call *call)
         } else if (is_real(item)) {
             whole += (uint64_t)item.as.i;
         } else {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i, taper_val_kind_name(item));
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+                              taper_val_kind_name(item));
         }
     }
     if (kind == TAPER_COMPLEX) {
         return taper_ret_complex(call, 0, (taper_pair){sum.re + (double)(int64_t)whole, sum.im});
     }
-    taper_ret(call, 0, kind == TAPER_DOUBLE ? taper_val_double(sum.re + (double)(int64_t)whole) : taper_val_int((int64_t)whole));
+    taper_ret(call, 0,
+              kind == TAPER_DOUBLE ? taper_val_double(sum.re + (double)(int64_t)whole) : taper_val_int((int64_t)whole));
     return TAPER_OK;
 }
 
@@ -220,7 +224,8 @@ taper_status taper_op_list_any_all(taper_call *call)
         } else if (is_real(item)) {
             result = real(item) != 0;
         } else {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i, taper_val_kind_name(item));
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu is no number but %s", i,
+                              taper_val_kind_name(item));
         }
     }
     taper_ret(call, 0, taper_val_bool(result));

@@ -7,11 +7,12 @@
 #include "ops/kernels.h"
 #include "ops/promote.h"
 
-const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_l1 = {TAPER_LOSS_L1}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},
-                 taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
-                 taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS}, taper_loss_kl_div = {TAPER_LOSS_KL_DIV},
-                 taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN}, taper_loss_hinge = {TAPER_LOSS_HINGE},
-                 taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING}, taper_loss_poisson = {TAPER_LOSS_POISSON};
+const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_l1 = {TAPER_LOSS_L1},
+                 taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1}, taper_loss_huber = {TAPER_LOSS_HUBER},
+                 taper_loss_bce = {TAPER_LOSS_BCE}, taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS},
+                 taper_loss_kl_div = {TAPER_LOSS_KL_DIV}, taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN},
+                 taper_loss_hinge = {TAPER_LOSS_HINGE}, taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING},
+                 taper_loss_poisson = {TAPER_LOSS_POISSON};
 
 enum { INPUTS = 4 };
 
@@ -64,8 +65,8 @@ static taper_status broadcast(const taper_call *call, loss_work *work)
             }
             const int64_t own = t->sizes[d + t->rank - work->rank];
             if (own != 1 && size != 1 && own != size) {
-                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %lld and %lld cannot be broadcast", (long long)size,
-                           (long long)own);
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %lld and %lld cannot be broadcast",
+                           (long long)size, (long long)own);
             }
             size = own != 1 ? own : size;
         }
@@ -73,7 +74,8 @@ static taper_status broadcast(const taper_call *call, loss_work *work)
         for (size_t i = 0; i < work->input_count; i++) {
             const taper_tensor *t = work->inputs[i];
             const bool absent = t == NULL || d + t->rank < work->rank;
-            work->strides[i][d] = absent || t->sizes[d + t->rank - work->rank] == 1 ? 0 : t->strides[d + t->rank - work->rank];
+            work->strides[i][d] =
+                absent || t->sizes[d + t->rank - work->rank] == 1 ? 0 : t->strides[d + t->rank - work->rank];
         }
     }
     return TAPER_OK;
@@ -253,7 +255,8 @@ taper_status taper_op_loss(taper_call *call)
         if (work.inputs[i] != NULL) {
             const taper_dtype dtype = (taper_dtype)work.inputs[i]->dtype;
             if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
-                TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "losses of complex or quantized tensors are not supported");
+                TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                           "losses of complex or quantized tensors are not supported");
             }
             taper_promotion_tensor(&promotion, work.inputs[i]);
         }
@@ -309,7 +312,8 @@ static taper_status row_begin(const taper_call *call, size_t count, row_work *wo
         const taper_tensor *a = work->inputs[0], *b = work->inputs[i];
         if (b->rank < 1 || !taper_dtype_is_float((taper_dtype)b->dtype) || b->rank != a->rank || b->dtype != a->dtype ||
             memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the inputs must be floating-point tensors of the same sizes and dtype");
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "the inputs must be floating-point tensors of the same sizes and dtype");
         }
     }
     const taper_tensor *x = work->inputs[0];
@@ -366,7 +370,8 @@ static double row_loss(const row_work *work, const row_settings *settings, int64
     const taper_tensor *target = settings->target;
     if (target != NULL) {
         const int64_t at = target->rank == 0 ? 0 : row * target->strides[0];
-        return cosine_row(work, row, taper_number_load((taper_dtype)target->dtype, taper_tensor_data(target), at), settings->margin);
+        return cosine_row(work, row, taper_number_load((taper_dtype)target->dtype, taper_tensor_data(target), at),
+                          settings->margin);
     }
     const double near = distance(work, row, 0, 1, settings->p, settings->eps);
     double far = distance(work, row, 0, 2, settings->p, settings->eps);
@@ -392,7 +397,9 @@ static taper_status run_rows(taper_call *call, const row_work *work, const row_s
             taper_number_store(dtype, taper_tensor_mutable(y), row, loss);
         }
     }
-    return y != NULL ? TAPER_OK : taper_loss_scalar(call, 0, dtype, reduction == TAPER_REDUCE_MEAN ? sum / (double)work->rows : sum);
+    return y != NULL
+               ? TAPER_OK
+               : taper_loss_scalar(call, 0, dtype, reduction == TAPER_REDUCE_MEAN ? sum / (double)work->rows : sum);
 }
 
 taper_status taper_op_cosine_embedding_loss(taper_call *call)

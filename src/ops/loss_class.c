@@ -28,7 +28,8 @@ static void class_end(class_work *work)
 
 static double score_at(const class_work *work, int64_t n, int64_t c, int64_t s)
 {
-    return taper_number_load(work->dtype, taper_tensor_data(work->scores_held), (n * work->classes + c) * work->places + s);
+    return taper_number_load(work->dtype, taper_tensor_data(work->scores_held),
+                             (n * work->classes + c) * work->places + s);
 }
 
 static double weight_of(const class_work *work, int64_t c)
@@ -67,13 +68,16 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
     for (size_t i = 0; fits && i < t->rank; i++) {
         fits = t->sizes[i] == x->sizes[probabilities || i < class_dim ? i : i + 1];
     }
-    const bool kind = probabilities ? taper_dtype_is_float((taper_dtype)t->dtype) : t->dtype == TAPER_I64 || t->dtype == TAPER_U8;
+    const bool kind =
+        probabilities ? taper_dtype_is_float((taper_dtype)t->dtype) : t->dtype == TAPER_I64 || t->dtype == TAPER_U8;
     if (!fits || !kind) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the target must hold a class index (int64) for every position of the input");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the target must hold a class index (int64) for every position of the input");
     }
     work->classes = x->sizes[class_dim];
     if (work->weight != NULL && (work->weight->rank != 1 || work->weight->sizes[0] != work->classes)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight must have one element for each of the %lld classes", (long long)work->classes);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight must have one element for each of the %lld classes",
+                   (long long)work->classes);
     }
     work->samples = x->rank == 1 ? 1 : x->sizes[0];
     work->places = 1;
@@ -163,7 +167,8 @@ static taper_status run_probabilities(taper_call *call, const class_work *work)
             const double norm = normalizer(work, n, s);
             double loss = 0.0;
             for (int64_t c = 0; c < work->classes; c++) {
-                double p = taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), (n * work->classes + c) * work->places + s);
+                double p = taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t),
+                                             (n * work->classes + c) * work->places + s);
                 p = work->smoothing > 0.0 ? p * (1.0 - work->smoothing) + work->smoothing / (double)work->classes : p;
                 loss += (norm - score_at(work, n, c, s)) * p * weight_of(work, c);
             }
@@ -199,7 +204,8 @@ static taper_status class_loss(taper_call *call, bool cross_entropy)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "label_smoothing must be between 0 and 1");
     }
     const taper_tensor *x = work.scores, *t = work.target;
-    const bool probabilities = cross_entropy && x->rank == t->rank && memcmp(x->sizes, t->sizes, x->rank * sizeof *x->sizes) == 0;
+    const bool probabilities =
+        cross_entropy && x->rank == t->rank && memcmp(x->sizes, t->sizes, x->rank * sizeof *x->sizes) == 0;
     work.log_softmax = cross_entropy;
     TAPER_TRY(taper_out_check(call, 0, x, (taper_dtype)x->dtype));
     taper_status status = class_begin(call, probabilities, &work);
@@ -231,7 +237,8 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     const taper_tensor *x = work->scores, *t = work->target;
     work->dtype = (taper_dtype)x->dtype;
     if (x->rank < 1 || x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "expected a floating-point input of one or two dimensions and an int64 target");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "expected a floating-point input of one or two dimensions and an int64 target");
     }
     work->samples = x->rank == 1 ? 1 : x->sizes[0];
     work->classes = x->sizes[x->rank - 1];
@@ -268,7 +275,8 @@ static taper_status margin_end(taper_call *call, const class_work *work, const t
     if (y != NULL) {
         return TAPER_OK;
     }
-    return taper_loss_scalar(call, 0, work->dtype, work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
+    return taper_loss_scalar(call, 0, work->dtype,
+                             work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
 }
 
 static taper_status multi_margin(taper_call *call, class_work *work)
@@ -326,7 +334,8 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
         int64_t count = 0; // targets end at the first negative one
         for (; count < work->classes && target[count] >= 0; count++) {
             if (target[count] >= work->classes) {
-                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)target[count]);
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds",
+                           (long long)target[count]);
             }
         }
         double loss = 0.0;
@@ -336,7 +345,8 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
                 is_target = is_target || target[i] == c;
             }
             if (mark != NULL) {
-                taper_number_store(work->dtype, taper_tensor_mutable(mark), n * work->classes + c, is_target ? 1.0 : 0.0);
+                taper_number_store(work->dtype, taper_tensor_mutable(mark), n * work->classes + c,
+                                   is_target ? 1.0 : 0.0);
             }
             for (int64_t i = 0; !is_target && i < count; i++) {
                 const double z = 1.0 - score_at(work, n, target[i], 0) + score_at(work, n, c, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that are one matrix product, with or without something added: mm, bmm, matmul, mv, dot, addmm and their kin.
+// Operators that are one matrix product, with or without something added: mm, bmm, matmul, mv, dot, addmm and their
+// kin.
 #include <math.h>
 
 #include "ops/kernels.h"
@@ -15,7 +16,8 @@ static taper_status same_dtype(const taper_call *call, const taper_tensor *a, co
 }
 
 // Two factors of the given ranks, checked.
-static taper_status factors(const taper_call *call, size_t at, size_t a_rank, size_t b_rank, taper_tensor **a, taper_tensor **b)
+static taper_status factors(const taper_call *call, size_t at, size_t a_rank, size_t b_rank, taper_tensor **a,
+                            taper_tensor **b)
 {
     static const char *const kinds[] = {"a number", "a vector", "a matrix", "a 3D tensor"};
     TAPER_TRY(taper_arg_tensor(call, at, a));
@@ -23,7 +25,8 @@ static taper_status factors(const taper_call *call, size_t at, size_t a_rank, si
     if ((*a)->rank != a_rank || (*b)->rank != b_rank) {
         const bool first = (*a)->rank != a_rank;
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s must be %s, but its sizes are %s",
-                   call->schema->args[first ? at : at + 1].name, kinds[first ? a_rank : b_rank], TAPER_SHAPE(first ? *a : *b));
+                   call->schema->args[first ? at : at + 1].name, kinds[first ? a_rank : b_rank],
+                   TAPER_SHAPE(first ? *a : *b));
     }
     TAPER_TRY(same_dtype(call, *a, *b));
     return taper_check_product_dtype(call, *a, call->schema->args[at].name);
@@ -33,8 +36,9 @@ static taper_status matrix_factors(const taper_call *call, size_t at, taper_tens
 {
     TAPER_TRY(factors(call, at, 2, 2, a, b));
     if ((*a)->sizes[1] != (*b)->sizes[0]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
-                   (long long)(*a)->sizes[0], (long long)(*a)->sizes[1], (long long)(*b)->sizes[0], (long long)(*b)->sizes[1]);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", (long long)(*a)->sizes[0],
+                   (long long)(*a)->sizes[1], (long long)(*b)->sizes[0], (long long)(*b)->sizes[1]);
     }
     return TAPER_OK;
 }
@@ -45,7 +49,8 @@ static taper_status batch_factors(const taper_call *call, size_t at, taper_tenso
     if ((*a)->sizes[0] != (*b)->sizes[0] || (*a)->sizes[2] != (*b)->sizes[1]) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "Expected size for first two dimensions of batch2 tensor to be: [%lld, %lld] but got: [%lld, %lld].",
-                   (long long)(*a)->sizes[0], (long long)(*a)->sizes[2], (long long)(*b)->sizes[0], (long long)(*b)->sizes[1]);
+                   (long long)(*a)->sizes[0], (long long)(*a)->sizes[2], (long long)(*b)->sizes[0],
+                   (long long)(*b)->sizes[1]);
     }
     return TAPER_OK;
 }
@@ -54,8 +59,9 @@ static taper_status vector_factors(const taper_call *call, size_t at, taper_tens
 {
     TAPER_TRY(factors(call, at, 2, 1, a, b));
     if ((*a)->sizes[1] != (*b)->sizes[0]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "size mismatch, got %lld, %lldx%lld,%lld", (long long)(*a)->sizes[0],
-                   (long long)(*a)->sizes[0], (long long)(*a)->sizes[1], (long long)(*b)->sizes[0]);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "size mismatch, got %lld, %lldx%lld,%lld",
+                   (long long)(*a)->sizes[0], (long long)(*a)->sizes[0], (long long)(*a)->sizes[1],
+                   (long long)(*b)->sizes[0]);
     }
     return TAPER_OK;
 }
@@ -112,7 +118,8 @@ taper_status taper_op_dot(taper_call *call)
     }
     if (a->sizes[0] != b->sizes[0]) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of elements, but got "
+                   "inconsistent tensor size, expected tensor [%lld] and src [%lld] to have the same number of "
+                   "elements, but got "
                    "%lld and %lld elements respectively",
                    (long long)a->sizes[0], (long long)b->sizes[0], (long long)a->sizes[0], (long long)b->sizes[0]);
     }
@@ -162,7 +169,8 @@ taper_status taper_op_vdot(taper_call *call)
     return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
 }
 
-// beta * self + alpha * product, given to the call as its result. product is taken over; its final dtype is that of self.
+// beta * self + alpha * product, given to the call as its result. product is taken over; its final dtype is that of
+// self.
 static taper_status ret_combined(taper_call *call, taper_tensor *product, taper_tensor *self, size_t beta_at)
 {
     taper_scalar beta, alpha;
@@ -184,7 +192,8 @@ static taper_status check_addend(const taper_call *call, const taper_tensor *sel
 {
     if (self->dtype != factor->dtype) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "self and mat2 must have the same dtype, but got %s and %s",
-                   taper_dtype_torch_name((taper_dtype)self->dtype), taper_dtype_torch_name((taper_dtype)factor->dtype));
+                   taper_dtype_torch_name((taper_dtype)self->dtype),
+                   taper_dtype_torch_name((taper_dtype)factor->dtype));
     }
     return TAPER_OK;
 }
@@ -288,12 +297,20 @@ taper_status taper_op_addbmm(taper_call *call)
     }
     for (int64_t i = 0; status == TAPER_OK && i < a->sizes[0]; i++) {
         const int64_t item = (int64_t)taper_tensor_item(sum);
-        const taper_gemm gemm = {.dtype = work, .m = a->sizes[1], .n = b->sizes[2], .k = a->sizes[2],
+        const taper_gemm gemm = {.dtype = work,
+                                 .m = a->sizes[1],
+                                 .n = b->sizes[2],
+                                 .k = a->sizes[2],
                                  .a = (const char *)taper_tensor_data(left) + i * left->strides[0] * item,
-                                 .a_row = left->strides[1], .a_column = left->strides[2],
+                                 .a_row = left->strides[1],
+                                 .a_column = left->strides[2],
                                  .b = (const char *)taper_tensor_data(right) + i * right->strides[0] * item,
-                                 .b_row = right->strides[1], .b_column = right->strides[2],
-                                 .c = taper_tensor_mutable(sum), .c_row = sum->strides[0], .c_column = sum->strides[1], .add = true};
+                                 .b_row = right->strides[1],
+                                 .b_column = right->strides[2],
+                                 .c = taper_tensor_mutable(sum),
+                                 .c_row = sum->strides[0],
+                                 .c_column = sum->strides[1],
+                                 .add = true};
         status = taper_gemm_run(run, &gemm);
     }
     taper_tensor_drop(left);
@@ -317,7 +334,8 @@ static taper_status outer_new(taper_call *call, size_t at, taper_dtype dtype, co
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "outer: not implemented for quantized tensors");
     }
     const taper_dtype work = taper_work_dtype(dtype);
-    taper_tensor column = taper_tensor_twin(a, 2, (const int64_t[]){a->sizes[0], 1}, (const int64_t[]){a->strides[0], 0});
+    taper_tensor column =
+        taper_tensor_twin(a, 2, (const int64_t[]){a->sizes[0], 1}, (const int64_t[]){a->strides[0], 0});
     taper_tensor row = taper_tensor_twin(b, 2, (const int64_t[]){1, b->sizes[0]}, (const int64_t[]){0, b->strides[0]});
     taper_tensor *left = NULL, *right = NULL;
     taper_status status = taper_tensor_cast(call->run, &column, work, &left);
@@ -351,9 +369,12 @@ taper_status taper_op_addr(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 2, &b));
     TAPER_TRY(taper_arg_scalar(call, 3, &beta));
     TAPER_TRY(taper_arg_scalar(call, 4, &alpha));
-    const taper_dtype dtype = taper_promote((taper_dtype)self->dtype, taper_promote((taper_dtype)a->dtype, (taper_dtype)b->dtype));
-    if ((taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL) && (beta.kind >= TAPER_SCALAR_DOUBLE || alpha.kind >= TAPER_SCALAR_DOUBLE)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "For integral input tensors, argument %s must not be a floating point number.",
+    const taper_dtype dtype =
+        taper_promote((taper_dtype)self->dtype, taper_promote((taper_dtype)a->dtype, (taper_dtype)b->dtype));
+    if ((taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL) &&
+        (beta.kind >= TAPER_SCALAR_DOUBLE || alpha.kind >= TAPER_SCALAR_DOUBLE)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "For integral input tensors, argument %s must not be a floating point number.",
                    beta.kind >= TAPER_SCALAR_DOUBLE ? "beta" : "alpha");
     }
     TAPER_TRY(outer_new(call, 1, dtype, a, b, &product));
@@ -394,11 +415,12 @@ taper_status taper_op_inner(taper_call *call)
     const size_t ra = a->rank, rb = b->rank;
     if (a->sizes[ra - 1] != b->sizes[rb - 1]) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                   "inner() the last dimension must match on both input tensors but got shapes %s and %s", TAPER_SHAPE(a), TAPER_SHAPE(b));
+                   "inner() the last dimension must match on both input tensors but got shapes %s and %s",
+                   TAPER_SHAPE(a), TAPER_SHAPE(b));
     }
     if (ra + rb - 2 > TAPER_MAX_RANK) {
-        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "the result would have %zu dimensions, at most %d are supported", ra + rb - 2,
-                   TAPER_MAX_RANK);
+        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED,
+                   "the result would have %zu dimensions, at most %d are supported", ra + rb - 2, TAPER_MAX_RANK);
     }
     const int64_t k = a->sizes[ra - 1];
     int64_t m = 1, n = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Matrix products: a blocked product over strided matrices, products of tensors, and what the operators made of products
-// share (working dtypes, combinations with a bias, texts for messages).
+// Matrix products: a blocked product over strided matrices, products of tensors, and what the operators made of
+// products share (working dtypes, combinations with a bias, texts for messages).
 #ifndef TAPER_OPS_MATMUL_H
 #define TAPER_OPS_MATMUL_H
 
@@ -25,12 +25,14 @@ TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gem
 // ---- dtypes. Products are computed in a working dtype: float for half and bfloat16, int64 for integers and bool,
 // complex double for complex.
 taper_dtype taper_work_dtype(taper_dtype dtype);
-// tensor itself (retained) when it has that dtype, otherwise a contiguous copy.
-TAPER_MUST_USE taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype dtype, taper_tensor **cast);
+// tensor itself (retained) when it has that dtype, otherwise a copy, with its strides where they have no gaps.
+TAPER_MUST_USE taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype dtype,
+                                              taper_tensor **cast);
 // Sets value (taken over, of working dtype) as the result, converted to dtype.
 TAPER_MUST_USE taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, taper_dtype dtype);
 // Fails on quantized dtypes, and on bool unless allowed; name is that of the argument.
-TAPER_MUST_USE taper_status taper_check_product_dtype(const taper_call *call, const taper_tensor *tensor, const char *name);
+TAPER_MUST_USE taper_status taper_check_product_dtype(const taper_call *call, const taper_tensor *tensor,
+                                                      const char *name);
 
 static inline taper_tensor *taper_tensor_keep(taper_tensor *tensor)
 {
@@ -49,22 +51,24 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // "[2, 3
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides);
 taper_tensor taper_tensor_twin_t(const taper_tensor *tensor); // the last two dimensions swapped
 // Broadcasts two shapes; false when they do not match.
-bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank, int64_t *sizes);
+bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank,
+                            int64_t *sizes);
 // Fills strides of tensor as seen with `sizes` (0 where broadcast); false when tensor does not expand to it.
 bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int64_t *sizes, int64_t *strides);
 
-// ---- products of tensors
-// c[..., m, n] = a[..., m, k] b[..., k, n]: same rank (>= 2), batch sizes of a and b equal those of c or are 1. All have the
-// same working dtype. The caller has checked the sizes.
-TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b, taper_tensor *c);
+// ---- products of tensors c[..., m, n] = a[..., m, k] b[..., k, n]: same rank (>= 2), batch sizes of a and b equal
+// those of c or are 1. All have the same working dtype. The caller has checked the sizes.
+TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b,
+                                               taper_tensor *c);
 // As taper_product_into, into a new contiguous tensor of the working dtype of a.
 TAPER_MUST_USE taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank,
                                               const int64_t *sizes, taper_tensor **result);
 // torch.matmul; the result is new, in the working dtype of a. It is contiguous, as PyTorch's is.
 TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result);
-// product = beta * self (broadcast) + alpha * product, both of the product's working dtype. self is not read when beta is 0.
-TAPER_MUST_USE taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self, taper_scalar beta,
-                                                  taper_scalar alpha);
+// product = beta * self (broadcast) + alpha * product, both of the product's working dtype. self is not read when beta
+// is 0.
+TAPER_MUST_USE taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self,
+                                                  taper_scalar beta, taper_scalar alpha);
 static inline taper_scalar taper_scalar_one(void)
 {
     return (taper_scalar){.kind = TAPER_SCALAR_INT, .i = 1, .f = 1.0};

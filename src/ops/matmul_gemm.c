@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them tile
-// by tile; small products and those of few rows are done in place.
+// The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
+// tile by tile; small products and those of few rows are done in place.
 #include "ops/matmul.h"
 
 enum {
@@ -75,10 +75,20 @@ taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
     }
     taper_gemm turned = *gemm;
     if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
-        turned = (taper_gemm){.dtype = gemm->dtype, .m = gemm->n, .n = gemm->m, .k = gemm->k,
-                              .a = gemm->b, .a_row = gemm->b_column, .a_column = gemm->b_row,
-                              .b = gemm->a, .b_row = gemm->a_column, .b_column = gemm->a_row,
-                              .c = gemm->c, .c_row = gemm->c_column, .c_column = gemm->c_row, .add = gemm->add};
+        turned = (taper_gemm){.dtype = gemm->dtype,
+                              .m = gemm->n,
+                              .n = gemm->m,
+                              .k = gemm->k,
+                              .a = gemm->b,
+                              .a_row = gemm->b_column,
+                              .a_column = gemm->b_row,
+                              .b = gemm->a,
+                              .b_row = gemm->a_column,
+                              .b_column = gemm->a_row,
+                              .c = gemm->c,
+                              .c_row = gemm->c_column,
+                              .c_column = gemm->c_row,
+                              .add = gemm->add};
     }
     if (turned.dtype == TAPER_C128 || turned.m < MR || turned.k < 4 ||
         (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {

@@ -29,7 +29,8 @@ taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype
         return TAPER_OK;
     }
     taper_tensor *copy = NULL;
-    TAPER_TRY(taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, NULL, &copy, run->error));
+    const int64_t *strides = taper_tensor_is_dense(tensor) ? tensor->strides : NULL;
+    TAPER_TRY(taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, strides, &copy, run->error));
     const taper_status status = taper_tensor_copy(copy, tensor, run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
@@ -46,7 +47,8 @@ taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, ta
     }
     taper_run *run = call->run;
     taper_tensor *cast = NULL;
-    taper_status status = taper_tensor_new(run->heap, dtype, value->rank, value->sizes, value->strides, &cast, run->error);
+    taper_status status =
+        taper_tensor_new(run->heap, dtype, value->rank, value->sizes, value->strides, &cast, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_copy(cast, value, run->error);
     }
@@ -72,7 +74,8 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes)
     taper_shape_text shape = {"["};
     size_t used = 1;
     for (size_t i = 0; i < rank && i < TAPER_MAX_RANK; i++) {
-        const int wrote = snprintf(shape.text + used, sizeof shape.text - used, "%s%lld", i == 0 ? "" : ", ", (long long)sizes[i]);
+        const int wrote =
+            snprintf(shape.text + used, sizeof shape.text - used, "%s%lld", i == 0 ? "" : ", ", (long long)sizes[i]);
         if (wrote > 0) {
             used += (size_t)wrote;
         }
@@ -104,7 +107,8 @@ taper_tensor taper_tensor_twin_t(const taper_tensor *tensor)
     return twin;
 }
 
-bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank, int64_t *sizes)
+bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, const int64_t *b, size_t *rank,
+                            int64_t *sizes)
 {
     const size_t r = taper_max_size(a_rank, b_rank);
     for (size_t i = 0; i < r; i++) {
@@ -143,9 +147,16 @@ taper_status taper_product_into(taper_run *run, const taper_tensor *a, const tap
 {
     const size_t rank = c->rank, batch = rank - 2;
     const size_t item = taper_tensor_item(c);
-    taper_gemm gemm = {.dtype = (taper_dtype)c->dtype, .m = c->sizes[rank - 2], .n = c->sizes[rank - 1], .k = a->sizes[rank - 1],
-                       .a_row = a->strides[rank - 2], .a_column = a->strides[rank - 1], .b_row = b->strides[rank - 2],
-                       .b_column = b->strides[rank - 1], .c_row = c->strides[rank - 2], .c_column = c->strides[rank - 1]};
+    taper_gemm gemm = {.dtype = (taper_dtype)c->dtype,
+                       .m = c->sizes[rank - 2],
+                       .n = c->sizes[rank - 1],
+                       .k = a->sizes[rank - 1],
+                       .a_row = a->strides[rank - 2],
+                       .a_column = a->strides[rank - 1],
+                       .b_row = b->strides[rank - 2],
+                       .b_column = b->strides[rank - 1],
+                       .c_row = c->strides[rank - 2],
+                       .c_column = c->strides[rank - 1]};
     int64_t index[TAPER_MAX_RANK + 2] = {0};
     int64_t at_a = 0, at_b = 0, at_c = 0, count = 1;
     for (size_t i = 0; i < batch; i++) {
@@ -179,8 +190,8 @@ typedef struct scale_pair {
     bool use_self, plain; // plain: both factors are 1
 } scale_pair;
 
-static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const void *self, int64_t s_step, int64_t count,
-                        const scale_pair *scale)
+static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const void *self, int64_t s_step,
+                        int64_t count, const scale_pair *scale)
 {
     switch (dtype) {
     case TAPER_F32: {
@@ -242,7 +253,8 @@ static uint64_t scalar_int(taper_scalar scalar)
     return scalar.f > -9.2e18 && scalar.f < 9.2e18 ? (uint64_t)(int64_t)scalar.f : 0;
 }
 
-taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self, taper_scalar beta, taper_scalar alpha)
+taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self, taper_scalar beta,
+                                   taper_scalar alpha)
 {
     const bool integral = product->dtype == TAPER_I64;
     if (product->dtype != TAPER_C128 && (beta.kind == TAPER_SCALAR_COMPLEX || alpha.kind == TAPER_SCALAR_COMPLEX)) {
@@ -264,7 +276,8 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
     if (scale.use_self) {
         if (!taper_broadcast_strides(self, rank, product->sizes, steps)) {
             TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                       "The expanded size of the tensor %s must match the existing size %s", TAPER_SHAPE(product), TAPER_SHAPE(self));
+                       "The expanded size of the tensor %s must match the existing size %s", TAPER_SHAPE(product),
+                       TAPER_SHAPE(self));
         }
         TAPER_TRY(taper_tensor_cast(run, self, (taper_dtype)product->dtype, &bias));
         (void)taper_broadcast_strides(bias, rank, product->sizes, steps);
@@ -292,8 +305,8 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
     return TAPER_OK;
 }
 
-taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank, const int64_t *sizes,
-                               taper_tensor **result)
+taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank,
+                               const int64_t *sizes, taper_tensor **result)
 {
     const taper_dtype work = taper_work_dtype((taper_dtype)a->dtype);
     taper_tensor twin_a = *a, twin_b = *b;
@@ -321,14 +334,16 @@ taper_status taper_product_new(taper_run *run, const taper_tensor *a, const tape
 // Fails as PyTorch does where the sizes of a product do not fit.
 static taper_status matmul_mismatch(taper_run *run, const taper_tensor *a, const taper_tensor *b)
 {
-    TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "matrices of sizes %s and %s cannot be multiplied", TAPER_SHAPE(a), TAPER_SHAPE(b));
+    TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "matrices of sizes %s and %s cannot be multiplied", TAPER_SHAPE(a),
+               TAPER_SHAPE(b));
 }
 
 taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result)
 {
     const size_t ra = a->rank, rb = b->rank;
     if (ra == 0 || rb == 0) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "both arguments to matmul need to be at least 1D, but they are %zuD and %zuD", ra, rb);
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "both arguments to matmul need to be at least 1D, but they are %zuD and %zuD", ra, rb);
     }
     if (a->dtype != b->dtype) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "expected scalar type %s but found %s",
@@ -389,10 +404,11 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     if (rb > 1) {
         sizes[final++] = n;
     }
-    made->rank = (uint8_t)final;
+    made->rank = (uint8_t) final;
     memcpy(made->sizes, sizes, final * sizeof *sizes);
     taper_strides_contiguous(final, sizes, made->strides);
-    if (ra == 2 && rb > 2 && taper_tensor_numel(made) == 0) { // PyTorch multiplies the transposed ones and keeps that order
+    if (ra == 2 && rb > 2 &&
+        taper_tensor_numel(made) == 0) { // PyTorch multiplies the transposed ones and keeps that order
         made->strides[final - 1] = taper_max_i64(m, 1);
         made->strides[final - 2] = 1;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The blocked product for one element type: included by matmul_gemm.c with ELEMENT (the type) and NAME(x) (a name of its
-// own). Sums run over blocks of KC elements of k, which are then added: that bounds the rounding error of long sums.
+// The blocked product for one element type: included by matmul_gemm.c with ELEMENT (the type) and NAME(x) (a name of
+// its own). Sums run over blocks of KC elements of k, which are then added: that bounds the rounding error of long
+// sums.
 
 // A row panel: MR rows by k, row-fastest, zero-padded.
 static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t column, int64_t m, int64_t k)
@@ -74,12 +75,14 @@ static void NAME(tiled)(const taper_gemm *gemm, ELEMENT *pack)
             NAME(pack_b)(pack_b, b + p * gemm->b_row + j * gemm->b_column, gemm->b_row, gemm->b_column, depth, columns);
             for (int64_t i = 0; i < gemm->m; i += MC) {
                 const int64_t rows = taper_min_i64(MC, gemm->m - i);
-                NAME(pack_a)(pack_a, a + i * gemm->a_row + p * gemm->a_column, gemm->a_row, gemm->a_column, rows, depth);
+                NAME(pack_a)
+                (pack_a, a + i * gemm->a_row + p * gemm->a_column, gemm->a_row, gemm->a_column, rows, depth);
                 for (int64_t jj = 0; jj < columns; jj += NR) {
                     for (int64_t ii = 0; ii < rows; ii += MR) {
                         ELEMENT sums[MR * NR];
                         NAME(tile)(pack_a + ii * depth, pack_b + jj * depth, depth, sums);
-                        const int64_t tile_rows = taper_min_i64(MR, rows - ii), tile_columns = taper_min_i64(NR, columns - jj);
+                        const int64_t tile_rows = taper_min_i64(MR, rows - ii),
+                                      tile_columns = taper_min_i64(NR, columns - jj);
                         ELEMENT *c = (ELEMENT *)gemm->c + (i + ii) * gemm->c_row + (j + jj) * gemm->c_column;
                         for (int64_t r = 0; r < tile_rows; r++) {
                             ELEMENT *to = c + r * gemm->c_row;

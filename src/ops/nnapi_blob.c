@@ -15,12 +15,12 @@ static taper_status read_words(taper_reader *reader, uint32_t *words, size_t cou
 }
 
 // Room for count items, each of which takes at least least_bytes of what is left of the blob.
-static taper_status room_for(taper_arena *arena, const taper_reader *reader, uint32_t count, size_t least_bytes, size_t item_size,
-                             void **room)
+static taper_status room_for(taper_arena *arena, const taper_reader *reader, uint32_t count, size_t least_bytes,
+                             size_t item_size, void **room)
 {
     if (count > taper_reader_left(reader) / least_bytes) {
-        TAPER_FAIL(reader->error, TAPER_ERROR_FILE, "%s: a count of %u does not fit into the %zu bytes that are left", reader->what, count,
-                   taper_reader_left(reader));
+        TAPER_FAIL(reader->error, TAPER_ERROR_FILE, "%s: a count of %u does not fit into the %zu bytes that are left",
+                   reader->what, count, taper_reader_left(reader));
     }
     *room = taper_arena_array(arena, count, item_size);
     return *room == NULL ? taper_fail_memory(reader->error) : TAPER_OK;
@@ -42,15 +42,17 @@ static taper_status read_operands(taper_arena *arena, taper_reader *reader, uint
         memcpy(&operand->zero_point, &words[3], sizeof operand->zero_point);
         operand->source = TAPER_NNAPI_NOTHING;
         if (operand->type >= TAPER_NNAPI_TYPES || operand->rank > TAPER_MAX_RANK) {
-            TAPER_FAIL(reader->error, TAPER_ERROR_FILE, "%s: operand %u has type %u and %u dimensions, which is not possible", reader->what,
-                       i, operand->type, operand->rank);
+            TAPER_FAIL(reader->error, TAPER_ERROR_FILE,
+                       "%s: operand %u has type %u and %u dimensions, which is not possible", reader->what, i,
+                       operand->type, operand->rank);
         }
     }
     return TAPER_OK;
 }
 
 // The heads of the values; their data follows later.
-static taper_status read_values(taper_arena *arena, taper_reader *reader, uint32_t count, taper_nnapi_model *model, uint32_t **which)
+static taper_status read_values(taper_arena *arena, taper_reader *reader, uint32_t count, taper_nnapi_model *model,
+                                uint32_t **which)
 {
     void *room;
     TAPER_TRY(room_for(arena, reader, count, 12, sizeof **which, &room));
@@ -59,12 +61,13 @@ static taper_status read_values(taper_arena *arena, taper_reader *reader, uint32
         uint32_t words[3];
         TAPER_TRY(read_words(reader, words, 3));
         if (words[0] >= model->operand_count || model->operands[words[0]].source != TAPER_NNAPI_NOTHING) {
-            TAPER_FAIL(reader->error, TAPER_ERROR_FILE, "%s: value %u is for operand %u, which does not exist or has one", reader->what, i,
-                       words[0]);
+            TAPER_FAIL(reader->error, TAPER_ERROR_FILE,
+                       "%s: value %u is for operand %u, which does not exist or has one", reader->what, i, words[0]);
         }
         if (words[1] != TAPER_NNAPI_IMMEDIATE && words[1] != TAPER_NNAPI_BUFFER) {
-            TAPER_FAIL(reader->error, TAPER_ERROR_UNSUPPORTED, "%s: value %u has source %u, only immediates and buffers are supported",
-                       reader->what, i, words[1]);
+            TAPER_FAIL(reader->error, TAPER_ERROR_UNSUPPORTED,
+                       "%s: value %u has source %u, only immediates and buffers are supported", reader->what, i,
+                       words[1]);
         }
         (*which)[i] = words[0];
         model->operands[words[0]].source = (int)words[1];
@@ -101,7 +104,8 @@ static taper_status read_dimensions(taper_reader *reader, taper_nnapi_model *mod
     return TAPER_OK;
 }
 
-static taper_status read_value_data(taper_reader *reader, uint32_t count, const uint32_t *which, taper_nnapi_model *model)
+static taper_status read_value_data(taper_reader *reader, uint32_t count, const uint32_t *which,
+                                    taper_nnapi_model *model)
 {
     for (uint32_t i = 0; i < count; i++) {
         taper_nnapi_operand *operand = &model->operands[which[i]];
@@ -115,7 +119,8 @@ static taper_status read_value_data(taper_reader *reader, uint32_t count, const 
             continue;
         }
         if (operand->bytes != 12) {
-            TAPER_FAIL(reader->error, TAPER_ERROR_FILE, "%s: the reference to a buffer takes 12 bytes, value %u has %zu", reader->what, i,
+            TAPER_FAIL(reader->error, TAPER_ERROR_FILE,
+                       "%s: the reference to a buffer takes 12 bytes, value %u has %zu", reader->what, i,
                        operand->bytes);
         }
         operand->buffer = taper_load_u32(data);
@@ -125,8 +130,8 @@ static taper_status read_value_data(taper_reader *reader, uint32_t count, const 
     return TAPER_OK;
 }
 
-static taper_status read_operand_list(taper_arena *arena, taper_reader *reader, uint32_t count, const taper_nnapi_model *model,
-                                      uint32_t **list)
+static taper_status read_operand_list(taper_arena *arena, taper_reader *reader, uint32_t count,
+                                      const taper_nnapi_model *model, uint32_t **list)
 {
     void *room;
     TAPER_TRY(room_for(arena, reader, count, 4, sizeof **list, &room));
@@ -140,7 +145,8 @@ static taper_status read_operand_list(taper_arena *arena, taper_reader *reader, 
     return TAPER_OK;
 }
 
-taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size, taper_nnapi_model *model, taper_error *error)
+taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size, taper_nnapi_model *model,
+                               taper_error *error)
 {
     taper_reader reader = taper_reader_make(blob, size, 0, "the serialized NNAPI model", error);
     uint32_t head[6], *which = NULL;
@@ -148,7 +154,8 @@ taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size
     TAPER_TRY(read_words(&reader, head, 6));
     const counts n = {head[0], head[1], head[2], head[3], head[4], head[5]};
     if (n.version != 1) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the serialized NNAPI model has version %u, only 1 is known", n.version);
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the serialized NNAPI model has version %u, only 1 is known",
+                   n.version);
     }
     TAPER_TRY(read_operands(arena, &reader, n.operands, model));
     TAPER_TRY(read_values(arena, &reader, n.values, model, &which));
@@ -167,7 +174,8 @@ taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size
     model->input_count = n.inputs;
     model->output_count = n.outputs;
     if (taper_reader_left(&reader) != 0) {
-        TAPER_FAIL(error, TAPER_ERROR_FILE, "the serialized NNAPI model has %zu bytes more than it should", taper_reader_left(&reader));
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the serialized NNAPI model has %zu bytes more than it should",
+                   taper_reader_left(&reader));
     }
     return TAPER_OK;
 }

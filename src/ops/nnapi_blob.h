@@ -59,7 +59,7 @@ typedef struct taper_nnapi_model {
 } taper_nnapi_model;
 
 // Everything is allocated from arena; the blob's bytes must outlive the model. Checks all indices and sizes.
-TAPER_MUST_USE taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size, taper_nnapi_model *model,
-                                              taper_error *error);
+TAPER_MUST_USE taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size,
+                                              taper_nnapi_model *model, taper_error *error);
 
 #endif

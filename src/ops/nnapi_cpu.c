@@ -9,8 +9,9 @@
 
 static bool is_tensor_type(uint32_t type)
 {
-    return type == TAPER_NNAPI_TENSOR_FLOAT32 || type == TAPER_NNAPI_TENSOR_INT32 || type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM ||
-           type == TAPER_NNAPI_TENSOR_QUANT16_SYMM || type == TAPER_NNAPI_TENSOR_QUANT16_ASYMM;
+    return type == TAPER_NNAPI_TENSOR_FLOAT32 || type == TAPER_NNAPI_TENSOR_INT32 ||
+           type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM || type == TAPER_NNAPI_TENSOR_QUANT16_SYMM ||
+           type == TAPER_NNAPI_TENSOR_QUANT16_ASYMM;
 }
 
 static size_t item_of(uint32_t type)
@@ -50,7 +51,8 @@ static float number_at(const taper_nnapi_operand *operand, const uint8_t *data, 
 }
 
 // The bytes of a constant, checked against the buffer they lie in.
-static taper_status constant_bytes(const taper_nnapi_run *state, uint32_t at, const uint8_t **data, taper_tensor **owner)
+static taper_status constant_bytes(const taper_nnapi_run *state, uint32_t at, const uint8_t **data,
+                                   taper_tensor **owner)
 {
     const taper_nnapi_operand *operand = &state->model->operands[at];
     *owner = NULL;
@@ -62,13 +64,14 @@ static taper_status constant_bytes(const taper_nnapi_run *state, uint32_t at, co
         TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u is used before it is computed", at);
     }
     if (operand->buffer >= state->buffer_count || state->buffers[operand->buffer].tag != TAPER_TENSOR) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u needs buffer %u, there are %zu", at, operand->buffer,
-                   state->buffer_count);
+        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u needs buffer %u, there are %zu", at,
+                   operand->buffer, state->buffer_count);
     }
     taper_tensor *tensor = state->buffers[operand->buffer].as.tensor;
     const size_t bytes = (size_t)taper_tensor_numel(tensor) * taper_tensor_item(tensor);
     if (!taper_tensor_is_contiguous(tensor) || operand->offset > bytes || operand->bytes > bytes - operand->offset) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u lies outside of buffer %u (%zu bytes)", at, operand->buffer, bytes);
+        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u lies outside of buffer %u (%zu bytes)", at,
+                   operand->buffer, bytes);
     }
     *data = (const uint8_t *)taper_tensor_data(tensor) + operand->offset;
     *owner = tensor;
@@ -86,7 +89,8 @@ taper_status taper_nnapi_real(taper_nnapi_run *state, uint32_t at, taper_tensor 
     const uint8_t *data;
     taper_tensor *owner;
     if (!is_tensor_type(operand->type)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "NNAPI operand %u has type %u where a tensor of numbers is needed", at, operand->type);
+        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED,
+                   "NNAPI operand %u has type %u where a tensor of numbers is needed", at, operand->type);
     }
     TAPER_TRY(constant_bytes(state, at, &data, &owner));
     size_t count = 1, bytes;
@@ -99,11 +103,12 @@ taper_status taper_nnapi_real(taper_nnapi_run *state, uint32_t at, taper_tensor 
         TAPER_FAIL(run->error, TAPER_ERROR_FILE, "NNAPI operand %u has %zu bytes, its sizes are %s", at, operand->bytes,
                    taper_shape_print(operand->rank, operand->sizes).text);
     }
-    if (owner != NULL && owner->dtype == TAPER_F32 && operand->type == TAPER_NNAPI_TENSOR_FLOAT32 && operand->offset % 4 == 0) {
+    if (owner != NULL && owner->dtype == TAPER_F32 && operand->type == TAPER_NNAPI_TENSOR_FLOAT32 &&
+        operand->offset % 4 == 0) {
         int64_t strides[TAPER_MAX_RANK];
         taper_strides_contiguous(operand->rank, operand->sizes, strides);
-        TAPER_TRY(taper_tensor_alias(run->heap, owner, owner->offset + operand->offset / 4, operand->rank, operand->sizes, strides, tensor,
-                                     run->error));
+        TAPER_TRY(taper_tensor_alias(run->heap, owner, owner->offset + operand->offset / 4, operand->rank,
+                                     operand->sizes, strides, tensor, run->error));
     } else {
         TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, operand->rank, operand->sizes, NULL, tensor, run->error));
         float *to = taper_tensor_mutable(*tensor);
@@ -122,8 +127,8 @@ taper_status taper_nnapi_ints(taper_nnapi_run *state, uint32_t at, size_t limit,
     taper_tensor *owner;
     TAPER_TRY(constant_bytes(state, at, &data, &owner));
     const size_t item = operand->type == TAPER_NNAPI_BOOL ? 1 : 4;
-    const bool ints = operand->type == TAPER_NNAPI_INT32 || operand->type == TAPER_NNAPI_UINT32 || operand->type == TAPER_NNAPI_BOOL ||
-                      operand->type == TAPER_NNAPI_TENSOR_INT32;
+    const bool ints = operand->type == TAPER_NNAPI_INT32 || operand->type == TAPER_NNAPI_UINT32 ||
+                      operand->type == TAPER_NNAPI_BOOL || operand->type == TAPER_NNAPI_TENSOR_INT32;
     *count = operand->bytes / item;
     if (!ints || operand->bytes % item != 0 || *count > limit) {
         TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u should hold at most %zu ints", at, limit);
@@ -185,7 +190,9 @@ static bool quantized_range(uint32_t type, integer_range *range)
 static int32_t quantize(const taper_nnapi_operand *operand, integer_range range, float number)
 {
     const float steps = nearbyintf(number / operand->scale) + (float)operand->zero_point;
-    return steps != steps || steps < (float)range.low ? range.low : steps > (float)range.high ? range.high : (int32_t)steps;
+    return steps != steps || steps < (float)range.low ? range.low
+           : steps > (float)range.high                ? range.high
+                                                      : (int32_t)steps;
 }
 
 taper_status taper_nnapi_give(taper_nnapi_run *state, uint32_t at, taper_tensor *tensor)
@@ -195,7 +202,8 @@ taper_status taper_nnapi_give(taper_nnapi_run *state, uint32_t at, taper_tensor 
     if (quantized_range(operand->type, &range)) {
         if (!(operand->scale > 0.0f)) {
             taper_tensor_drop(tensor);
-            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u has the scale %g", at, (double)operand->scale);
+            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "NNAPI operand %u has the scale %g", at,
+                       (double)operand->scale);
         }
         float *x = taper_tensor_mutable(tensor);
         const int64_t count = taper_tensor_numel(tensor);
@@ -215,7 +223,8 @@ static taper_status read_input(taper_nnapi_run *state, uint32_t at, const taper_
     const taper_nnapi_operand *operand = &state->model->operands[at];
     taper_run *run = state->run;
     const bool quant8 = operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM;
-    const bool quant16 = operand->type == TAPER_NNAPI_TENSOR_QUANT16_SYMM || operand->type == TAPER_NNAPI_TENSOR_QUANT16_ASYMM;
+    const bool quant16 =
+        operand->type == TAPER_NNAPI_TENSOR_QUANT16_SYMM || operand->type == TAPER_NNAPI_TENSOR_QUANT16_ASYMM;
     const bool fits = quant8    ? input->dtype == TAPER_QU8 || input->dtype == TAPER_U8
                       : quant16 ? input->dtype == TAPER_I16
                                 : input->dtype == (operand->type == TAPER_NNAPI_TENSOR_INT32 ? TAPER_I32 : TAPER_F32);
@@ -224,9 +233,10 @@ static taper_status read_input(taper_nnapi_run *state, uint32_t at, const taper_
         shape = operand->sizes[d] == 0 || operand->sizes[d] == input->sizes[d];
     }
     if (!is_tensor_type(operand->type) || !fits || !shape || !taper_tensor_is_contiguous(input)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI model expects a contiguous input of sizes %s (NNAPI type %u), got %s %s",
-                   taper_shape_print(operand->rank, operand->sizes).text, operand->type, taper_dtype_torch_name((taper_dtype)input->dtype),
-                   TAPER_SHAPE(input));
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "the NNAPI model expects a contiguous input of sizes %s (NNAPI type %u), got %s %s",
+                   taper_shape_print(operand->rank, operand->sizes).text, operand->type,
+                   taper_dtype_torch_name((taper_dtype)input->dtype), TAPER_SHAPE(input));
     }
     taper_tensor *value = NULL;
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, input->rank, input->sizes, NULL, &value, run->error));
@@ -249,7 +259,8 @@ static taper_status resize_output(taper_run *run, taper_tensor *target, const ta
         return taper_storage_write(target->storage, run->error);
     }
     taper_tensor *fresh = NULL;
-    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)target->dtype, value->rank, value->sizes, NULL, &fresh, run->error));
+    TAPER_TRY(
+        taper_tensor_new(run->heap, (taper_dtype)target->dtype, value->rank, value->sizes, NULL, &fresh, run->error));
     taper_storage *old = target->storage;
     target->storage = fresh->storage;
     fresh->storage = old;
@@ -269,11 +280,13 @@ static taper_status write_output(taper_nnapi_run *state, uint32_t at, taper_tens
     taper_tensor *value;
     integer_range range = {0, 0};
     TAPER_TRY(taper_nnapi_real(state, at, &value));
-    const bool quant8 = operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM && (target->dtype == TAPER_QU8 || target->dtype == TAPER_U8);
+    const bool quant8 =
+        operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM && (target->dtype == TAPER_QU8 || target->dtype == TAPER_U8);
     const bool quant16 = quantized_range(operand->type, &range) && target->dtype == TAPER_I16 && !quant8;
     const bool real = operand->type == TAPER_NNAPI_TENSOR_FLOAT32 && target->dtype == TAPER_F32;
     if (!quant8 && !quant16 && !real) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "an output of the NNAPI model has NNAPI type %u, the tensor for it is %s", operand->type,
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "an output of the NNAPI model has NNAPI type %u, the tensor for it is %s", operand->type,
                    taper_dtype_torch_name((taper_dtype)target->dtype));
     }
     TAPER_TRY(resize_output(run, target, value));
@@ -297,8 +310,8 @@ static taper_status execute(taper_nnapi_run *state, const taper_list *inputs, co
     const taper_nnapi_model *model = state->model;
     taper_error *error = state->run->error;
     if (inputs->count != model->input_count || outputs->count != model->output_count) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the NNAPI model has %u inputs and %u outputs, got %zu and %zu", model->input_count,
-                   model->output_count, inputs->count, outputs->count);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the NNAPI model has %u inputs and %u outputs, got %zu and %zu",
+                   model->input_count, model->output_count, inputs->count, outputs->count);
     }
     for (uint32_t i = 0; i < model->input_count; i++) {
         if (inputs->items[i].tag != TAPER_TENSOR) {
@@ -325,8 +338,8 @@ static taper_status execute(taper_nnapi_run *state, const taper_list *inputs, co
     return TAPER_OK;
 }
 
-taper_status taper_nnapi_execute(taper_run *run, const taper_nnapi_model *model, const taper_list *buffers, const taper_list *inputs,
-                                 const taper_list *outputs)
+taper_status taper_nnapi_execute(taper_run *run, const taper_nnapi_model *model, const taper_list *buffers,
+                                 const taper_list *inputs, const taper_list *outputs)
 {
     taper_nnapi_run state = {.run = run, .model = model, .buffers = buffers->items, .buffer_count = buffers->count};
     size_t bytes;

@@ -27,7 +27,8 @@ static taper_status read_axis(taper_nnapi_run *state, uint32_t operand, size_t r
     TAPER_TRY(read_int(state, operand, &number));
     number += number < 0 ? (int64_t)rank : 0;
     if (number < 0 || number >= (int64_t)rank) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)number, rank);
+        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)number,
+                   rank);
     }
     *axis = (size_t)number;
     return TAPER_OK;
@@ -53,7 +54,8 @@ static taper_status apply_fuse(taper_nnapi_run *state, int64_t code, taper_tenso
     return TAPER_OK;
 }
 
-static taper_status give_fused(taper_nnapi_run *state, const taper_nnapi_operation *op, int64_t fuse, taper_tensor *tensor)
+static taper_status give_fused(taper_nnapi_run *state, const taper_nnapi_operation *op, int64_t fuse,
+                               taper_tensor *tensor)
 {
     const taper_status status = apply_fuse(state, fuse, tensor);
     if (status != TAPER_OK) {
@@ -78,8 +80,17 @@ static taper_status give_view(taper_nnapi_run *state, const taper_nnapi_operatio
 
 // ---- elementwise
 
-enum { CODE_ADD = 0, CODE_MUL = 18, CODE_DIV = 30, CODE_SUB = 36, CODE_RELU = 19, CODE_RELU1 = 20, CODE_RELU6 = 21, CODE_LOGISTIC = 14,
-       CODE_PRELU = 71 };
+enum {
+    CODE_ADD = 0,
+    CODE_MUL = 18,
+    CODE_DIV = 30,
+    CODE_SUB = 36,
+    CODE_RELU = 19,
+    CODE_RELU1 = 20,
+    CODE_RELU6 = 21,
+    CODE_LOGISTIC = 14,
+    CODE_PRELU = 71
+};
 
 static float combine(uint32_t code, float a, float b)
 {
@@ -100,7 +111,8 @@ static float combine(uint32_t code, float a, float b)
 static taper_status run_binary(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *a, *b, *out = NULL;
-    int64_t fuse = 0, sizes[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK], index[TAPER_MAX_RANK] = {0};
+    int64_t fuse = 0, sizes[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK],
+            index[TAPER_MAX_RANK] = {0};
     size_t rank;
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &a));
     TAPER_TRY(taper_nnapi_real(state, op->in[1], &b));
@@ -108,7 +120,8 @@ static taper_status run_binary(taper_nnapi_run *state, const taper_nnapi_operati
         TAPER_TRY(read_int(state, op->in[2], &fuse));
     }
     if (!taper_broadcast_shapes(a->rank, a->sizes, b->rank, b->sizes, &rank, sizes)) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s do not fit together", TAPER_SHAPE(a), TAPER_SHAPE(b));
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s do not fit together", TAPER_SHAPE(a),
+                   TAPER_SHAPE(b));
     }
     TAPER_TRY(new_like(state, rank, sizes, &out));
     (void)taper_broadcast_strides(a, rank, sizes, a_steps);
@@ -160,7 +173,8 @@ static taper_status run_unary(taper_nnapi_run *state, const taper_nnapi_operatio
 static taper_status as_image(taper_nnapi_run *state, const taper_tensor *tensor, bool nchw, taper_tensor *image)
 {
     if (tensor->rank != 4) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "an image should have 4 dimensions, its sizes are %s", TAPER_SHAPE(tensor));
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "an image should have 4 dimensions, its sizes are %s",
+                   TAPER_SHAPE(tensor));
     }
     static const uint8_t order[2][4] = {{0, 3, 1, 2}, {0, 1, 2, 3}};
     int64_t sizes[4], strides[4];
@@ -173,7 +187,8 @@ static taper_status as_image(taper_nnapi_run *state, const taper_tensor *tensor,
 }
 
 // A new tensor for an image of sizes [N, C, H, W], in the order of dimensions that the model wants.
-static taper_status new_image(taper_nnapi_run *state, const int64_t *sizes, bool nchw, taper_tensor **tensor, taper_tensor *image)
+static taper_status new_image(taper_nnapi_run *state, const int64_t *sizes, bool nchw, taper_tensor **tensor,
+                              taper_tensor *image)
 {
     const int64_t last[4] = {sizes[0], sizes[2], sizes[3], sizes[1]};
     TAPER_TRY(new_like(state, 4, nchw ? sizes : last, tensor));
@@ -185,7 +200,8 @@ enum { CODE_CONV = 3, CODE_DEPTHWISE = 4, CODE_CONV_TRANSPOSED = 91 };
 // The weight's dimensions in the order that convolutions here expect.
 static taper_tensor turn_weight(uint32_t code, const taper_tensor *weight)
 {
-    // [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed [out, H, W, in] to [in, out, H, W].
+    // [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed [out, H, W, in] to [in,
+    // out, H, W].
     static const uint8_t plain[4] = {0, 3, 1, 2}, turned[4] = {3, 0, 1, 2};
     const uint8_t *order = code == CODE_CONV ? plain : turned;
     int64_t sizes[4], strides[4];
@@ -209,16 +225,20 @@ static taper_status run_conv(taper_nnapi_run *state, const taper_nnapi_operation
     const bool depthwise = op->code == CODE_DEPTHWISE;
     const bool nchw = numbers[depthwise ? 11 : 10] != 0;
     if (weight->rank != 4) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "the weight of a convolution should have 4 dimensions, its sizes are %s",
-                   TAPER_SHAPE(weight));
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT,
+                   "the weight of a convolution should have 4 dimensions, its sizes are %s", TAPER_SHAPE(weight));
     }
     TAPER_TRY(as_image(state, input, nchw, &x));
     taper_tensor w = turn_weight(op->code, weight);
     taper_conv_args args = {.input = &x, .weight = &w, .bias = bias, .out_rank = 4};
     // left, right, top, bottom, stride over width, over height
-    args.params = (taper_conv_params){.rank = 2, .transposed = op->code == CODE_CONV_TRANSPOSED, .groups = depthwise ? x.sizes[1] : 1,
-                                      .stride = {numbers[8], numbers[7]}, .padding = {numbers[5], numbers[3]},
-                                      .padding_end = {numbers[6], numbers[4]}, .dilation = {1, 1}};
+    args.params = (taper_conv_params){.rank = 2,
+                                      .transposed = op->code == CODE_CONV_TRANSPOSED,
+                                      .groups = depthwise ? x.sizes[1] : 1,
+                                      .stride = {numbers[8], numbers[7]},
+                                      .padding = {numbers[5], numbers[3]},
+                                      .padding_end = {numbers[6], numbers[4]},
+                                      .dilation = {1, 1}};
     taper_call call = {.run = state->run};
     TAPER_TRY(taper_conv_check(&call, &x, &w, bias, &args.params, args.out_sizes));
     TAPER_TRY(new_image(state, args.out_sizes, nchw, &out, &y));
@@ -246,16 +266,19 @@ static int64_t pooled(int64_t size, int64_t before, int64_t after, int64_t kerne
 static taper_status run_pool(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *input, *out = NULL, x, y;
-    int64_t n[11] = {0}; // from 1: left, right, top, bottom, stride over width, over height, kernel width, height, fuse, nchw
+    int64_t n[11] = {
+        0}; // from 1: left, right, top, bottom, stride over width, over height, kernel width, height, fuse, nchw
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &input));
     for (uint32_t i = 1; i < 11; i++) {
         TAPER_TRY(read_int(state, op->in[i], &n[i]));
     }
     TAPER_TRY(as_image(state, input, n[10] != 0, &x));
-    const int64_t sizes[4] = {x.sizes[0], x.sizes[1], pooled(x.sizes[2], n[3], n[4], n[8], n[6]), pooled(x.sizes[3], n[1], n[2], n[7], n[5])};
+    const int64_t sizes[4] = {x.sizes[0], x.sizes[1], pooled(x.sizes[2], n[3], n[4], n[8], n[6]),
+                              pooled(x.sizes[3], n[1], n[2], n[7], n[5])};
     if (sizes[2] < 1 || sizes[3] < 1 || n[3] >= n[8] || n[4] >= n[8] || n[1] >= n[7] || n[2] >= n[7]) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "a pooling kernel of (%lld, %lld) does not fit the image %s", (long long)n[8],
-                   (long long)n[7], TAPER_SHAPE(&x));
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT,
+                   "a pooling kernel of (%lld, %lld) does not fit the image %s", (long long)n[8], (long long)n[7],
+                   TAPER_SHAPE(&x));
     }
     TAPER_TRY(new_image(state, sizes, n[10] != 0, &out, &y));
     const float *from = taper_tensor_data(&x);
@@ -274,7 +297,8 @@ static taper_status run_pool(taper_nnapi_run *state, const taper_nnapi_operation
                 sum += v;
             }
         }
-        to[b * y.strides[0] + c * y.strides[1] + h * y.strides[2] + w * y.strides[3]] = op->code == CODE_MAX_POOL ? max : sum / area;
+        to[b * y.strides[0] + c * y.strides[1] + h * y.strides[2] + w * y.strides[3]] =
+            op->code == CODE_MAX_POOL ? max : sum / area;
     }
     return give_fused(state, op, n[9], out);
 }
@@ -295,7 +319,8 @@ static taper_status run_resize(taper_nnapi_run *state, const taper_nnapi_operati
         const bool scale = state->model->operands[op->in[1 + i]].type == TAPER_NNAPI_FLOAT32;
         const double size = scale ? floor(wanted[i] * (double)x.sizes[3 - i]) : wanted[i];
         if (!(size >= 1.0 && size < 2147483648.0) || x.sizes[3 - i] < 1) {
-            TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "an image %s cannot be resized to a side of %g", TAPER_SHAPE(&x), size);
+            TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "an image %s cannot be resized to a side of %g",
+                       TAPER_SHAPE(&x), size);
         }
         sizes[3 - i] = (int64_t)size;
     }
@@ -327,7 +352,8 @@ static taper_status run_linear(taper_nnapi_run *state, const taper_nnapi_operati
     TAPER_TRY(read_int(state, op->in[3], &fuse));
     const int64_t count = taper_tensor_numel(input), in = weight->rank == 2 ? weight->sizes[1] : 0;
     if (in == 0 || count % in != 0 || bias->rank != 1 || bias->sizes[0] != weight->sizes[0]) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "input %s, weight %s and bias %s of a linear layer do not fit", TAPER_SHAPE(input),
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT,
+                   "input %s, weight %s and bias %s of a linear layer do not fit", TAPER_SHAPE(input),
                    TAPER_SHAPE(weight), TAPER_SHAPE(bias));
     }
     taper_tensor rows = taper_tensor_twin(input, 2, (const int64_t[]){count / in, in}, (const int64_t[]){in, 1});
@@ -341,7 +367,7 @@ static taper_status run_softmax(taper_nnapi_run *state, const taper_nnapi_operat
 {
     taper_tensor *x, *out = NULL;
     double beta;
-    size_t axis;
+    size_t axis = 0;
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
     TAPER_TRY(taper_nnapi_number(state, op->in[1], &beta));
     TAPER_TRY(read_axis(state, op->in[2], x->rank, &axis));
@@ -372,7 +398,8 @@ static taper_status run_softmax(taper_nnapi_run *state, const taper_nnapi_operat
 static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *x, *out = NULL;
-    int64_t axes[TAPER_MAX_RANK], keep, sizes[TAPER_MAX_RANK], kept[TAPER_MAX_RANK], steps[TAPER_MAX_RANK], index[TAPER_MAX_RANK] = {0};
+    int64_t axes[TAPER_MAX_RANK], keep, sizes[TAPER_MAX_RANK], kept[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],
+        index[TAPER_MAX_RANK] = {0};
     size_t count, rank = 0;
     bool reduced[TAPER_MAX_RANK] = {false};
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
@@ -381,7 +408,8 @@ static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation
     for (size_t i = 0; i < count; i++) {
         const int64_t axis = axes[i] < 0 ? axes[i] + x->rank : axes[i];
         if (axis < 0 || axis >= x->rank) {
-            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %u dimensions", (long long)axes[i], x->rank);
+            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %u dimensions",
+                       (long long)axes[i], x->rank);
         }
         reduced[axis] = true;
     }
@@ -447,8 +475,8 @@ static taper_status run_reshape(taper_nnapi_run *state, const taper_nnapi_operat
         fits = fits && known == total;
     }
     if (!fits) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "a tensor of sizes %s cannot be reshaped to %s", TAPER_SHAPE(x),
-                   taper_shape_print(rank, sizes).text);
+        TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "a tensor of sizes %s cannot be reshaped to %s",
+                   TAPER_SHAPE(x), taper_shape_print(rank, sizes).text);
     }
     taper_strides_contiguous(rank, sizes, strides);
     const taper_tensor view = taper_tensor_twin(x, rank, sizes, strides);
@@ -458,7 +486,7 @@ static taper_status run_reshape(taper_nnapi_run *state, const taper_nnapi_operat
 static taper_status run_expand_dims(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *x;
-    size_t axis;
+    size_t axis = 0;
     int64_t sizes[TAPER_MAX_RANK + 1], strides[TAPER_MAX_RANK + 1];
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
     TAPER_TRY(read_axis(state, op->in[1], x->rank + 1u, &axis));
@@ -477,7 +505,8 @@ static taper_status run_expand_dims(taper_nnapi_run *state, const taper_nnapi_op
 static taper_status run_slice(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *x;
-    int64_t begin[TAPER_MAX_RANK], end[TAPER_MAX_RANK], step[TAPER_MAX_RANK], masks[3], sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+    int64_t begin[TAPER_MAX_RANK], end[TAPER_MAX_RANK], step[TAPER_MAX_RANK], masks[3], sizes[TAPER_MAX_RANK],
+        strides[TAPER_MAX_RANK];
     int64_t offset = 0;
     size_t counts[3];
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
@@ -488,8 +517,9 @@ static taper_status run_slice(taper_nnapi_run *state, const taper_nnapi_operatio
         TAPER_TRY(read_int(state, op->in[4 + i], &masks[i]));
     }
     if (counts[0] != x->rank || counts[1] != x->rank || counts[2] != x->rank || masks[2] != 0) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_UNSUPPORTED, "a slice of a tensor of sizes %s with %zu, %zu and %zu numbers and shrink mask %lld",
-                   TAPER_SHAPE(x), counts[0], counts[1], counts[2], (long long)masks[2]);
+        TAPER_FAIL(state->run->error, TAPER_ERROR_UNSUPPORTED,
+                   "a slice of a tensor of sizes %s with %zu, %zu and %zu numbers and shrink mask %lld", TAPER_SHAPE(x),
+                   counts[0], counts[1], counts[2], (long long)masks[2]);
     }
     for (size_t i = 0; i < x->rank; i++) {
         const int64_t size = x->sizes[i];
@@ -511,7 +541,7 @@ static taper_status run_slice(taper_nnapi_run *state, const taper_nnapi_operatio
 static taper_status run_concat(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *first, *x, *out = NULL;
-    size_t axis;
+    size_t axis = 0;
     int64_t sizes[TAPER_MAX_RANK], total = 0;
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &first));
     TAPER_TRY(read_axis(state, op->in[op->in_count - 1], first->rank, &axis));
@@ -522,8 +552,8 @@ static taper_status run_concat(taper_nnapi_run *state, const taper_nnapi_operati
             fits = d == axis || x->sizes[d] == first->sizes[d];
         }
         if (!fits || !taper_add_i64(total, x->sizes[axis], &total)) {
-            TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s cannot be joined at dimension %zu", TAPER_SHAPE(first),
-                       TAPER_SHAPE(x), axis);
+            TAPER_FAIL(state->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s cannot be joined at dimension %zu",
+                       TAPER_SHAPE(first), TAPER_SHAPE(x), axis);
         }
     }
     memcpy(sizes, first->sizes, first->rank * sizeof *sizes);
@@ -564,8 +594,8 @@ static taper_status run_transpose(taper_nnapi_run *state, const taper_nnapi_oper
         }
     }
     if (!fits) {
-        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "%s is no order of the dimensions of %s", taper_shape_print(count, order).text,
-                   TAPER_SHAPE(x));
+        TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "%s is no order of the dimensions of %s",
+                   taper_shape_print(count, order).text, TAPER_SHAPE(x));
     }
     const taper_tensor view = taper_tensor_twin(x, count, sizes, strides);
     return give_view(state, op, &view);
@@ -613,9 +643,10 @@ taper_status taper_nnapi_operate(taper_nnapi_run *state, const taper_nnapi_opera
         if (entries[i].code != operation->code) {
             continue;
         }
-        if (operation->in_count < entries[i].least || operation->in_count > entries[i].most || operation->out_count != 1) {
-            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible", operation->in_count,
-                       operation->out_count);
+        if (operation->in_count < entries[i].least || operation->in_count > entries[i].most ||
+            operation->out_count != 1) {
+            TAPER_FAIL(state->run->error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible",
+                       operation->in_count, operation->out_count);
         }
         return entries[i].kernel(state, operation);
     }

@@ -14,7 +14,8 @@ typedef struct norm_param {
     double otherwise;
 } norm_param;
 
-static taper_status param_read(const taper_call *call, size_t at, int64_t channels, double otherwise, const char *name, norm_param *param)
+static taper_status param_read(const taper_call *call, size_t at, int64_t channels, double otherwise, const char *name,
+                               norm_param *param)
 {
     param->otherwise = otherwise;
     param->stride = 1;
@@ -24,8 +25,8 @@ static taper_status param_read(const taper_call *call, size_t at, int64_t channe
         return TAPER_OK;
     }
     if (taper_tensor_numel(t) != channels || !taper_dtype_is_float((taper_dtype)t->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should hold %lld floating-point numbers, one per channel", name,
-                   (long long)channels);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "%s should hold %lld floating-point numbers, one per channel", name, (long long)channels);
     }
     if (t->rank == 1) {
         param->stride = t->strides[0];
@@ -38,12 +39,14 @@ static taper_status param_read(const taper_call *call, size_t at, int64_t channe
 static double param_get(const norm_param *param, int64_t channel)
 {
     const taper_tensor *t = param->tensor;
-    return t == NULL ? param->otherwise : taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), channel * param->stride);
+    return t == NULL ? param->otherwise
+                     : taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), channel * param->stride);
 }
 
 static void param_set(const norm_param *param, int64_t channel, double value)
 {
-    taper_number_store((taper_dtype)param->tensor->dtype, taper_tensor_mutable(param->tensor), channel * param->stride, value);
+    taper_number_store((taper_dtype)param->tensor->dtype, taper_tensor_mutable(param->tensor), channel * param->stride,
+                       value);
 }
 
 // ---- tensors as volumes of any rank from 2 on
@@ -54,7 +57,11 @@ static taper_volume volume_of(const taper_tensor *t)
         return taper_volume_of(t, t->rank - 2u);
     }
     // Only contiguous tensors of higher rank come here.
-    taper_volume volume = {.n = t->sizes[0], .c = t->sizes[1], .size = {1, 1, 1}, .stride_n = t->strides[0], .stride_c = t->strides[1],
+    taper_volume volume = {.n = t->sizes[0],
+                           .c = t->sizes[1],
+                           .size = {1, 1, 1},
+                           .stride_n = t->strides[0],
+                           .stride_c = t->strides[1],
                            .stride = {1, 1, 1}};
     for (size_t i = 2; i < t->rank; i++) {
         volume.size[2] *= t->sizes[i];
@@ -91,7 +98,8 @@ static void work_free(taper_call *call, norm_work *work)
     }
 }
 
-// Checks the input, makes the result in its layout and the scratch memory: statistics where wanted, pairs of coefficients.
+// Checks the input, makes the result in its layout and the scratch memory: statistics where wanted, pairs of
+// coefficients.
 static taper_status work_begin(taper_call *call, norm_layout layout, bool statistics, bool per_sample, norm_work *work)
 {
     taper_error *error = call->run->error;
@@ -202,7 +210,8 @@ static taper_status batch_read(const taper_call *call, batch_args *args)
     TAPER_TRY(taper_arg_double(call, 6, &args->momentum));
     TAPER_TRY(taper_arg_double(call, 7, &args->eps));
     if (!args->training && (args->mean.tensor == NULL || args->variance.tensor == NULL)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "running_mean and running_var must be given in evaluation mode");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "running_mean and running_var must be given in evaluation mode");
     }
     return TAPER_OK;
 }
@@ -246,8 +255,8 @@ static void batch_combine(const norm_work *work, int64_t channel, double *mean, 
 }
 
 // Results 1 and 2: statistics of the given sizes, in the weight's dtype; zeros for now.
-static taper_status make_saved(taper_call *call, const norm_work *work, const norm_param *weight, size_t rank, const int64_t *sizes,
-                               taper_tensor *save[2])
+static taper_status make_saved(taper_call *call, const norm_work *work, const norm_param *weight, size_t rank,
+                               const int64_t *sizes, taper_tensor *save[2])
 {
     const taper_dtype dtype = weight->tensor != NULL ? (taper_dtype)weight->tensor->dtype : work->norm.dtype;
     for (size_t i = 0; i < 2; i++) {
@@ -255,7 +264,8 @@ static taper_status make_saved(taper_call *call, const norm_work *work, const no
         const int64_t none[2] = {0, 0};
         TAPER_TRY(taper_out_check(call, i + 1, work->x, dtype));
         TAPER_TRY(taper_ret_new(call, i + 1, dtype, rank, sizes, NULL, &save[i]));
-        taper_box_copy(rank, sizes, taper_tensor_item(save[i]), taper_tensor_mutable(save[i]), save[i]->strides, &zero, none);
+        taper_box_copy(rank, sizes, taper_tensor_item(save[i]), taper_tensor_mutable(save[i]), save[i]->strides, &zero,
+                       none);
     }
     return TAPER_OK;
 }
@@ -341,8 +351,8 @@ taper_status taper_op_instance_norm(taper_call *call)
                 const double mean = work.mean[n * channels + c], squares = work.squares[n * channels + c];
                 means += mean / (double)samples;
                 variances += squares / (count - 1.0) / (double)samples;
-                work_coefficients(&work, n * channels + c, mean, inverse_of(work.norm.dtype, squares / count, args.eps, true), weight,
-                                  bias);
+                work_coefficients(&work, n * channels + c, mean,
+                                  inverse_of(work.norm.dtype, squares / count, args.eps, true), weight, bias);
             }
             running_update(&args, c, means, variances);
         }
@@ -363,8 +373,8 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     const int64_t channels = x->rank > 1 ? x->sizes[1] : 1;
     if (groups < 1 || channels % groups != 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%lld channels cannot be divided into %lld groups", (long long)channels,
-                   (long long)groups);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%lld channels cannot be divided into %lld groups",
+                   (long long)channels, (long long)groups);
     }
     TAPER_TRY(param_read(call, weight_at, channels, 1.0, "weight", &weight));
     TAPER_TRY(param_read(call, weight_at + 1, channels, 0.0, "bias", &bias));
@@ -389,7 +399,8 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
                 const double inverse = inverse_of(work.norm.dtype, squares / count, eps, true);
                 for (int64_t c = 0; c < per_group; c++) {
                     const int64_t channel = g * per_group + c;
-                    work_coefficients(&work, first + c, mean, inverse, param_get(&weight, channel), param_get(&bias, channel));
+                    work_coefficients(&work, first + c, mean, inverse, param_get(&weight, channel),
+                                      param_get(&bias, channel));
                 }
                 for (size_t i = 0; saved && i < 2; i++) {
                     taper_number_store((taper_dtype)save[i]->dtype, taper_tensor_mutable(save[i]),

@@ -72,7 +72,8 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
 static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
 {
     double mean, inverse;
-    const bool plain = (work->weight == NULL || work->weight->dtype == TAPER_F32) && (work->bias == NULL || work->bias->dtype == TAPER_F32);
+    const bool plain = (work->weight == NULL || work->weight->dtype == TAPER_F32) &&
+                       (work->bias == NULL || work->bias->dtype == TAPER_F32);
     if (work->dtype == TAPER_F32 && plain) {
         row_f32(work, x, y, &mean, &inverse);
     } else {
@@ -85,7 +86,8 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
 }
 
 // Gathers runs of rows along the innermost of the outer dimensions.
-static taper_status run_gathered(taper_call *call, const layer_work *work, const taper_tensor *x, size_t outer, char *out)
+static taper_status run_gathered(taper_call *call, const layer_work *work, const taper_tensor *x, size_t outer,
+                                 char *out)
 {
     const size_t item = taper_tensor_item(x), rank = x->rank;
     const size_t row_bytes = (size_t)work->width * item;
@@ -118,9 +120,11 @@ static taper_status run_gathered(taper_call *call, const layer_work *work, const
         }
         for (int64_t at = 0; at < line; at += ROWS) {
             sizes[0] = taper_min_i64(ROWS, line - at);
-            taper_box_copy(rank - outer + 1, sizes, item, scratch, to, in + (base + at * from[0]) * (int64_t)item, from);
+            taper_box_copy(rank - outer + 1, sizes, item, scratch, to, in + (base + at * from[0]) * (int64_t)item,
+                           from);
             for (int64_t i = 0; i < sizes[0]; i++) {
-                run_row(work, first + at + i, scratch + (size_t)i * row_bytes, out + (size_t)(first + at + i) * row_bytes);
+                run_row(work, first + at + i, scratch + (size_t)i * row_bytes,
+                        out + (size_t)(first + at + i) * row_bytes);
             }
         }
     }
@@ -141,7 +145,8 @@ static bool rows_contiguous(const taper_tensor *x, size_t outer)
     return true;
 }
 
-static taper_status read_param(taper_call *call, size_t at, const taper_tensor *x, size_t outer, const char *name, taper_tensor **param)
+static taper_status read_param(taper_call *call, size_t at, const taper_tensor *x, size_t outer, const char *name,
+                               taper_tensor **param)
 {
     taper_tensor *t;
     TAPER_TRY(taper_arg_tensor_or_none(call, at, &t));
@@ -176,8 +181,8 @@ static taper_status layer_norm(taper_call *call, taper_tensor *x, size_t outer, 
         TAPER_TRY(taper_ret_new(call, 1, stored, x->rank, sizes, NULL, &work->mean));
         TAPER_TRY(taper_ret_new(call, 2, stored, x->rank, sizes, NULL, &work->inverse));
     }
-    if (!taper_tensor_is_contiguous(y) ||
-        (work->mean != NULL && (!taper_tensor_is_contiguous(work->mean) || !taper_tensor_is_contiguous(work->inverse)))) {
+    if (!taper_tensor_is_contiguous(y) || (work->mean != NULL && (!taper_tensor_is_contiguous(work->mean) ||
+                                                                  !taper_tensor_is_contiguous(work->inverse)))) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the out tensors must be contiguous");
     }
     if (taper_tensor_numel(x) == 0) {
@@ -220,7 +225,8 @@ taper_status taper_op_layer_norm(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, shape, &count));
     if (count < 1 || count > x->rank || memcmp(shape, x->sizes + x->rank - count, count * sizeof *shape) != 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "normalized_shape does not match the last dimensions of the input");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "normalized_shape does not match the last dimensions of the input");
     }
     if (!taper_dtype_is_float((taper_dtype)x->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");

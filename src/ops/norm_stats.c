@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the compiler
-// can vectorize, and in doubles over these.
+// The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
+// compiler can vectorize, and in doubles over these.
 #include "ops/norm.h"
 
 #include "ops/pool.h"
@@ -65,7 +65,8 @@ void taper_norm_merge(taper_norm *norm)
 }
 
 // Adds up the channels of a run of pixels into totals: x, or (x - mean)².
-static void channels_sum(const float *pixel, int64_t step, int64_t count, int64_t channels, const double *mean, double *totals)
+static void channels_sum(const float *pixel, int64_t step, int64_t count, int64_t channels, const double *mean,
+                         double *totals)
 {
     float part[TILE];
     float center[TILE];

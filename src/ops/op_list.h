@@ -23,3 +23,5 @@
 #include "ops/list_resize.inc"
 #include "ops/list_recurrent.inc"
 #include "ops/list_prepacked.inc"
+#include "ops/list_vision.inc"
+#include "ops/list_quantized.inc"

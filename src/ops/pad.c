@@ -60,14 +60,16 @@ static void fill_borders(taper_tensor *y, const int64_t *start, const int64_t *i
         taper_box_copy(y->rank, sizes, item, out + base * (int64_t)item, y->strides, element, none);
         sizes[i] = y->sizes[i] - behind;
         if (sizes[i] > 0) {
-            taper_box_copy(y->rank, sizes, item, out + (base + behind * y->strides[i]) * (int64_t)item, y->strides, element, none);
+            taper_box_copy(y->rank, sizes, item, out + (base + behind * y->strides[i]) * (int64_t)item, y->strides,
+                           element, none);
         }
         sizes[i] = inside[i];
         base += start[i] * y->strides[i];
     }
 }
 
-static taper_status constant_result(taper_call *call, const taper_tensor *x, const int64_t *sizes, bool only_crops, taper_tensor **y)
+static taper_status constant_result(taper_call *call, const taper_tensor *x, const int64_t *sizes, bool only_crops,
+                                    taper_tensor **y)
 {
     const size_t rank = x->rank;
     const taper_dtype dtype = (taper_dtype)x->dtype;
@@ -88,14 +90,16 @@ static taper_status constant_result(taper_call *call, const taper_tensor *x, con
     return TAPER_OK;
 }
 
-static taper_status pad_constant(taper_call *call, const taper_tensor *x, const int64_t *pads, size_t count, const taper_scalar *value)
+static taper_status pad_constant(taper_call *call, const taper_tensor *x, const int64_t *pads, size_t count,
+                                 const taper_scalar *value)
 {
     taper_error *error = call->run->error;
     const size_t rank = x->rank;
     if (count / 2 > rank) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "padding has %zu elements for %zu dimensions", count, rank);
     }
-    if (taper_dtype_is_quantized((taper_dtype)x->dtype) && (x->quantizer == NULL || x->quantizer->scheme != TAPER_PER_TENSOR_AFFINE)) {
+    if (taper_dtype_is_quantized((taper_dtype)x->dtype) &&
+        (x->quantizer == NULL || x->quantizer->scheme != TAPER_PER_TENSOR_AFFINE)) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "padding of tensors quantized per channel is not supported");
     }
     if (taper_tensor_item(x) == 0 || x->dtype == TAPER_C32) {
@@ -112,8 +116,9 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
         sizes[i] = inside[i] + taper_max_i64(before, 0) + taper_max_i64(behind, 0);
         start[i] = taper_max_i64(before, 0);
         if (inside[i] < 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the padding %lld, %lld crops more than the %lld elements of dimension %zu",
-                       (long long)before, (long long)behind, (long long)x->sizes[i], i);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "the padding %lld, %lld crops more than the %lld elements of dimension %zu", (long long)before,
+                       (long long)behind, (long long)x->sizes[i], i);
         }
         base -= taper_min_i64(before, 0) * x->strides[i];
     }
@@ -184,18 +189,21 @@ static taper_status check_pads(const taper_call *call, pad_mode mode, int64_t in
 {
     const int64_t most = mode == PAD_REFLECT ? input - 1 : mode == PAD_CIRCULAR ? input : INT64_MAX;
     if (before > most || behind > most) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a padding of %lld, %lld is too large for an input of size %lld",
-                   (long long)before, (long long)behind, (long long)input);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "a padding of %lld, %lld is too large for an input of size %lld", (long long)before,
+                   (long long)behind, (long long)input);
     }
     const int64_t left = input + taper_min_i64(before, 0) + taper_min_i64(behind, 0);
     if (input + before + behind < 1 || left < (mode == PAD_CIRCULAR ? 1 : 0)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a padding of %lld, %lld leaves nothing of an input of size %lld",
-                   (long long)before, (long long)behind, (long long)input);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "a padding of %lld, %lld leaves nothing of an input of size %lld", (long long)before,
+                   (long long)behind, (long long)input);
     }
     return TAPER_OK;
 }
 
-static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t spatial, pad_mode mode, const int64_t *pads)
+static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t spatial, pad_mode mode,
+                               const int64_t *pads)
 {
     TAPER_TRY(taper_volume_check(call, x, spatial, true));
     const size_t item = taper_tensor_item(x);
@@ -270,7 +278,8 @@ static taper_status pad_any(taper_call *call, const taper_tensor *x, pad_mode mo
     }
     const size_t spatial = count / 2;
     if (spatial < 1 || spatial > 3 || (x->rank != spatial + 2 && (mode == PAD_CIRCULAR || x->rank != spatial + 1))) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "padding of %zu dimensions other than by a constant does not go with %u", spatial,
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "padding of %zu dimensions other than by a constant does not go with %u", spatial,
                    (unsigned)x->rank);
     }
     return pad_mapped(call, x, spatial, mode, pads);

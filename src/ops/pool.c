@@ -6,14 +6,15 @@
 
 enum { LARGEST = INT32_MAX }; // of kernel, stride, padding and dilation, as in PyTorch: products of two fit in 64 bits
 
-static taper_status read_numbers(const taper_call *call, size_t at, size_t spatial, const char *what, int64_t least, int64_t *numbers)
+static taper_status read_numbers(const taper_call *call, size_t at, size_t spatial, const char *what, int64_t least,
+                                 int64_t *numbers)
 {
     size_t count;
     TAPER_TRY(taper_arg_ints(call, at, spatial, spatial, numbers, &count));
     for (size_t i = 0; i < spatial; i++) {
         if (numbers[i] < least || numbers[i] > LARGEST) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s is %lld, expected %lld or more", what, (long long)numbers[i],
-                       (long long)least);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s is %lld, expected %lld or more", what,
+                       (long long)numbers[i], (long long)least);
         }
     }
     return TAPER_OK;
@@ -29,10 +30,11 @@ static int64_t floor_divide(int64_t a, int64_t b)
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-static const taper_pool_axis one_axis = {.input = 1, .output = 1, .kernel = 1, .stride = 1, .padding = 0, .dilation = 1};
+static const taper_pool_axis one_axis = {
+    .input = 1, .output = 1, .kernel = 1, .stride = 1, .padding = 0, .dilation = 1};
 
-taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation, const taper_tensor *x, size_t spatial,
-                                taper_pooling *pooling)
+taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation, const taper_tensor *x,
+                                size_t spatial, taper_pooling *pooling)
 {
     TAPER_TRY(taper_volume_check(call, x, spatial, true));
     int64_t kernel[3], stride[3], padding[3], dilation[3] = {1, 1, 1};
@@ -62,8 +64,9 @@ taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dila
             output--; // the last window must start in the input or its left padding
         }
         if (output < 1) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "an input of size %lld is too small for a kernel of size %lld",
-                       (long long)input, (long long)kernel[i]);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "an input of size %lld is too small for a kernel of size %lld", (long long)input,
+                       (long long)kernel[i]);
         }
         pooling->axis[3 - spatial + i] = (taper_pool_axis){.input = input,
                                                            .output = output,
@@ -76,15 +79,15 @@ taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dila
     return TAPER_OK;
 }
 
-taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial, const int64_t size[3],
-                                    taper_pooling *pooling)
+taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial,
+                                    const int64_t size[3], taper_pooling *pooling)
 {
     *pooling = (taper_pooling){.spatial = spatial, .axis = {one_axis, one_axis, one_axis}, .size = {1, 1, 1}};
     for (size_t i = 3 - spatial; i < 3; i++) {
         const int64_t input = x->sizes[x->rank - 3 + i];
         if (input > LARGEST || size[i] < 0 || size[i] > LARGEST) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "cannot pool an input of size %lld to %lld", (long long)input,
-                       (long long)size[i]);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "cannot pool an input of size %lld to %lld",
+                       (long long)input, (long long)size[i]);
         }
         pooling->axis[i] = (taper_pool_axis){.input = input, .output = size[i], .adaptive = true};
         pooling->size[i] = size[i];
@@ -92,12 +95,13 @@ taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *
     return TAPER_OK;
 }
 
-taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x, size_t spatial, taper_pooling *pooling)
+taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x, size_t spatial,
+                                         taper_pooling *pooling)
 {
     int64_t size[3] = {1, 1, 1};
     size_t count;
     TAPER_TRY(taper_volume_check(call, x, spatial, true));
-    TAPER_TRY(taper_arg_ints(call, at, spatial, 3, size + 3 - spatial, &count));
+    TAPER_TRY(taper_arg_ints(call, at, spatial, spatial, size + 3 - spatial, &count));
     return taper_pooling_adaptive(call, x, spatial, size, pooling);
 }
 

@@ -23,17 +23,17 @@ typedef struct taper_pooling {
     int64_t size[3];         // of the output
 } taper_pooling;
 
-// Reads kernel_size, stride, padding and dilation (at, at + 1, …; dilation only where there is one), then ceil_mode, and
-// computes the output's size for x.
-TAPER_MUST_USE taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation, const taper_tensor *x,
-                                               size_t spatial, taper_pooling *pooling);
+// Reads kernel_size, stride, padding and dilation (at, at + 1, …; dilation only where there is one), then ceil_mode,
+// and computes the output's size for x.
+TAPER_MUST_USE taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dilation,
+                                               const taper_tensor *x, size_t spatial, taper_pooling *pooling);
 // As above for adaptive pools: output_size is argument `at`.
-TAPER_MUST_USE taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x, size_t spatial,
-                                                        taper_pooling *pooling);
+TAPER_MUST_USE taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, const taper_tensor *x,
+                                                        size_t spatial, taper_pooling *pooling);
 
 // The same for a size that is known: depth, height, width.
-TAPER_MUST_USE taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial, const int64_t size[3],
-                                                   taper_pooling *pooling);
+TAPER_MUST_USE taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial,
+                                                   const int64_t size[3], taper_pooling *pooling);
 
 static inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o)
 {
@@ -66,7 +66,8 @@ static inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis
 }
 
 // Adaptive average pooling as result 0: what interpolate calls "area". size: depth, height, width.
-TAPER_MUST_USE taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial, const int64_t size[3]);
+TAPER_MUST_USE taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial,
+                                            const int64_t size[3]);
 
 // Σ x[i] with little rounding error.
 double taper_sum_f32(const float *x, int64_t count);

@@ -22,7 +22,7 @@ typedef struct avg_place {
     int64_t taps, divisor;
 } avg_place;
 
-enum { TILE = 128, LONG_WINDOW = 64 };
+enum { TILE = 128, LONG_WINDOW = 64, LANES = 16 };
 
 // Windows of many elements are summed in doubles, row by row, so that rounding errors do not add up.
 static void channels_long_f32(const avg_work *work, const avg_place *place, const float *in, float *out)
@@ -85,6 +85,12 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
 {
     const taper_volume *x = &work->x;
     const bool is_long = place->taps > LONG_WINDOW;
+    if (place->taps > LANES && x->stride[2] == 1 && place->w.taps == x->size[2] && x->stride[1] == x->size[2] &&
+        place->d.taps == 1) {
+        const float *rows = in + place->d.first * x->stride[0] + place->h.first * x->stride[1]; // whole rows: one run
+        *out = (float)(taper_sum_f32(rows, place->taps) / (double)place->divisor);
+        return;
+    }
     double total = 0.0;
     float sum = 0.0f;
     for (int64_t i = 0; i < place->d.taps; i++) {
@@ -165,6 +171,23 @@ static void run_channels(const avg_work *work, const avg_place *place, int64_t i
     }
 }
 
+// What a sum is divided by. Absurd paddings have more positions than a number holds.
+static int64_t divisor_of(const avg_work *work, const avg_place *place)
+{
+    int64_t divisor = work->divisor;
+    if (divisor != 0) {
+        return divisor;
+    }
+    if (!work->count_padding) {
+        return place->taps;
+    }
+    if (!taper_mul_i64(place->d.padded, place->h.padded, &divisor) ||
+        !taper_mul_i64(divisor, place->w.padded, &divisor)) {
+        return INT64_MAX;
+    }
+    return divisor;
+}
+
 static void run_avg(const avg_work *work)
 {
     const taper_pool_axis *axis = work->pooling->axis;
@@ -186,11 +209,10 @@ static void run_avg(const avg_work *work)
                     for (int64_t w = 0; w < axis[2].output; w++) {
                         place.w = taper_pool_window_at(&axis[2], w);
                         place.taps = place.d.taps * place.h.taps * place.w.taps;
-                        place.divisor = work->divisor != 0 ? work->divisor
-                                        : work->count_padding ? place.d.padded * place.h.padded * place.w.padded
-                                                              : place.taps;
+                        place.divisor = divisor_of(work, &place);
                         run_channels(&plane, &place, in_at,
-                                     n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
+                                     n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] +
+                                         w * y->stride[2]);
                     }
                 }
             }
@@ -198,7 +220,8 @@ static void run_avg(const avg_work *work)
     }
 }
 
-static taper_status avg_pool(taper_call *call, const taper_tensor *x, const taper_pooling *pooling, bool count_padding, int64_t divisor)
+static taper_status avg_pool(taper_call *call, const taper_tensor *x, const taper_pooling *pooling, bool count_padding,
+                             int64_t divisor)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const bool quantized = x->quantizer != NULL && x->quantizer->scheme == TAPER_PER_TENSOR_AFFINE &&

@@ -35,7 +35,8 @@ taper_status taper_op_max_unpool(taper_call *call)
     TAPER_TRY(taper_out_check(call, 0, indices, (taper_dtype)x->dtype));
     TAPER_TRY(taper_volume_result(call, 0, x, (taper_dtype)x->dtype, spatial, size, spatial == 2, &y));
 
-    const taper_volume from = taper_volume_of(x, spatial), index = taper_volume_of(indices, spatial), to = taper_volume_of(y, spatial);
+    const taper_volume from = taper_volume_of(x, spatial), index = taper_volume_of(indices, spatial),
+                       to = taper_volume_of(y, spatial);
     const size_t item = taper_tensor_item(x);
     static const uint64_t zero[2] = {0, 0};
     const int64_t none[TAPER_MAX_RANK] = {0};
@@ -52,13 +53,14 @@ taper_status taper_op_max_unpool(taper_call *call)
                         const int64_t at = where[n * index.stride_n + c * index.stride_c + d * index.stride[0] +
                                                  h * index.stride[1] + w * index.stride[2]];
                         if (at < 0 || at >= plane) {
-                            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output", (long long)at);
+                            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "index %lld lies outside the output",
+                                       (long long)at);
                         }
                         const int64_t row = at / to.size[2];
                         const int64_t target = n * to.stride_n + c * to.stride_c + row / to.size[1] * to.stride[0] +
                                                row % to.size[1] * to.stride[1] + at % to.size[2] * to.stride[2];
-                        const int64_t source = n * from.stride_n + c * from.stride_c + d * from.stride[0] + h * from.stride[1] +
-                                               w * from.stride[2];
+                        const int64_t source = n * from.stride_n + c * from.stride_c + d * from.stride[0] +
+                                               h * from.stride[1] + w * from.stride[2];
                         memcpy(out + target * (int64_t)item, in + source * (int64_t)item, item);
                     }
                 }
@@ -96,8 +98,9 @@ taper_status taper_op_fractional_max_pool(taper_call *call)
     const taper_volume from = taper_volume_of(x, spatial);
     for (size_t i = 0; i < 3; i++) {
         if (size[i] < 1 || kernel[i] < 1 || size[i] > from.size[i] || kernel[i] > from.size[i] - size[i] + 1) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "windows of %lld cannot give %lld outputs from %lld inputs",
-                       (long long)kernel[i], (long long)size[i], (long long)from.size[i]);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "windows of %lld cannot give %lld outputs from %lld inputs", (long long)kernel[i],
+                       (long long)size[i], (long long)from.size[i]);
         }
     }
     if (!taper_dtype_is_float((taper_dtype)x->dtype) || samples->dtype != x->dtype || samples->rank != 3 ||
@@ -145,8 +148,8 @@ taper_status taper_op_fractional_max_pool(taper_call *call)
                                            n * to.stride_n + c * to.stride_c + d * to.stride[0] + h * to.stride[1] +
                                                w * to.stride[2],
                                            best);
-                        out_indices[n * where.stride_n + c * where.stride_c + d * where.stride[0] + h * where.stride[1] +
-                                    w * where.stride[2]] = best_at;
+                        out_indices[n * where.stride_n + c * where.stride_c + d * where.stride[0] +
+                                    h * where.stride[1] + w * where.stride[2]] = best_at;
                     }
                 }
             }

@@ -29,7 +29,8 @@ static inline int64_t index_of(const taper_volume *x, int64_t d, int64_t h, int6
 }
 
 // Channels are neighbours in memory.
-static void channels_f32(const max_work *work, const max_place *place, const float *in, float *restrict out, int64_t *restrict where)
+static void channels_f32(const max_work *work, const max_place *place, const float *in, float *restrict out,
+                         int64_t *restrict where)
 {
     const taper_volume *x = &work->x;
     const int64_t channels = x->c;
@@ -121,7 +122,8 @@ static void one_any(const max_work *work, const max_place *place, const char *in
             const int64_t h = place->h.first + j * place->h.step;
             for (int64_t k = 0; k < place->w.taps; k++) {
                 const int64_t w = place->w.first + k * place->w.step;
-                const double v = taper_number_load(work->dtype, in, d * x->stride[0] + h * x->stride[1] + w * x->stride[2]);
+                const double v =
+                    taper_number_load(work->dtype, in, d * x->stride[0] + h * x->stride[1] + w * x->stride[2]);
                 if (v > m || v != v) {
                     m = v;
                     position = index_of(x, d, h, w);
@@ -182,9 +184,10 @@ static void run_max(const max_work *work)
                     for (int64_t w = 0; w < axis[2].output; w++) {
                         place.w = taper_pool_window_at(&axis[2], w);
                         place.first = index_of(x, place.d.first, place.h.first, place.w.first);
-                        run_channels(&plane, &place, in_at,
-                                     n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] + w * y->stride[2],
-                                     n * i->stride_n + p * i->stride_c + d * i->stride[0] + h * i->stride[1] + w * i->stride[2]);
+                        run_channels(
+                            &plane, &place, in_at,
+                            n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] + w * y->stride[2],
+                            n * i->stride_n + p * i->stride_c + d * i->stride[0] + h * i->stride[1] + w * i->stride[2]);
                     }
                 }
             }
@@ -201,7 +204,8 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     const bool indices = call->ret_count > 1;
     // PyTorch computes the 1-D pool with indices, and adaptive ones, as 2-D pools, the plain 1-D pool as such.
     const bool follows = pooling->spatial == 2 || (pooling->spatial == 1 && indices);
-    max_work work = {.pooling = pooling, .x = taper_volume_of(x, pooling->spatial), .dtype = dtype, .item = taper_tensor_item(x)};
+    max_work work = {
+        .pooling = pooling, .x = taper_volume_of(x, pooling->spatial), .dtype = dtype, .item = taper_tensor_item(x)};
     taper_tensor *y, *where = NULL;
     TAPER_TRY(taper_volume_result(call, 0, x, dtype, pooling->spatial, pooling->size, follows, &y));
     if (indices) {

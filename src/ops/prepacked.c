@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators of files prepared for XNNPACK, Vulkan and Metal, computed on the CPU from the states of their objects. What a
-// file puts into such a state is checked like any other argument.
+// Operators of files prepared for XNNPACK, Vulkan and Metal, computed on the CPU from the states of their objects. What
+// a file puts into such a state is checked like any other argument.
 #include "ops/prepacked.h"
 
 #include <math.h>
@@ -23,7 +23,8 @@ static const char *short_name(const taper_object *object)
     return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
 }
 
-static taper_status open_state(const taper_call *call, const taper_object *object, size_t least, size_t most, state_items *state)
+static taper_status open_state(const taper_call *call, const taper_object *object, size_t least, size_t most,
+                               state_items *state)
 {
     state->name = short_name(object);
     const taper_val value = object->count != 0 ? object->slots[0] : taper_val_none();
@@ -38,18 +39,21 @@ static taper_status open_state(const taper_call *call, const taper_object *objec
                    taper_val_kind_name(value));
     }
     if (state->count < least || state->count > most) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: its state has %zu items, expected %zu", state->name, state->count, most);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: its state has %zu items, expected %zu", state->name,
+                   state->count, most);
     }
     return TAPER_OK;
 }
 
-static TAPER_COLD taper_status wrong_item(const taper_call *call, const state_items *state, size_t at, const char *expected)
+static TAPER_COLD taper_status wrong_item(const taper_call *call, const state_items *state, size_t at,
+                                          const char *expected)
 {
-    TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: item %zu of its state should be %s but is %s", state->name, at, expected,
-               taper_val_kind_name(state->items[at]));
+    TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: item %zu of its state should be %s but is %s", state->name, at,
+               expected, taper_val_kind_name(state->items[at]));
 }
 
-static taper_status state_tensor(const taper_call *call, const state_items *state, size_t at, bool optional, taper_tensor **tensor)
+static taper_status state_tensor(const taper_call *call, const state_items *state, size_t at, bool optional,
+                                 taper_tensor **tensor)
 {
     *tensor = NULL;
     if (optional && (at >= state->count || state->items[at].tag == TAPER_NONE)) {
@@ -88,7 +92,8 @@ static taper_status state_int(const taper_call *call, const state_items *state, 
     return TAPER_OK;
 }
 
-static taper_status state_bounds(const taper_call *call, const state_items *state, size_t at, bool *clamped, double *min, double *max)
+static taper_status state_bounds(const taper_call *call, const state_items *state, size_t at, bool *clamped,
+                                 double *min, double *max)
 {
     for (size_t i = 0; i < 2; i++) {
         double *bound = i == 0 ? min : max;
@@ -104,7 +109,8 @@ static taper_status state_bounds(const taper_call *call, const state_items *stat
         *clamped = true;
     }
     if (*clamped && !(*min < *max)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s: output_min %g must be less than output_max %g", state->name, *min, *max);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s: output_min %g must be less than output_max %g",
+                   state->name, *min, *max);
     }
     return TAPER_OK;
 }
@@ -139,8 +145,8 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
         TAPER_TRY(state_int(call, &state, 8, &params->groups));
         TAPER_TRY(state_bounds(call, &state, 9, &args->clamped, &args->min, &args->max));
         if (quantized != 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "%s: quantized weights are not supported; export the model for the CPU",
-                       state.name);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                       "%s: quantized weights are not supported; export the model for the CPU", state.name);
         }
     } else if (class_is(object, "xnnpack.TransposeConv2dOpContext")) {
         TAPER_TRY(open_state(call, object, 9, 9, &state));
@@ -160,19 +166,21 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
         TAPER_TRY(state_int(call, &state, 5, &params->groups));
         TAPER_TRY(state_bounds(call, &state, 6, &args->clamped, &args->min, &args->max));
     } else {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected the packed weights of a convolution, got %s",
-                   call->schema->args[1].name, short_name(object));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s': expected the packed weights of a convolution, got %s", call->schema->args[1].name,
+                   short_name(object));
     }
     args->follows_input = strncmp(state.name, "xnnpack.", 8) == 0;
     memcpy(params->padding_end, params->padding, sizeof params->padding);
     TAPER_TRY(state_tensor(call, &state, 0, false, &args->weight));
     TAPER_TRY(state_tensor(call, &state, 1, true, &args->bias));
     if (args->weight->rank != 4) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should have 4 dimensions, its sizes are %s", state.name,
-                   TAPER_SHAPE(args->weight));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should have 4 dimensions, its sizes are %s",
+                   state.name, TAPER_SHAPE(args->weight));
     }
     if (args->input->rank != 4) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should have 4 dimensions (batch, channels, height, width), got sizes %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s' should have 4 dimensions (batch, channels, height, width), got sizes %s",
                    call->schema->args[0].name, TAPER_SHAPE(args->input));
     }
     return TAPER_OK;
@@ -193,23 +201,26 @@ taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *a
         TAPER_TRY(open_state(call, object, 4, 4, &state));
         TAPER_TRY(state_bounds(call, &state, 2, &args->clamped, &args->min, &args->max));
     } else {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected the packed weights of a linear layer, got %s",
-                   call->schema->args[1].name, short_name(object));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s': expected the packed weights of a linear layer, got %s", call->schema->args[1].name,
+                   short_name(object));
     }
     TAPER_TRY(state_tensor(call, &state, 0, false, &args->weight));
     TAPER_TRY(state_tensor(call, &state, 1, true, &args->bias));
     if (args->weight->rank != 2) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should be a matrix, its sizes are %s", state.name,
-                   TAPER_SHAPE(args->weight));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should be a matrix, its sizes are %s",
+                   state.name, TAPER_SHAPE(args->weight));
     }
-    const int64_t in = args->weight->sizes[args->weight_is_in_out ? 0 : 1], out = args->weight->sizes[args->weight_is_in_out ? 1 : 0];
+    const int64_t in = args->weight->sizes[args->weight_is_in_out ? 0 : 1],
+                  out = args->weight->sizes[args->weight_is_in_out ? 1 : 0];
     if (args->input->rank == 0 || args->input->sizes[args->input->rank - 1u] != in) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should have %lld elements in its last dimension, its sizes are %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s' should have %lld elements in its last dimension, its sizes are %s",
                    call->schema->args[0].name, (long long)in, TAPER_SHAPE(args->input));
     }
     if (args->bias != NULL && (args->bias->rank != 1 || args->bias->sizes[0] != out)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the bias should have %lld elements, its sizes are %s", state.name,
-                   (long long)out, TAPER_SHAPE(args->bias));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the bias should have %lld elements, its sizes are %s",
+                   state.name, (long long)out, TAPER_SHAPE(args->bias));
     }
     return TAPER_OK;
 }
@@ -225,7 +236,8 @@ taper_status taper_op_prepacked_linear(taper_call *call)
     }
     // XNNPACK's result has the memory format of the input.
     taper_tensor *turned = NULL;
-    taper_status status = taper_ret_new_nhwc(call, 0, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, false, &turned);
+    taper_status status =
+        taper_ret_new_nhwc(call, 0, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, false, &turned);
     if (status == TAPER_OK) {
         status = taper_tensor_copy(turned, result, call->run->error);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of the language itself: tuples, identity, casts, exceptions, printing, and switches of PyTorch that have
-// one position here.
+// The operators of the language itself: tuples, identity, casts, exceptions, printing, and switches of PyTorch that
+// have one position here.
 #include "ops/prim.h"
 
 #include "ops/kernels.h"
@@ -21,7 +21,8 @@ static taper_status arg_tuple(const taper_call *call, size_t at, taper_tuple **t
     taper_val value = taper_val_none();
     TAPER_TRY(arg_value(call, at, &value));
     if (value.tag != TAPER_TUPLE) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "expected a tuple, got %s", taper_val_kind_name(value));
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "expected a tuple, got %s",
+                          taper_val_kind_name(value));
     }
     *tuple = value.as.tuple;
     return TAPER_OK;
@@ -46,8 +47,8 @@ taper_status taper_op_tuple_unpack(taper_call *call)
     taper_tuple *tuple = NULL;
     TAPER_TRY(arg_tuple(call, 0, &tuple));
     if (tuple->count != call->ret_count) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "a tuple of %zu items is unpacked into %zu", tuple->count,
-                          call->ret_count);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "a tuple of %zu items is unpacked into %zu",
+                          tuple->count, call->ret_count);
     }
     for (size_t i = 0; i < tuple->count; i++) {
         taper_ret(call, i, taper_val_retain(tuple->items[i]));
@@ -153,6 +154,7 @@ taper_status taper_op_print(taper_call *call)
         }
         status = taper_print_value(call->run, &out.text, call->args[i], (taper_print_style){.floats = 'g'});
     }
+    taper_text_string(&out.text, "\n");
     if (status == TAPER_OK && out.text.failed) {
         status = taper_text_failure(call->run);
     }
@@ -167,7 +169,15 @@ taper_status taper_op_warn(taper_call *call)
 {
     const taper_string *message;
     TAPER_TRY(taper_arg_string(call, 0, &message));
-    log_text(call->run, TAPER_LOG_WARNING, message->data, message->length);
+    taper_run_text out;
+    taper_run_text_begin(&out, call->run);
+    taper_text_string(&out.text, "Warning: ");
+    taper_text_append(&out.text, message->data, message->length);
+    taper_text_string(&out.text, "\n");
+    if (!out.text.failed) {
+        log_text(call->run, TAPER_LOG_WARNING, taper_text_get(&out.text), out.text.length);
+    }
+    taper_run_text_end(&out);
     return TAPER_OK;
 }
 

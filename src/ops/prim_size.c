@@ -13,8 +13,8 @@ static taper_status arg_sizes(const taper_call *call, size_t at, taper_list **li
     TAPER_TRY(taper_arg_list(call, at, list));
     for (size_t i = 0; i < (*list)->count; i++) {
         if ((*list)->items[i].tag != TAPER_INT) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu of argument %zu is no int but %s", i, at,
-                              taper_val_kind_name((*list)->items[i]));
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu of argument %zu is no int but %s", i,
+                              at, taper_val_kind_name((*list)->items[i]));
         }
     }
     return TAPER_OK;
@@ -87,7 +87,8 @@ taper_status taper_op_infer_squeeze(taper_call *call)
         const int64_t range = insert ? rank + 1 : taper_max_i64(rank, 1);
         if (dim < -range || dim >= range) {
             return taper_fail(call->run->error, TAPER_ERROR_RAISED,
-                              "Dimension out of range (expected to be in range of [%" PRId64 ", %" PRId64 "], but got %" PRId64 ")",
+                              "Dimension out of range (expected to be in range of [%" PRId64 ", %" PRId64
+                              "], but got %" PRId64 ")",
                               -range, range - 1, dim);
         }
         dim = dim < 0 ? dim + range : dim;

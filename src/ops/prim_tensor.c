@@ -69,7 +69,8 @@ taper_status taper_op_tensor_requires_grad(taper_call *call)
 
 taper_status taper_op_tensor_cuda(taper_call *call)
 {
-    return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED, "there is no CUDA device here: save the model for the CPU");
+    return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                      "there is no CUDA device here: save the model for the CPU");
 }
 
 // Another tensor over the same storage.
@@ -77,8 +78,8 @@ taper_status taper_op_tensor_data(taper_call *call)
 {
     taper_tensor *tensor, *alias;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    TAPER_TRY(taper_tensor_alias(call->run->heap, tensor, tensor->offset, tensor->rank, tensor->sizes, tensor->strides, &alias,
-                                 call->run->error));
+    TAPER_TRY(taper_tensor_alias(call->run->heap, tensor, tensor->offset, tensor->rank, tensor->sizes, tensor->strides,
+                                 &alias, call->run->error));
     taper_ret(call, 0, TAPER_VAL(alias));
     return TAPER_OK;
 }
@@ -120,8 +121,8 @@ taper_status taper_op_device_parse(taper_call *call)
             return TAPER_OK;
         }
     }
-    return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Expected one of cpu, cuda, … device type at start of device string: %s",
-                      text->data);
+    return taper_fail(call->run->error, TAPER_ERROR_RAISED,
+                      "Expected one of cpu, cuda, … device type at start of device string: %s", text->data);
 }
 
 static taper_status arg_device(const taper_call *call, int *kind, int *index)
@@ -228,13 +229,14 @@ static taper_status list_whole(taper_call *call, const taper_tensor *tensor, con
     int64_t items = 1; // an upper bound of all lists' items together
     for (unsigned i = 0; i < tensor->rank; i++) {
         if (!taper_mul_i64(items, taper_max_i64(tensor->sizes[i], 1), &items) || items > TAPER_LIMIT_CONTAINER_ITEMS) {
-            return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items", TAPER_LIMIT_CONTAINER_ITEMS);
+            return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a list grows beyond %d items",
+                              TAPER_LIMIT_CONTAINER_ITEMS);
         }
     }
     l.types[tensor->rank] = element;
     for (unsigned dim = tensor->rank; dim-- > 1;) {
-        TAPER_TRY(taper_type_make(taper_heap_types(call->run->heap), TAPER_TYPE_LIST, NULL, &l.types[dim + 1], NULL, 1, &l.types[dim],
-                                  call->run->error));
+        TAPER_TRY(taper_type_make(taper_heap_types(call->run->heap), TAPER_TYPE_LIST, NULL, &l.types[dim + 1], NULL, 1,
+                                  &l.types[dim], call->run->error));
     }
     taper_val value;
     TAPER_TRY(list_of(&l, 0, 0, &value));
@@ -250,7 +252,8 @@ taper_status taper_op_tensor_tolist(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
     TAPER_TRY(taper_arg_int(call, 1, &rank));
     TAPER_TRY(taper_arg_int(call, 2, &kind));
-    static const taper_type *const elements[] = {&taper_type_int, &taper_type_float, &taper_type_bool, &taper_type_complex};
+    static const taper_type *const elements[] = {&taper_type_int, &taper_type_float, &taper_type_bool,
+                                                 &taper_type_complex};
     const taper_dtype dtype = (taper_dtype)tensor->dtype;
     const bool fits = kind == 0   ? dtype == TAPER_I64
                       : kind == 1 ? taper_dtype_is_float(dtype)

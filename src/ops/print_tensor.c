@@ -61,7 +61,8 @@ static column choose(printer *p, const double *data, int64_t count)
         }
         whole = whole && x == ceil(x);
         low = !any || size < low ? size : low;
-        high = !any || size > high ? size : high;
+        high =
+            !any || x > high ? size : high; // signed, as in PyTorch: a large negative number does not widen the columns
         any = true;
     }
     if (any) {
@@ -213,9 +214,12 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     const int64_t count = taper_tensor_numel(tensor);
     const taper_quantizer *q = tensor->quantizer;
     const bool quantized = taper_dtype_is_quantized(dtype) && q != NULL;
-    const taper_dtype stored = dtype == TAPER_QI8 ? TAPER_I8 : dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI32 ? TAPER_I32 : dtype;
-    const bool per_channel = quantized && q->scales != NULL && q->zero_points != NULL && q->axis >= 0 && q->axis < tensor->rank &&
-                             taper_tensor_numel(q->scales) >= tensor->sizes[q->axis] &&
+    const taper_dtype stored = dtype == TAPER_QI8    ? TAPER_I8
+                               : dtype == TAPER_QU8  ? TAPER_U8
+                               : dtype == TAPER_QI32 ? TAPER_I32
+                                                     : dtype;
+    const bool per_channel = quantized && q->scales != NULL && q->zero_points != NULL && q->axis >= 0 &&
+                             q->axis < tensor->rank && taper_tensor_numel(q->scales) >= tensor->sizes[q->axis] &&
                              taper_tensor_numel(q->zero_points) >= tensor->sizes[q->axis];
     int64_t at[TAPER_MAX_RANK] = {0};
     int64_t offset = 0;
@@ -231,7 +235,8 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
             if (per_channel) {
                 const int64_t channel = at[q->axis];
                 scale = taper_load_double((taper_dtype)q->scales->dtype, taper_tensor_data(q->scales), channel);
-                zero = taper_load_double((taper_dtype)q->zero_points->dtype, taper_tensor_data(q->zero_points), channel);
+                zero =
+                    taper_load_double((taper_dtype)q->zero_points->dtype, taper_tensor_data(q->zero_points), channel);
             }
             data[i] = (double)((float)(data[i] - zero) * (float)scale);
         }
@@ -248,7 +253,7 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     return TAPER_OK;
 }
 
-static taper_status print_body(taper_run *run, taper_text *text, taper_tensor *tensor)
+static taper_status print_body(taper_run *run, taper_text *text, taper_tensor *tensor, printer *state)
 {
     taper_tensor *doubles = NULL;
     TAPER_TRY(as_doubles(run, tensor, &doubles));
@@ -256,8 +261,10 @@ static taper_status print_body(taper_run *run, taper_text *text, taper_tensor *t
     const taper_status status = print_elements(&p, tensor, taper_tensor_numel(tensor));
     taper_obj_release(&doubles->head);
     TAPER_TRY(status);
+    *state = p;
     const bool quantized = taper_dtype_is_quantized((taper_dtype)tensor->dtype);
-    taper_text_format(text, "[ %sCPU%sType{", quantized ? "Quantized" : "", taper_dtype_torch_name((taper_dtype)tensor->dtype));
+    taper_text_format(text, "[ %sCPU%sType{", quantized ? "Quantized" : "",
+                      taper_dtype_torch_name((taper_dtype)tensor->dtype));
     for (unsigned i = 0; i < tensor->rank; i++) {
         taper_text_format(text, i == 0 ? "%" PRId64 : ",%" PRId64, tensor->sizes[i]);
     }
@@ -265,17 +272,10 @@ static taper_status print_body(taper_run *run, taper_text *text, taper_tensor *t
     return TAPER_OK;
 }
 
-static void print_parameter(taper_text *text, const char *name, double value)
-{
-    char digits[TAPER_DIGITS];
-    taper_print_double(digits, 'g', 6, value);
-    taper_text_string(text, name);
-    taper_text_string(text, digits);
-}
-
 taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor)
 {
-    TAPER_TRY(print_body(run, text, tensor));
+    printer p, parameter;
+    TAPER_TRY(print_body(run, text, tensor, &p));
     const taper_quantizer *q = tensor->quantizer;
     if (q != NULL && taper_dtype_is_quantized((taper_dtype)tensor->dtype)) {
         static const char *const schemes[] = {"per_tensor_affine", "per_channel_affine", "per_tensor_symmetric",
@@ -283,13 +283,14 @@ taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *
         taper_text_string(text, ", qscheme: ");
         taper_text_string(text, q->scheme < 5 ? schemes[q->scheme] : "unknown");
         if (q->scheme == TAPER_PER_TENSOR_AFFINE) {
-            print_parameter(text, ", scale: ", q->scale);
+            taper_text_string(text, ", scale: ");
+            number(&p, q->scale, 0); // in the format of the last elements
             taper_text_format(text, ", zero_point: %" PRId64, q->zero_point);
         } else if (q->scales != NULL && q->zero_points != NULL) {
             taper_text_string(text, ", scales: ");
-            TAPER_TRY(print_body(run, text, q->scales));
+            TAPER_TRY(print_body(run, text, q->scales, &parameter));
             taper_text_string(text, " ], zero_points: ");
-            TAPER_TRY(print_body(run, text, q->zero_points));
+            TAPER_TRY(print_body(run, text, q->zero_points, &parameter));
             taper_text_format(text, " ], axis: %" PRId64, q->axis);
         }
     }

@@ -122,7 +122,10 @@ taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value
             return taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while printing a value");
         }
         if (top->at == top->count) {
-            taper_text_string(text, top->tag == TAPER_LIST ? "]" : top->tag == TAPER_DICT ? "}" : top->count == 1 ? ",)" : ")");
+            taper_text_string(text, top->tag == TAPER_LIST   ? "]"
+                                    : top->tag == TAPER_DICT ? "}"
+                                    : top->count == 1        ? ",)"
+                                                             : ")");
             if (depth == 0) {
                 return text->failed ? taper_text_failure(run) : TAPER_OK;
             }
@@ -135,7 +138,8 @@ taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value
         const taper_val item = top->items[top->at++];
         if (item.tag == TAPER_LIST || item.tag == TAPER_TUPLE || item.tag == TAPER_DICT) {
             if (depth + 1 == TAPER_LIMIT_VALUE_DEPTH) {
-                return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a value is nested more than %d deep", TAPER_LIMIT_VALUE_DEPTH);
+                return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a value is nested more than %d deep",
+                                  TAPER_LIMIT_VALUE_DEPTH);
             }
             depth++;
             (void)enter(text, item, &stack[depth]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operators of recurrent networks: lstm, gru, rnn_tanh and rnn_relu over plain and packed sequences, single cells, and
-// the networks of files prepared for Vulkan.
+// The operators of recurrent networks: lstm, gru, rnn_tanh and rnn_relu over plain and packed sequences, single cells,
+// and the networks of files prepared for Vulkan.
 #include "ops/recurrent.h"
 
 #include "ops/kernels.h"
@@ -24,7 +24,8 @@ static taper_status read_settings(const taper_call *call, size_t at, taper_rnn_n
         TAPER_TRY(taper_arg_bool(call, at + 6, &network->batch_first));
     }
     if (train && dropout > 0.0 && network->layers > 1) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "dropout between recurrent layers while training is not supported; call eval() before saving");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                   "dropout between recurrent layers while training is not supported; call eval() before saving");
     }
     return TAPER_OK;
 }
@@ -43,7 +44,8 @@ static taper_status run_states(taper_call *call, taper_rnn_kind kind)
         taper_list *states;
         TAPER_TRY(taper_arg_list(call, hx, &states));
         if (states->count != 2) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "lstm expects two hidden states, got %zu", states->count);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "lstm expects two hidden states, got %zu",
+                       states->count);
         }
         TAPER_TRY(taper_arg_tensor_item(call, hx, 0, false, &network.h));
         TAPER_TRY(taper_arg_tensor_item(call, hx, 1, false, &network.c));
@@ -89,13 +91,14 @@ static taper_status run_context(taper_call *call, taper_rnn_kind kind)
     }
     TAPER_TRY(taper_arg_object(call, at, &object));
     const taper_val state = object->count != 0 ? object->slots[0] : taper_val_none();
-    const taper_val *items = state.tag == TAPER_LIST && state.as.list->count == 7    ? state.as.list->items
+    const taper_val *items = state.tag == TAPER_LIST && state.as.list->count == 7     ? state.as.list->items
                              : state.tag == TAPER_TUPLE && state.as.tuple->count == 7 ? state.as.tuple->items
                                                                                       : NULL;
     if (items == NULL || items[0].tag != TAPER_LIST || items[1].tag != TAPER_BOOLEAN || items[2].tag != TAPER_INT ||
         items[5].tag != TAPER_BOOLEAN || items[6].tag != TAPER_BOOLEAN) {
         TAPER_FAIL(error, TAPER_ERROR_FILE,
-                   "the state of the packed network is not [params, has_biases, num_layers, dropout, train, bidirectional, batch_first]");
+                   "the state of the packed network is not [params, has_biases, num_layers, dropout, train, "
+                   "bidirectional, batch_first]");
     }
     network.params = items[0].as.list->items;
     network.param_count = items[0].as.list->count;
@@ -118,15 +121,19 @@ taper_status taper_op_vulkan_lstm(taper_call *call)
 
 // ---- cells
 
-static taper_status check_cell_state(taper_call *call, const taper_tensor *input, const taper_tensor *state, const char *name)
+static taper_status check_cell_state(taper_call *call, const taper_tensor *input, const taper_tensor *state,
+                                     const char *name)
 {
     if (input->rank != 2 || state->rank != 2 || input->sizes[0] != state->sizes[0]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "input and %s should be matrices with as many rows, their sizes are %s and %s", name,
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "input and %s should be matrices with as many rows, their sizes are %s and %s", name,
                    TAPER_SHAPE(input), TAPER_SHAPE(state));
     }
     if (input->dtype != state->dtype || !taper_dtype_is_float((taper_dtype)input->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "input and %s should have the same floating-point dtype, got %s and %s", name,
-                   taper_dtype_torch_name((taper_dtype)input->dtype), taper_dtype_torch_name((taper_dtype)state->dtype));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "input and %s should have the same floating-point dtype, got %s and %s", name,
+                   taper_dtype_torch_name((taper_dtype)input->dtype),
+                   taper_dtype_torch_name((taper_dtype)state->dtype));
     }
     return TAPER_OK;
 }
@@ -142,12 +149,14 @@ static taper_status own_state(taper_run *run, const taper_tensor *from, taper_dt
     return taper_tensor_copy(*copy, from, run->error);
 }
 
-static taper_status run_owned(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *given, taper_tensor *input,
-                              const taper_tensor *h, const taper_tensor *c, taper_dtype work, cell_tensors *own)
+static taper_status run_owned(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *given,
+                              taper_tensor *input, const taper_tensor *h, const taper_tensor *c, taper_dtype work,
+                              cell_tensors *own)
 {
     taper_run *run = call->run;
     taper_tensor *const from[] = {input, given->input, given->hidden, given->input_bias, given->hidden_bias};
-    taper_tensor **const to[] = {&own->x, &own->weights.input, &own->weights.hidden, &own->weights.input_bias, &own->weights.hidden_bias};
+    taper_tensor **const to[] = {&own->x, &own->weights.input, &own->weights.hidden, &own->weights.input_bias,
+                                 &own->weights.hidden_bias};
     for (size_t i = 0; i < 5; i++) {
         if (from[i] != NULL) {
             TAPER_TRY(taper_tensor_cast(run, from[i], work, to[i]));
@@ -182,8 +191,8 @@ static taper_status run_cell(taper_call *call, taper_rnn_kind kind)
     const taper_dtype dtype = (taper_dtype)input->dtype, work = dtype == TAPER_F64 ? TAPER_F64 : TAPER_F32;
     const int64_t hidden = c != NULL ? c->sizes[1] : h->sizes[1];
     if (hidden != h->sizes[1]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the two states in hx should have the same sizes, have %s and %s", TAPER_SHAPE(h),
-                   TAPER_SHAPE(c));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "the two states in hx should have the same sizes, have %s and %s", TAPER_SHAPE(h), TAPER_SHAPE(c));
     }
     TAPER_TRY(taper_rnn_check(call->run, kind, &given, input->sizes[1], hidden, hidden, dtype));
     cell_tensors own = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One direction of one recurrent layer. The products with the input are made for all steps at once; each step then adds
-// those with the state. In both directions the active sequences of a step are the first ones, so the state's rows that are
-// not active simply keep their values: the first state going backwards, the last one going forwards.
+// those with the state. In both directions the active sequences of a step are the first ones, so the state's rows that
+// are not active simply keep their values: the first state going backwards, the last one going forwards.
 #include <math.h>
 
 #include "ops/matmul.h"
@@ -31,13 +31,14 @@ static int64_t gate_count(taper_rnn_kind kind)
     return kind == TAPER_RNN_LSTM ? 4 : kind == TAPER_RNN_GRU ? 3 : 1;
 }
 
-static taper_status check_matrix(taper_run *run, const taper_tensor *tensor, const char *name, int64_t rows, int64_t columns, taper_dtype dtype)
+static taper_status check_matrix(taper_run *run, const taper_tensor *tensor, const char *name, int64_t rows,
+                                 int64_t columns, taper_dtype dtype)
 {
     const bool vector = columns < 0;
     if (tensor->rank != (vector ? 1 : 2) || tensor->sizes[0] != rows || (!vector && tensor->sizes[1] != columns)) {
         const int64_t wanted[2] = {rows, columns};
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "%s should have sizes %s, has %s", name, taper_shape_print(vector ? 1 : 2, wanted).text,
-                   TAPER_SHAPE(tensor));
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "%s should have sizes %s, has %s", name,
+                   taper_shape_print(vector ? 1 : 2, wanted).text, TAPER_SHAPE(tensor));
     }
     if (tensor->dtype != dtype) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "%s should have the dtype of the input, %s, but is %s", name,
@@ -46,8 +47,8 @@ static taper_status check_matrix(taper_run *run, const taper_tensor *tensor, con
     return TAPER_OK;
 }
 
-taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights, int64_t in, int64_t hidden,
-                             int64_t projected, taper_dtype dtype)
+taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights, int64_t in,
+                             int64_t hidden, int64_t projected, taper_dtype dtype)
 {
     int64_t rows;
     if (!taper_mul_i64(gate_count(kind), hidden, &rows)) {
@@ -91,12 +92,23 @@ static void add_row(taper_dtype dtype, void *to, int64_t rows, int64_t columns, 
 }
 
 // c (+)= a weight', a of contiguous rows.
-static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column, int64_t rows,
-                                 const taper_tensor *weight, void *c, bool add)
+static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
+                                 int64_t rows, const taper_tensor *weight, void *c, bool add)
 {
-    const taper_gemm gemm = {.dtype = dtype, .m = rows, .n = weight->sizes[0], .k = weight->sizes[1], .a = a, .a_row = a_row,
-                             .a_column = a_column, .b = taper_tensor_data(weight), .b_row = weight->strides[1],
-                             .b_column = weight->strides[0], .c = c, .c_row = weight->sizes[0], .c_column = 1, .add = add};
+    const taper_gemm gemm = {.dtype = dtype,
+                             .m = rows,
+                             .n = weight->sizes[0],
+                             .k = weight->sizes[1],
+                             .a = a,
+                             .a_row = a_row,
+                             .a_column = a_column,
+                             .b = taper_tensor_data(weight),
+                             .b_row = weight->strides[1],
+                             .b_column = weight->strides[0],
+                             .c = c,
+                             .c_row = weight->sizes[0],
+                             .c_column = 1,
+                             .add = add};
     return taper_gemm_run(run, &gemm);
 }
 
@@ -123,7 +135,8 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true));
     if (l->kind != TAPER_RNN_LSTM) {
         const bool relu = l->kind == TAPER_RNN_RELU;
-        wide ? plain_cell_f64(relu, rows, l->hidden, gates, state) : plain_cell_f32(relu, rows, l->hidden, gates, state);
+        wide ? plain_cell_f64(relu, rows, l->hidden, gates, state)
+             : plain_cell_f32(relu, rows, l->hidden, gates, state);
         return TAPER_OK;
     }
     void *fresh = l->weights->project != NULL ? l->scratch : state;
@@ -135,16 +148,23 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
 }
 
 taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_weights *weights, const taper_tensor *x,
-                           const taper_rnn_steps *steps, bool reverse, taper_tensor *h, taper_tensor *c, void *out, int64_t out_step)
+                           const taper_rnn_steps *steps, bool reverse, taper_tensor *h, taper_tensor *c, void *out,
+                           int64_t out_step)
 {
-    layer l = {.run = run, .kind = kind, .weights = weights, .dtype = (taper_dtype)x->dtype,
-               .hidden = kind == TAPER_RNN_LSTM ? c->sizes[1] : h->sizes[1], .projected = h->sizes[1]};
+    layer l = {.run = run,
+               .kind = kind,
+               .weights = weights,
+               .dtype = (taper_dtype)x->dtype,
+               .hidden = kind == TAPER_RNN_LSTM ? c->sizes[1] : h->sizes[1],
+               .projected = h->sizes[1]};
     l.width = gate_count(kind) * l.hidden;
     const size_t item = taper_tensor_item(x);
     const int64_t batch = h->sizes[0];
     size_t gate_bytes, scratch_bytes;
-    if (!taper_mul_size((size_t)steps->rows, (size_t)l.width, &gate_bytes) || !taper_mul_size(gate_bytes, item, &gate_bytes) ||
-        !taper_mul_size((size_t)batch, (size_t)l.width, &scratch_bytes) || !taper_mul_size(scratch_bytes, item, &scratch_bytes)) {
+    if (!taper_mul_size((size_t)steps->rows, (size_t)l.width, &gate_bytes) ||
+        !taper_mul_size(gate_bytes, item, &gate_bytes) ||
+        !taper_mul_size((size_t)batch, (size_t)l.width, &scratch_bytes) ||
+        !taper_mul_size(scratch_bytes, item, &scratch_bytes)) {
         TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the recurrent layer is too large");
     }
     if (gate_bytes == 0) {
@@ -152,13 +172,15 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
     }
     char *gates = taper_heap_alloc(run->heap, gate_bytes);
     l.scratch = scratch_bytes != 0 ? taper_heap_alloc(run->heap, scratch_bytes) : NULL;
-    taper_status status = gates == NULL || (l.scratch == NULL && scratch_bytes != 0) ? taper_fail_memory(run->error) : TAPER_OK;
+    taper_status status =
+        gates == NULL || (l.scratch == NULL && scratch_bytes != 0) ? taper_fail_memory(run->error) : TAPER_OK;
     if (status == TAPER_OK) {
         start_rows(l.dtype, gates, steps->rows, l.width, weights->input_bias);
         if (kind != TAPER_RNN_GRU) {
             add_row(l.dtype, gates, steps->rows, l.width, weights->hidden_bias);
         }
-        status = times_weight(run, l.dtype, taper_tensor_data(x), x->strides[0], x->strides[1], steps->rows, weights->input, gates, true);
+        status = times_weight(run, l.dtype, taper_tensor_data(x), x->strides[0], x->strides[1], steps->rows,
+                              weights->input, gates, true);
     }
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps && status == TAPER_OK; i++) {

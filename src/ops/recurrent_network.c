@@ -8,7 +8,8 @@ static taper_status working_dtype(taper_run *run, const taper_tensor *input, tap
 {
     const taper_dtype dtype = (taper_dtype)input->dtype;
     if (!taper_dtype_is_float(dtype)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "recurrent layers need floating-point input, got %s", taper_dtype_torch_name(dtype));
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "recurrent layers need floating-point input, got %s",
+                   taper_dtype_torch_name(dtype));
     }
     *work = dtype == TAPER_F64 ? TAPER_F64 : TAPER_F32;
     return TAPER_OK;
@@ -88,7 +89,8 @@ static taper_status cast_weights(taper_run *run, const taper_rnn_weights *from, 
 
 // ---- the steps
 
-static taper_status packed_steps(const taper_call *call, const taper_rnn_network *network, const int64_t *batch_sizes, taper_rnn_steps *steps)
+static taper_status packed_steps(const taper_call *call, const taper_rnn_network *network, const int64_t *batch_sizes,
+                                 taper_rnn_steps *steps)
 {
     const taper_tensor *sizes = network->batch_sizes;
     steps->batch_sizes = batch_sizes;
@@ -96,20 +98,23 @@ static taper_status packed_steps(const taper_call *call, const taper_rnn_network
     steps->rows = 0;
     for (int64_t i = 0; i < steps->steps; i++) {
         const int64_t limit = i == 0 ? network->h->sizes[1] : batch_sizes[i - 1];
-        if (batch_sizes[i] <= 0 || batch_sizes[i] > limit || !taper_add_i64(steps->rows, batch_sizes[i], &steps->rows)) {
+        if (batch_sizes[i] <= 0 || batch_sizes[i] > limit ||
+            !taper_add_i64(steps->rows, batch_sizes[i], &steps->rows)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                        "batch_sizes should fall from %lld (the batch of hx) to at least 1, but item %lld is %lld",
                        (long long)network->h->sizes[1], (long long)i, (long long)batch_sizes[i]);
         }
     }
     if (steps->steps == 0 || steps->rows != network->input->sizes[0] || batch_sizes[0] != network->h->sizes[1]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "batch_sizes (sum %lld) do not fit data of sizes %s and hx of sizes %s",
-                   (long long)steps->rows, TAPER_SHAPE(network->input), TAPER_SHAPE(network->h));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "batch_sizes (sum %lld) do not fit data of sizes %s and hx of sizes %s", (long long)steps->rows,
+                   TAPER_SHAPE(network->input), TAPER_SHAPE(network->h));
     }
     return TAPER_OK;
 }
 
-static taper_status check_states(const taper_call *call, const taper_rnn_network *network, int64_t batch, size_t *directions)
+static taper_status check_states(const taper_call *call, const taper_rnn_network *network, int64_t batch,
+                                 size_t *directions)
 {
     taper_error *error = call->run->error;
     const taper_tensor *h = network->h, *c = network->c;
@@ -123,8 +128,9 @@ static taper_status check_states(const taper_call *call, const taper_rnn_network
                    taper_shape_print(batch >= 0 ? 2 : 1, wanted).text, TAPER_SHAPE(h));
     }
     if (c != NULL && (c->rank != 3 || c->sizes[0] != h->sizes[0] || c->sizes[1] != h->sizes[1])) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the cell state in hx has sizes %s, which do not fit those of the hidden state, %s",
-                   TAPER_SHAPE(c), TAPER_SHAPE(h));
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the cell state in hx has sizes %s, which do not fit those of the hidden state, %s", TAPER_SHAPE(c),
+                   TAPER_SHAPE(h));
     }
     if (h->dtype != network->input->dtype || (c != NULL && c->dtype != network->input->dtype)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "hx should have the dtype of the input, %s",
@@ -136,12 +142,12 @@ static taper_status check_states(const taper_call *call, const taper_rnn_network
 // ---- layers
 
 typedef struct progress {
-    taper_tensor *x;           // [rows, in] of the layer, working dtype
-    taper_tensor *h, *c;       // all states, contiguous, updated in place
+    taper_tensor *x;     // [rows, in] of the layer, working dtype
+    taper_tensor *h, *c; // all states, contiguous, updated in place
 } progress;
 
-static taper_status run_layer(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps, size_t layer, bool project,
-                              progress *state)
+static taper_status run_layer(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
+                              size_t layer, bool project, progress *state)
 {
     taper_run *run = call->run;
     const size_t ways = network->bidirectional ? 2 : 1;
@@ -151,14 +157,16 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
     if (!taper_mul_i64(width, (int64_t)ways, &total)) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the hidden size is too large");
     }
-    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)state->x->dtype, 2, (const int64_t[]){steps->rows, total}, NULL, &out, run->error));
+    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)state->x->dtype, 2, (const int64_t[]){steps->rows, total}, NULL,
+                               &out, run->error));
     taper_status status = TAPER_OK;
     for (size_t way = 0; way < ways && status == TAPER_OK; way++) {
         taper_rnn_weights borrowed, weights;
         const size_t direction = layer * ways + way;
         status = weights_at(call, network, direction, project, &borrowed);
         if (status == TAPER_OK) {
-            status = taper_rnn_check(run, network->kind, &borrowed, state->x->sizes[1], hidden, width, (taper_dtype)network->input->dtype);
+            status = taper_rnn_check(run, network->kind, &borrowed, state->x->sizes[1], hidden, width,
+                                     (taper_dtype)network->input->dtype);
         }
         if (status == TAPER_OK) {
             status = cast_weights(run, &borrowed, (taper_dtype)state->x->dtype, &weights);
@@ -169,7 +177,8 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
                 c = at_index(state->c, (int64_t)direction);
             }
             char *to = (char *)taper_tensor_mutable(out) + way * (size_t)width * taper_tensor_item(out);
-            status = taper_rnn_run(run, network->kind, &weights, state->x, steps, way == 1, &h, state->c != NULL ? &c : NULL, to, total);
+            status = taper_rnn_run(run, network->kind, &weights, state->x, steps, way == 1, &h,
+                                   state->c != NULL ? &c : NULL, to, total);
             drop_weights(&weights);
         }
     }
@@ -183,7 +192,8 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
 }
 
 // Gives the outputs the shape and the strides of PyTorch's.
-static taper_status finish(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps, progress *state)
+static taper_status finish(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
+                           progress *state)
 {
     const taper_dtype dtype = (taper_dtype)network->input->dtype;
     taper_tensor *out = state->x;
@@ -214,14 +224,15 @@ static taper_status finish(taper_call *call, const taper_rnn_network *network, c
     return status;
 }
 
-static taper_status run_network(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps, taper_dtype work,
-                                size_t directions, progress *state)
+static taper_status run_network(taper_call *call, const taper_rnn_network *network, const taper_rnn_steps *steps,
+                                taper_dtype work, size_t directions, progress *state)
 {
     taper_run *run = call->run;
     const bool project = network->c != NULL && network->c->sizes[2] != network->h->sizes[2];
     const size_t each = (network->has_biases ? 4u : 2u) + (project ? 1u : 0u);
     if (network->param_count != directions * each) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "params should hold %zu tensors, but has %zu", directions * each, network->param_count);
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "params should hold %zu tensors, but has %zu", directions * each,
+                   network->param_count);
     }
     TAPER_TRY(copy_of(run, network->h, work, &state->h));
     if (network->c != NULL) {
@@ -256,15 +267,16 @@ taper_status taper_rnn_network_run(taper_call *call, const taper_rnn_network *ne
     taper_dtype work = TAPER_F32;
     TAPER_TRY(working_dtype(run, input, &work));
     if (input->rank != (packed ? 2 : 3)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the input should have %d dimensions, its sizes are %s", packed ? 2 : 3,
-                   TAPER_SHAPE(input));
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the input should have %d dimensions, its sizes are %s",
+                   packed ? 2 : 3, TAPER_SHAPE(input));
     }
     if (packed && (network->batch_sizes->rank != 1 || network->batch_sizes->dtype != TAPER_I64)) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "batch_sizes should be a vector of int64, its sizes are %s",
                    TAPER_SHAPE(network->batch_sizes));
     }
     const size_t time_at = network->batch_first ? 1 : 0;
-    const int64_t batch = packed ? -1 : input->sizes[1 - time_at], count = packed ? network->batch_sizes->sizes[0] : input->sizes[time_at];
+    const int64_t batch = packed ? -1 : input->sizes[1 - time_at],
+                  count = packed ? network->batch_sizes->sizes[0] : input->sizes[time_at];
     size_t directions = 0, bytes;
     TAPER_TRY(check_states(call, network, batch, &directions));
     if (count == 0) {
@@ -280,7 +292,8 @@ taper_status taper_rnn_network_run(taper_call *call, const taper_rnn_network *ne
     taper_rnn_steps steps = {.batch_sizes = batch_sizes, .steps = count};
     taper_status status = TAPER_OK;
     for (int64_t i = 0; i < count; i++) {
-        batch_sizes[i] = packed ? taper_load_int(TAPER_I64, taper_tensor_data(network->batch_sizes), i * network->batch_sizes->strides[0])
+        batch_sizes[i] = packed ? taper_load_int(TAPER_I64, taper_tensor_data(network->batch_sizes),
+                                                 i * network->batch_sizes->strides[0])
                                 : batch;
     }
     if (packed) {

@@ -265,7 +265,8 @@ static void block_of_results(walk *w, const char *from, char *to, char *mean, ta
     taper_ew_store((taper_dtype)out[0]->dtype, w->result_class, to, step, &w->first, m, &w->temp);
     if (mean != NULL) {
         const taper_ew_class class_ = r->class_ == TAPER_EW_C128 ? TAPER_EW_C128 : TAPER_EW_F64;
-        taper_ew_store((taper_dtype)out[1]->dtype, class_, mean, step, &w->centre, m, &w->temp);
+        const int64_t mean_step = step / (int64_t)taper_tensor_item(out[0]) * (int64_t)taper_tensor_item(out[1]);
+        taper_ew_store((taper_dtype)out[1]->dtype, class_, mean, mean_step, &w->centre, m, &w->temp);
     }
 }
 

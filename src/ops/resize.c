@@ -12,13 +12,15 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     TAPER_TRY(taper_volume_check(call, x, resize->spatial, false));
     for (size_t i = 3 - resize->spatial; i < 3; i++) {
         if (resize->size[i] < 1) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the output size should be greater than 0, but is %lld", (long long)resize->size[i]);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the output size should be greater than 0, but is %lld",
+                       (long long)resize->size[i]);
         }
     }
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const bool nearest = resize->mode == TAPER_RESIZE_NEAREST || resize->mode == TAPER_RESIZE_NEAREST_EXACT;
     const bool quantized = dtype == TAPER_QU8 || dtype == TAPER_QI8;
-    if (!taper_dtype_is_float(dtype) && !(nearest && (quantized || dtype == TAPER_U8)) && !(quantized && resize->mode == TAPER_RESIZE_LINEAR && resize->spatial == 2)) {
+    if (!taper_dtype_is_float(dtype) && !(nearest && (quantized || dtype == TAPER_U8)) &&
+        !(quantized && resize->mode == TAPER_RESIZE_LINEAR && resize->spatial == 2)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
     }
     return TAPER_OK;
@@ -72,7 +74,8 @@ static taper_status scaled_size(const taper_call *call, int64_t input, double sc
 {
     const double scaled = (double)input * scale;
     if (!(scaled >= 0.0 && scaled < 1e15)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "an input of size %lld cannot be scaled by %g", (long long)input, scale);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "an input of size %lld cannot be scaled by %g",
+                   (long long)input, scale);
     }
     *size = (int64_t)scaled;
     return TAPER_OK;
@@ -92,22 +95,24 @@ static taper_status resize(taper_call *call, taper_resize_mode mode)
     }
     size_t count;
     if (strncmp(call->schema->overload, "vec", 3) != 0) {
-        TAPER_TRY(taper_arg_ints(call, 1, spatial, 3, r.size + skip, &count));
+        TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, r.size + skip, &count));
         for (size_t i = 0; i < spatial; i++) {
             TAPER_TRY(taper_arg_double_or(call, scales_at + i, 0.0, &r.scale[skip + i]));
         }
         return taper_resize_run(call, x, &r);
     }
     if (taper_arg_is_none(call, 1) == taper_arg_is_none(call, scales_at)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "exactly one of output_size and scale_factors must be given");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "exactly one of output_size and scale_factors must be given");
     }
     if (!taper_arg_is_none(call, 1)) {
-        TAPER_TRY(taper_arg_ints(call, 1, spatial, 3, r.size + skip, &count));
+        TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, r.size + skip, &count));
         return taper_resize_run(call, x, &r);
     }
     TAPER_TRY(taper_arg_doubles(call, scales_at, 3, r.scale, &count));
     if (count != spatial) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "scale_factors has %zu elements, expected %zu", count, spatial);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "scale_factors has %zu elements, expected %zu", count,
+                   spatial);
     }
     memmove(r.scale + skip, r.scale, spatial * sizeof *r.scale);
     for (size_t i = 0; i < spatial; i++) {
@@ -148,14 +153,14 @@ taper_status taper_op_upsample_cubic_aa(taper_call *call)
 
 // ---- the old aten::__interpolate and aten::__upsample, which TorchScript of old kept as operators
 
-// size and scale_factor are each None, a number, or a list of numbers. Unless told not to recompute, the scale is what the
-// sizes give.
+// size and scale_factor are each None, a number, or a list of numbers. Unless told not to recompute, the scale is what
+// the sizes give.
 static taper_status read_size(const taper_call *call, const taper_tensor *x, size_t at, bool recompute, taper_resize *r)
 {
     const size_t spatial = r->spatial, skip = 3 - spatial;
     size_t count;
     if (!taper_arg_is_none(call, at)) {
-        TAPER_TRY(taper_arg_ints(call, at, spatial, 3, r->size + skip, &count));
+        TAPER_TRY(taper_arg_ints(call, at, spatial, spatial, r->size + skip, &count));
         return TAPER_OK;
     }
     double factors[3] = {0.0, 0.0, 0.0};
@@ -165,7 +170,8 @@ static taper_status read_size(const taper_call *call, const taper_tensor *x, siz
     if (call->args[at + 1].tag == TAPER_LIST) {
         const taper_list *list = call->args[at + 1].as.list;
         if (list->count != spatial) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "scale_factor has %zu elements, expected %zu", list->count, spatial);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "scale_factor has %zu elements, expected %zu",
+                       list->count, spatial);
         }
         for (size_t i = 0; i < spatial; i++) {
             const taper_val item = list->items[i];
@@ -199,7 +205,8 @@ static taper_status interpolate(taper_call *call, const char *mode, bool align_c
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (x->rank < 3 || x->rank > 5) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %u dimensions, expected 3, 4 or 5", (unsigned)x->rank);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %u dimensions, expected 3, 4 or 5",
+                   (unsigned)x->rank);
     }
     taper_resize r = {.spatial = x->rank - 2u, .size = {1, 1, 1}, .align_corners = align_corners};
     TAPER_TRY(read_size(call, x, 1, recompute, &r));
@@ -216,7 +223,8 @@ static taper_status interpolate(taper_call *call, const char *mode, bool align_c
         }
         return taper_resize_run(call, x, &r);
     }
-    TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "mode \"%s\" does not go with an input of %u dimensions", mode, (unsigned)x->rank);
+    TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "mode \"%s\" does not go with an input of %u dimensions", mode,
+               (unsigned)x->rank);
 }
 
 static taper_status optional_bool(const taper_call *call, size_t at, bool otherwise, bool *flag)

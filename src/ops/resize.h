@@ -18,8 +18,8 @@ typedef enum taper_resize_mode {
 typedef struct taper_resize {
     taper_resize_mode mode;
     size_t spatial;
-    int64_t size[3];  // of the output: depth, height, width
-    double scale[3];  // as given; 0: none was, the sizes decide
+    int64_t size[3]; // of the output: depth, height, width
+    double scale[3]; // as given; 0: none was, the sizes decide
     bool align_corners;
 } taper_resize;
 
@@ -33,19 +33,21 @@ typedef struct taper_resize_axis {
     size_t index_bytes, weight_bytes, count_bytes;
 } taper_resize_axis;
 
-TAPER_MUST_USE taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *resize, size_t axis, int64_t input,
-                                                   taper_dtype dtype, taper_resize_axis *table);
+TAPER_MUST_USE taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *resize, size_t axis,
+                                                   int64_t input, taper_dtype dtype, taper_resize_axis *table);
 void taper_resize_axis_free(const taper_call *call, taper_resize_axis *table);
 
 // Result 0 from x.
 TAPER_MUST_USE taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize);
 
 // The loops. item is the size of an element, zero the zero point of quantized ones.
-void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y, void *out,
-                          size_t item);
-TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
-                                                  const taper_volume *x, const void *in, const taper_volume *y, void *out, double zero);
-TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
-                                                     const taper_volume *x, const void *in, const taper_volume *y, void *out);
+void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y,
+                          void *out, size_t item);
+TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
+                                                  taper_dtype dtype, const taper_volume *x, const void *in,
+                                                  const taper_volume *y, void *out, double zero);
+TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes,
+                                                     taper_dtype dtype, const taper_volume *x, const void *in,
+                                                     const taper_volume *y, void *out);
 
 #endif

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops of resizing. Channels-last images go pixel by pixel, planes row by row: a row interpolated along the width
-// serves every output row that reads it.
+// The loops of resizing. Channels-last images go as one plane whose elements are pixels. An input row, once
+// interpolated along the width, serves every output row that reads it.
 #include "ops/resize.h"
 
 #include <math.h>
 
 // ---- nearest: elements of any kind are copied
 
-static void gather(size_t item, int64_t count, char *to, int64_t to_stride, const char *from, int64_t from_stride, const int64_t *index)
+static void gather(size_t item, int64_t count, char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                   const int64_t *index)
 {
-#define GATHER(type)                                              \
-    do {                                                          \
-        type *t = (type *)(void *)to;                             \
-        const type *f = (const type *)(const void *)from;         \
-        for (int64_t i = 0; i < count; i++) {                     \
-            t[i * to_stride] = f[index[i] * from_stride];         \
-        }                                                         \
+#define GATHER(type)                                                                                                   \
+    do {                                                                                                               \
+        type *t = (type *)(void *)to;                                                                                  \
+        const type *f = (const type *)(const void *)from;                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            t[i * to_stride] = f[index[i] * from_stride];                                                              \
+        }                                                                                                              \
     } while (0)
     switch (item) {
     case 1:
@@ -39,8 +40,8 @@ static void gather(size_t item, int64_t count, char *to, int64_t to_stride, cons
 #undef GATHER
 }
 
-void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y, void *out,
-                          size_t item)
+void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y,
+                          void *out, size_t item)
 {
     const bool inner = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t planes = inner ? 1 : x->c, wide = axes[2].output, size = (int64_t)item;
@@ -52,9 +53,12 @@ void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, 
         for (int64_t c = 0; c < planes; c++) {
             for (int64_t d = 0; d < axes[0].output; d++) {
                 for (int64_t h = 0; h < axes[1].output; h++) {
-                    const char *from = (const char *)in + (n * x->stride_n + c * x->stride_c + axes[0].index[d] * x->stride[0] +
-                                                           axes[1].index[h] * x->stride[1]) * size;
-                    char *to = (char *)out + (n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]) * size;
+                    const char *from =
+                        (const char *)in + (n * x->stride_n + c * x->stride_c + axes[0].index[d] * x->stride[0] +
+                                            axes[1].index[h] * x->stride[1]) *
+                                               size;
+                    char *to =
+                        (char *)out + (n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]) * size;
                     if (dense && h > 0 && axes[1].index[h] == axes[1].index[h - 1]) {
                         memcpy(to, to - y->stride[1] * size, row_bytes);
                     } else if (inner) {
@@ -70,13 +74,13 @@ void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, 
     }
 }
 
-// ---- weighted, float32 in channels-last
+// ---- weighted, float32
 
-// out = Σ weight[i] · pixel[i], over neighbouring channels.
-static void blend(int64_t count, float *restrict out, const float *const *pixels, const float *weights, int64_t taps)
+// out = Σ weight[i] · row[i]
+static void blend(int64_t count, float *restrict out, const float *const *rows, const float *weights, int64_t taps)
 {
     if (taps == 4) {
-        const float *restrict a = pixels[0], *restrict b = pixels[1], *restrict c = pixels[2], *restrict d = pixels[3];
+        const float *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2], *restrict d = rows[3];
         const float wa = weights[0], wb = weights[1], wc = weights[2], wd = weights[3];
         for (int64_t i = 0; i < count; i++) {
             out[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
@@ -84,7 +88,7 @@ static void blend(int64_t count, float *restrict out, const float *const *pixels
         return;
     }
     if (taps == 2) {
-        const float *restrict a = pixels[0], *restrict b = pixels[1];
+        const float *restrict a = rows[0], *restrict b = rows[1];
         const float wa = weights[0], wb = weights[1];
         for (int64_t i = 0; i < count; i++) {
             out[i] = wa * a[i] + wb * b[i];
@@ -92,7 +96,7 @@ static void blend(int64_t count, float *restrict out, const float *const *pixels
         return;
     }
     for (int64_t t = 0; t < taps; t++) {
-        const float *restrict a = pixels[t];
+        const float *restrict a = rows[t];
         const float w = weights[t];
         if (t == 0) {
             for (int64_t i = 0; i < count; i++) {
@@ -106,41 +110,26 @@ static void blend(int64_t count, float *restrict out, const float *const *pixels
     }
 }
 
-static void weighted_channels_f32(const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y, float *out)
-{
-    enum { MOST = 16 }; // 2 · 2 · 2 of trilinear, 4 · 4 of bicubic
-    const float *pixels[MOST];
-    float weights[MOST];
-    for (int64_t d = 0; d < axes[0].output; d++) {
-        for (int64_t h = 0; h < axes[1].output; h++) {
-            for (int64_t w = 0; w < axes[2].output; w++) {
-                int64_t taps = 0;
-                for (int64_t i = d * axes[0].taps; i < (d + 1) * axes[0].taps; i++) {
-                    for (int64_t j = h * axes[1].taps; j < (h + 1) * axes[1].taps; j++) {
-                        const float *row = in + axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
-                        const float weight = (float)axes[0].weight[i] * (float)axes[1].weight[j];
-                        for (int64_t k = w * axes[2].taps; k < (w + 1) * axes[2].taps; k++) {
-                            pixels[taps] = row + axes[2].index[k] * x->stride[2];
-                            weights[taps] = weight * (float)axes[2].weight[k];
-                            taps++;
-                        }
-                    }
-                }
-                blend(x->c, out + d * y->stride[0] + h * y->stride[1] + w * y->stride[2], pixels, weights, taps);
-            }
-        }
-    }
-}
-
-// ---- weighted, float32 in planes
-
 enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear, 4 of bicubic
 
-static void row_f32(const taper_resize_axis *axis, const float *in, int64_t stride, float *restrict out)
+// An input row interpolated along the width. group: elements that lie together, the channels of a pixel or 1.
+static void row_f32(const taper_resize_axis *axis, int64_t group, const float *in, int64_t stride, float *restrict out)
 {
-    const int64_t *index = axis->index;
+    const int64_t *index = axis->index, taps = axis->taps;
     const double *weight = axis->weight;
-    if (axis->taps == 2) {
+    if (group > 1) {
+        for (int64_t w = 0; w < axis->output; w++, index += taps, weight += taps, out += group) {
+            const float *pixels[ROWS];
+            float weights[ROWS];
+            for (int64_t t = 0; t < taps; t++) {
+                pixels[t] = in + index[t] * stride;
+                weights[t] = (float)weight[t];
+            }
+            blend(group, out, pixels, weights, taps);
+        }
+        return;
+    }
+    if (taps == 2) {
         for (int64_t w = 0; w < axis->output; w++, index += 2, weight += 2) {
             out[w] = (float)weight[0] * in[index[0] * stride] + (float)weight[1] * in[index[1] * stride];
         }
@@ -148,7 +137,7 @@ static void row_f32(const taper_resize_axis *axis, const float *in, int64_t stri
     }
     for (int64_t w = 0; w < axis->output; w++) {
         float sum = 0.0f;
-        for (int64_t t = 0; t < axis->taps; t++, index++, weight++) {
+        for (int64_t t = 0; t < taps; t++, index++, weight++) {
             sum += (float)*weight * in[*index * stride];
         }
         out[w] = sum;
@@ -156,14 +145,14 @@ static void row_f32(const taper_resize_axis *axis, const float *in, int64_t stri
 }
 
 // rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
-static void weighted_plane_f32(const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y, float *out,
-                               float *rows)
+static void weighted_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in,
+                         const taper_volume *y, float *out, float *rows)
 {
     int64_t held[ROWS];
     for (int i = 0; i < ROWS; i++) {
         held[i] = -1;
     }
-    const int64_t wide = axes[2].output, taps = axes[0].taps * axes[1].taps;
+    const int64_t wide = axes[2].output * group, taps = axes[0].taps * axes[1].taps;
     for (int64_t d = 0; d < axes[0].output; d++) {
         for (int64_t h = 0; h < axes[1].output; h++) {
             int64_t want[ROWS], slot[ROWS];
@@ -191,7 +180,7 @@ static void weighted_plane_f32(const taper_resize_axis *axes, const taper_volume
                 }
                 for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) {
                     if (!busy[s]) {
-                        row_f32(&axes[2], in + want[t], x->stride[2], rows + s * wide);
+                        row_f32(&axes[2], group, in + want[t], x->stride[2], rows + s * wide);
                         held[s] = want[t];
                         busy[s] = true;
                         slot[t] = s;
@@ -200,23 +189,23 @@ static void weighted_plane_f32(const taper_resize_axis *axes, const taper_volume
                 pointers[t] = rows + slot[t] * wide;
             }
             float *to = out + d * y->stride[0] + h * y->stride[1];
-            if (y->stride[2] == 1) {
+            if (y->stride[2] == group) {
                 blend(wide, to, pointers, weights, taps);
                 continue;
             }
-            for (int64_t w = 0; w < wide; w++) {
-                float sum = 0.0f;
+            for (int64_t w = 0; w < axes[2].output; w++) {
+                const float *pixels[ROWS];
                 for (int64_t t = 0; t < taps; t++) {
-                    sum += weights[t] * pointers[t][w];
+                    pixels[t] = pointers[t] + w * group;
                 }
-                to[w * y->stride[2]] = sum;
+                blend(group, to + w * y->stride[2], pixels, weights, taps);
             }
         }
     }
 }
 
-static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
-                               const taper_volume *y, void *out, int64_t out_at)
+static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
+                               int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
 {
     for (int64_t d = 0; d < axes[0].output; d++) {
         for (int64_t h = 0; h < axes[1].output; h++) {
@@ -227,7 +216,8 @@ static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype,
                         const int64_t row = in_at + axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
                         const double weight = axes[0].weight[i] * axes[1].weight[j];
                         for (int64_t k = w * axes[2].taps; k < (w + 1) * axes[2].taps; k++) {
-                            sum += weight * axes[2].weight[k] * taper_number_load(dtype, in, row + axes[2].index[k] * x->stride[2]);
+                            sum += weight * axes[2].weight[k] *
+                                   taper_number_load(dtype, in, row + axes[2].index[k] * x->stride[2]);
                         }
                     }
                 }
@@ -238,8 +228,8 @@ static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype,
 }
 
 // Bilinear of a quantized plane: in floats, rounded as distances from the zero point.
-static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
-                            const taper_volume *y, void *out, int64_t out_at, double zero)
+static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
+                            int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double zero)
 {
     for (int64_t h = 0; h < axes[1].output; h++) {
         for (int64_t w = 0; w < axes[2].output; w++) {
@@ -250,34 +240,32 @@ static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, co
                 const float b = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w + 1] * x->stride[2]);
                 rows[i] = (float)axes[2].weight[2 * w] * a + (float)axes[2].weight[2 * w + 1] * b;
             }
-            const float sum = (float)axes[1].weight[2 * h] * rows[0] + (float)axes[1].weight[2 * h + 1] * rows[1] - (float)zero;
+            const float sum =
+                (float)axes[1].weight[2 * h] * rows[0] + (float)axes[1].weight[2 * h + 1] * rows[1] - (float)zero;
             taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], rint((double)sum) + zero);
         }
     }
 }
 
-taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
-                                   const void *in, const taper_volume *y, void *out, double zero)
+taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
+                                   const taper_volume *x, const void *in, const taper_volume *y, void *out, double zero)
 {
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t group = inner ? x->c : 1;
     float *rows = NULL;
-    const size_t rows_bytes = (size_t)axes[2].output * ROWS * sizeof(float); // a row of the output times a constant
-    if (f32 && !inner) {
+    const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
+    if (f32) {
         rows = taper_heap_alloc(call->run->heap, rows_bytes);
         if (rows == NULL) {
             return taper_fail_memory(call->run->error);
         }
     }
     for (int64_t n = 0; n < x->n; n++) {
-        if (inner) {
-            weighted_channels_f32(axes, x, (const float *)in + n * x->stride_n, y, (float *)out + n * y->stride_n);
-            continue;
-        }
-        for (int64_t c = 0; c < x->c; c++) {
+        for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
             const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
             if (f32) {
-                weighted_plane_f32(axes, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
+                weighted_f32(axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
             } else if (taper_dtype_is_quantized(dtype)) {
                 quantized_plane(axes, dtype, x, in, in_at, y, out, out_at, zero);
             } else {
@@ -302,6 +290,15 @@ typedef struct aa_step {
 
 static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *restrict out)
 {
+    if (step->group == 1) {
+        float sum = 0.0f;
+        const float *from = in + step->index[0] * stride; // the positions follow each other
+        for (int64_t t = 0; t < step->count; t++) {
+            sum += (float)step->weight[t] * from[t * stride];
+        }
+        *out = sum;
+        return;
+    }
     for (int64_t t = 0; t < step->count; t++) {
         const float *restrict from = in + step->index[t] * stride;
         const float weight = (float)step->weight[t];
@@ -317,21 +314,25 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
     }
 }
 
-static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in, const taper_volume *y,
-                         float *out, float *scratch)
+static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in,
+                         const taper_volume *y, float *out, float *scratch)
 {
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     const int64_t line = wide->output * group;
     for (int64_t h = 0; h < high->input; h++) {
         for (int64_t w = 0; w < wide->output; w++) {
-            const aa_step step = {.group = group, .weight = wide->weight + w * wide->taps, .index = wide->index + w * wide->taps,
+            const aa_step step = {.group = group,
+                                  .weight = wide->weight + w * wide->taps,
+                                  .index = wide->index + w * wide->taps,
                                   .count = wide->count[w]};
             aa_f32(&step, in + h * x->stride[1], x->stride[2], scratch + h * line + w * group);
         }
     }
     const bool dense = y->stride[2] == group;
     for (int64_t h = 0; h < high->output; h++) {
-        aa_step step = {.group = dense ? line : group, .weight = high->weight + h * high->taps, .index = high->index + h * high->taps,
+        aa_step step = {.group = dense ? line : group,
+                        .weight = high->weight + h * high->taps,
+                        .index = high->index + h * high->taps,
                         .count = high->count[h]};
         for (int64_t w = 0; w < (dense ? 1 : wide->output); w++) {
             aa_f32(&step, scratch + w * group, line, out + h * y->stride[1] + w * y->stride[2]);
@@ -339,15 +340,16 @@ static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const tap
     }
 }
 
-static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in, int64_t in_at,
-                         const taper_volume *y, void *out, int64_t out_at, double *scratch)
+static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
+                         int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double *scratch)
 {
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     for (int64_t h = 0; h < high->input; h++) {
         for (int64_t w = 0; w < wide->output; w++) {
             double sum = 0.0;
             for (int64_t t = w * wide->taps; t < w * wide->taps + wide->count[w]; t++) {
-                sum += wide->weight[t] * taper_number_load(dtype, in, in_at + h * x->stride[1] + wide->index[t] * x->stride[2]);
+                sum += wide->weight[t] *
+                       taper_number_load(dtype, in, in_at + h * x->stride[1] + wide->index[t] * x->stride[2]);
             }
             scratch[h * wide->output + w] = sum;
         }
@@ -363,14 +365,15 @@ static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const
     }
 }
 
-taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
-                                      const void *in, const taper_volume *y, void *out)
+taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
+                                      const taper_volume *x, const void *in, const taper_volume *y, void *out)
 {
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     size_t bytes;
-    if (!taper_mul_size((size_t)axes[1].input, (size_t)axes[2].output, &bytes) || !taper_mul_size(bytes, (size_t)group, &bytes) ||
+    if (!taper_mul_size((size_t)axes[1].input, (size_t)axes[2].output, &bytes) ||
+        !taper_mul_size(bytes, (size_t)group, &bytes) ||
         !taper_mul_size(bytes, f32 ? sizeof(float) : sizeof(double), &bytes)) {
         return taper_fail_memory(call->run->error);
     }

@@ -196,8 +196,8 @@ void taper_resize_axis_free(const taper_call *call, taper_resize_axis *table)
     *table = (taper_resize_axis){.input = 0};
 }
 
-taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *resize, size_t axis, int64_t input, taper_dtype dtype,
-                                    taper_resize_axis *table)
+taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *resize, size_t axis, int64_t input,
+                                    taper_dtype dtype, taper_resize_axis *table)
 {
     const int64_t output = resize->size[axis];
     const taper_resize_mode mode = resize->mode;
@@ -215,7 +215,8 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
         table->taps = cubic ? 4 : 2;
     }
     size_t cells;
-    if (!taper_mul_size((size_t)output, (size_t)table->taps, &cells) || !taper_mul_size(cells, sizeof(int64_t), &table->index_bytes)) {
+    if (!taper_mul_size((size_t)output, (size_t)table->taps, &cells) ||
+        !taper_mul_size(cells, sizeof(int64_t), &table->index_bytes)) {
         return taper_fail_memory(call->run->error);
     }
     table->weight_bytes = cells * sizeof(double);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators on two numbers: arithmetic, bits, comparison. One kernel takes int, float, bool and complex in any mixture and
-// looks at the values' kinds, so the overloads of an operator share it. Ints wrap around.
+// Operators on two numbers: arithmetic, bits, comparison. One kernel takes int, float, bool and complex in any mixture
+// and looks at the values' kinds, so the overloads of an operator share it. Ints wrap around.
 #include "ops/scalar.h"
 
 #include <math.h>
@@ -8,8 +8,9 @@
 #include "ops/kernels.h"
 
 const uint8_t taper_codes[64] = {
-    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
-    32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+    0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
 };
 
 int64_t taper_double_to_int(double number)
@@ -78,7 +79,8 @@ static double float_mod(double a, double b)
 static taper_status ints(taper_call *call, unsigned code, int64_t a, int64_t b)
 {
     const uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
-    const bool divides = code == TAPER_NUMBER_FLOORDIV || code == TAPER_NUMBER_REMAINDER || code == TAPER_NUMBER_TRUNCDIV;
+    const bool divides =
+        code == TAPER_NUMBER_FLOORDIV || code == TAPER_NUMBER_REMAINDER || code == TAPER_NUMBER_TRUNCDIV;
     if (divides && b == 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED,
                           code == TAPER_NUMBER_REMAINDER ? "integer division or modulo by zero" : "division by 0");
@@ -243,7 +245,10 @@ taper_status taper_op_number_binary(taper_call *call)
         const bool bits = code == TAPER_NUMBER_AND || code == TAPER_NUMBER_OR || code == TAPER_NUMBER_XOR;
         if (bits && a.kind == TAPER_SCALAR_BOOL && b.kind == TAPER_SCALAR_BOOL) {
             const bool x = a.i != 0, y = b.i != 0;
-            taper_ret(call, 0, taper_val_bool(code == TAPER_NUMBER_AND ? x && y : code == TAPER_NUMBER_OR ? x || y : x != y));
+            taper_ret(call, 0,
+                      taper_val_bool(code == TAPER_NUMBER_AND  ? x && y
+                                     : code == TAPER_NUMBER_OR ? x || y
+                                                               : x != y));
             return TAPER_OK;
         }
         return ints(call, code, a.i, b.i);
@@ -261,7 +266,8 @@ taper_status taper_op_number_divmod(taper_call *call)
     }
     if (int_like(&a) && int_like(&b)) {
         if (b.i == 0) {
-            return taper_fail(call->run->error, TAPER_ERROR_RAISED, "ZeroDivisionError: integer division or modulo by zero");
+            return taper_fail(call->run->error, TAPER_ERROR_RAISED,
+                              "ZeroDivisionError: integer division or modulo by zero");
         }
         taper_ret(call, 0, taper_val_int(floor_div(a.i, b.i)));
         taper_ret(call, 1, taper_val_int(floor_mod(a.i, b.i)));

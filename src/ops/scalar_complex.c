@@ -75,7 +75,8 @@ static taper_pair c_sinh(taper_pair z)
 
 static taper_pair c_cosh(taper_pair z)
 {
-    return z.im == 0 ? pair(cosh(z.re), copysign(z.im, z.re * z.im)) : pair(cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im));
+    return z.im == 0 ? pair(cosh(z.re), copysign(z.im, z.re * z.im))
+                     : pair(cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im));
 }
 
 static taper_pair c_tanh(taper_pair z)
@@ -108,7 +109,8 @@ static taper_pair c_acosh(taper_pair z)
 static taper_pair c_atanh(taper_pair z)
 {
     const double re = fabs(z.re), below = 1 - re, im2 = z.im * z.im; // odd: the positive half cancels nothing
-    return pair(copysign(0.25 * log1p(4 * re / (below * below + im2)), z.re), 0.5 * atan2(2 * z.im, below * (1 + re) - im2));
+    return pair(copysign(0.25 * log1p(4 * re / (below * below + im2)), z.re),
+                0.5 * atan2(2 * z.im, below * (1 + re) - im2));
 }
 
 static taper_pair times_i(taper_pair z)

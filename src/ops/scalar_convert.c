@@ -45,7 +45,9 @@ static taper_status load_number(taper_run *run, const taper_tensor *tensor, tape
             scale = taper_load_double((taper_dtype)q->scales->dtype, taper_tensor_data(q->scales), 0);
             zero = taper_load_double((taper_dtype)q->zero_points->dtype, taper_tensor_data(q->zero_points), 0);
         }
-        const taper_dtype integer = tensor->dtype == TAPER_QI8 ? TAPER_I8 : tensor->dtype == TAPER_QU8 ? TAPER_U8 : TAPER_I32;
+        const taper_dtype integer = tensor->dtype == TAPER_QI8   ? TAPER_I8
+                                    : tensor->dtype == TAPER_QU8 ? TAPER_U8
+                                                                 : TAPER_I32;
         const float value = (float)((double)taper_load_int(integer, data, 0) - zero) * (float)scale;
         *number = taper_val_double((double)value);
         return TAPER_OK;
@@ -87,7 +89,8 @@ taper_status taper_tensor_number(taper_run *run, const taper_tensor *tensor, tap
 {
     const int64_t count = taper_tensor_numel(tensor);
     if (count != 1) {
-        return taper_fail(run->error, TAPER_ERROR_RAISED, "a Tensor with %lld elements cannot be converted to Scalar", (long long)count);
+        return taper_fail(run->error, TAPER_ERROR_RAISED, "a Tensor with %lld elements cannot be converted to Scalar",
+                          (long long)count);
     }
     return load_number(run, tensor, number);
 }
@@ -128,7 +131,8 @@ static taper_status number_arg(const taper_call *call, size_t at, taper_val *num
 
 static taper_status overflows(const taper_call *call, const char *type)
 {
-    return taper_fail(call->run->error, TAPER_ERROR_RAISED, "value cannot be converted to type %s without overflow", type);
+    return taper_fail(call->run->error, TAPER_ERROR_RAISED, "value cannot be converted to type %s without overflow",
+                      type);
 }
 
 // A complex number without imaginary part counts as a float. Releases a complex *number.
@@ -154,7 +158,8 @@ static taper_status int_of_string(const taper_call *call, int64_t *number)
     char *end = NULL;
     const long long value = strtoll(text->data, &end, 10);
     if (end == text->data || end != text->data + text->length) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "invalid literal for int() with base 10: '%s'", text->data);
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "invalid literal for int() with base 10: '%s'",
+                          text->data);
     }
     if (errno == ERANGE) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "int() of '%s' does not fit 64 bits", text->data);
@@ -191,7 +196,8 @@ taper_status taper_op_to_float(taper_call *call)
     if (call->arg_count >= 1 && call->args[0].tag == TAPER_STRING) {
         const taper_string *text = call->args[0].as.string;
         if (!taper_parse_double(text->data, text->length, &result)) {
-            return taper_fail(call->run->error, TAPER_ERROR_RAISED, "could not convert string to float: '%s'", text->data);
+            return taper_fail(call->run->error, TAPER_ERROR_RAISED, "could not convert string to float: '%s'",
+                              text->data);
         }
     } else {
         taper_val number;
@@ -262,7 +268,8 @@ static taper_status check_implicit(taper_call *call, const taper_tensor **out)
     taper_tensor *tensor;
     TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
     if (tensor->requires_grad) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Cannot input a tensor that requires grad as a scalar argument");
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED,
+                          "Cannot input a tensor that requires grad as a scalar argument");
     }
     if (tensor->rank != 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED,
@@ -284,7 +291,8 @@ taper_status taper_op_int_implicit(taper_call *call)
     const taper_tensor *tensor = NULL;
     TAPER_TRY(check_implicit(call, &tensor));
     if (!taper_dtype_is_integral((taper_dtype)tensor->dtype)) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Cannot input a tensor of type %s as an integral argument",
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED,
+                          "Cannot input a tensor of type %s as an integral argument",
                           taper_dtype_torch_name((taper_dtype)tensor->dtype));
     }
     return taper_op_to_int(call);

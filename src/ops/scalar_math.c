@@ -140,10 +140,12 @@ static taper_status unary(taper_call *call, bool rounded)
         }
         break;
     case TAPER_MATH_NEG:
-        value = whole ? taper_val_int((int64_t)(0 - (uint64_t)a.i)) : taper_val_double(rounded ? (double)(float)-x : -x);
+        value =
+            whole ? taper_val_int((int64_t)(0 - (uint64_t)a.i)) : taper_val_double(rounded ? (double)(float)-x : -x);
         break;
     case TAPER_MATH_ABS:
-        value = whole ? taper_val_int(a.i < 0 ? (int64_t)(0 - (uint64_t)a.i) : a.i) : taper_val_double(rounded ? (double)(float)fabs(x) : fabs(x));
+        value = whole ? taper_val_int(a.i < 0 ? (int64_t)(0 - (uint64_t)a.i) : a.i)
+                      : taper_val_double(rounded ? (double)(float)fabs(x) : fabs(x));
         break;
     default: {
         const double result = real_math(code, x);

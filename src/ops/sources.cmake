@@ -2,6 +2,7 @@ list(APPEND TAPER_SOURCES
     src/ops/schema.c
     src/ops/registry.c
     src/ops/packs.c
+    src/ops/quantize.c
     src/ops/call.c
     src/ops/container.c
     src/ops/dict_ops.c
@@ -92,27 +93,11 @@ list(APPEND TAPER_SOURCES
     src/ops/conv_args.c
     src/ops/conv_fold.c
     src/ops/conv_run.c
+    src/ops/einsum.c
+    src/ops/linalg.c
     src/ops/linear.c
-    src/ops/matmul.c
-    src/ops/matmul_gemm.c
-    src/ops/matmul_tensor.c
-    src/ops/nnapi_blob.c
-    src/ops/nnapi_cpu.c
-    src/ops/nnapi_cpu_ops.c
-    src/ops/prepacked.c
-    src/ops/recurrent.c
-    src/ops/recurrent_layer.c
-    src/ops/recurrent_network.c
-    src/ops/recurrent_pack.c
-    src/ops/torchbind.c
-    src/ops/attention.c
-    src/ops/attention_layer.c
-    src/ops/attention_rows.c
-    src/ops/conv.c
-    src/ops/conv_args.c
-    src/ops/conv_fold.c
-    src/ops/conv_run.c
-    src/ops/linear.c
+    src/ops/linear_chain.c
+    src/ops/linear_distance.c
     src/ops/matmul.c
     src/ops/matmul_gemm.c
     src/ops/matmul_tensor.c

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Upper and lower case, and what a string consists of: the is* family. ASCII letters only, as PyTorch does in the
 // C locale.
+#include "ops/string_case.h"
 #include "ops/kernels.h"
 #include "ops/scalar.h"
-#include "ops/string_case.h"
 
 static bool is_upper(char c)
 {
@@ -114,11 +114,11 @@ static bool title(const taper_string *s)
     return found;
 }
 
-static bool identifier(const taper_string *s)
+static bool identifier(const taper_string *s) // PyTorch's rule: no underscore
 {
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];
-        if (!is_alpha(c) && c != '_' && (i == 0 || !is_digit(c))) {
+        if (!is_alpha(c) && (i == 0 || !is_digit(c))) {
             return false;
         }
     }

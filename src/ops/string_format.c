@@ -30,7 +30,8 @@ static taper_status format(taper_call *call, const taper_string *pattern, taper_
             continue;
         }
         if (used >= call->arg_count) {
-            return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Too few arguments for format string: %s", pattern->data);
+            return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Too few arguments for format string: %s",
+                              pattern->data);
         }
         taper_text_append(text, pattern->data + start, i - start);
         TAPER_TRY(taper_print_value(call->run, text, call->args[used++], plain));
@@ -61,6 +62,12 @@ static const char *ivalue_kind(taper_val value) // PyTorch's names of the tags
     switch (value.tag) {
     case TAPER_STRING:
         return "String";
+    case TAPER_INT:
+        return "Int";
+    case TAPER_DOUBLE:
+        return "Double";
+    case TAPER_COMPLEX:
+        return "ComplexDouble";
     case TAPER_BOOLEAN:
         return "Bool";
     case TAPER_LIST:
@@ -87,7 +94,8 @@ static taper_status add_percent(taper_call *call, taper_text *text, char key, ta
     case 'f':
     case 'F': {
         if (value.tag != TAPER_INT && value.tag != TAPER_DOUBLE) {
-            return taper_fail(error, TAPER_ERROR_RAISED, "%%%c requires a number for formatting, but got %s", key, ivalue_kind(value));
+            return taper_fail(error, TAPER_ERROR_RAISED, "%%%c requires a number for formatting, but got %s", key,
+                              ivalue_kind(value));
         }
         const bool whole = value.tag == TAPER_INT;
         if (key == 'd' || key == 'i') { // through a 32-bit int: what does not fit is the smallest
@@ -118,7 +126,8 @@ static taper_status add_percent(taper_call *call, taper_text *text, char key, ta
     case 's':
         return taper_print_value(call->run, text, value, *style);
     default:
-        return taper_fail(error, TAPER_ERROR_RAISED, "The specifier %%%c is not supported in TorchScript format strings", key);
+        return taper_fail(error, TAPER_ERROR_RAISED,
+                          "The specifier %%%c is not supported in TorchScript format strings", key);
     }
 }
 

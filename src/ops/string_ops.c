@@ -27,7 +27,8 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
 {
     *string = NULL;
     if (length > TAPER_LIMIT_STRING_BYTES) {
-        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes", TAPER_LIMIT_STRING_BYTES);
+        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
+                          TAPER_LIMIT_STRING_BYTES);
     }
     *string = taper_string_new(call->run->heap, NULL, length);
     if (*string == NULL) {
@@ -138,7 +139,8 @@ taper_status taper_op_string_ord(taper_call *call)
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
     if (s->length != 1) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "String for ord() must be 1 character, found %zu", s->length);
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "String for ord() must be 1 character, found %zu",
+                          s->length);
     }
     taper_ret(call, 0, taper_val_int((unsigned char)s->data[0]));
     return TAPER_OK;
@@ -149,7 +151,8 @@ taper_status taper_op_string_chr(taper_call *call)
     int64_t code;
     TAPER_TRY(taper_arg_int(call, 0, &code));
     if (code < 0 || code >= 0x110000) {
-        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "chr() arg not in range(0x110000), found %" PRId64, code);
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "chr() arg not in range(0x110000), found %" PRId64,
+                          code);
     }
     const char c = (char)(unsigned char)(code & 0xff); // a byte, as PyTorch casts it
     return ret_bytes(call, &c, 1);
@@ -197,7 +200,8 @@ static taper_status pad(taper_call *call, const taper_string *s, int64_t left, i
     right = right < 0 ? 0 : right;
     taper_string *out;
     if (left > (int64_t)TAPER_LIMIT_STRING_BYTES || right > (int64_t)TAPER_LIMIT_STRING_BYTES) {
-        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes", TAPER_LIMIT_STRING_BYTES);
+        return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
+                          TAPER_LIMIT_STRING_BYTES);
     }
     TAPER_TRY(new_string(call, (size_t)left + s->length + (size_t)right, &out));
     memset(out->data, fill, (size_t)left);

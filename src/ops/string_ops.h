@@ -19,7 +19,8 @@ TAPER_MUST_USE taper_status taper_run_text_ret(taper_run_text *out, taper_call *
 taper_status taper_text_failure(const taper_run *run);
 
 // Appends a list of results: strings.
-TAPER_MUST_USE taper_status taper_list_append_string(taper_call *call, taper_list *list, const char *text, size_t length);
+TAPER_MUST_USE taper_status taper_list_append_string(taper_call *call, taper_list *list, const char *text,
+                                                     size_t length);
 
 // printf's %e, %f, %g or their upper-case forms, with '.' whatever the locale.
 enum { TAPER_DIGITS = 400 }; // what the longest double needs with %f and a few decimals
@@ -28,7 +29,8 @@ void taper_print_double(char digits[TAPER_DIGITS], char conversion, int precisio
 bool taper_parse_double(const char *text, size_t length, double *number);
 
 // Positions of slices and finds, as Python counts them: negative from the end, clamped into the length.
-TAPER_MUST_USE taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t *start, int64_t *step, int64_t *count);
+TAPER_MUST_USE taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t *start, int64_t *step,
+                                               int64_t *count);
 
 // How a stream prints floats at the moment. %e and %f of percentFormat leave theirs behind, as in PyTorch.
 typedef struct taper_print_style {
@@ -37,7 +39,8 @@ typedef struct taper_print_style {
 } taper_print_style;
 
 // Text of values as PyTorch streams them: "[1, 2.5, abc]", "{a: 1.}", "(1,)", tensors as a table.
-TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value, taper_print_style style);
+TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value,
+                                              taper_print_style style);
 TAPER_MUST_USE taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor);
 
 const char *taper_dtype_torch_name(taper_dtype dtype); // "Float", "QUInt8"

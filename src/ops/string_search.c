@@ -277,7 +277,8 @@ taper_status taper_op_string_splitlines(taper_call *call)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_bool(call, 1, &keep));
     TAPER_TRY(begin_list(call, &list));
-    size_t start = 0; // every line end stands for itself, "\r\n" for two, and a kept one is an item of its own, as in PyTorch
+    size_t start =
+        0; // every line end stands for itself, "\r\n" for two, and a kept one is an item of its own, as in PyTorch
     for (size_t i = 0; i < s->length; i++) {
         const char c = s->data[i];
         if ((c >= '\n' && c <= '\r') || (c >= 0x1c && c <= 0x1e)) {

@@ -38,13 +38,15 @@ void taper_run_text_end(taper_run_text *out)
 
 taper_status taper_text_failure(const taper_run *run)
 {
-    return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes, or memory ran out", TAPER_LIMIT_STRING_BYTES);
+    return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes, or memory ran out",
+                      TAPER_LIMIT_STRING_BYTES);
 }
 
 taper_status taper_run_text_ret(taper_run_text *out, taper_call *call, size_t at)
 {
-    const taper_status status = out->text.failed ? taper_text_failure(call->run)
-                                                 : taper_ret_string(call, at, taper_text_get(&out->text), out->text.length);
+    const taper_status status = out->text.failed
+                                    ? taper_text_failure(call->run)
+                                    : taper_ret_string(call, at, taper_text_get(&out->text), out->text.length);
     taper_run_text_end(out);
     return status;
 }
@@ -65,7 +67,8 @@ static void plain_point(char *digits)
     bool foreign = false;
     for (const char *from = digits; *from != '\0'; from++) {
         const char c = *from;
-        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.') {
+        if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' ||
+            c == '.') {
             *to++ = c;
             foreign = false;
         } else if (!foreign) {
@@ -122,9 +125,10 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
     const bool down = *step < 0;
     TAPER_TRY(taper_arg_int_or(call, 1, down ? INT64_MAX : 0, start));
     TAPER_TRY(taper_arg_int_or(call, 2, down ? INT64_MIN : INT64_MAX, &end));
+    *start = *start == INT64_MAX && !down ? 0 : *start; // PyTorch's own stand-in for None
     const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
     *start = clamp(*start < 0 ? *start + length : *start, low, high);
-    const bool unset = taper_arg_is_none(call, 2);
+    const bool unset = taper_arg_is_none(call, 2) || end == INT64_MAX; // likewise
     end = unset ? (down ? -1 : length) : clamp(end < 0 ? end + length : end, low, high);
     *count = 0;
     if (down ? *start > end : *start < end) {
@@ -138,8 +142,8 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
 const char *taper_dtype_torch_name(taper_dtype dtype)
 {
     static const char *const names[TAPER_DTYPE_COUNT] = {
-        "Byte",          "Char", "Short", "Int",   "Long",   "Half",     "Float",   "Double",  "ComplexHalf",
-        "ComplexFloat", "ComplexDouble", "Bool", "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4",
+        "Byte",         "Char",          "Short", "Int",   "Long",   "Half",   "Float",    "Double",   "ComplexHalf",
+        "ComplexFloat", "ComplexDouble", "Bool",  "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4",
     };
     return (unsigned)dtype < TAPER_DTYPE_COUNT ? names[dtype] : "Undefined";
 }
@@ -147,8 +151,8 @@ const char *taper_dtype_torch_name(taper_dtype dtype)
 const char *taper_device_kind_name(int kind)
 {
     static const char *const names[] = {
-        "cpu",    "cuda",  "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "ort", "xla", "vulkan",
-        "metal", "xpu",   "mps",    "meta",   "hpu",    "ve",    "lazy", "ipu",  NULL,  "privateuseone",
+        "cpu",   "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "ort", "xla",           "vulkan",
+        "metal", "xpu",  "mps",    "meta",   "hpu",    "ve",    "lazy", "ipu",  NULL,  "privateuseone",
     };
     return kind >= 0 && (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _nnapi.Compilation: slot 0 holds None, then the tuple (serialized model, buffers). It is read anew in every run: next to
-// the work of the model that costs nothing, and the object stays a plain value that can be copied with its session.
+// _nnapi.Compilation: slot 0 holds None, then the tuple (serialized model, buffers). It is read anew in every run: next
+// to the work of the model that costs nothing, and the object stays a plain value that can be copied with its session.
 #include "ops/torchbind.h"
 
 #include "ops/nnapi_cpu.h"
 
 static bool is_compilation(const taper_class *klass)
 {
-    return klass != NULL && klass->name != NULL && strcmp(klass->name, "__torch__.torch.classes._nnapi.Compilation") == 0;
+    return klass != NULL && klass->name != NULL &&
+           strcmp(klass->name, "__torch__.torch.classes._nnapi.Compilation") == 0;
 }
 
 taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object)
@@ -21,7 +22,8 @@ taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, ta
     return *object == NULL ? taper_fail_memory(run->error) : TAPER_OK;
 }
 
-static taper_status tensor_list(taper_run *run, const taper_val *args, size_t count, size_t at, const char *name, taper_list **list)
+static taper_status tensor_list(taper_run *run, const taper_val *args, size_t count, size_t at, const char *name,
+                                taper_list **list)
 {
     if (at >= count || args[at].tag != TAPER_LIST) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should be a list of Tensors, got %s", name,
@@ -31,10 +33,12 @@ static taper_status tensor_list(taper_run *run, const taper_val *args, size_t co
     return TAPER_OK;
 }
 
-static taper_status compilation_parse(taper_run *run, const taper_tensor *serialized, taper_arena *arena, taper_nnapi_model *model)
+static taper_status compilation_parse(taper_run *run, const taper_tensor *serialized, taper_arena *arena,
+                                      taper_nnapi_model *model)
 {
     if (serialized->rank != 1 || serialized->dtype != TAPER_I32 || !taper_tensor_is_contiguous(serialized)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the serialized NNAPI model should be a contiguous vector of int32");
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "the serialized NNAPI model should be a contiguous vector of int32");
     }
     const size_t bytes = (size_t)taper_tensor_numel(serialized) * sizeof(int32_t);
     return taper_nnapi_parse(arena, taper_tensor_data(serialized), bytes, model, run->error);
@@ -87,7 +91,8 @@ static taper_status compilation_run(taper_run *run, const taper_object *object, 
     return status;
 }
 
-taper_status taper_torchbind_call(taper_run *run, taper_object *object, const char *method, taper_val *args, size_t count, taper_val *result)
+taper_status taper_torchbind_call(taper_run *run, taper_object *object, const char *method, taper_val *args,
+                                  size_t count, taper_val *result)
 {
     *result = taper_val_none();
     if (count > 0 && args[0].tag == TAPER_OBJECT && args[0].as.object == object) {

@@ -37,9 +37,9 @@ static bool overflows_int(const dtype_range *range, double f)
 taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, taper_error *error)
 {
     const dtype_range *range = range_of(dtype);
-    if (scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype)) {
+    if (scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) && dtype != TAPER_BOOL) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow",
-                          range != NULL ? range->name : dtype == TAPER_BOOL ? "bool" : "double");
+                          range != NULL ? range->name : "double");
     }
     if (range == NULL) {
         return TAPER_OK;

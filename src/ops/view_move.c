@@ -345,7 +345,6 @@ taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor 
     if (!taper_call_in_place(call)) {
         return taper_view_clone(call->run->heap, x, format, self, error);
     }
-    TAPER_TRY(taper_check_writable(x, error));
     TAPER_TRY(taper_storage_write(x->storage, error));
     taper_obj_retain(&x->head);
     *self = x;

@@ -8,7 +8,7 @@
 static taper_status copy_result(taper_call *call, taper_val result)
 {
     taper_tensor *clone;
-    TAPER_TRY(taper_view_clone(call->run->heap, result.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run->heap, result.as.tensor, TAPER_FORMAT_PRESERVE, &clone, call->run->error));
     return taper_ret_tensor(call, 0, clone);
 }
 
@@ -45,7 +45,7 @@ static taper_status copy_list(taper_call *call, taper_list *list)
             continue;
         }
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, list->items[i].as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone, error));
+        TAPER_TRY(taper_view_clone(call->run->heap, list->items[i].as.tensor, TAPER_FORMAT_PRESERVE, &clone, error));
         taper_val_replace(&list->items[i], TAPER_VAL(clone));
     }
     return TAPER_OK;
@@ -346,14 +346,10 @@ static taper_status at_least(taper_call *call, taper_tensor *x, size_t rank, tap
         *result = x;
         return TAPER_OK;
     }
-    static const int8_t source[3][3][3] = {
-        {{-1}, {0}, {0}}, {{-1, -1}, {-1, 0}, {0, 1}}, {{-1, -1, -1}, {-1, 0, -1}, {0, 1, -1}}};
-    int64_t sizes[3];
-    for (size_t d = 0; d < rank; d++) {
-        const int from = source[rank - 1][x->rank][d];
-        sizes[d] = from < 0 ? 1 : x->sizes[from];
-    }
-    return taper_reshape(call->run, x, rank, sizes, result);
+    taper_view view;
+    taper_view_of(x, &view);
+    TAPER_TRY(taper_view_raise(&view, rank, call->run->error));
+    return taper_view_make(call->run, x, &view, result);
 }
 
 static taper_status ret_at_least(taper_call *call, size_t rank)

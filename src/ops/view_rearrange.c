@@ -208,7 +208,7 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
     TAPER_TRY(taper_move_item(x, &item, error));
     int64_t sizes[TAPER_MAX_RANK];
     for (size_t d = 0; d < rank; d++) {
-        if (repeats[d] < 0 || !taper_mul_i64(d < lead ? 1 : x->sizes[d - lead], repeats[d], &sizes[d])) {
+        if (!taper_mul_i64(d < lead ? 1 : x->sizes[d - lead], repeats[d], &sizes[d]) || sizes[d] < 0) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT, "repeats: %lld is not possible for dimension %zu", (long long)repeats[d], d);
         }
     }
@@ -224,7 +224,9 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
         to[2 * d + 1] = result->strides[d];
         from[2 * d + 1] = d < lead ? 0 : x->strides[d - lead];
     }
-    taper_move(item, 2 * rank, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
+    if (taper_tensor_numel(result) > 0) {
+        taper_move(item, 2 * rank, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
+    }
     return taper_ret_tensor(call, 0, result);
 }
 
@@ -415,10 +417,13 @@ static taper_status triangle(taper_call *call, bool lower)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_move_item(x, &item, error));
     TAPER_TRY(taper_arg_int(call, 1, &diagonal));
-    if (x->rank < 2) {
+    if (x->rank < 2 && taper_tensor_numel(x) > 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: input tensor must have at least 2 dimensions", lower ? "tril" : "triu");
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &self));
+    if (taper_tensor_numel(self) == 0) {
+        return taper_inplace_end(call, self);
+    }
     const size_t r = self->rank - 2u, c = self->rank - 1u;
     const int64_t rows = self->sizes[r], columns = self->sizes[c];
     const int64_t step = self->strides[c] * (int64_t)item;

@@ -240,6 +240,20 @@ taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64
     return TAPER_OK;
 }
 
+taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error)
+{
+    if (view->rank == 0 && rank >= 1) {
+        TAPER_TRY(taper_view_insert(view, 0, 1, 1, error));
+    }
+    if (view->rank == 1 && rank >= 2) {
+        TAPER_TRY(taper_view_insert(view, 0, 1, taper_mul_stride(view->sizes[0], view->strides[0]), error));
+    }
+    if (view->rank == 2 && rank >= 3) {
+        TAPER_TRY(taper_view_insert(view, 2, 1, 1, error));
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view)
 {
     taper_tensor *checked; // made only for its checks

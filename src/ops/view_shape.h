@@ -41,6 +41,9 @@ bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, cons
 void taper_view_remove(taper_view *view, size_t dim);
 TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride, taper_error *error);
 
+// The dimensions of size 1 that numpy's atleast_1d, 2d and 3d add.
+TAPER_MUST_USE taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error);
+
 // Sets the shape of a tensor in place (squeeze_, as_strided_, …).
 TAPER_MUST_USE taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view);
 

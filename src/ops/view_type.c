@@ -189,10 +189,13 @@ taper_status taper_op_contiguous(taper_call *call)
     case TAPER_FORMAT_CONTIGUOUS: same = x->hidden_nhwc || taper_tensor_is_contiguous(x); break;
     case TAPER_FORMAT_CHANNELS_LAST: same = !x->hidden_nhwc && x->rank == 4 && taper_tensor_is_channels_last(x); break;
     case TAPER_FORMAT_CHANNELS_LAST_3D: same = !x->hidden_nhwc && x->rank == 5 && taper_tensor_is_channels_last(x); break;
-    default:
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "%s", format == TAPER_FORMAT_PRESERVE ? "preserve memory format is unsupported by the contiguous operator"
-                                                                : "memory_format: unknown value");
+    case TAPER_FORMAT_PRESERVE:
+        same = x->hidden_nhwc || taper_tensor_is_contiguous(x);
+        if (!same) {
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "preserve memory format is unsupported by the contiguous operator");
+        }
+        break;
+    default: return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
     }
     if (same) {
         taper_view_ret_same(call, 0, x);
@@ -228,31 +231,32 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    // A throw-away tensor checks the sizes and is the new storage where the old one is too small.
-    taper_view view = {.rank = rank, .offset = x->offset};
-    memcpy(view.sizes, sizes, rank * sizeof *sizes);
-    taper_tensor *fresh, shape;
-    TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)x->dtype, rank, sizes, NULL, &fresh, run->error));
-    shape = *fresh;
-    taper_status status = taper_like_strides(&shape, format < 0 ? TAPER_FORMAT_CONTIGUOUS : format, view.strides, run->error);
-    if (status == TAPER_OK) {
-        const int64_t count = taper_tensor_numel(fresh);
-        const size_t have = x->storage->bytes / item;
-        if ((uint64_t)x->offset + (uint64_t)count > have && count > 0) {
-            const size_t kept = (size_t)x->offset < have ? (have - (size_t)x->offset) * item : 0;
-            memcpy(taper_tensor_mutable(fresh), taper_tensor_data(x), taper_min_size(kept, (size_t)count * item));
-            taper_storage *old = x->storage;
-            x->storage = fresh->storage;
-            fresh->storage = old;
-            x->offset = view.offset = fresh->offset;
-            fresh->offset = 0;
+    taper_tensor shape = *x; // never seen outside
+    int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
+    shape.rank = (uint8_t)rank;
+    for (size_t d = 0; d < rank; d++) {
+        if (sizes[d] < 0 || !taper_mul_i64(count, sizes[d], &count)) {
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "size: %s is not possible", taper_sizes_print(rank, sizes).text);
         }
-        x->rank = (uint8_t)rank;
-        memcpy(x->sizes, view.sizes, sizeof x->sizes);
-        memcpy(x->strides, view.strides, sizeof x->strides);
+        shape.sizes[d] = sizes[d];
     }
-    taper_tensor_drop(fresh);
-    return status;
+    if (!taper_add_i64(x->offset, count, &bytes) || !taper_mul_i64(bytes, (int64_t)item, &bytes) || bytes > TAPER_LIMIT_TENSOR_BYTES) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "size: %s is too large", taper_sizes_print(rank, sizes).text);
+    }
+    TAPER_TRY(taper_like_strides(&shape, format < 0 ? TAPER_FORMAT_CONTIGUOUS : format, strides, run->error));
+    if (count > 0 && (size_t)bytes > x->storage->bytes) {
+        taper_storage *larger;
+        TAPER_TRY(taper_storage_new(run->heap, (size_t)bytes, &larger, run->error));
+        if (x->storage->bytes > 0) {
+            memcpy(larger->data, x->storage->data, x->storage->bytes);
+        }
+        taper_obj_release(&x->storage->head);
+        x->storage = larger;
+    }
+    x->rank = (uint8_t)rank;
+    memcpy(x->sizes, shape.sizes, sizeof x->sizes);
+    memcpy(x->strides, strides, sizeof x->strides);
+    return TAPER_OK;
 }
 
 static taper_status ret_resized(taper_call *call, taper_tensor *x, size_t rank, const int64_t *sizes, int64_t format)

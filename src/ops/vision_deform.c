@@ -2,11 +2,8 @@
 // torchvision::deform_conv2d: a convolution that reads its input at positions shifted by offsets.
 #include <math.h>
 
+#include "ops/kernels.h"
 #include "ops/volume.h"
-
-#define OP(id, schema, kernel, param, flags) taper_status kernel(taper_call *call);
-#include "ops/list_vision.inc"
-#undef OP
 
 typedef struct deform_work {
     taper_volume x, weight, offset, mask;
@@ -35,20 +32,23 @@ static double interpolate(const deform_work *work, int64_t base, double y, doubl
     }
     const int64_t y0 = (int64_t)floor(y), x0 = (int64_t)floor(x);
     const double ly = y - (double)y0, lx = x - (double)x0;
-    return (1.0 - ly) * (1.0 - lx) * at_or_zero(work, base, y0, x0) + (1.0 - ly) * lx * at_or_zero(work, base, y0, x0 + 1) +
-           ly * (1.0 - lx) * at_or_zero(work, base, y0 + 1, x0) + ly * lx * at_or_zero(work, base, y0 + 1, x0 + 1);
+    return (1.0 - ly) * (1.0 - lx) * at_or_zero(work, base, y0, x0) +
+           (1.0 - ly) * lx * at_or_zero(work, base, y0, x0 + 1) + ly * (1.0 - lx) * at_or_zero(work, base, y0 + 1, x0) +
+           ly * lx * at_or_zero(work, base, y0 + 1, x0 + 1);
 }
 
 // The column of input values that one output position sees: [channel][kernel row][kernel column].
 static void fill_column(const deform_work *work, int64_t n, int64_t oy, int64_t ox, double *column)
 {
-    const int64_t kernel_high = work->weight.size[1], kernel_wide = work->weight.size[2], taps = kernel_high * kernel_wide;
+    const int64_t kernel_high = work->weight.size[1], kernel_wide = work->weight.size[2],
+                  taps = kernel_high * kernel_wide;
     const int64_t per_group = work->x.c / work->offset_groups;
     const taper_volume *o = &work->offset, *m = &work->mask;
     for (int64_t c = 0; c < work->x.c; c++) {
         const int64_t base = n * work->x.stride_n + c * work->x.stride_c, first = c / per_group * taps;
         for (int64_t tap = 0; tap < taps; tap++) {
-            const int64_t at = n * o->stride_n + 2 * (first + tap) * o->stride_c + oy * o->stride[1] + ox * o->stride[2];
+            const int64_t at =
+                n * o->stride_n + 2 * (first + tap) * o->stride_c + oy * o->stride[1] + ox * o->stride[2];
             const double dy = taper_number_load(work->dtype, work->offsets, at);
             const double dx = taper_number_load(work->dtype, work->offsets, at + o->stride_c);
             const double y = (double)(oy * work->stride[0] - work->pad[0] + tap / kernel_wide * work->dilation[0]) + dy;
@@ -56,7 +56,8 @@ static void fill_column(const deform_work *work, int64_t n, int64_t oy, int64_t 
             double value = interpolate(work, base, y, x);
             if (work->use_mask) {
                 value *= taper_number_load(work->dtype, work->masks,
-                                           n * m->stride_n + (first + tap) * m->stride_c + oy * m->stride[1] + ox * m->stride[2]);
+                                           n * m->stride_n + (first + tap) * m->stride_c + oy * m->stride[1] +
+                                               ox * m->stride[2]);
             }
             *column++ = value;
         }
@@ -77,12 +78,14 @@ static void run_deform(const deform_work *work, double *column)
                     for (int64_t c = 0; c < inner; c++) {
                         for (int64_t tap = 0; tap < taps; tap++) {
                             const int64_t at = k * work->weight.stride_n + c * work->weight.stride_c +
-                                               tap / kernel_wide * work->weight.stride[1] + tap % kernel_wide * work->weight.stride[2];
+                                               tap / kernel_wide * work->weight.stride[1] +
+                                               tap % kernel_wide * work->weight.stride[2];
                             sum += taper_number_load(work->dtype, work->weights, at) * *from++;
                         }
                     }
                     sum += taper_number_load(work->dtype, work->biases, k * work->bias_stride);
-                    taper_number_store(work->dtype, work->out, ((n * outputs + k) * work->out_high + oy) * work->out_wide + ox, sum);
+                    taper_number_store(work->dtype, work->out,
+                                       ((n * outputs + k) * work->out_high + oy) * work->out_wide + ox, sum);
                 }
             }
         }
@@ -117,7 +120,8 @@ taper_status taper_op_deform_conv2d(taper_call *call)
     TAPER_TRY(taper_volume_check(call, t[1], 2, false));
     for (size_t i = 0; i < 5; i++) {
         const bool needed = i != 3 || work.use_mask;
-        TAPER_TRY(check(call, !needed || (t[i]->dtype == t[0]->dtype && t[i]->rank == (i == 4 ? 1 : 4)), "dtypes and dimensions"));
+        TAPER_TRY(check(call, !needed || (t[i]->dtype == t[0]->dtype && t[i]->rank == (i == 4 ? 1 : 4)),
+                        "dtypes and dimensions"));
     }
     work.dtype = (taper_dtype)t[0]->dtype;
     TAPER_TRY(check(call, taper_dtype_is_float(work.dtype), "dtypes"));
@@ -129,15 +133,17 @@ taper_status taper_op_deform_conv2d(taper_call *call)
     memcpy(work.dilation, numbers + 4, sizeof work.dilation);
     work.groups = numbers[6];
     work.offset_groups = numbers[7];
-    TAPER_TRY(check(call, work.x.c % work.groups == 0 && work.weight.c == work.x.c / work.groups && work.weight.n % work.groups == 0 &&
-                              work.x.c % work.offset_groups == 0,
+    TAPER_TRY(check(call,
+                    work.x.c % work.groups == 0 && work.weight.c == work.x.c / work.groups &&
+                        work.weight.n % work.groups == 0 && work.x.c % work.offset_groups == 0,
                     "channels and groups"));
     int64_t size[2];
     for (size_t i = 0; i < 2; i++) {
         if (work.weight.size[1 + i] > INT32_MAX || work.x.size[1 + i] > INT32_MAX) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input or the kernel is too large");
         }
-        const int64_t span = work.x.size[1 + i] + 2 * work.pad[i] - work.dilation[i] * (work.weight.size[1 + i] - 1) - 1;
+        const int64_t span =
+            work.x.size[1 + i] + 2 * work.pad[i] - work.dilation[i] * (work.weight.size[1 + i] - 1) - 1;
         size[i] = span < 0 ? 0 : span / work.stride[i] + 1;
         if (size[i] < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input is too small for the kernel");
@@ -146,13 +152,15 @@ taper_status taper_op_deform_conv2d(taper_call *call)
     // Products of kernel sizes with the groups were checked with the weight's, or do not match the offsets' sizes.
     int64_t wanted;
     const bool fits = taper_mul_i64(work.offset_groups * 2, work.weight.size[1] * work.weight.size[2], &wanted);
-    TAPER_TRY(check(call, fits && work.offset.n == work.x.n && work.offset.c == wanted && work.offset.size[1] == size[0] &&
-                              work.offset.size[2] == size[1],
+    TAPER_TRY(check(call,
+                    fits && work.offset.n == work.x.n && work.offset.c == wanted && work.offset.size[1] == size[0] &&
+                        work.offset.size[2] == size[1],
                     "the sizes of offset"));
     if (work.use_mask) {
         work.mask = taper_volume_of(t[3], 2);
-        TAPER_TRY(check(call, work.mask.n == work.x.n && work.mask.c * 2 == wanted && work.mask.size[1] == size[0] &&
-                                  work.mask.size[2] == size[1],
+        TAPER_TRY(check(call,
+                        work.mask.n == work.x.n && work.mask.c * 2 == wanted && work.mask.size[1] == size[0] &&
+                            work.mask.size[2] == size[1],
                         "the sizes of mask"));
     }
     TAPER_TRY(check(call, t[4]->sizes[0] == work.weight.n, "the sizes of bias"));

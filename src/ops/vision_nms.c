@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // torchvision::nms: keeps the best-scored boxes of those that overlap too much.
+#include "ops/kernels.h"
 #include "ops/volume.h"
-
-#define OP(id, schema, kernel, param, flags) taper_status kernel(taper_call *call);
-#include "ops/list_vision.inc"
-#undef OP
 
 typedef struct nms_box {
     double x1, y1, x2, y2, area;
@@ -105,8 +102,13 @@ taper_status taper_op_nms(taper_call *call)
             corner[k] = taper_number_load(dtype, data, i * dets->strides[0] + k * dets->strides[1]);
         }
         const double wide = rounded(single, corner[2] - corner[0]), high = rounded(single, corner[3] - corner[1]);
-        boxes[i] = (nms_box){.x1 = corner[0], .y1 = corner[1], .x2 = corner[2], .y2 = corner[3], .area = rounded(single, wide * high),
-                             .score = taper_number_load(dtype, score, i * scores->strides[0]), .index = i};
+        boxes[i] = (nms_box){.x1 = corner[0],
+                             .y1 = corner[1],
+                             .x2 = corner[2],
+                             .y2 = corner[3],
+                             .area = rounded(single, wide * high),
+                             .score = taper_number_load(dtype, score, i * scores->strides[0]),
+                             .index = i};
     }
     nms_box *sorted = sort_boxes(boxes, boxes + count, count);
     const int64_t kept = suppress(sorted, count, threshold, single);

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision's region-of-interest pools. A region is a row of rois: sample, x1, y1, x2, y2. The position-sensitive ones
-// (ps_) read another channel for every bin.
+// torchvision's region-of-interest pools. A region is a row of rois: sample, x1, y1, x2, y2. The position-sensitive
+// ones (ps_) read another channel for every bin.
 #include <math.h>
 
+#include "ops/kernels.h"
 #include "ops/volume.h"
-
-#define OP(id, schema, kernel, param, flags) taper_status kernel(taper_call *call);
-#include "ops/list_vision.inc"
-#undef OP
 
 enum { MOST_SAMPLES = 1 << 20 }; // of a bin along one axis: only absurd regions have more
 
@@ -51,15 +48,16 @@ static taper_status roi_begin(taper_call *call, bool sensitive, roi_work *work)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input and rois must be floating-point tensors of the same dtype");
     }
     if (work->high < 1 || work->wide < 1 || work->high > INT32_MAX || work->wide > INT32_MAX) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the pooled size must be positive, but is %lld, %lld", (long long)work->high,
-                   (long long)work->wide);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the pooled size must be positive, but is %lld, %lld",
+                   (long long)work->high, (long long)work->wide);
     }
     work->x = taper_volume_of(x, 2);
     work->count = rois->sizes[0];
     work->channels = work->x.c;
     if (sensitive) {
         if (work->x.c % (work->high * work->wide) != 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input's channels must be a multiple of the pooled height times width");
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "the input's channels must be a multiple of the pooled height times width");
         }
         work->channels = work->x.c / (work->high * work->wide);
     }
@@ -83,11 +81,12 @@ static taper_status roi_read(const taper_call *call, const roi_work *work, int64
 {
     double numbers[5];
     for (int64_t i = 0; i < 5; i++) {
-        numbers[i] = taper_number_load(work->dtype, work->regions, k * work->region_strides[0] + i * work->region_strides[1]);
+        numbers[i] =
+            taper_number_load(work->dtype, work->regions, k * work->region_strides[0] + i * work->region_strides[1]);
     }
     if (!(numbers[0] > -1.0 && numbers[0] < (double)work->x.n)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "region %lld is of sample %g, but there are %lld", (long long)k, numbers[0],
-                   (long long)work->x.n);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "region %lld is of sample %g, but there are %lld",
+                   (long long)k, numbers[0], (long long)work->x.n);
     }
     const double scale = step(work, work->scale);
     region->sample = (int64_t)numbers[0];
@@ -155,8 +154,8 @@ static taper_status samples_of(const taper_call *call, double size, int64_t bins
 }
 
 // Adds the samples of one bin for channels first, first + 1, …
-static void sample_bin(const roi_work *work, const roi_region *region, const int64_t grid[2], const double bin[2], int64_t h, int64_t w,
-                       int64_t first, int64_t channels, double *sums)
+static void sample_bin(const roi_work *work, const roi_region *region, const int64_t grid[2], const double bin[2],
+                       int64_t h, int64_t w, int64_t first, int64_t channels, double *sums)
 {
     const int64_t base = region->sample * work->x.stride_n + first * work->x.stride_c;
     memset(sums, 0, (size_t)channels * sizeof *sums);
@@ -291,11 +290,13 @@ static taper_status pool(taper_call *call, bool sensitive)
                 for (int64_t c = 0; c < work.channels; c++) {
                     const int64_t channel = sensitive ? (c * work.high + h) * work.wide + w : c;
                     const int64_t base = region.sample * work.x.stride_n + channel * work.x.stride_c;
-                    double best = empty ? 0.0 : -(work.single ? 3.4028234663852886e38 : 1.7976931348623157e308), sum = 0.0;
+                    double best = empty ? 0.0 : -(work.single ? 3.4028234663852886e38 : 1.7976931348623157e308),
+                           sum = 0.0;
                     int64_t best_at = -1;
                     for (int64_t y = top; y < bottom; y++) {
                         for (int64_t x = left; x < right; x++) {
-                            const double v = taper_number_load(work.dtype, work.in, base + y * work.x.stride[1] + x * work.x.stride[2]);
+                            const double v = taper_number_load(work.dtype, work.in,
+                                                               base + y * work.x.stride[1] + x * work.x.stride[2]);
                             sum += v;
                             if (v > best) {
                                 best = v;

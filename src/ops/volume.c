@@ -31,10 +31,11 @@ taper_status taper_volume_check(const taper_call *call, const taper_tensor *tens
     const size_t rank = tensor->rank;
     if (rank != spatial + 2 && !(unbatched && rank == spatial + 1)) {
         if (unbatched) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %zu dimensions, expected %zu or %zu", rank,
-                       spatial + 1, spatial + 2);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %zu dimensions, expected %zu or %zu",
+                       rank, spatial + 1, spatial + 2);
         }
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %zu dimensions, expected %zu", rank, spatial + 2);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input has %zu dimensions, expected %zu", rank,
+                   spatial + 2);
     }
     for (size_t i = rank == spatial + 2 ? 1 : 0; i < rank; i++) {
         if (tensor->sizes[i] == 0) {
@@ -185,13 +186,13 @@ static void run_copy(size_t item, int64_t count, char *to, int64_t to_stride, co
         memcpy(to, from, (size_t)count * item);
         return;
     }
-#define RUN(type)                                                        \
-    do {                                                                 \
-        type *t = (type *)(void *)to;                                    \
-        const type *f = (const type *)(const void *)from;                \
-        for (int64_t i = 0; i < count; i++) {                            \
-            t[i * to_stride] = f[i * from_stride];                       \
-        }                                                                \
+#define RUN(type)                                                                                                      \
+    do {                                                                                                               \
+        type *t = (type *)(void *)to;                                                                                  \
+        const type *f = (const type *)(const void *)from;                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            t[i * to_stride] = f[i * from_stride];                                                                     \
+        }                                                                                                              \
     } while (0)
     switch (item) {
     case 1:
@@ -215,8 +216,8 @@ static void run_copy(size_t item, int64_t count, char *to, int64_t to_stride, co
 #undef RUN
 }
 
-void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides, const void *from,
-                    const int64_t *from_strides)
+void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides,
+                    const void *from, const int64_t *from_strides)
 {
     // Outermost first by the stride of the target, dimensions of one element left out, neighbours merged.
     int64_t n[TAPER_MAX_RANK + 2], t[TAPER_MAX_RANK + 2], f[TAPER_MAX_RANK + 2];
@@ -319,8 +320,8 @@ void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_
         memcpy(strides, own, rank * sizeof *own);
         return;
     }
-    // Insertion sort, innermost first. A stride of 0, and equal strides that the sizes do not tell apart, decide nothing:
-    // the search goes on past them.
+    // Insertion sort, innermost first. A stride of 0, and equal strides that the sizes do not tell apart, decide
+    // nothing: the search goes on past them.
     size_t order[TAPER_MAX_RANK] = {0};
     for (size_t i = 0; i < rank; i++) {
         order[i] = rank - 1 - i;

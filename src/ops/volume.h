@@ -28,7 +28,8 @@ static inline size_t taper_spatial_of(const taper_call *call)
 // The rank must be spatial + 1 (no batch dimension: n is 1) or spatial + 2.
 taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial);
 // Fails unless the rank fits and every dimension but the batch is positive.
-TAPER_MUST_USE taper_status taper_volume_check(const taper_call *call, const taper_tensor *tensor, size_t spatial, bool unbatched);
+TAPER_MUST_USE taper_status taper_volume_check(const taper_call *call, const taper_tensor *tensor, size_t spatial,
+                                               bool unbatched);
 
 static inline bool taper_volume_channels_inner(const taper_volume *volume)
 {
@@ -38,18 +39,20 @@ static inline bool taper_volume_channels_inner(const taper_volume *volume)
 // Result `at`: x with its last `spatial` sizes replaced by the last ones of size, and x's quantizer. follows: PyTorch's
 // result has x's suggested memory format; otherwise it is contiguous. Where x lies channels-last, hidden or not, the
 // result does so too (hidden where PyTorch's would not). Refuses an out argument of another dtype or in x's memory.
-TAPER_MUST_USE taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor *x, taper_dtype dtype, size_t spatial,
-                                                const int64_t size[3], bool follows, taper_tensor **out);
+TAPER_MUST_USE taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor *x, taper_dtype dtype,
+                                                size_t spatial, const int64_t size[3], bool follows,
+                                                taper_tensor **out);
 // An out argument must have the dtype of the result and must not share memory with an input.
-TAPER_MUST_USE taper_status taper_out_check(const taper_call *call, size_t at, const taper_tensor *x, taper_dtype dtype);
+TAPER_MUST_USE taper_status taper_out_check(const taper_call *call, size_t at, const taper_tensor *x,
+                                            taper_dtype dtype);
 
 // Elements as doubles; quantized ones as their integers. Storing rounds to nearest even and saturates.
 double taper_number_load(taper_dtype dtype, const void *data, int64_t index);
 void taper_number_store(taper_dtype dtype, void *data, int64_t index, double value);
 
 // Copies a strided box of elements of item bytes; from and to must not overlap. A source stride may be 0.
-void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides, const void *from,
-                    const int64_t *from_strides);
+void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides,
+                    const void *from, const int64_t *from_strides);
 // The strides that PyTorch's empty_like gives a copy of tensor: its own when dense, otherwise in the same order.
 void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_t *strides);
 

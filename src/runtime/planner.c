@@ -1,10 +1,298 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// See planner.h. A plan is a list of births in order. Offsets are assigned largest first, each into the smallest gap that
+// is free for the whole of its life.
 #include "runtime/planner.h"
 
+#include <stdlib.h>
+
+#include "runtime/model.h"
+
+enum { MOST_BIRTHS = 4096, MOST_LIVE = 512, MOST_DIVERGENCES = 3 };
+
+typedef struct birth {
+    size_t bytes, offset;
+    uint32_t born, died; // events; died UINT32_MAX: it outlives the run
+} birth;
+
+// The arena is an object: a storage that unexpectedly outlives its run keeps it.
+typedef struct arena {
+    taper_blob_head head;
+    taper_allocator allocator;
+    void *raw;
+    size_t raw_bytes;
+    char *data;
+} arena;
+
+typedef struct memory_plan {
+    const taper_function *function;
+    uint64_t signature;
+    uint64_t last_used;
+    birth *births;
+    size_t count;
+    size_t arena_bytes;
+    arena *arena;
+    unsigned divergences;
+} memory_plan;
+
 struct taper_planner {
+    taper_storage_source source;
     taper_allocator allocator;
     taper_heap *heap;
+    memory_plan plans[TAPER_LIMIT_PLANS];
+    uint64_t clock, calls;
+    atomic_uint run; // number of the run; 0 between runs
+    unsigned runs;
+    memory_plan *current; // being replayed; NULL: recording or nothing
+    bool recording, overflow, diverged;
+    const taper_function *function;
+    uint64_t signature;
+    birth *births; // of the recording, or the cursor's plan
+    size_t count, capacity, next;
+    uint32_t events;
+    uint32_t live[MOST_LIVE]; // births placed in the arena now
+    size_t live_count;
 };
+
+// ---- arenas
+
+static void destroy_arena(taper_obj *obj)
+{
+    arena *a = (arena *)obj;
+    const taper_allocator allocator = a->allocator;
+    taper_free(&allocator, a->raw, a->raw_bytes);
+    taper_free(&allocator, a, sizeof *a);
+}
+
+static arena *create_arena(taper_planner *planner, size_t bytes)
+{
+    arena *a = taper_alloc_zeroed(&planner->allocator, sizeof *a);
+    if (a == NULL) {
+        return NULL;
+    }
+    planner->calls += 2;
+    taper_refs_init(&a->head.head.refs);
+    a->head.head.tag = TAPER_BLOB;
+    a->head.destroy = destroy_arena;
+    a->allocator = planner->allocator;
+    a->raw_bytes = bytes + TAPER_ALIGNMENT + TAPER_OVERREAD;
+    a->raw = taper_alloc(&planner->allocator, a->raw_bytes);
+    if (a->raw == NULL) {
+        taper_free(&planner->allocator, a, sizeof *a);
+        return NULL;
+    }
+    a->data = (char *)taper_round_up((uintptr_t)a->raw, TAPER_ALIGNMENT);
+    taper_advise_huge(a->data, bytes);
+    memset(a->data + bytes, 0, TAPER_OVERREAD);
+    return a;
+}
+
+// ---- the storage source: recording and replay
+
+static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner)
+{
+    taper_planner *p = (taper_planner *)source;
+    memory_plan *plan = p->current;
+    if (plan == NULL || p->diverged) {
+        return NULL;
+    }
+    if (p->next >= plan->count || plan->births[p->next].bytes != bytes) {
+        p->diverged = true; // the births no longer correspond
+        return NULL;
+    }
+    const birth *b = &plan->births[p->next];
+    if (b->died == UINT32_MAX || p->live_count == MOST_LIVE) {
+        return NULL;
+    }
+    for (size_t i = 0; i < p->live_count; i++) {
+        const birth *other = &plan->births[p->live[i]];
+        if (b->offset < other->offset + other->bytes + TAPER_OVERREAD && other->offset < b->offset + b->bytes + TAPER_OVERREAD) {
+            p->diverged = true; // something lives longer than it did
+            return NULL;
+        }
+    }
+    *owner = &plan->arena->head.head;
+    taper_obj_retain(*owner);
+    return plan->arena->data + b->offset;
+}
+
+static void born(taper_storage_source *source, taper_storage *storage)
+{
+    taper_planner *p = (taper_planner *)source;
+    storage->plan_run = atomic_load_explicit(&p->run, memory_order_relaxed);
+    if (p->current != NULL) {
+        if (storage->kind == TAPER_STORAGE_PLANNED) {
+            p->live[p->live_count++] = (uint32_t)p->next;
+        }
+        storage->plan_slot = (uint32_t)p->next++;
+        return;
+    }
+    storage->plan_slot = (uint32_t)p->count;
+    if (!p->recording || p->overflow) {
+        return;
+    }
+    if (p->count == MOST_BIRTHS || TAPER_GROW(&p->allocator, p->births, p->capacity, p->count + 1, NULL) != TAPER_OK) {
+        p->overflow = true;
+        return;
+    }
+    p->births[p->count++] = (birth){.bytes = storage->bytes, .born = p->events++, .died = UINT32_MAX};
+}
+
+static void died(taper_storage_source *source, taper_storage *storage)
+{
+    taper_planner *p = (taper_planner *)source;
+    if (storage->plan_run == 0 || storage->plan_run != atomic_load_explicit(&p->run, memory_order_relaxed)) {
+        return; // of another run; perhaps another thread lets go of an old result
+    }
+    if (p->recording && !p->overflow) {
+        p->births[storage->plan_slot].died = p->events++;
+    } else if (p->current != NULL && storage->kind == TAPER_STORAGE_PLANNED) {
+        for (size_t i = 0; i < p->live_count; i++) {
+            if (p->live[i] == storage->plan_slot) {
+                p->live[i] = p->live[--p->live_count];
+                break;
+            }
+        }
+    }
+}
+
+// ---- making a plan
+
+static int larger_first(const void *a, const void *b)
+{
+    const birth *x = *(const birth *const *)a, *y = *(const birth *const *)b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : x->born < y->born ? -1 : 1;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const birth *x = *(const birth *const *)a, *y = *(const birth *const *)b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+// Room of a storage in the arena, slack included.
+static size_t extent(const birth *b)
+{
+    return taper_round_up(b->bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
+}
+
+// Gives b the lowest offset of the tightest gap between the placed births that live at the same time.
+static void assign(birth *b, birth **placed, size_t placed_count, birth **beside)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < placed_count; i++) {
+        if (placed[i]->born < b->died && b->born < placed[i]->died) {
+            beside[count++] = placed[i];
+        }
+    }
+    qsort(beside, count, sizeof *beside, by_offset);
+    size_t best = SIZE_MAX, best_gap = SIZE_MAX, end = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (beside[i]->offset > end) {
+            const size_t gap = beside[i]->offset - end;
+            if (gap >= extent(b) && gap < best_gap) {
+                best = end;
+                best_gap = gap;
+            }
+        }
+        end = taper_max_size(end, beside[i]->offset + extent(beside[i]));
+    }
+    b->offset = best != SIZE_MAX ? best : end;
+}
+
+static bool assign_all(taper_planner *planner, birth *births, size_t count, size_t *bytes)
+{
+    birth **order = taper_alloc(&planner->allocator, 2 * (count + 1) * sizeof *order);
+    if (order == NULL) {
+        return false;
+    }
+    planner->calls++;
+    size_t planned = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (births[i].died != UINT32_MAX) {
+            order[planned++] = &births[i];
+        }
+    }
+    qsort(order, planned, sizeof *order, larger_first);
+    *bytes = 0;
+    for (size_t i = 0; i < planned; i++) {
+        assign(order[i], order, i, order + count + 1);
+        *bytes = taper_max_size(*bytes, order[i]->offset + extent(order[i]));
+    }
+    taper_free(&planner->allocator, order, 2 * (count + 1) * sizeof *order);
+    return true;
+}
+
+static void drop_plan(taper_planner *planner, memory_plan *plan)
+{
+    if (plan->arena != NULL) {
+        taper_obj_release(&plan->arena->head.head);
+    }
+    taper_free(&planner->allocator, plan->births, plan->count * sizeof *plan->births);
+    memset(plan, 0, sizeof *plan);
+}
+
+static void keep_recording(taper_planner *p)
+{
+    memory_plan *oldest = &p->plans[0];
+    for (size_t i = 1; i < TAPER_LIMIT_PLANS; i++) {
+        if (p->plans[i].last_used < oldest->last_used) {
+            oldest = &p->plans[i];
+        }
+    }
+    drop_plan(p, oldest);
+    memory_plan made = {.function = p->function, .signature = p->signature, .last_used = ++p->clock, .count = p->count};
+    made.births = taper_alloc(&p->allocator, p->count * sizeof *made.births);
+    if (made.births == NULL) {
+        return;
+    }
+    p->calls++;
+    memcpy(made.births, p->births, p->count * sizeof *made.births);
+    if (assign_all(p, made.births, p->count, &made.arena_bytes)) {
+        made.arena = create_arena(p, made.arena_bytes);
+    }
+    if (made.arena == NULL) {
+        drop_plan(p, &made);
+        return;
+    }
+    *oldest = made;
+    taper_heap_trim_storages(p->heap); // what the recording used now lies in the arena
+}
+
+// ---- what a run is called with
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+    return h ^ h >> 31;
+}
+
+static uint64_t sign(uint64_t h, taper_val value, int depth)
+{
+    h = mix(h, value.tag);
+    if (value.tag == TAPER_TENSOR) {
+        const taper_tensor *t = value.as.tensor;
+        h = mix(mix(h, t->dtype), t->rank);
+        for (unsigned i = 0; i < t->rank; i++) {
+            h = mix(mix(h, (uint64_t)t->sizes[i]), (uint64_t)t->strides[i]);
+        }
+    } else if (!taper_val_is_object(value)) {
+        h = mix(h, (uint64_t)value.as.i);
+    } else if (value.tag >= TAPER_LIST && value.tag <= TAPER_DICT && depth < 8) {
+        size_t count;
+        const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+        h = mix(h, count);
+        for (size_t i = 0; i < count && i < 256; i++) {
+            h = sign(h, items[i], depth + 1);
+        }
+    } else if (value.tag == TAPER_STRING) {
+        for (size_t i = 0; i < value.as.string->length; i++) {
+            h = mix(h, (unsigned char)value.as.string->data[i]);
+        }
+    }
+    return h;
+}
+
+// ---- the planner
 
 taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, taper_planner **planner, taper_error *error)
 {
@@ -14,44 +302,86 @@ taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *
     }
     (*planner)->allocator = *allocator;
     (*planner)->heap = heap;
+    (*planner)->source = (taper_storage_source){place, born, died};
+    atomic_init(&(*planner)->run, 0u);
     return TAPER_OK;
 }
 
 void taper_planner_destroy(taper_planner *planner)
 {
     if (planner != NULL) {
+        taper_planner_forget(planner);
         const taper_allocator allocator = planner->allocator;
+        taper_free(&allocator, planner->births, planner->capacity * sizeof *planner->births);
         taper_free(&allocator, planner, sizeof *planner);
     }
 }
 
-void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs, size_t count)
+void taper_planner_begin(taper_planner *p, const taper_function *function, taper_value *const *inputs, size_t count)
 {
-    (void)planner;
-    (void)function;
-    (void)inputs;
-    (void)count;
+    uint64_t signature = mix((uint64_t)count, 1);
+    for (size_t i = 0; i < count; i++) {
+        signature = inputs[i] != NULL ? sign(signature, inputs[i]->val, 0) : signature;
+    }
+    p->function = function;
+    p->signature = signature;
+    p->current = NULL;
+    p->recording = true;
+    p->overflow = p->diverged = false;
+    p->count = p->next = p->live_count = 0;
+    p->events = 0;
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        memory_plan *plan = &p->plans[i];
+        if (plan->function == function && plan->signature == signature) {
+            p->recording = false;
+            if (plan->divergences < MOST_DIVERGENCES && plan->arena != NULL) {
+                plan->last_used = ++p->clock;
+                p->current = plan;
+            }
+        }
+    }
+    if (++p->runs == 0) {
+        p->runs = 1;
+    }
+    atomic_store_explicit(&p->run, p->runs, memory_order_relaxed);
+    taper_heap_set_source(p->heap, &p->source);
 }
 
-void taper_planner_end(taper_planner *planner, bool success)
+void taper_planner_end(taper_planner *p, bool success)
 {
-    (void)planner;
-    (void)success;
+    taper_heap_set_source(p->heap, NULL);
+    atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
+    if (p->current != NULL) {
+        memory_plan *plan = p->current;
+        if (p->live_count != 0) { // something stayed: it keeps the arena, the plan needs another
+            drop_plan(p, plan);
+        } else if (p->diverged) {
+            plan->divergences++;
+        }
+    } else if (p->recording && !p->overflow && success && p->count != 0) {
+        keep_recording(p);
+    }
+    p->current = NULL;
+    p->recording = false;
 }
 
 void taper_planner_forget(taper_planner *planner)
 {
-    (void)planner;
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        drop_plan(planner, &planner->plans[i]);
+    }
 }
 
 size_t taper_planner_bytes(const taper_planner *planner)
 {
-    (void)planner;
-    return 0;
+    size_t bytes = 0;
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        bytes += planner->plans[i].arena_bytes;
+    }
+    return bytes;
 }
 
 uint64_t taper_planner_calls(const taper_planner *planner)
 {
-    (void)planner;
-    return 0;
+    return planner->calls;
 }

@@ -105,8 +105,8 @@ static int store(const arg_table *table, const arg_option *option, int argc, con
         return ARGS_GO_ON;
     case ARG_TRIPLE:
         if (!parse_triple(value, option->target)) {
-            return error_usage(table->usage, "%s takes three numbers such as 0.485,0.456,0.406, not \"%s\"", option->name,
-                               value);
+            return error_usage(table->usage, "%s takes three numbers such as 0.485,0.456,0.406, not \"%s\"",
+                               option->name, value);
         }
         return ARGS_GO_ON;
     }

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-// The caller frees *bytes, which are followed by a NUL. Failures are reported, also when the file is over `limit` bytes.
+// The caller frees *bytes, which are followed by a NUL. Failures are reported, also when the file is over `limit`
+// bytes.
 bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size);
 
 typedef struct output_file {
@@ -18,7 +19,7 @@ typedef struct output_file {
 } output_file;
 
 bool output_open(output_file *output, const char *path);
-bool output_commit(output_file *output); // closes and renames; on failure nothing is left
+bool output_commit(output_file *output);  // closes and renames; on failure nothing is left
 void output_discard(output_file *output); // after a commit: nothing
 
 #endif

@@ -52,8 +52,8 @@ static bool read_picture(struct jpeg_decompress_struct *info, image_decoding *d)
     jpeg_mem_src(info, d->bytes, (unsigned long)d->size);
     jpeg_read_header(info, TRUE);
     if (info->image_width > IMAGE_SIDE_LIMIT || info->image_height > IMAGE_SIDE_LIMIT) {
-        snprintf(d->problem, sizeof d->problem, "a picture of %ux%u: sides of 1 to %d pixels are supported", info->image_width,
-                 info->image_height, IMAGE_SIDE_LIMIT);
+        snprintf(d->problem, sizeof d->problem, "a picture of %ux%u: sides of 1 to %d pixels are supported",
+                 info->image_width, info->image_height, IMAGE_SIDE_LIMIT);
         return false;
     }
     const bool cmyk = info->num_components == 4;

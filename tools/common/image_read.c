@@ -12,7 +12,8 @@ bool image_create(const char *subject, int width, int height, image *out)
 {
     *out = (image){0};
     if (width < 1 || height < 1 || width > IMAGE_SIDE_LIMIT || height > IMAGE_SIDE_LIMIT) {
-        return error_report(subject, "a picture of %dx%d: sides of 1 to %d pixels are supported", width, height, IMAGE_SIDE_LIMIT);
+        return error_report(subject, "a picture of %dx%d: sides of 1 to %d pixels are supported", width, height,
+                            IMAGE_SIDE_LIMIT);
     }
     out->pixels = malloc((size_t)width * (size_t)height * 3);
     if (out->pixels == NULL) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each rounding to 8 bits, with fixed-point weights of
-// a triangle that is as wide as the scale asks for.
+// PIL's antialiased bilinear resize: a horizontal and a vertical pass, each rounding to 8 bits, with fixed-point
+// weights of a triangle that is as wide as the scale asks for.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -142,7 +142,8 @@ static bool resize_height(const char *subject, const image *from, int height, im
     if (!image_create(subject, from->width, height, out)) {
         return false;
     }
-    const bool done = (filter_create(from->height, height, &f) && resize_columns(from, &f, out)) || error_report_memory(subject);
+    const bool done =
+        (filter_create(from->height, height, &f) && resize_columns(from, &f, out)) || error_report_memory(subject);
     if (!done) {
         image_release(out);
     }

@@ -54,7 +54,8 @@ static void list_release(value_list *list)
 }
 
 // Converts every item of an array or object, all to `shared`, or item i to argument i of `shared` when `apart`.
-static bool list_convert(const input_source *source, const json_value *json, type_text shared, bool apart, value_list *list)
+static bool list_convert(const input_source *source, const json_value *json, type_text shared, bool apart,
+                         value_list *list)
 {
     *list = (value_list){calloc(json->count + 1, sizeof *list->items), 0};
     if (list->items == NULL) {
@@ -74,7 +75,8 @@ static bool list_convert(const input_source *source, const json_value *json, typ
 static bool type_string(const input_source *source, type_text type, char buffer[1024], const char **text)
 {
     *text = type.length != 0 ? buffer : NULL;
-    return type_copy(type, buffer, 1024) || error_report(source->subject, "the declared type is longer than 1023 bytes");
+    return type_copy(type, buffer, 1024) ||
+           error_report(source->subject, "the declared type is longer than 1023 bytes");
 }
 
 static bool make_list(const input_source *source, const json_value *json, type_text element, taper_value **value)
@@ -85,7 +87,8 @@ static bool make_list(const input_source *source, const json_value *json, type_t
     if (!type_string(source, element, buffer, &text) || !list_convert(source, json, element, false, &list)) {
         return false;
     }
-    const bool done = check(source, taper_value_list(source->context, text, list.items, list.count, value, source->error));
+    const bool done =
+        check(source, taper_value_list(source->context, text, list.items, list.count, value, source->error));
     list_release(&list);
     return done;
 }
@@ -122,7 +125,8 @@ static bool make_dict(const input_source *source, const json_value *json, type_t
     char key_buffer[1024], value_buffer[1024];
     const char *key_text, *value_text;
     value_list values, keys = {0};
-    if (!type_string(source, key_type, key_buffer, &key_text) || !type_string(source, value_type, value_buffer, &value_text) ||
+    if (!type_string(source, key_type, key_buffer, &key_text) ||
+        !type_string(source, value_type, value_buffer, &value_text) ||
         !list_convert(source, json, value_type, false, &values)) {
         return false;
     }
@@ -132,8 +136,8 @@ static bool make_dict(const input_source *source, const json_value *json, type_t
         done = make_key(source, &json->items[keys.count], key_type, &keys.items[keys.count]);
         keys.count += done;
     }
-    done = done && check(source, taper_value_dict(source->context, key_text != NULL ? key_text : "str", value_text, keys.items,
-                                                  values.items, json->count, value, source->error));
+    done = done && check(source, taper_value_dict(source->context, key_text != NULL ? key_text : "str", value_text,
+                                                  keys.items, values.items, json->count, value, source->error));
     list_release(&keys);
     list_release(&values);
     return done;
@@ -175,7 +179,7 @@ static bool convert_freely(const input_source *source, const json_value *json, t
     case JSON_TEXT:
         return json->text[0] == '@' ? input_tensor_file(source, json->text + 1, value) : make_text(source, json, value);
     case JSON_ARRAY:
-        return json->count == 0       ? make_list(source, json, type_from("Tensor"), value) // TorchScript's type of []
+        return json->count == 0   ? make_list(source, json, type_from("Tensor"), value) // TorchScript's type of []
                : is_uniform(json) ? make_list(source, json, unknown, value)
                                   : make_tuple(source, json, unknown, value);
     case JSON_OBJECT:
@@ -205,7 +209,8 @@ static bool convert_complex(const input_source *source, const json_value *json, 
     double re, im = 0;
     if (is_number(json)) {
         re = json->number;
-    } else if (json->kind == JSON_ARRAY && json->count == 2 && is_number(&json->items[0]) && is_number(&json->items[1])) {
+    } else if (json->kind == JSON_ARRAY && json->count == 2 && is_number(&json->items[0]) &&
+               is_number(&json->items[1])) {
         re = json->items[0].number;
         im = json->items[1].number;
     } else {
@@ -255,8 +260,8 @@ static bool convert_tuple(const input_source *source, const json_value *json, ty
         return mismatch(source, json, type);
     }
     if (json->count != count) {
-        return error_report(source->subject, "the method takes %.*s here, which has %zu items, not %zu", (int)type.length, type.at,
-                            count, json->count);
+        return error_report(source->subject, "the method takes %.*s here, which has %zu items, not %zu",
+                            (int)type.length, type.at, count, json->count);
     }
     return make_tuple(source, json, type, value);
 }
@@ -334,7 +339,9 @@ bool input_from_text(const input_source *source, const char *text, const char *t
     }
     json_value *json = json_parse(source->subject, text, strlen(text));
     if (json == NULL) {
-        fputs("An input is FILE.npy or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}', '\"@file.npy\"'.\n", stderr);
+        fputs(
+            "An input is FILE.npy or JSON: 3, 2.5, true, null, '\"text\"', '[1, 2]', '{\"a\": 1}', '\"@file.npy\"'.\n",
+            stderr);
         return false;
     }
     const bool done = input_from_json(source, json, type, value);

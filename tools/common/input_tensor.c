@@ -65,19 +65,19 @@ static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 
 static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
 {
-    int64_t stride = 1;
+    uint64_t stride = 1; // an empty array may have any other sizes; it wraps then
     for (size_t k = 0; k < array->rank; k++) {
         const size_t i = reversed ? k : array->rank - 1 - k;
-        strides[i] = stride;
-        stride *= array->sizes[i] > 0 ? array->sizes[i] : 1;
+        strides[i] = (int64_t)(stride & INT64_MAX);
+        stride *= array->sizes[i] > 0 ? (uint64_t)array->sizes[i] : 1;
     }
 }
 
 // Rewrites N×C×H×W elements as N×H×W×C.
 static bool reorder_channels_last(unsigned char **data, const npy_array *array)
 {
-    const size_t element = taper_dtype_size(array->dtype), channels = (size_t)array->sizes[1],
-                 plane = (size_t)(array->sizes[2] * array->sizes[3]), count = array->bytes / element;
+    const size_t element = taper_dtype_size(array->dtype), count = array->bytes / element,
+                 channels = (size_t)array->sizes[1], plane = (size_t)array->sizes[2] * (size_t)array->sizes[3];
     unsigned char *ordered = malloc(array->bytes + 1);
     if (ordered == NULL) {
         return false;
@@ -119,15 +119,17 @@ static bool make_tensor(const input_source *source, const char *path, npy_array 
             free(data);
             return error_report_memory(path);
         }
-        const int64_t c = array->sizes[1] > 0 ? array->sizes[1] : 1, h = array->sizes[2] > 0 ? array->sizes[2] : 1,
-                      w = array->sizes[3] > 0 ? array->sizes[3] : 1;
-        strides[0] = c * h * w;
-        strides[1] = 1;
-        strides[2] = w * c;
-        strides[3] = c;
+        const npy_array nhwc = {.rank = 4,
+                                .sizes = {array->sizes[0], array->sizes[2], array->sizes[3], array->sizes[1]}};
+        int64_t ordered[TAPER_MAX_RANK];
+        dense_strides(&nhwc, false, ordered);
+        strides[0] = ordered[0];
+        strides[1] = ordered[3];
+        strides[2] = ordered[1];
+        strides[3] = ordered[2];
     }
-    if (taper_value_tensor_from(source->context, array->dtype, array->rank, array->sizes, strides, data, array->bytes, 0, free,
-                                data, value, source->error) != TAPER_OK) {
+    if (taper_value_tensor_from(source->context, array->dtype, array->rank, array->sizes, strides, data, array->bytes,
+                                0, free, data, value, source->error) != TAPER_OK) {
         free(data);
         return error_report_library(path, source->error);
     }
@@ -137,10 +139,13 @@ static bool make_tensor(const input_source *source, const char *path, npy_array 
 static bool check_options(const char *path, const npy_array *array, const tensor_options *options)
 {
     if (options->quantized) {
-        const taper_dtype wanted = options->dtype == TAPER_QU8 ? TAPER_U8 : options->dtype == TAPER_QI8 ? TAPER_I8 : TAPER_I32;
+        const taper_dtype wanted = options->dtype == TAPER_QU8   ? TAPER_U8
+                                   : options->dtype == TAPER_QI8 ? TAPER_I8
+                                                                 : TAPER_I32;
         if (array->dtype != wanted) {
-            return error_report(path, "a %s tensor is made of %s numbers, the file holds %s", taper_dtype_name(options->dtype),
-                                taper_dtype_name(wanted), taper_dtype_name(array->dtype));
+            return error_report(path, "a %s tensor is made of %s numbers, the file holds %s",
+                                taper_dtype_name(options->dtype), taper_dtype_name(wanted),
+                                taper_dtype_name(array->dtype));
         }
         if (array->fortran_order && array->rank > 1) {
             return error_report(path, "a quantized tensor needs C order; save numpy.ascontiguousarray(a)");
@@ -151,12 +156,14 @@ static bool check_options(const char *path, const npy_array *array, const tensor
                             taper_dtype_name(array->dtype));
     }
     if (options->channels_last && (array->rank != 4 || array->fortran_order || options->quantized)) {
-        return error_report(path, "\"memory_format\": \"channels_last\" needs a plain tensor of 4 dimensions in C order");
+        return error_report(path,
+                            "\"memory_format\": \"channels_last\" needs a plain tensor of 4 dimensions in C order");
     }
     return true;
 }
 
-static bool load_tensor(const input_source *source, const char *path, const tensor_options *options, taper_value **value)
+static bool load_tensor(const input_source *source, const char *path, const tensor_options *options,
+                        taper_value **value)
 {
     char *found = locate(source, path);
     if (found == NULL) {
@@ -201,7 +208,8 @@ static bool read_dtype(const input_source *source, const json_value *dtype, tens
         options->bfloat16 = true;
         return true;
     }
-    return error_report(source->subject, "\"dtype\" of a tensor may be \"quint8\", \"qint8\", \"qint32\" or \"bfloat16\"");
+    return error_report(source->subject,
+                        "\"dtype\" of a tensor may be \"quint8\", \"qint8\", \"qint32\" or \"bfloat16\"");
 }
 
 bool input_tensor_json(const input_source *source, const json_value *json, taper_value **value)
@@ -219,13 +227,16 @@ bool input_tensor_json(const input_source *source, const json_value *json, taper
     }
     if (scale != NULL || zero_point != NULL) {
         if (!options.quantized) {
-            return error_report(source->subject, "\"scale\" and \"zero_point\" belong to \"dtype\": \"quint8\", \"qint8\" or \"qint32\"");
+            return error_report(
+                source->subject,
+                "\"scale\" and \"zero_point\" belong to \"dtype\": \"quint8\", \"qint8\" or \"qint32\"");
         }
     }
     if (options.quantized) {
         if (scale == NULL || (scale->kind != JSON_DOUBLE && scale->kind != JSON_INT) || !isfinite(scale->number) ||
             zero_point == NULL || zero_point->kind != JSON_INT) {
-            return error_report(source->subject, "a quantized tensor needs \"scale\", a number, and \"zero_point\", an integer");
+            return error_report(source->subject,
+                                "a quantized tensor needs \"scale\", a number, and \"zero_point\", an integer");
         }
         options.scale = scale->number;
         options.zero_point = zero_point->integer;

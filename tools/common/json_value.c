@@ -155,7 +155,8 @@ static bool parse_number(parser *p, json_value *value)
         length++;
     }
     const size_t first = length > 0 && p->at[0] == '-';
-    if (length <= first || length >= sizeof text || p->at[first] < '0' || p->at[first] > '9' || p->at[length - 1] == '.') {
+    if (length <= first || length >= sizeof text || p->at[first] < '0' || p->at[first] > '9' ||
+        p->at[length - 1] == '.') {
         return fail(p, "expected a value");
     }
     memcpy(text, p->at, length);

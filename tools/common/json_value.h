@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// JSON as Python reads and writes it: integers keep 64 bits and stay apart from floats ("3" and "3.0"), NaN, Infinity and
-// -Infinity are numbers, strings may hold any character.
+// JSON as Python reads and writes it: integers keep 64 bits and stay apart from floats ("3" and "3.0"), NaN, Infinity
+// and -Infinity are numbers, strings may hold any character.
 #ifndef TAPER_TOOLS_JSON_VALUE_H
 #define TAPER_TOOLS_JSON_VALUE_H
 

@@ -19,7 +19,7 @@ static const struct {
     const char *code; // without the byte order
     taper_dtype dtype;
 } dtypes[] = {
-    {"f4", TAPER_F32}, {"f8", TAPER_F64}, {"f2", TAPER_F16}, {"u1", TAPER_U8},  {"i1", TAPER_I8},   {"i2", TAPER_I16},
+    {"f4", TAPER_F32}, {"f8", TAPER_F64}, {"f2", TAPER_F16},  {"u1", TAPER_U8},  {"i1", TAPER_I8},    {"i2", TAPER_I16},
     {"i4", TAPER_I32}, {"i8", TAPER_I64}, {"b1", TAPER_BOOL}, {"c8", TAPER_C64}, {"c16", TAPER_C128},
 };
 
@@ -167,7 +167,10 @@ size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, c
     const size_t room = NPY_HEADER_MAX - 10 - 65; // for padding and newline
     size_t used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < rank; i++) { // at most 8 sizes of 20 characters
-        used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i], rank == 1 ? "," : i + 1 < rank ? ", " : "");
+        used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i],
+                                 rank == 1      ? ","
+                                 : i + 1 < rank ? ", "
+                                                : "");
     }
     used += (size_t)snprintf(text + used, room - used, "), }");
     while ((10 + used + 1) % 64 != 0) {

@@ -15,9 +15,9 @@ typedef struct npy_array {
     size_t rank;
     int64_t sizes[TAPER_MAX_RANK];
     bool fortran_order;
-    bool swapped;   // bytes of each number are in the other order
-    size_t offset;  // of the elements in the file
-    size_t bytes;   // of the elements
+    bool swapped;  // bytes of each number are in the other order
+    size_t offset; // of the elements in the file
+    size_t bytes;  // of the elements
 } npy_array;
 
 // Failures are reported with path as the subject.

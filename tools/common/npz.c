@@ -80,8 +80,8 @@ static uint32_t checksum(const char *header, size_t header_size, const void *dat
     return (uint32_t)crc;
 }
 
-bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *descr, size_t rank, const int64_t *sizes,
-             const void *data, size_t bytes)
+bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *descr, size_t rank,
+             const int64_t *sizes, const void *data, size_t bytes)
 {
     char header[NPY_HEADER_MAX];
     const size_t header_size = npy_header(header, descr, rank, sizes);

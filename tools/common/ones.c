@@ -61,7 +61,7 @@ bool ones_tensor(const char *subject, taper_context *context, taper_error *error
     size_t count = 1;
     for (size_t i = rank; i > 0; i--) {
         strides[i - 1] = stride;
-        if (sizes[i - 1] != 0 && count > ((size_t)1 << 40) / element / (size_t)sizes[i - 1]) {
+        if (sizes[i - 1] != 0 && stride > (INT64_C(1) << 40) / (int64_t)element / sizes[i - 1]) {
             return error_report(subject, "the tensor would be larger than 1 TiB");
         }
         count *= (size_t)sizes[i - 1];
@@ -78,8 +78,8 @@ bool ones_tensor(const char *subject, taper_context *context, taper_error *error
         return error_report_memory(subject);
     }
     fill(data, dtype, count, number);
-    if (taper_value_tensor_from(context, dtype, rank, sizes, strides, data, count * element, 0, free, data, value, error) !=
-        TAPER_OK) {
+    if (taper_value_tensor_from(context, dtype, rank, sizes, strides, data, count * element, 0, free, data, value,
+                                error) != TAPER_OK) {
         free(data);
         return error_report_library(subject, error);
     }

@@ -77,7 +77,8 @@ static bool walk_value(walk *w, size_t length, const taper_value *value, int dep
 {
     const size_t count = taper_value_count(value);
     if (depth > DEPTH_LIMIT || w->leaves >= LEAF_LIMIT) {
-        return error_report(w->path, depth > DEPTH_LIMIT ? "the result is nested too deeply" : "the result has too many parts");
+        return error_report(w->path,
+                            depth > DEPTH_LIMIT ? "the result is nested too deeply" : "the result has too many parts");
     }
     w->leaves++;
     if (count == 0) {
@@ -164,9 +165,11 @@ static bool add_leaf(void *user, const char *path, size_t length, const taper_va
     case TAPER_KIND_TENSOR:
         return add_tensor(v, path, length, leaf);
     case TAPER_KIND_INT:
-        return taper_value_get_int(leaf, &integer, v->error) == TAPER_OK && add_scalar(v->npz, path, "", TAPER_I64, &integer);
+        return taper_value_get_int(leaf, &integer, v->error) == TAPER_OK &&
+               add_scalar(v->npz, path, "", TAPER_I64, &integer);
     case TAPER_KIND_DOUBLE:
-        return taper_value_get_double(leaf, &number, v->error) == TAPER_OK && add_scalar(v->npz, path, "", TAPER_F64, &number);
+        return taper_value_get_double(leaf, &number, v->error) == TAPER_OK &&
+               add_scalar(v->npz, path, "", TAPER_F64, &number);
     case TAPER_KIND_COMPLEX:
         return taper_value_get_complex(leaf, &pair[0], &pair[1], v->error) == TAPER_OK &&
                add_scalar(v->npz, path, "", TAPER_C128, pair);

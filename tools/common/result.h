@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a model returned, written out: as an .npz file, as JSON, or as text for people. The parts of a structure are named
-// by their path: "output", "output.0", "output.key", "output.0.key".
+// What a model returned, written out: as an .npz file, as JSON, or as text for people. The parts of a structure are
+// named by their path: "output", "output.0", "output.key", "output.0.key".
 #ifndef TAPER_TOOLS_RESULT_H
 #define TAPER_TOOLS_RESULT_H
 

@@ -210,7 +210,8 @@ static bool put_value(json_writer *w, const taper_value *value, int depth)
     size_t length;
     char type[256];
     if (depth > DEPTH_LIMIT || ++w->parts > PART_LIMIT) {
-        return error_report(w->subject, depth > DEPTH_LIMIT ? "the result is nested too deeply" : "the result has too many parts");
+        return error_report(w->subject,
+                            depth > DEPTH_LIMIT ? "the result is nested too deeply" : "the result has too many parts");
     }
     bool done = true;
     switch (taper_value_kind(value)) {

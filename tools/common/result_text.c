@@ -49,13 +49,15 @@ static bool put_tensor(const text_visit *v, const char *path, const taper_value 
     uint64_t count = 1;
     for (size_t i = 0; i < info.rank; i++) {
         fprintf(v->stream, "%s%" PRId64, i != 0 ? ", " : "", info.sizes[i]);
-        count = info.sizes[i] != 0 && count > SCAN_LIMIT / (uint64_t)info.sizes[i] ? SCAN_LIMIT : count * (uint64_t)info.sizes[i];
+        count = info.sizes[i] != 0 && count > SCAN_LIMIT / (uint64_t)info.sizes[i] ? SCAN_LIMIT
+                                                                                   : count * (uint64_t)info.sizes[i];
     }
     fputc(']', v->stream);
     if (info.quantized != 0) {
         fprintf(v->stream, " scale %.6g zero point %" PRId64, info.scale, info.zero_point);
     }
-    const bool real = info.dtype != TAPER_C32 && info.dtype != TAPER_C64 && info.dtype != TAPER_C128 && info.quantized != 2;
+    const bool real =
+        info.dtype != TAPER_C32 && info.dtype != TAPER_C64 && info.dtype != TAPER_C128 && info.quantized != 2;
     if (count == 0 || count >= SCAN_LIMIT || !real || taper_dtype_size(info.dtype) == 0) {
         return true;
     }

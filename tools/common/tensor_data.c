@@ -167,8 +167,8 @@ float *tensor_floats(const char *subject, const taper_tensor_info *info, size_t 
 {
     size_t bytes;
     if (info->dtype == TAPER_C32 || info->dtype == TAPER_C64 || info->dtype == TAPER_C128 || info->quantized == 2) {
-        error_report(subject, "the result is a %s%s tensor, scores are plain numbers", info->quantized == 2 ? "per-channel " : "",
-                     taper_dtype_name(info->dtype));
+        error_report(subject, "the result is a %s%s tensor, scores are plain numbers",
+                     info->quantized == 2 ? "per-channel " : "", taper_dtype_name(info->dtype));
         return NULL;
     }
     char *packed = tensor_gather(subject, info, &bytes);

@@ -18,8 +18,8 @@ bool terminal_has_unicode(void)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *locale = getenv(names[i]);
         if (locale != NULL && *locale != '\0') { // the first one that is set decides
-            return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL || strstr(locale, "UTF8") != NULL ||
-                   strstr(locale, "utf-8") != NULL;
+            return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL ||
+                   strstr(locale, "UTF8") != NULL || strstr(locale, "utf-8") != NULL;
         }
     }
     return false;

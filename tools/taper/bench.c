@@ -52,7 +52,8 @@ static bool run_timed(const opened_model *opened, const char *method, const call
     return done;
 }
 
-static bool measure(const bench_options *options, const opened_model *opened, const call_inputs *inputs, bench_figures *figures)
+static bool measure(const bench_options *options, const opened_model *opened, const call_inputs *inputs,
+                    bench_figures *figures)
 {
     const size_t warmup = (size_t)(options->warmup > 1 ? options->warmup : 1), total = warmup + figures->count;
     progress shown;
@@ -85,7 +86,8 @@ static void put_figures_json(const opened_model *opened, const bench_figures *f)
     for (size_t i = 0; i < f->count; i++) {
         printf("%s%.4f", i != 0 ? ", " : "", f->iter_ms[i]);
     }
-    printf("], \"median_ms\": %.4f, \"min_ms\": %.4f, \"p90_ms\": %.4f, \"peak_rss_kb\": %ld, \"allocations_per_iter\": %" PRIu64 "}\n",
+    printf("], \"median_ms\": %.4f, \"min_ms\": %.4f, \"p90_ms\": %.4f, \"peak_rss_kb\": %ld, "
+           "\"allocations_per_iter\": %" PRIu64 "}\n",
            stats_percentile(f->iter_ms, f->count, 0.5), stats_minimum(f->iter_ms, f->count),
            stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations);
 }
@@ -108,7 +110,8 @@ static void put_figures(const opened_model *opened, const bench_figures *f)
 static bool bench(const bench_options *options, const opened_model *opened)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0 ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
+    const bool ready = options->bundled >= 0
+                           ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
                        : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
                                                : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
     if (!ready) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The subcommands of `taper`: one row here, one file each. argv[0] is the subcommand's name; the result is the exit status.
+// The subcommands of `taper`: one row here, one file each. argv[0] is the subcommand's name; the result is the exit
+// status.
 #ifndef TAPER_TOOLS_COMMANDS_H
 #define TAPER_TOOLS_COMMANDS_H
 
-#define TAPER_COMMANDS(COMMAND) \
-    COMMAND(run, "call a method of a model and store or print the result") \
-    COMMAND(classify, "say what a picture shows") \
-    COMMAND(segment, "colour the parts of a picture by class") \
-    COMMAND(inspect, "show what a model file holds") \
-    COMMAND(ops, "list the operators that a model calls") \
+#define TAPER_COMMANDS(COMMAND)                                                                                        \
+    COMMAND(run, "call a method of a model and store or print the result")                                             \
+    COMMAND(classify, "say what a picture shows")                                                                      \
+    COMMAND(segment, "colour the parts of a picture by class")                                                         \
+    COMMAND(inspect, "show what a model file holds")                                                                   \
+    COMMAND(ops, "list the operators that a model calls")                                                              \
     COMMAND(bench, "measure load time, run time and memory")
 
 #define COMMAND_DECLARE(name, summary) int command_##name(int argc, char **argv);

@@ -35,7 +35,8 @@ static bool check_method(const opened_model *opened, const char *method, size_t 
 }
 
 // "input 1 (mask)", "call 2, input 1 (mask)"
-static void describe(const opened_model *opened, const char *method, const char *call, size_t index, char *text, size_t size)
+static void describe(const opened_model *opened, const char *method, const char *call, size_t index, char *text,
+                     size_t size)
 {
     const char *name = taper_model_argument_name(opened->model, method != NULL ? method : "forward", index);
     snprintf(text, size, "%sinput %zu%s%s%s", call, index, name != NULL ? " (" : "", name != NULL ? name : "",
@@ -62,8 +63,8 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
     return true;
 }
 
-bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder, size_t call,
-                      call_inputs *inputs)
+bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
+                      size_t call, call_inputs *inputs)
 {
     char prefix[64];
     snprintf(prefix, sizeof prefix, "call %zu, ", call);
@@ -91,7 +92,8 @@ static bool take_sample(const opened_model *opened, const taper_value *all, size
     const size_t samples = taper_value_count(all);
     taper_value *sample = NULL;
     if (taper_value_kind(all) != TAPER_KIND_LIST || index >= samples) {
-        return error_report(opened->path, "the model has only %zu bundled inputs, number %zu was asked for", samples, index);
+        return error_report(opened->path, "the model has only %zu bundled inputs, number %zu was asked for", samples,
+                            index);
     }
     if (taper_value_item(all, index, &sample, opened->error) != TAPER_OK) {
         return error_report_library(opened->path, opened->error);

@@ -14,9 +14,10 @@ typedef struct call_inputs {
 
 // method NULL: forward. Failures are reported and leave nothing behind.
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs);
-// `items` is a JSON array; `folder` is where its files may lie (NULL: only the working folder); `call` numbers the reports.
-bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder, size_t call,
-                      call_inputs *inputs);
+// `items` is a JSON array; `folder` is where its files may lie (NULL: only the working folder); `call` numbers the
+// reports.
+bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
+                      size_t call, call_inputs *inputs);
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs);
 void inputs_release(call_inputs *inputs);
 

@@ -9,12 +9,11 @@
 #include "taper/commands.h"
 #include "taper/opened_model.h"
 
-static const char usage[] =
-    "usage: taper inspect MODEL [--graph] [--memory] [--json]\n\n"
-    "Shows the versions, methods, extra files and operators of a model file.\n\n"
-    "  --graph     the methods as graphs\n"
-    "  --memory    the memory plan\n"
-    "  --json      the same as JSON\n";
+static const char usage[] = "usage: taper inspect MODEL [--graph] [--memory] [--json]\n\n"
+                            "Shows the versions, methods, extra files and operators of a model file.\n\n"
+                            "  --graph     the methods as graphs\n"
+                            "  --memory    the memory plan\n"
+                            "  --json      the same as JSON\n";
 
 enum { DEPTH_LIMIT = 64, ATTRIBUTE_LIMIT = 1 << 20 };
 
@@ -166,7 +165,8 @@ static void put_json(const opened_model *opened)
     put_string(taper_model_name(model));
     printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
            taper_model_bytecode_version(model), taper_model_operator_version(model));
-    printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n  \"methods\": [", parameters.tensors, parameters.elements);
+    printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n  \"methods\": [", parameters.tensors,
+           parameters.elements);
     for (size_t i = 0; i < taper_model_method_count(model); i++) {
         fputs(i != 0 ? ",\n    " : "\n    ", stdout);
         put_method(model, taper_model_method_name(model, i));

@@ -57,7 +57,8 @@ int main(int argc, char **argv)
     int status = dispatch(argc, argv);
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
-        error_report("standard output", "cannot write: %s", errno != 0 ? strerror(errno) : "the device is full or closed");
+        error_report("standard output", "cannot write: %s",
+                     errno != 0 ? strerror(errno) : "the device is full or closed");
         status = EXIT_WORK_FAILED;
     }
     return status;

@@ -65,6 +65,7 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
     FILE *stream = level == TAPER_LOG_PRINT && !*print_to_stderr ? stdout : stderr;
     if (level != TAPER_LOG_INFO) {
         text_put(stream, text, length, true);
+        fputs(length == 0 || text[length - 1] != '\n' ? "\n" : "", stream);
     }
 }
 
@@ -82,8 +83,9 @@ static bool open_steps(opened_model *opened, const model_options *options, const
         return false;
     }
     const double begin = clock_seconds();
-    const bool done = taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
-                      taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK;
+    const bool done =
+        taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
+        taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK;
     opened->load_seconds = clock_seconds() - begin;
     return done;
 }
@@ -114,7 +116,8 @@ void model_close(opened_model *opened)
     *opened = (opened_model){0};
 }
 
-bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count, taper_value **result)
+bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count,
+               taper_value **result)
 {
     return taper_session_run(opened->session, method, inputs, count, result, opened->error) == TAPER_OK ||
            error_report_library(opened->path, opened->error);

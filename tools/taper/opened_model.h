@@ -20,16 +20,18 @@ typedef struct model_options {
 enum { THREADS_LIMIT = 1024 };
 
 // Rows for a table of arg_option.
-#define MODEL_OPTION_ROWS(o) \
-    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT}, \
-        {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0}, \
-        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}
+#define MODEL_OPTION_ROWS(o)                                                                                           \
+    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT},         \
+        {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
+    {                                                                                                                  \
+        "--disable", 0, ARG_TEXTS, &(o).disable, 0, 0                                                                  \
+    }
 
-#define MODEL_OPTION_USAGE \
-    "  --device cpu        where to run; this build has the CPU\n" \
-    "  --threads N         threads to use (default: one for each physical core)\n" \
-    "  --no-optimize       run the model as it was saved\n" \
-    "  --disable PASS,…    leave out passes of the optimizer\n" \
+#define MODEL_OPTION_USAGE                                                                                             \
+    "  --device cpu        where to run; this build has the CPU\n"                                                     \
+    "  --threads N         threads to use (default: one for each physical core)\n"                                     \
+    "  --no-optimize       run the model as it was saved\n"                                                            \
+    "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
     "  --reference         use the portable operators only: slow, for checking\n"
 
 typedef struct opened_model {
@@ -48,7 +50,8 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 void model_close(opened_model *opened);
 
 // Runs a method (NULL: forward); failures are reported.
-bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count, taper_value **result);
+bool model_run(const opened_model *opened, const char *method, taper_value *const *inputs, size_t count,
+               taper_value **result);
 // Whether the model has a method of that name.
 bool model_has_method(const opened_model *opened, const char *method);
 

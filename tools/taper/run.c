@@ -100,7 +100,8 @@ static bool check_calls(const char *path, const json_value *calls)
         return error_report(path, "must hold an array of {\"method\": NAME, \"inputs\": […]}");
     }
     for (size_t i = 0; i < calls->count; i++) {
-        const json_value *method = json_member(&calls->items[i], "method"), *inputs = json_member(&calls->items[i], "inputs");
+        const json_value *method = json_member(&calls->items[i], "method"),
+                         *inputs = json_member(&calls->items[i], "inputs");
         if (calls->items[i].kind != JSON_OBJECT || (method != NULL && method->kind != JSON_TEXT) ||
             (inputs != NULL && inputs->kind != JSON_ARRAY)) {
             return error_report(path, "call %zu must be {\"method\": NAME, \"inputs\": […]}", i);
@@ -121,7 +122,8 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
         return false;
     }
     taper_value *result = NULL;
-    bool done = taper_session_run(opened->session, name, inputs.values, inputs.count, &result, opened->error) == TAPER_OK;
+    bool done =
+        taper_session_run(opened->session, name, inputs.values, inputs.count, &result, opened->error) == TAPER_OK;
     if (!done) {
         char subject[512];
         snprintf(subject, sizeof subject, "%s: call %zu (%s)", opened->path, index, name != NULL ? name : "forward");

@@ -113,10 +113,29 @@ TAPER_TEMPLATE void inner_block(const size_t kernel, const size_t stride, const 
     }
 }
 
+// acc[r] gains `width` taps of row x[r], NULL for a row of padding.
+TAPER_TEMPLATE void pixel_taps(const size_t rows, size_t width, const float *x0, const float *x1, size_t in_stride, VT t,
+                               const float *w, V acc[ROWS_MAX]) {
+    if (rows > 1 && x0 != NULL && x1 != NULL) {
+        for (size_t i = 0; i < width; i++) {
+            const V v = v_load(w + i * VN);
+            acc[0] = v_fma(v_load_over(x0 + i * in_stride, t), v, acc[0]);
+            acc[1] = v_fma(v_load_over(x1 + i * in_stride, t), v, acc[1]);
+        }
+        return;
+    }
+    if (x0 != NULL) {
+        for (size_t i = 0; i < width; i++) acc[0] = v_fma(v_load_over(x0 + i * in_stride, t), v_load(w + i * VN), acc[0]);
+    }
+    if (rows > 1 && x1 != NULL) {
+        for (size_t i = 0; i < width; i++) acc[1] = v_fma(v_load_over(x1 + i * in_stride, t), v_load(w + i * VN), acc[1]);
+    }
+}
+
 // One output column of `rows` rows from `width` kernel columns; in[y] points at the first of these, w_first is its
-// place among the weights of a kernel row. width and w_first are constants or not: small kernels have code for each.
-TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t rows, const size_t width, const size_t w_first,
-                          const place *s, const float *const *in, float *out) {
+// place among the weights of a kernel row. The usual widths are constants.
+TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t rows, size_t width, size_t w_first, const place *s,
+                          const float *const *in, float *out) {
     const float *w = s->w;
     const V low = v_set(s->min), high = v_set(s->max);
     const size_t in_stride = s->in_stride;
@@ -127,18 +146,9 @@ TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t
         for (size_t r = 0; r < rows; r++) acc[r] = v_load(w);
         const float *wk = w + (1 + w_first) * VN;
         for (size_t ky = 0; ky < kernel; ky++, wk += kernel * VN) {
-            const float *x0 = in[ky], *x1 = rows > 1 ? in[stride + ky] : NULL;
-            if (x0 != NULL && x1 != NULL) {
-                for (size_t i = 0; i < width; i++) {
-                    const V v = v_load(wk + i * VN);
-                    acc[0] = v_fma(v_load_over(x0 + c + i * in_stride, t), v, acc[0]);
-                    acc[1] = v_fma(v_load_over(x1 + c + i * in_stride, t), v, acc[1]);
-                }
-            } else if (x0 != NULL) {
-                for (size_t i = 0; i < width; i++) acc[0] = v_fma(v_load_over(x0 + c + i * in_stride, t), v_load(wk + i * VN), acc[0]);
-            } else if (x1 != NULL) {
-                for (size_t i = 0; i < width; i++) acc[1] = v_fma(v_load_over(x1 + c + i * in_stride, t), v_load(wk + i * VN), acc[1]);
-            }
+            const float *x0 = in[ky] != NULL ? in[ky] + c : NULL;
+            const float *x1 = rows > 1 && in[stride + ky] != NULL ? in[stride + ky] + c : NULL;
+            pixel_taps(rows, width, x0, x1, in_stride, t, wk, acc);
         }
         w += (kernel * kernel + 1) * VN;
         TAPER_UNROLL
@@ -154,14 +164,12 @@ TAPER_TEMPLATE void pixel(const size_t kernel, const size_t stride, const size_t
     }
 }
 
-TAPER_TEMPLATE void one_pixel(const size_t kernel, const size_t stride, const size_t rows, const size_t width, const size_t w_first,
+TAPER_TEMPLATE void one_pixel(const size_t kernel, const size_t stride, const size_t rows, size_t width, size_t w_first,
                               const place *s, const float *const *in, float *out) {
     if (width == kernel) {
         pixel(kernel, stride, rows, kernel, 0, s, in, out);
-    } else if (kernel == 3 && width == 2 && w_first == 1) { // the left border of the usual padding
-        pixel(kernel, stride, rows, 2, 1, s, in, out);
-    } else if (kernel == 3 && width == 2) {
-        pixel(kernel, stride, rows, 2, 0, s, in, out);
+    } else if (width == kernel - 1) {
+        pixel(kernel, stride, rows, kernel - 1, w_first, s, in, out);
     } else {
         pixel(kernel, stride, rows, width, w_first, s, in, out);
     }

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime; tools and examples
+include the public headers only."""
+import pathlib
+import re
+import sys
+
+RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5, "compiler": 5, "backends": 5, "runtime": 6}
+ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compiler
+top = pathlib.Path(__file__).resolve().parent.parent
+bad = []
+for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc")):
+    room = path.relative_to(top / "src").parts[0]
+    rank = RANK.get(room, ALSO.get(room, 6))
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        m = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+        if not m:
+            continue
+        other = m.group(1).split("/")[0]
+        needed = RANK.get(other, ALSO.get(other))
+        if needed is None and other != "taper":
+            bad.append(f"{path.relative_to(top)}:{number}: include paths start at src/: {m.group(1)}")
+        elif needed is not None and (needed > rank or (needed == rank and other != room and other not in ALSO)):
+            bad.append(f"{path.relative_to(top)}:{number}: {room} must not include {m.group(1)}")
+for folder in ("tools", "examples"):
+    for path in sorted((top / folder).glob("**/*.[ch]")):
+        for number, line in enumerate(path.read_text().split("\n"), 1):
+            m = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if m and m.group(1).split("/")[0] in RANK:
+                bad.append(f"{path.relative_to(top)}:{number}: {folder} include public headers only: {m.group(1)}")
+print("\n".join(bad) if bad else "layers: in order")
+sys.exit(1 if bad else 0)

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Basenames are unique in src/, files stay readable (800 lines; tables may be longer), each starts with its licence, and the shared
+library exports nothing but taper_ (when build/lib has one)."""
+import pathlib
+import subprocess
+import sys
+
+top = pathlib.Path(__file__).resolve().parent.parent
+bad, seen = [], {}
+for path in sorted(p for p in top.glob("src/**/*") if p.suffix in (".c", ".h", ".inc")):
+    where = str(path.relative_to(top))
+    if path.name in seen:
+        bad.append(f"{where}: there is also {seen[path.name]}")
+    seen[path.name] = where
+for path in sorted(p for d in ("src", "include", "tools", "tests", "examples") for p in top.glob(d + "/**/*") if p.suffix in (".c", ".h", ".inc")):
+    where, lines = str(path.relative_to(top)), path.read_text().split("\n")
+    if not any("SPDX-License-Identifier" in line for line in lines[:3]):
+        bad.append(f"{where}: no licence line")
+    if len(lines) > 800 and path.suffix != ".inc":
+        bad.append(f"{where}: {len(lines)} lines")
+    for number, line in enumerate(lines, 1):
+        if line.rstrip() != line:
+            bad.append(f"{where}:{number}: trailing blanks")
+library = top / "build/lib/libtaper.so"
+if library.exists():
+    out = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True).stdout
+    for line in out.split("\n"):
+        name = line.split()[-1] if line.split() else ""
+        if name and not name.startswith("taper_") and name not in ("_init", "_fini", "_edata", "_end", "__bss_start"):
+            bad.append(f"libtaper.so exports {name}")
+print("\n".join(bad) if bad else "names: in order")
+sys.exit(1 if bad else 0)

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""count_tests.py BUILD: passed, failed and skipped of the last ctest run, from what the tests printed themselves.
+
+A test that prints "N passed, N failed" (", N skipped") counts these; CMocka's summary counts its cases; any other test is one."""
+import re
+import sys
+
+log = open(sys.argv[1] + "/Testing/Temporary/LastTest.log", errors="replace").read()
+passed = failed = skipped = 0
+for part in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
+    ok = "Test Passed." in part
+    skip = "Test Skipped" in part or "***Skipped" in part
+    plain = re.findall(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", part, flags=re.M)
+    cmocka = re.findall(r"^\[  PASSED  \] (\d+) test\(s\)", part, flags=re.M)
+    bad = re.findall(r"^\[  FAILED  \] (\d+) test\(s\)", part, flags=re.M)
+    if plain:
+        p, f, s = plain[-1]
+        passed, failed, skipped = passed + int(p), failed + int(f), skipped + int(s or 0)
+        failed += 0 if ok or int(f) else 1
+    elif cmocka:
+        passed += sum(map(int, cmocka))
+        failed += sum(map(int, bad)) or (0 if ok else 1)
+    elif skip:
+        skipped += 1
+    else:
+        passed, failed = passed + ok, failed + (not ok)
+print(passed, failed, skipped)

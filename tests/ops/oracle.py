@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs operator cases in PyTorch and in Taper and compares values, dtypes, sizes and strides.
+
+  oracle.py TAPER CASEFILE… [--filter TEXT] [--keep DIR] [--verbose] [--taper-arg ARG]…
+
+A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
+becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
+inputs or a function that makes it; tensors are passed contiguous. A fourth item may hold {"rtol": …, "atol": …}. A case that
+raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
+import argparse
+import importlib.util
+import json
+import linecache
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+warnings.filterwarnings("ignore")
+import numpy as np
+import torch
+
+torch.set_num_threads(1)
+
+
+def scripted_module(source, number):
+    """A scripted module whose forward is the function in source."""
+    lines = source.strip("\n").split("\n")
+    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    head = re.sub(r"^def \w+\(", "def forward(self, ", lines[start])
+    head = head.replace("(self, )", "(self)")
+    body = lines[:start] + ["class M(torch.nn.Module):", "    " + head] + ["    " + line for line in lines[start + 1:]]
+    text = "\n".join(body) + "\n"
+    file = f"<case {number}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"torch": torch, "F": torch.nn.functional, "math": math}
+    exec("from typing import *\nfrom torch import Tensor", space)
+    exec(compile(text, file, "exec"), space)
+    return torch.jit.script(space["M"]())
+
+
+def clone(v):
+    if isinstance(v, torch.Tensor):
+        return v.clone()
+    if isinstance(v, (list, tuple)):
+        return type(v)(clone(x) for x in v)
+    if isinstance(v, dict):
+        return {k: clone(x) for k, x in v.items()}
+    return v
+
+
+def to_input(v, folder, files):
+    """The value as the CLI takes it: JSON, tensors as "@file.npy"."""
+    if isinstance(v, torch.Tensor):
+        path = os.path.join(folder, f"in{len(files)}.npy")
+        np.save(path, v.detach().contiguous().numpy())
+        files.append(path)
+        return "@" + path
+    if isinstance(v, (list, tuple)):
+        return [to_input(x, folder, files) for x in v]
+    if isinstance(v, dict):
+        return {str(k): to_input(x, folder, files) for k, x in v.items()}
+    return v
+
+
+def flatten(v, path, out):
+    """(path, value) of every leaf, tensors as they are."""
+    if isinstance(v, (list, tuple)):
+        for i, x in enumerate(v):
+            flatten(x, f"{path}[{i}]", out)
+        out.append((path + ".len", len(v)))
+    elif isinstance(v, dict):
+        for k, x in v.items():
+            flatten(x, f"{path}[{k!r}]", out)
+    else:
+        out.append((path, v))
+    return out
+
+
+def flatten_json(v, path, out):
+    if isinstance(v, dict) and "dtype" in v and "data" in v:
+        out.append((path, v))
+    elif isinstance(v, list):
+        for i, x in enumerate(v):
+            flatten_json(x, f"{path}[{i}]", out)
+        out.append((path + ".len", len(v)))
+    elif isinstance(v, dict):
+        for k, x in v.items():
+            flatten_json(x, f"{path}[{k!r}]", out)
+    else:
+        out.append((path, v))
+    return out
+
+
+def same_number(a, b, rtol=1e-12):
+    if isinstance(a, bool) or isinstance(b, bool) or isinstance(a, str) or a is None:
+        return a == b and type(a) == type(b)
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= rtol * abs(a)
+    if isinstance(a, complex):
+        b = complex(*b) if isinstance(b, list) else complex(b)
+        return a == b
+    return a == b
+
+
+def compare_tensor(want, got, options):
+    if str(want.dtype) != "torch." + got["dtype"]:
+        return f"dtype {got['dtype']}, wanted {want.dtype}"
+    if list(want.shape) != got["shape"]:
+        return f"sizes {got['shape']}, wanted {list(want.shape)}"
+    if want.layout == torch.strided and "strides" in got and list(want.stride()) != got["strides"]:
+        return f"strides {got['strides']}, wanted {list(want.stride())} (sizes {got['shape']})"
+    data = got["data"]
+    if want.is_complex():
+        a = torch.view_as_real(want.resolve_conj()).double().flatten()
+    else:
+        a = (want.double() if want.is_floating_point() else want.to(torch.int64)).flatten()
+    flat = torch.tensor(np.array(data, dtype=np.float64 if want.is_floating_point() or want.is_complex() else np.int64).ravel())
+    if not (want.is_floating_point() or want.is_complex()):
+        return None if torch.equal(a, flat) else f"values {flat[:8].tolist()}, wanted {a[:8].tolist()}"
+    half = want.dtype in (torch.float16, torch.bfloat16)
+    fine = want.dtype in (torch.float64, torch.complex128)
+    rtol = options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4)
+    atol = options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5)
+    finite = torch.isfinite(a)
+    if not torch.equal(torch.nan_to_num(a[~finite], 7, 8, 9), torch.nan_to_num(flat[~finite], 7, 8, 9)):
+        return f"infinities or NaNs differ: {flat[~finite][:6].tolist()}, wanted {a[~finite][:6].tolist()}"
+    a, flat = a[finite], flat[finite]
+    if a.numel() == 0:
+        return None
+    error = (a - flat).abs().max().item()
+    bound = rtol * a.abs().max().item() + atol
+    return None if error <= bound else f"error {error:.3g}, allowed {bound:.3g}: {flat[:6].tolist()}, wanted {a[:6].tolist()}"
+
+
+def compare(want, got, options):
+    w, g = flatten(want, "result", []), flatten_json(got, "result", [])
+    if [p for p, _ in w] != [p for p, _ in g]:
+        return f"structure {[p for p, _ in g][:12]}, wanted {[p for p, _ in w][:12]}"
+    for (path, a), (_, b) in zip(w, g):
+        if isinstance(a, torch.Tensor):
+            wrong = compare_tensor(a, b, options) if isinstance(b, dict) else f"{b!r}, wanted a tensor"
+        else:
+            a = str(a) if isinstance(a, torch.device) else a
+            wrong = None if not isinstance(b, dict) and same_number(a, b) else f"{b!r}, wanted {a!r}"
+        if wrong:
+            return f"{path}: {wrong}"
+    return None
+
+
+def run_case(taper, extra, case, number, folder):
+    """None when it agrees, otherwise what is wrong."""
+    name, source, args = case[:3]
+    options = case[3] if len(case) > 3 else {}
+    args = args() if callable(args) else args
+    module = scripted_module(source, number)
+    model = os.path.join(folder, "case.ptl")
+    module._save_for_lite_interpreter(model)
+    try:
+        torch.manual_seed(67280421310721)
+        with torch.no_grad():
+            want, raised = module(*clone(args)), None
+    except Exception as e:
+        want, raised = None, str(e).strip().split("\n")[-1]
+    command = [taper, "run", model, "--json"] + extra
+    files = []
+    for a in args:
+        command += ["-i", json.dumps(to_input(a, folder, files))]
+    try:
+        p = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    for f in files:
+        os.unlink(f)
+    if p.returncode not in (0, 1):
+        return f"taper ended with {p.returncode}: {p.stderr.strip()[-300:]}"
+    if raised is not None:
+        return None if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
+    if p.returncode != 0:
+        return p.stderr.strip()[:300]
+    return compare(want, json.loads(p.stdout), options)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("taper")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--keep", help="leave the models of failing cases here")
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--taper-arg", action="append", default=[])
+    a = parser.parse_args()
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for file in a.files:
+            spec = importlib.util.spec_from_file_location("cases", file)
+            cases = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(cases)
+            for number, case in enumerate(cases.CASES):
+                if a.filter not in case[0]:
+                    continue
+                try:
+                    wrong = run_case(a.taper, a.taper_arg, case, number, folder)
+                except Exception as e:
+                    wrong = f"the case itself: {type(e).__name__}: {str(e).strip().splitlines()[-1][:200] if str(e).strip() else ''}"
+                if wrong is None:
+                    passed += 1
+                else:
+                    failed += 1
+                    print(f"FAILED {os.path.basename(file)}:{case[0]}: {wrong}", flush=True)
+                    if a.keep:
+                        os.makedirs(a.keep, exist_ok=True)
+                        os.replace(os.path.join(folder, "case.ptl"), os.path.join(a.keep, case[0].replace("/", "_") + ".ptl"))
+                if a.verbose and wrong is None:
+                    print("passed", case[0], flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Cases of the elementwise operators for the op-module runner (oracle.py): values, dtypes, shapes and strides.
+
+CASES is a list of (name, source, builder): source defines f, which is scripted; builder returns its arguments."""
+import itertools
+
+import torch
+
+FLOATS = (torch.float32, torch.float64)
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+NUMBERS = FLOATS + INTEGERS
+ALL = NUMBERS + (torch.bool,)
+LAYOUTS = ("contiguous", "channels_last", "transposed", "sliced", "stepped", "expanded")
+SPECIAL = (float("nan"), float("inf"), float("-inf"), -0.0, 0.0, 1.0, -1.0)
+
+CASES = []
+
+
+def case(name, source, builder):
+    CASES.append((name, "def f(%s):\n    return %s\n" % source, builder))
+
+
+def tensor(shape, dtype=torch.float32, layout="contiguous", seed=0, special=True, low=-4.0, high=4.0):
+    """Deterministic elements with the special numbers among them, laid out as asked."""
+    count = 1
+    for size in shape:
+        count *= size
+    generator = torch.Generator().manual_seed(seed + count)
+    if dtype == torch.bool:
+        t = torch.rand(shape, generator=generator) > 0.5
+    elif dtype.is_floating_point or dtype.is_complex:
+        t = torch.rand(shape, generator=generator, dtype=torch.float64) * (high - low) + low
+        if special and dtype.is_floating_point and count >= 2 * len(SPECIAL):
+            t.view(-1)[: len(SPECIAL)] = torch.tensor(SPECIAL, dtype=torch.float64)
+        if dtype.is_complex:
+            t = torch.complex(t, t.flip(0) if t.dim() else t)
+        t = t.to(dtype)
+    else:
+        t = torch.randint(0 if dtype == torch.uint8 else -9, 10, shape, generator=generator).to(dtype)
+    if layout == "channels_last" and t.dim() == 4:
+        t = t.contiguous(memory_format=torch.channels_last)
+    elif layout == "transposed" and t.dim() > 1:
+        t = t.transpose(0, 1).contiguous().transpose(0, 1)
+    elif layout == "sliced" and t.dim():
+        t = torch.cat([t, t], -1)[..., : t.size(-1)]
+    elif layout == "stepped" and t.dim():
+        t = torch.stack([t, t], -1)[..., 1]
+    elif layout == "expanded" and t.dim() > 1:
+        t = t[:1].expand(t.shape)
+    return t
+
+
+def build(*specs):
+    """Arguments from (shape, dtype, layout) tuples; anything else is passed on."""
+    return lambda: [tensor(*s, seed=i) if isinstance(s, tuple) else s for i, s in enumerate(specs)]
+
+
+def label(dtype):
+    return str(dtype)[6:]
+
+
+SHAPE = (2, 3, 4, 5)
+
+# ---- one operand
+
+UNARY_FLOAT = """exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sigmoid sin cos tan asin acos atan sinh cosh tanh asinh
+acosh atanh sinc deg2rad rad2deg erf erfc erfinv lgamma digamma special.erfcx special.i0e special.i1e special.ndtr special.ndtri
+special.log_ndtr special.entr logit angle""".split()
+UNARY_ANY = "sign sgn signbit isnan isinf isfinite isposinf isneginf isreal logical_not square".split()
+UNARY_NUMBER = "abs neg ceil floor trunc positive relu nan_to_num".split()
+ACTIVATIONS = """relu6(x) hardtanh(x) hardtanh(x,-2.5,1.5) leaky_relu(x) leaky_relu(x,0.3) elu(x) elu(x,2.0) selu(x) celu(x,0.7)
+gelu(x) gelu(x,approximate="tanh") silu(x) mish(x) hardswish(x) hardsigmoid(x) softplus(x) softplus(x,2.0,1.0) softshrink(x)
+hardshrink(x,1.0) threshold(x,0.5,-1.0) logsigmoid(x) rrelu(x) softsign(x) tanhshrink(x) dropout(x,0.5,False)""".split()
+
+for op in UNARY_FLOAT:
+    for dtype, layout in itertools.product(FLOATS, LAYOUTS):
+        case("%s/%s/%s" % (op, label(dtype), layout), ("x", "torch.%s(x)" % op), build((SHAPE, dtype, layout)))
+    case(op + "/int32", ("x", "torch.%s(x)" % op), build(((3, 4), torch.int32)))
+    case(op + "/bool", ("x", "torch.%s(x)" % op), build(((3, 4), torch.bool)))
+    case(op + "/empty", ("x", "torch.%s(x)" % op), build(((2, 0, 3),)))
+    case(op + "/scalar", ("x", "torch.%s(x)" % op), build(((),)))
+for op in UNARY_ANY + UNARY_NUMBER:
+    dtypes = ALL if op in UNARY_ANY else NUMBERS
+    for dtype, layout in itertools.product(dtypes, LAYOUTS):
+        case("%s/%s/%s" % (op, label(dtype), layout), ("x", "torch.%s(x)" % op), build((SHAPE, dtype, layout)))
+for expression, layout in itertools.product(ACTIVATIONS, LAYOUTS):
+    case("%s/%s" % (expression, layout), ("x", "torch.nn.functional.%s" % expression), build((SHAPE, torch.float32, layout)))
+for op in "exp log sqrt sin cosh tanh asin atanh sigmoid reciprocal abs angle square sgn isnan neg".split():
+    case(op + "/complex", ("x", "torch.%s(x)" % op), build((SHAPE, torch.complex64)))
+for decimals in (0, 1, 3, -1):
+    case("round/%d" % decimals, ("x", "torch.round(x, decimals=%d)" % decimals), build((SHAPE,)))
+case("bitwise_not/bool", ("x", "~x"), build((SHAPE, torch.bool)))
+case("bitwise_not/uint8", ("x", "~x"), build((SHAPE, torch.uint8)))
+case("frexp", ("x", "torch.frexp(x)"), build((SHAPE,)))
+case("polygamma", ("x", "torch.polygamma(2, x)"), lambda: [tensor((3, 4), low=0.5)])
+case("mvlgamma", ("x", "torch.mvlgamma(x, 2)"), lambda: [tensor((3, 4), low=2.0)])
+case("logit/eps", ("x", "torch.logit(x, 0.1)"), lambda: [tensor((3, 4), low=0.0, high=1.0)])
+for dim, layout in itertools.product((0, 1, 2, -1), LAYOUTS[:5]):
+    case("glu/%d/%s" % (dim, layout), ("x", "torch.nn.functional.glu(x, %d)" % dim), build(((2, 4, 6, 2), torch.float32, layout)))
+
+# ---- two operands
+
+ARITHMETIC = {
+    "add": "x + y", "sub": "x - y", "mul": "x * y", "div": "x / y", "floordiv": "torch.div(x, y, rounding_mode='floor')",
+    "truncdiv": "torch.div(x, y, rounding_mode='trunc')", "remainder": "x % y", "fmod": "torch.fmod(x, y)", "alpha": "torch.add(x, y, alpha=2)",
+    "rsub": "torch.rsub(x, y, alpha=3)", "pow": "torch.pow(x, y)", "maximum": "torch.maximum(x, y)", "minimum": "torch.minimum(x, y)",
+    "fmax": "torch.fmax(x, y)", "fmin": "torch.fmin(x, y)", "atan2": "torch.atan2(x, y)", "copysign": "torch.copysign(x, y)",
+    "xlogy": "torch.xlogy(x, y)", "eq": "x == y", "ne": "x != y", "lt": "x < y", "le": "x <= y", "gt": "x > y", "ge": "x >= y",
+    "logical_and": "torch.logical_and(x, y)", "logical_or": "torch.logical_or(x, y)", "logical_xor": "torch.logical_xor(x, y)",
+}
+BROADCASTS = [
+    ((SHAPE, SHAPE), "same"), ((SHAPE, (3, 1, 1)), "channel"), ((SHAPE, (5,)), "last"), (((1, 4), (3, 1)), "both"), ((SHAPE, ()), "scalar"),
+    (((), SHAPE), "scalar first"), (((2, 0, 3), (1, 3)), "empty"), ((SHAPE, (2, 3, 1, 1)), "pooled"),
+]
+for op, expression in ARITHMETIC.items():
+    for (a, b), shapes in BROADCASTS:
+        case("%s/%s" % (op, shapes), ("x, y", expression), build((a,), (b,)))
+    for first, second in itertools.product(LAYOUTS, LAYOUTS):
+        case("%s/%s,%s" % (op, first, second), ("x, y", expression), build((SHAPE, torch.float32, first), (SHAPE, torch.float32, second)))
+for op in ("add", "mul", "div", "eq", "lt", "maximum"):
+    for a, b in itertools.product(ALL + (torch.float16, torch.bfloat16), repeat=2):
+        case("%s/%s,%s" % (op, label(a), label(b)), ("x, y", ARITHMETIC[op]), build(((3, 4), a), ((4,), b)))
+        case("%s/%s,%s 0-dim" % (op, label(a), label(b)), ("x, y", ARITHMETIC[op]), build(((3, 4), a), ((), b)))
+for op, sign in (("and", "&"), ("or", "|"), ("xor", "^")):
+    for dtype in INTEGERS + (torch.bool,):
+        case("bitwise_%s/%s" % (op, label(dtype)), ("x, y", "x %s y" % sign), build((SHAPE, dtype), ((5,), dtype)))
+for dtype in INTEGERS:
+    case("shift/" + label(dtype), ("x", "(x << 2) >> 1"), build((SHAPE, dtype)))
+    case("gcd/" + label(dtype), ("x, y", "torch.gcd(x, y)"), build((SHAPE, dtype), (SHAPE, dtype)))
+for scalar in ("2", "2.5", "-1", "0.5", "3", "1e-4"):
+    for dtype in ALL:
+        for op, expression in (("add", "x + %s"), ("mul", "x * %s"), ("div", "x / %s"), ("gt", "x > %s"), ("rsub", "%s * x")):
+            case("%s %s/%s" % (op, scalar, label(dtype)), ("x", expression % scalar), build(((3, 4), dtype)))
+for exponent in ("2", "3", "0.5", "-0.5", "-1.0", "-2.0", "0", "1.7"):
+    case("pow %s" % exponent, ("x", "torch.pow(x, %s)" % exponent), build((SHAPE,)))
+case("pow/base", ("x", "torch.pow(2, x)"), build((SHAPE, torch.float32, "channels_last")))
+case("uint8 wraps", ("x", "x + 300"), build(((3, 4), torch.uint8)))
+for op in "hypot logaddexp logaddexp2 heaviside nextafter ldexp float_power".split():
+    case(op, ("x, y", "torch.%s(x, y)" % op), build((SHAPE,), (SHAPE,)))
+case("isclose", ("x, y", "torch.isclose(x, y, 0.5, 0.1, True)"), build((SHAPE,), (SHAPE,)))
+for layout in LAYOUTS:
+    case("prelu/" + layout, ("x, w", "torch.nn.functional.prelu(x, w)"), build((SHAPE, torch.float32, layout), ((3,),)))
+    case("prelu one/" + layout, ("x, w", "torch.nn.functional.prelu(x, w)"), build((SHAPE, torch.float32, layout), ((1,),)))
+
+# ---- three operands
+
+CLAMPS = ("torch.clamp(x, -1.0, 1.0)", "torch.clamp(x, min=0.5)", "torch.clamp(x, max=2)", "torch.clamp_min(x, 1)", "torch.clamp_max(x, -1)",
+          "torch.clamp(x, 2, 1)")
+for number, expression in enumerate(CLAMPS):
+    for dtype in NUMBERS:
+        if dtype != torch.uint8:
+            case("clamp%d/%s" % (number, label(dtype)), ("x", expression), build((SHAPE, dtype, "channels_last")))
+case("clamp tensors", ("x, y, z", "torch.clamp(x, y, z)"), build((SHAPE,), ((5,),), ((4, 1),)))
+for a, b in itertools.product((torch.float32, torch.int64, torch.float64, torch.bool), repeat=2):
+    case("where/%s,%s" % (label(a), label(b)), ("c, x, y", "torch.where(c, x, y)"), build((SHAPE, torch.bool), (SHAPE, a, "channels_last"), ((5,), b)))
+case("where scalar", ("c, x", "torch.where(c, x, 2.5)"), build((SHAPE, torch.bool), (SHAPE,)))
+for layout in LAYOUTS:
+    case("masked_fill/" + layout, ("x, m", "x.masked_fill(m, -1.0)"), build((SHAPE, torch.float32, layout), ((4, 5), torch.bool)))
+    case("addcmul/" + layout, ("x, y, z", "torch.addcmul(x, y, z, value=2)"), build((SHAPE, torch.float32, layout), (SHAPE,), ((5,),)))
+    case("addcdiv/" + layout, ("x, y, z", "torch.addcdiv(x, y, z, value=0.5)"), build((SHAPE, torch.float32, layout), (SHAPE,), ((5,),)))
+    case("lerp/" + layout, ("x, y", "torch.lerp(x, y, 0.3)"), build((SHAPE, torch.float32, layout), (SHAPE,)))
+case("lerp tensor", ("x, y, z", "torch.lerp(x, y, z)"), build((SHAPE,), (SHAPE,), (SHAPE,)))
+
+# ---- in place, conversions, fills
+
+for op in ("add_(y)", "mul_(y)", "sub_(y, alpha=2)", "div_(y)", "copy_(y)", "eq_(y)"):
+    for layout in LAYOUTS[:5]:
+        case("%s/%s" % (op, layout), ("x, y", "x.clone().%s" % op), build((SHAPE, torch.float32, layout), ((3, 1, 1),)))
+for op in ("relu_()", "sigmoid_()", "clamp_(-1.0, 1.0)", "zero_()", "fill_(2.5)", "exp_()", "neg_()"):
+    case(op, ("x", "x.clone().%s" % op), build((SHAPE, torch.float32, "channels_last")))
+for a, b in itertools.product(ALL + (torch.float16, torch.bfloat16), repeat=2):
+    case("to/%s,%s" % (label(a), label(b)), ("x", "x.to(%s)" % b), lambda a=a: [tensor((3, 4), a, special=False, low=0.0)])
+for layout in LAYOUTS:
+    case("to half/" + layout, ("x", "x.to(torch.float16)"), build((SHAPE, torch.float32, layout)))
+    case("to copy/" + layout, ("x", "x.to(torch.float32, copy=True)"), build((SHAPE, torch.float32, layout)))
+    case("to format/" + layout, ("x", "x.to(torch.float64, memory_format=torch.channels_last)"), build((SHAPE, torch.float32, layout)))
+    case("type_as/" + layout, ("x, y", "x.type_as(y)"), build((SHAPE, torch.float32, layout), ((1,), torch.int64)))
+case("half precision", ("x, y", "(x * y + 1) / 3"), build((SHAPE, torch.bfloat16), (SHAPE, torch.bfloat16)))
+case("chain", ("x, y", "torch.sigmoid(x * 2 + y).relu() - 0.5"), build((SHAPE,), ((5,),)))

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Normalisation and losses against PyTorch. CASES: (name, source of a scripted function f, builder of its arguments).
+import torch
+
+
+def random(*sizes, seed=0):
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(seed)) * 2 + 3
+
+
+def prelude(layout, rank):
+    """The line that gives x its layout: inputs come contiguous."""
+    return {
+        "contiguous": "",
+        "channels_last": f"    x = x.contiguous(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})\n",
+        "transposed": "    x = x.transpose(-1, -2).contiguous().transpose(-1, -2)\n",
+        "sliced": "    x = torch.cat([x, x], 1)[:, ::2]\n",
+    }[layout]
+
+
+def statistics(channels):
+    return (random(channels, seed=1), random(channels, seed=2), random(channels, seed=3), random(channels, seed=4).abs() + 0.1)
+
+
+FIVE = "x: Tensor, w: Tensor, b: Tensor, m: Tensor, v: Tensor"
+CASES = []
+SIZES = [(4, 6), (3, 6, 5), (2, 6, 5, 7), (2, 6, 3, 4, 5), (2, 6, 1, 1)]
+for sizes in SIZES:
+    layouts = ["contiguous"] + (["channels_last"] if len(sizes) > 3 else []) + (["transposed"] if len(sizes) > 2 else []) + (
+        ["sliced"] if len(sizes) == 4 else [])
+    for layout in layouts:
+        def build(sizes=sizes):
+            return (random(*sizes),) + statistics(sizes[1])
+
+        name = f"{sizes}-{layout}"
+        before = prelude(layout, len(sizes))
+        for training in (False, True):
+            CASES.append((f"batch_norm-{training}-{name}", f"def f({FIVE}) -> Tuple[Tensor, Tensor, Tensor]:\n{before}"
+                          "    m = m.clone()\n    v = v.clone()\n"
+                          f"    y = torch.batch_norm(x, w, b, m, v, {training}, 0.1, 1e-05, False)\n    return y, m, v\n", build))
+        CASES.append((f"native_batch_norm-{name}", f"def f({FIVE}) -> Tuple[Tensor, Tensor, Tensor]:\n{before}"
+                      "    return torch.native_batch_norm(x, w, b, m, v, True, 0.1, 1e-05)\n", build))
+        CASES.append((f"group_norm-{name}", f"def f({FIVE}) -> Tensor:\n{before}    return torch.group_norm(x, 2, w, b, 1e-05)\n", build))
+        if len(sizes) > 2 and sizes[-1] > 1:
+            CASES.append((f"instance_norm-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
+                          "    return torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)\n", build))
+            CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
+                          "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
+
+THREE = "x: Tensor, w: Tensor, b: Tensor"
+for name, sizes, shape, order in [("tokens", (1, 197, 768), (768,), None), ("convnext", (2, 96, 7, 9), (96,), (0, 2, 3, 1)),
+                                  ("swapped", (2, 7, 9, 96), (96,), (0, 2, 1, 3)), ("planes", (3, 4, 5, 6), (5, 6), None),
+                                  ("all", (4, 5), (4, 5), None), ("inner", (4, 6, 5), (6,), (0, 2, 1))]:
+    def build(sizes=sizes, shape=shape):
+        return (random(*sizes), random(*shape, seed=1), random(*shape, seed=2))
+
+    before = f"    x = x.permute({list(order)})\n" if order else ""
+
+    CASES.append((f"layer_norm-{name}", f"def f({THREE}) -> Tensor:\n{before}    return torch.layer_norm(x, {list(shape)}, w, b, 1e-06)\n",
+                  build))
+    CASES.append((f"layer_norm-plain-{name}", f"def f({THREE}) -> Tensor:\n{before}    return torch.layer_norm(x, {list(shape)})\n", build))
+    CASES.append((f"native_layer_norm-{name}", f"def f({THREE}) -> Tuple[Tensor, Tensor, Tensor]:\n{before}"
+                  f"    return torch.native_layer_norm(x, {list(shape)}, w, b, 1e-05)\n", build))
+CASES.append(("local_response_norm", "def f(x: Tensor) -> Tensor:\n"
+              "    return torch.nn.functional.local_response_norm(x, 3, 0.0001, 0.75, 1.0)\n", lambda: (random(2, 6, 5, 5),)))
+CASES.append(("normalize", "def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.normalize(x, 2.0, 1)\n",
+              lambda: (random(2, 6, 5),)))
+
+PAIR = "x: Tensor, t: Tensor"
+for loss in ["mse_loss(x, t, {})", "l1_loss(x, t, {})", "smooth_l1_loss(x, t, {}, 0.3)", "huber_loss(x, t, {}, 0.7)",
+             "binary_cross_entropy(torch.sigmoid(x), torch.sigmoid(t), None, {})",
+             "binary_cross_entropy_with_logits(x, torch.sigmoid(t), None, None, {})", "kl_div(x, torch.sigmoid(t), {})",
+             "soft_margin_loss(x, torch.sign(t), {})", "hinge_embedding_loss(x, torch.sign(t), 1., {})"]:
+    for reduction in (0, 1, 2):
+        CASES.append((f"{loss.split('(')[0]}-{reduction}", f"def f({PAIR}) -> Tensor:\n"
+                      f"    return torch.ops.aten.{loss.format(reduction)}\n", lambda: (random(3, 4) - 3, random(3, 4, seed=1) - 3)))
+for reduction in (0, 1, 2):
+    for smoothing in (0.0, 0.2):
+        CASES.append((f"cross_entropy_loss-{reduction}-{smoothing}", f"def f(x: Tensor, t: Tensor, w: Tensor) -> Tensor:\n"
+                      f"    return torch.ops.aten.cross_entropy_loss(x, t, w, {reduction}, -100, {smoothing})\n",
+                      lambda: (random(2, 4, 3), torch.tensor([[0, 1, -100], [3, 2, 2]]), random(4, seed=1).abs())))
+    CASES.append((f"nll_loss2d-{reduction}", f"def f(x: Tensor, t: Tensor) -> Tensor:\n"
+                  f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
+                  lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))

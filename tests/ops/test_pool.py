@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Pooling against PyTorch. CASES: (name, source of a scripted function f, builder of its arguments).
+import torch
+
+
+def prelude(layout, rank):
+    """The line that gives x its layout: inputs come contiguous."""
+    return {
+        "contiguous": "",
+        "channels_last": f"    x = x.contiguous(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})\n",
+        "transposed": "    x = x.transpose(-1, -2).contiguous().transpose(-1, -2)\n",
+        "nan": "",
+        "sliced": "    x = torch.cat([x, x], 1)[:, ::2]\n",
+    }[layout]
+
+
+def image(*sizes, layout="contiguous", seed=0):
+    x = torch.randn(*sizes, generator=torch.Generator().manual_seed(seed))
+    if layout == "nan":
+        x.view(-1)[::7] = float("nan")
+        x.view(-1)[3::11] = -float("inf")
+    return x
+
+
+def source(expression, arguments="x: Tensor", result="Tensor", before=""):
+    return f"def f({arguments}) -> {result}:\n{before}    return {expression}\n"
+
+
+PAIR = "Tuple[Tensor, Tensor]"
+LAYOUTS = ["contiguous", "channels_last", "transposed", "sliced", "nan"]
+CASES = []
+
+
+def add(name, expression, *sizes, result="Tensor", layouts=LAYOUTS, dtype=None):
+    convert = f"    x = x.to({dtype})\n" if dtype else ""
+    for layout in layouts:
+        CASES.append((f"{name}-{layout}", source(expression, result=result, before=convert + prelude(layout, len(sizes))),
+                      lambda sizes=sizes, layout=layout: (image(*sizes, layout=layout),)))
+
+
+WINDOWS = ["[3, 3], [2, 2], [1, 1], [1, 1], False", "[2, 3], [], [0, 1], [1, 1], True", "[3, 3], [2, 2], [1, 1], [2, 2], True",
+           "[1, 1], [1, 1], [0, 0], [1, 1], False", "[2, 2], [3, 3], [1, 1], [4, 4], True"]
+for i, window in enumerate(WINDOWS):
+    add(f"max_pool2d-{i}", f"torch.max_pool2d(x, {window})", 2, 5, 9, 7)
+    add(f"max_pool2d_indices-{i}", f"torch.ops.aten.max_pool2d_with_indices(x, {window})", 2, 5, 9, 7, result=PAIR)
+add("max_pool2d-unbatched", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 5, 9, 7, layouts=["contiguous", "transposed"])
+add("max_pool2d-one-channel", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 1, 1, 9, 7, layouts=["contiguous", "channels_last"])
+for dtype in (torch.float64, torch.bfloat16):
+    add(f"max_pool2d-{dtype}", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=dtype)
+add("max_pool1d", "torch.max_pool1d(x, [3], [2], [1])", 2, 3, 8, layouts=["contiguous", "transposed"])
+add("max_pool1d_indices", "torch.max_pool1d_with_indices(x, [3], [2], [1])", 2, 3, 8, result=PAIR,
+    layouts=["contiguous", "transposed"])
+add("max_pool3d", "torch.max_pool3d(x, [3, 3, 3], [2, 2, 2], [1, 1, 1])", 2, 4, 5, 6, 7)
+add("max_pool3d_indices", "torch.ops.aten.max_pool3d_with_indices(x, [2, 3, 1], [], [0, 1, 0], [1, 1, 2], True)", 2, 4, 5, 6, 7,
+    result=PAIR)
+
+AVERAGES = ["[3, 3], [2, 2], [1, 1], False, True, None", "[2, 3], [], [0, 1], True, False, None",
+            "[3, 3], [2, 2], [1, 1], True, True, None", "[3, 3], [2, 2], [1, 1], True, False, 5",
+            "[9, 7], [1, 1], [4, 3], False, True, None"]
+for i, window in enumerate(AVERAGES):
+    add(f"avg_pool2d-{i}", f"torch.ops.aten.avg_pool2d(x, {window})", 2, 5, 9, 7)
+add("avg_pool2d-int64", "torch.ops.aten.avg_pool2d((x * 100).to(torch.int64), [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7,
+    layouts=["contiguous", "channels_last"])
+add("avg_pool1d", "torch.avg_pool1d(x, [3], [2], [1], True, False)", 2, 3, 8, layouts=["contiguous", "transposed"])
+add("avg_pool3d", "torch.ops.aten.avg_pool3d(x, [2, 3, 2], [2, 1, 2], [1, 1, 0], True, False)", 2, 4, 5, 6, 7)
+
+for size in ("[1, 1]", "[3, 4]", "[9, 7]", "[12, 2]"):
+    add(f"adaptive_avg_pool2d-{size}", f"torch.ops.aten.adaptive_avg_pool2d(x, {size})", 2, 5, 9, 7)
+    add(f"_adaptive_avg_pool2d-{size}", f"torch.ops.aten._adaptive_avg_pool2d(x, {size})", 2, 5, 9, 7)
+    add(f"adaptive_max_pool2d-{size}", f"torch.ops.aten.adaptive_max_pool2d(x, {size})", 2, 5, 9, 7, result=PAIR)
+add("adaptive_avg_pool2d-large", "torch.ops.aten.adaptive_avg_pool2d(x, [1, 1])", 2, 30, 61, 63)
+add("adaptive_avg_pool1d", "torch.adaptive_avg_pool1d(x, [3])", 2, 3, 8, layouts=["contiguous", "transposed"])
+add("adaptive_max_pool1d", "torch.adaptive_max_pool1d(x, [3])", 2, 3, 8, result=PAIR, layouts=["contiguous", "transposed"])
+add("adaptive_avg_pool3d", "torch.ops.aten.adaptive_avg_pool3d(x, [2, 3, 4])", 2, 4, 5, 6, 7)
+add("adaptive_avg_pool3d-1", "torch.ops.aten.adaptive_avg_pool3d(x, [1, 1, 1])", 2, 4, 5, 6, 7)
+add("adaptive_max_pool3d", "torch.ops.aten.adaptive_max_pool3d(x, [2, 3, 4])", 2, 4, 5, 6, 7, result=PAIR)
+
+for layout in ("contiguous", "channels_last"):
+    CASES.append((f"max_unpool2d-{layout}", "def f(x: Tensor) -> Tensor:\n" + prelude(layout, 4) +
+                  "    y, i = torch.ops.aten.max_pool2d_with_indices(x, [2, 2], [2, 2])\n"
+                  "    return torch.ops.aten.max_unpool2d(y, i, [8, 6])\n", lambda: (image(2, 5, 8, 6),)))
+CASES.append(("fractional_max_pool2d", source("torch.ops.aten.fractional_max_pool2d(x, [2, 3], [4, 5], r)", "x: Tensor, r: Tensor", PAIR),
+              lambda: (image(2, 3, 11, 13), torch.rand(2, 3, 2, generator=torch.Generator().manual_seed(1)))))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Resizing and grid sampling against PyTorch. CASES: (name, source of a scripted function f, builder of its arguments).
+import torch
+
+CASES = []
+
+
+def prelude(layout, rank):
+    """The line that gives x its layout: inputs come contiguous."""
+    return {
+        "contiguous": "",
+        "channels_last": f"    x = x.contiguous(memory_format=torch.channels_last{'_3d' if rank == 5 else ''})\n",
+        "transposed": "    x = x.transpose(-1, -2).contiguous().transpose(-1, -2)\n",
+        "sliced": "    x = torch.cat([x, x], 1)[:, ::2]\n",
+    }[layout]
+
+
+def image(*sizes):
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(0))
+
+
+def add(name, expression, *sizes, before="", layouts=("contiguous", "channels_last", "transposed")):
+    for layout in layouts:
+        CASES.append((f"{name}-{layout}", f"def f(x: Tensor) -> Tensor:\n{before}{prelude(layout, len(sizes))}    return {expression}\n",
+                      lambda: (image(*sizes),)))
+
+
+def op(name, *arguments):
+    return f"torch.ops.aten.{name}(x, {', '.join(str(a) for a in arguments)})"
+
+
+SIZES = [[1, 1], [2, 3], [14, 10], [7, 5], [13, 11], [3, 17]]
+SCALES = [[2.0, 2.0], [0.5, 1.7], [1.3, 0.4], [0.6, 0.99]]
+NEAREST = ["upsample_nearest2d", "_upsample_nearest_exact2d"]
+WEIGHTED = ["upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa"]
+for size in SIZES:
+    for name in NEAREST:
+        add(f"{name}-{size}", op(name, size, None, None), 2, 5, 7, 5)
+    for name in WEIGHTED:
+        for align in (False, True):
+            add(f"{name}-{size}-{align}", op(name, size, align, None, None), 2, 5, 7, 5)
+for scale in SCALES:
+    for name in NEAREST:
+        add(f"{name}.vec-{scale}", op(name, None, scale), 2, 5, 7, 5)
+    for name in WEIGHTED:
+        for align in (False, True):
+            add(f"{name}.vec-{scale}-{align}", op(name, None, align, scale), 2, 5, 7, 5)
+add("upsample_nearest2d-uint8", op("upsample_nearest2d", [9, 8], None, None), 2, 5, 7, 5, before="    x = (x * 50).to(torch.uint8)\n")
+add("upsample_bilinear2d-float64", op("upsample_bilinear2d", [9, 8], False, None, None), 2, 5, 7, 5, before="    x = x.to(torch.float64)\n")
+for size in ([1], [4], [9], [18], [20]):
+    plain = ("contiguous", "transposed")
+    add(f"upsample_nearest1d-{size}", op("upsample_nearest1d", size, None), 2, 3, 9, layouts=plain)
+    add(f"_upsample_nearest_exact1d-{size}", op("_upsample_nearest_exact1d", size, None), 2, 3, 9, layouts=plain)
+    for align in (False, True):
+        add(f"upsample_linear1d-{size}-{align}", op("upsample_linear1d", size, align, None), 2, 3, 9, layouts=plain)
+for size in ([1, 1, 1], [4, 5, 6], [8, 10, 12], [3, 7, 11]):
+    add(f"upsample_nearest3d-{size}", op("upsample_nearest3d", size, None, None, None), 2, 3, 4, 5, 6)
+    for align in (False, True):
+        add(f"upsample_trilinear3d-{size}-{align}", op("upsample_trilinear3d", size, align, None, None, None), 2, 3, 4, 5, 6)
+add("upsample_trilinear3d.vec", op("upsample_trilinear3d", None, False, [0.5, 1.7, 2.0]), 2, 3, 4, 5, 6)
+for mode, extra in [("nearest", ""), ("bilinear", ", align_corners=False"), ("bicubic", ", align_corners=True"), ("area", "")]:
+    add(f"interpolate-{mode}", f"torch.nn.functional.interpolate(x, size=[9, 6], mode='{mode}'{extra})", 2, 5, 7, 5)
+    add(f"interpolate-scale-{mode}", f"torch.nn.functional.interpolate(x, scale_factor=1.7, mode='{mode}'{extra})", 2, 5, 7, 5)
+
+for mode in (0, 1, 2):
+    for padding in (0, 1, 2):
+        for align in (False, True):
+            head, code = "def f(x: Tensor, g: Tensor) -> Tensor:\n", f"    return torch.grid_sampler(x, g, {mode}, {padding}, {align})\n"
+            for layout in ("contiguous", "channels_last"):
+                CASES.append((f"grid_sampler-{mode}-{padding}-{align}-{layout}", head + prelude(layout, 4) + code, lambda: (
+                    image(2, 4, 5, 6), torch.rand(2, 3, 7, 2, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
+            if mode < 2:
+                CASES.append((f"grid_sampler3d-{mode}-{padding}-{align}", head + code, lambda: (
+                    image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
+for align in (False, True):
+    CASES.append((f"affine_grid_generator-{align}", f"def f(x: Tensor) -> Tensor:\n"
+                  f"    return torch.affine_grid_generator(x, [2, 3, 4, 5], {align})\n", lambda: (image(2, 2, 3),)))
+    CASES.append((f"affine_grid_generator3d-{align}", f"def f(x: Tensor) -> Tensor:\n"
+                  f"    return torch.affine_grid_generator(x, [2, 3, 4, 5, 6], {align})\n", lambda: (image(2, 3, 4),)))

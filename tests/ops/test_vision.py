@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# torchvision's operators against torchvision. CASES: (name, source of a scripted function f, builder of its arguments).
+import torch
+import torchvision  # noqa: F401  registers the operators
+
+CASES = []
+
+
+def boxes(count, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    corners = torch.rand(count, 4, generator=generator) * 50
+    corners[:, 2:] += corners[:, :2]
+    scores = torch.rand(count, generator=generator)
+    scores[::5] = 0.5
+    return corners, scores
+
+
+def regions(count, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    samples = torch.randint(0, 3, (count, 1), generator=generator).float()
+    corners = torch.rand(count, 4, generator=generator) * 20
+    corners[:, 2:] += corners[:, :2]
+    return torch.cat([samples, corners], 1)
+
+
+def image():
+    return torch.randn(3, 8, 20, 17, generator=torch.Generator().manual_seed(0))
+
+
+for count in (0, 1, 5, 200):
+    for threshold in (0.0, 0.3, 0.9):
+        CASES.append((f"nms-{count}-{threshold}", f"def f(b: Tensor, s: Tensor) -> Tensor:\n"
+                      f"    return torch.ops.torchvision.nms(b, s, {threshold})\n", lambda count=count: boxes(count)))
+PAIR = "Tuple[Tensor, Tensor]"
+for layout, before in (("contiguous", ""), ("channels_last", "    x = x.contiguous(memory_format=torch.channels_last)\n")):
+    for name, call, result in [("roi_align", "roi_align(x, r, 0.5, 3, 2, -1, False)", "Tensor"),
+                               ("roi_align-aligned", "roi_align(x, r, 0.5, 3, 2, 2, True)", "Tensor"),
+                               ("roi_pool", "roi_pool(x, r, 0.5, 3, 2)", PAIR), ("ps_roi_align", "ps_roi_align(x, r, 0.5, 2, 2, -1)", PAIR),
+                               ("ps_roi_pool", "ps_roi_pool(x, r, 0.5, 2, 2)", PAIR)]:
+        CASES.append((f"{name}-{layout}", f"def f(x: Tensor, r: Tensor) -> {result}:\n{before}    return torch.ops.torchvision.{call}\n",
+                      lambda: (image(), regions(5))))
+CASES.append(("deform_conv2d", "def f(x: Tensor, w: Tensor, o: Tensor, m: Tensor, b: Tensor) -> Tensor:\n"
+              "    return torch.ops.torchvision.deform_conv2d(x, w, o, m, b, 1, 1, 1, 1, 1, 1, 2, 2, True)\n",
+              lambda: (torch.randn(2, 4, 9, 8), torch.randn(6, 2, 3, 3), torch.randn(2, 36, 9, 8), torch.rand(2, 18, 9, 8), torch.randn(6))))

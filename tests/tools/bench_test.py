@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper bench and speed_benchmark_torch: their figures and lines."""
+import json
+import os
+
+from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
+
+CLASSIFIER = os.path.join(DEMO, "classifier.ptl")
+FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per second: [0-9.e+]+\n$"
+
+
+class Bench(ToolCase):
+    def test_json(self):
+        done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 4, "--threads", 1, "--json")
+        found = json.loads(done.stdout)
+        self.assertEqual(len(found["iter_ms"]), 4)
+        self.assertAlmostEqual(found["median_ms"], float(np.median(found["iter_ms"])), places=3)
+        self.assertEqual((found["threads"], found["device"]), (1, "cpu"))
+        for key in ["load_ms", "first_ms", "peak_rss_kb", "allocations_per_iter"]:
+            self.assertIn(key, found)
+        self.assertGreater(found["peak_rss_kb"], 1000)
+
+    def test_inputs(self):
+        self.save("x.npy", np.ones((2, 2), "float32"))
+        self.assertIn("median", self.call("bench", VALUES, "-i", "x.npy", "-i", "3").stdout)
+        self.call("bench", BUNDLED, "--bundled", "1", "--iter", 1, "--warmup", 0)
+        self.call("bench", VALUES, "--method", "count", "--iter", 2)
+        self.fails("bench", VALUES, "--input-dims", "1,x", says="--input-dims")
+        self.fails("bench", VALUES, "--input-dims", "1000000,1000000,1000", says="--input-dims")
+        self.fails("bench", VALUES, "--profile", "-i", "x.npy", says="--profile")
+
+
+class SpeedBenchmark(ToolCase):
+    def bench(self, *arguments, status=0):
+        return self.call(*arguments, program="speed_benchmark_torch", status=status)
+
+    def test_lines(self):
+        done = self.bench(f"--model={CLASSIFIER}", "--input_dims=1,3,96,96", "--input_type", "float", "--warmup=1", "--iter", "3")
+        self.assertRegex(done.stdout, "^Starting benchmark\\.\nRunning warmup runs\\.\nMain runs\\.\n" + FINISHED)
+
+    def test_report_pep(self):
+        done = self.bench("--model", BUNDLED, "--use_bundled_input=0", "--iter=2", "--report_pep=true")
+        line = r'PyTorchObserver {"type": "NET", "unit": "us", "metric": "latency", "value": "\d+"}' + "\n"
+        self.assertRegex(done.stdout, "Main runs\\.\n" + line * 2 + FINISHED)
+
+    def test_flags(self):
+        self.bench("--model", CLASSIFIER, "--input_dims", "1,3,96,96", "--input_type", "float", "--input_memory_format", "channels_last",
+                   "--use_caching_allocator", "--iter", "1", "--print_output=false", "--pthreadpool_size=1", "--noreport_pep")
+        done = self.bench("--model", BUNDLED, "--use_bundled_input", "1", "--print_output", "--iter=1")
+        self.assertIn("50.0, 50.0", done.stdout.split("\n")[0])
+        self.assertIn("--input_dims", self.bench("--help").stdout)
+
+    def test_failures(self):
+        done = self.bench("--model", CLASSIFIER, "--dance", status=1)
+        self.assertIn("Failed to parse command line flags!", done.stderr)
+        done = self.bench("--model", CLASSIFIER, "--use_bundled_input=0", status=1)
+        self.assertEqual(done.stderr, "Model does not have bundled inputs.  Before saving,\n"
+                                      "use torch.utils.bundled_inputs.augment_model_with_bundled_inputs.\n")
+        done = self.bench("--model", BUNDLED, "--use_bundled_input=2", status=1)
+        self.assertEqual(done.stderr, "Model has only 2 bundled inputs.\n")
+        done = self.bench("--model", CLASSIFIER, "--input_dims=1;2", "--input_type=float", status=1)
+        self.assertIn("Input dims and type should have the same number of items.", done.stderr)
+        done = self.bench("--model", CLASSIFIER, "--input_dims=1", "--input_type=char", status=1)
+        self.assertIn("Unsupported input type: char", done.stderr)
+        self.assertIn("--vulkan", self.bench("--model", CLASSIFIER, "--vulkan", status=1).stderr)
+
+
+if __name__ == "__main__":
+    main()

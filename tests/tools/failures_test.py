@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Wrong usage, failing work, and that nothing half-written is left behind."""
+import os
+import signal
+import stat
+import subprocess
+import time
+
+from toolcase import BIN, DEMO, VALUES, ToolCase, main, np
+
+COMMANDS = ["run", "classify", "segment", "inspect", "ops", "bench"]
+
+
+class Usage(ToolCase):
+    def test_help(self):
+        text = self.call("--help").stdout
+        for command in COMMANDS:
+            self.assertIn(command, text)
+            self.assertTrue(self.call(command, "--help").stdout.startswith(f"usage: taper {command} "))
+        self.assertRegex(self.call("--version").stdout, r"^taper \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage(self):
+        picture = os.path.join(DEMO, "images", "lake.jpg")
+        for arguments in [[], ["dance"], ["--dance"]] + [[command] for command in COMMANDS] + [
+                ["run", "a", "b"], ["run", "a", "--dance"], ["run", "a", "-i"], ["run", "a", "--threads", "0"],
+                ["run", "a", "--threads", "2x"], ["run", "a", "--json=1"], ["run", "a", "--device", "toaster"],
+                ["run", "a", "--bundled", "-1"], ["run", "a", "--bundled", "0", "-i", "1"], ["run", "a", "--calls", "c", "-i", "1"],
+                ["run", "a", "--disable", "no_such_pass"], ["classify", "a"], ["classify", "a", picture, "--size", "224"],
+                ["classify", "a", picture, "--mean", "1,2"], ["classify", "a", picture, "--top", "none"],
+                ["segment", "a", picture], ["bench", "a", "--iter", "0"], ["bench", "a", "-i", "1", "--bundled", "0"]]:
+            with self.subTest(arguments):
+                self.assertIn("usage: taper", self.fails(*arguments, status=2).stderr)
+
+    def test_unavailable(self):
+        self.fails("run", VALUES, "--device", "vulkan", says="vulkan")
+
+
+class Failures(ToolCase):
+    def test_files(self):
+        for command in ["run", "inspect", "ops", "bench"]:
+            self.fails(command, "absent.ptl", says="absent.ptl")
+            self.fails(command, self.write("bad.ptl", b"not a model"), says="bad.ptl")
+        self.fails("run", self.folder.name, says=self.folder.name)
+        self.fails("classify", VALUES, "absent.jpg", says="absent.jpg")
+
+    def test_outputs_are_whole_or_absent(self):
+        x = self.save("x.npy", np.ones((2, 2), "float32"))
+        self.fails("run", VALUES, "--method", "refuse", "-i", "5", "-o", "out.npz", says="too large")
+        self.fails("run", VALUES, "-i", "absent.npy", "-o", "out.npz")
+        self.fails("run", VALUES, "-i", x, "-o", "absent/out.npz", says="absent/out.npz")
+        self.fails("run", VALUES, "-i", x, "-o", self.folder.name, says=self.folder.name)
+        self.fails("run", VALUES, "-i", x, "-o", "/dev/full", says="/dev/full")
+
+    def test_an_old_output_survives_failure(self):
+        self.write("out.npz", "old")
+        self.fails("run", VALUES, "--method", "refuse", "-i", "5", "-o", "out.npz")
+        with open(self.path("out.npz")) as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_links_and_devices_stay(self):
+        x = self.save("x.npy", np.ones((2, 2), "float32"))
+        os.symlink("real.npz", self.path("link.npz"))
+        self.write("real.npz", "old")
+        self.call("run", VALUES, "-i", x, "-o", "link.npz")
+        self.assertTrue(os.path.islink(self.path("link.npz")))
+        self.assertEqual(np.load(self.path("real.npz"))["output"].shape, (2, 2))
+        self.call("run", VALUES, "-i", x, "-o", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([os.path.join(BIN, "taper"), "inspect", VALUES], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("taper: error: standard output", done.stderr)
+
+    def test_a_signal_leaves_nothing(self):
+        calls = ",".join(['{"method": "count"}'] * 60000)
+        self.write("calls.json", f"[{calls}]")
+        before = sorted(os.listdir(self.folder.name))
+        process = subprocess.Popen([os.path.join(BIN, "taper"), "run", VALUES, "--calls", "calls.json", "-o", "out.npz"],
+                                   cwd=self.folder.name)
+        for _ in range(500):  # until the unfinished file is there
+            if sorted(os.listdir(self.folder.name)) != before or process.poll() is not None:
+                break
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn(process.wait(timeout=60), (-signal.SIGTERM, 0))
+        left = set(os.listdir(self.folder.name)) - set(before)
+        self.assertTrue(left <= {"out.npz"}, left)
+
+
+class Inspection(ToolCase):
+    def test_inspect(self):
+        text = self.call("inspect", VALUES).stdout
+        self.assertIn("forward(x: Tensor, n: int) -> Tensor", text)
+        self.assertIn("aten::add.Scalar", text)
+        self.fails("inspect", VALUES, "--graph", says="--graph")
+
+    def test_inspect_json(self):
+        import json
+        found = json.loads(self.call("inspect", VALUES, "--json").stdout)
+        self.assertEqual((found["name"], found["tensors"], found["elements"]), ("__torch__.Values", 1, 6))
+        self.assertIn({"name": "real", "arguments": [{"name": "x", "type": "float"}], "returns": "float"}, found["methods"])
+        found = json.loads(self.call("inspect", os.path.join(DEMO, "classifier.ptl"), "--json").stdout)
+        self.assertEqual(list(found["extra_files"]), ["taper.json"])
+
+    def test_ops(self):
+        names = self.call("ops", VALUES).stdout.split("\n")[:-1]
+        self.assertEqual(names, sorted(names))
+        self.assertIn("aten::add_.Scalar", names)
+        config = self.call("ops", VALUES, "--config").stdout
+        self.assertIn("#define TAPER_USE_aten_add__Scalar 1\n", config)
+        self.assertIn("#define TAPER_USE_aten_t 1\n", config)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes data/values.ptl and data/bundled.ptl with PyTorch 1.13: one method for each kind of value that goes into or
+comes out of a model.  The files are kept; run this only to change them."""
+import os
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+import torch
+import torch.utils.bundled_inputs as bundled_inputs
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
+
+
+class Point(NamedTuple):
+    x: torch.Tensor
+    n: int
+
+
+class Values(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls: int = 0
+        self.register_buffer("weight", torch.arange(6, dtype=torch.float32).reshape(2, 3))
+
+    def forward(self, x: torch.Tensor, n: int = 2):
+        return x * n
+
+    @torch.jit.export
+    def same(self, x: torch.Tensor):
+        return x
+
+    @torch.jit.export
+    def same_any(self, x: Any) -> Any:
+        return x
+
+    @torch.jit.export
+    def real(self, x: float):
+        return x
+
+    @torch.jit.export
+    def ints(self, x: List[int]):
+        return x
+
+    @torch.jit.export
+    def scalars(self, i: int, f: float, b: bool, s: str, o: Optional[float]):
+        return i, f, b, s, o
+
+    @torch.jit.export
+    def pair(self, p: Tuple[torch.Tensor, int]) -> Tuple[torch.Tensor, int]:
+        return p[0] + p[1], p[1]
+
+    @torch.jit.export
+    def table(self, d: Dict[str, torch.Tensor]):
+        return d
+
+    @torch.jit.export
+    def numbered(self, d: Dict[int, float]):
+        return d
+
+    @torch.jit.export
+    def tensors(self, x: List[torch.Tensor]):
+        return x
+
+    @torch.jit.export
+    def nested(self, x: List[Tuple[int, List[float]]]):
+        return x
+
+    @torch.jit.export
+    def structure(self, x: torch.Tensor) -> Dict[str, List[Tuple[torch.Tensor, int]]]:
+        return {"a": [(x, 1), (x + 1, 2)], "b": [(x.t(), 3)]}
+
+    @torch.jit.export
+    def transposed(self, x: torch.Tensor):
+        return x.t()
+
+    @torch.jit.export
+    def expanded(self, x: torch.Tensor):
+        return x.expand(3, 4)
+
+    @torch.jit.export
+    def narrow(self, x: torch.Tensor):
+        return x.to(torch.bfloat16)
+
+    @torch.jit.export
+    def half(self, x: torch.Tensor):
+        return x.to(torch.half)
+
+    @torch.jit.export
+    def quantized(self, x: torch.Tensor):
+        return torch.quantize_per_tensor(x, 0.5, 3, torch.quint8)
+
+    @torch.jit.export
+    def dequantized(self, x: torch.Tensor):
+        return x.dequantize()
+
+    @torch.jit.export
+    def nothing(self):
+        return None
+
+    @torch.jit.export
+    def words(self):
+        return "say \"hi\"\n\tünïcode"
+
+    @torch.jit.export
+    def named(self, x: torch.Tensor):
+        return Point(x, 4)
+
+    @torch.jit.export
+    def add_one_(self, x: torch.Tensor):
+        return x.add_(1)
+
+    @torch.jit.export
+    def count(self) -> int:
+        self.calls += 1
+        return self.calls
+
+    @torch.jit.export
+    def says(self, x: int):
+        print("model says", x)
+        return x
+
+    @torch.jit.export
+    def refuse(self, x: int):
+        if x > 1:
+            raise ValueError("too large")
+        return x
+
+
+class Doubler(torch.nn.Module):
+    def forward(self, x: torch.Tensor, k: int = 2):
+        return x * k
+
+
+def main():
+    os.makedirs(DATA, exist_ok=True)
+    torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
+    model = torch.jit.script(Doubler())
+    bundled_inputs.augment_model_with_bundled_inputs(model, inputs=[(torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
+    model._save_for_lite_interpreter(os.path.join(DATA, "bundled.ptl"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper run: .npy files in, .npz archives out, against NumPy."""
+import json
+import zipfile
+
+from toolcase import BUNDLED, VALUES, ToolCase, main, np
+
+DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool"]
+RANDOM = np.random.default_rng(1)
+
+
+def numbers(dtype, shape):
+    values = RANDOM.integers(0, 100, shape)
+    return (values % 2 if dtype == "bool" else values).astype(dtype)
+
+
+class Npy(ToolCase):
+    def same(self, array):
+        self.save("in.npy", array)
+        result = self.run_npz(VALUES, "--method", "same", "-i", "in.npy")
+        self.assertEqual(list(result), ["output"])
+        native = array.dtype.newbyteorder("=")
+        self.assertEqual((result["output"].dtype, result["output"].shape), (native, array.shape))
+        self.assertEqual(result["output"].tobytes(), np.ascontiguousarray(array.astype(native)).tobytes())
+
+    def test_every_dtype(self):
+        for dtype in DTYPES:
+            with self.subTest(dtype):
+                self.same(numbers(dtype, (2, 3, 4)))
+
+    def test_shapes(self):
+        for shape in [(), (1,), (0,), (3, 0, 2), (1, 2, 3, 4, 5, 1, 2, 1)]:
+            with self.subTest(shape):
+                self.same(numbers("float32", shape))
+
+    def test_fortran_order(self):
+        for dtype in ["float32", "int64", "complex128", "bool"]:
+            with self.subTest(dtype):
+                self.same(np.asfortranarray(numbers(dtype, (3, 4, 5))))
+
+    def test_big_endian(self):
+        for dtype in [">f2", ">f4", ">f8", ">i2", ">i8", ">c8", ">c16"]:
+            with self.subTest(dtype):
+                self.same(numbers(dtype, (3, 4)))
+
+    def test_bits_survive(self):
+        self.same(np.array([np.nan, np.inf, -np.inf, -0.0, 1e-45, 3.4e38], "float32"))
+        self.same(np.array([2**63 - 1, -2**63, 2**53 + 1], "int64"))
+
+    def test_versions_of_the_format(self):
+        array = numbers("float32", (2, 2))
+        for version in [(1, 0), (2, 0), (3, 0)]:
+            with open(self.path("in.npy"), "wb") as file:
+                np.lib.format.write_array(file, array, version)
+            np.testing.assert_array_equal(self.run_npz(VALUES, "--method", "same", "-i", "in.npy")["output"], array)
+
+    def test_refused_dtypes(self):
+        for dtype in ["uint16", "uint64", "U3", "M8[s]"]:
+            self.save("in.npy", np.zeros(2, dtype))
+            self.fails("run", VALUES, "-i", "in.npy", says="in.npy")
+        self.save("in.npy", np.zeros(2, [("a", "f4")]))
+        self.fails("run", VALUES, "-i", "in.npy", says="records")
+
+    def test_damaged_files(self):
+        self.save("good.npy", numbers("float32", (4, 4)))
+        with open(self.path("good.npy"), "rb") as file:
+            good = file.read()
+        for cut in [0, 5, 9, 40, 100, len(good) - 1]:
+            self.write("in.npy", good[:cut])
+            self.fails("run", VALUES, "-i", "in.npy", says="in.npy")
+        for old, new in [(b"(4, 4)", b"(4,-4)"), (b"(4, 4)", b"(4,49)"), (b"(4, 4)", b"(4 x4)"), (b"<f4", b"<q4"),
+                         (b"descr", b"descs"), (b"(4, 4), ", b"(9999999"), (b"(4, 4)", b"[4, 4]")]:
+            self.assertIn(old, good)
+            self.write("in.npy", good.replace(old, new))
+            self.fails("run", VALUES, "-i", "in.npy", says="in.npy")
+        self.fails("run", VALUES, "-i", "absent.npy", says="absent.npy")
+
+    def test_enormous_shapes(self):
+        header = "{'descr': '<f4', 'fortran_order': %s, 'shape': %s, }"
+        for order in ["False", "True"]:
+            for shape in ["(9223372036854775807, 9223372036854775807)", "(4294967296, 4294967296, 4)",
+                          "(99999999999999999999,)", "(1,)" * 2, "(1,1,1,1,1,1,1,1,1)"]:
+                text = (header % (order, shape)).encode()
+                self.write("in.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+                self.fails("run", VALUES, "-i", "in.npy", says="in.npy")
+
+
+class Npz(ToolCase):
+    def test_archive_is_whole(self):
+        self.save("in.npy", np.ones((2, 2), "float32"))
+        self.call("run", VALUES, "--method", "structure", "-i", "in.npy", "-o", "out.npz")
+        with zipfile.ZipFile(self.path("out.npz")) as archive:
+            self.assertIsNone(archive.testzip())
+            self.assertTrue(all(item.compress_type == zipfile.ZIP_STORED for item in archive.infolist()))
+
+    def test_structure(self):
+        x = self.save("in.npy", np.arange(6, dtype="float32").reshape(2, 3))
+        result = self.run_npz(VALUES, "--method", "structure", "-i", x)
+        x = np.load(x)
+        self.assertEqual(list(result), ["output.a.0.0", "output.a.0.1", "output.a.1.0", "output.a.1.1", "output.b.0.0",
+                                        "output.b.0.1"])
+        np.testing.assert_array_equal(result["output.a.1.0"], x + 1)
+        np.testing.assert_array_equal(result["output.b.0.0"], x.T)
+        self.assertEqual((result["output.b.0.1"].dtype, result["output.b.0.1"].shape, int(result["output.b.0.1"])),
+                         (np.dtype("int64"), (), 3))
+
+    def test_strided_results_are_contiguous(self):
+        x = np.arange(12, dtype="float32").reshape(3, 4)
+        result = self.run_npz(VALUES, "--method", "transposed", "-i", self.save("in.npy", x))["output"]
+        np.testing.assert_array_equal(result, x.T)
+        self.assertTrue(result.flags.c_contiguous)
+        row = np.arange(4, dtype="int64")
+        result = self.run_npz(VALUES, "--method", "expanded", "-i", self.save("in.npy", row))["output"]
+        np.testing.assert_array_equal(result, np.broadcast_to(row, (3, 4)))
+
+    def test_scalars(self):
+        result = self.run_npz(VALUES, "--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-i", "null")
+        self.assertEqual({k: (v.dtype.name, v.shape, v.item()) for k, v in result.items()},
+                         {"output.0": ("int64", (), 7), "output.1": ("float64", (), 0.5), "output.2": ("bool", (), True)})
+
+    def test_nothing(self):
+        self.assertEqual(self.run_npz(VALUES, "--method", "nothing"), {})
+
+    def test_bfloat16_as_float32(self):
+        x = np.array([1.0, -2.5, 3.140625, np.inf], "float32")
+        result = self.run_npz(VALUES, "--method", "narrow", "-i", self.save("in.npy", x))["output"]
+        self.assertEqual(result.dtype, np.dtype("float32"))
+        np.testing.assert_array_equal(result, x)
+
+    def test_quantized(self):
+        x = np.array([[0.0, 0.5, 1.0], [-1.0, 2.0, 200.0]], "float32")
+        result = self.run_npz(VALUES, "--method", "quantized", "-i", self.save("in.npy", x))
+        np.testing.assert_array_equal(result["output"], np.array([[3, 4, 5], [1, 7, 255]], "uint8"))
+        self.assertEqual((result["output.scale"].item(), result["output.zero_point"].item()), (0.5, 3))
+        self.assertEqual((result["output.scale"].dtype.name, result["output.zero_point"].dtype.name), ("float64", "int64"))
+
+    def test_quantized_inputs(self):
+        for dtype, kind in [("quint8", "uint8"), ("qint8", "int8"), ("qint32", "int32")]:
+            x = np.array([[0, 4, 100]], kind)
+            form = json.dumps({"@tensor": self.save("q.npy", x), "scale": 0.25, "zero_point": 4, "dtype": dtype})
+            result = self.run_npz(VALUES, "--method", "dequantized", "-i", form)["output"]
+            np.testing.assert_array_equal(result, (x.astype("float32") - 4) * 0.25)
+
+    def test_keys_beyond_ascii(self):
+        x = self.save("in.npy", np.ones(1, "float32"))
+        result = self.run_npz(VALUES, "--method", "table", "-i", json.dumps({"größe": "@" + x, "a/b": "@" + x}))
+        self.assertEqual(list(result), ["output.größe", "output.a/b"])
+
+
+class Calls(ToolCase):
+    def test_state_is_kept(self):
+        self.write("calls.json", json.dumps([{"method": "count", "inputs": []}] * 3))
+        result = self.run_npz(VALUES, "--calls", "calls.json")
+        self.assertEqual({k: v.item() for k, v in result.items()}, {"0.output": 1, "1.output": 2, "2.output": 3})
+
+    def test_inputs_and_default_method(self):
+        x = np.ones((2, 2), "float32")
+        self.save("x.npy", x)
+        calls = [{"inputs": ["@x.npy", 5]}, {"method": "forward", "inputs": ["x.npy"]}, {"method": "real", "inputs": [3]}]
+        self.write("calls.json", json.dumps(calls))
+        result = self.run_npz(VALUES, "--calls", "calls.json")
+        np.testing.assert_array_equal(result["0.output"], x * 5)
+        np.testing.assert_array_equal(result["1.output"], x * 2)
+        self.assertEqual(result["2.output"].item(), 3.0)
+
+    def test_a_raise_keeps_what_came_before(self):
+        self.write("calls.json", json.dumps([{"method": "refuse", "inputs": [i]} for i in (0, 1, 2, 0)]))
+        result = self.run_npz(VALUES, "--calls", "calls.json", status=1)
+        self.assertEqual({k: v.item() for k, v in result.items()}, {"0.output": 0, "1.output": 1})
+        done = self.call("run", VALUES, "--calls", "calls.json", "--json", status=1)
+        self.assertEqual(json.loads(done.stdout), [0, 1])
+        self.assertIn("too large", done.stderr.split("\n")[0])
+        self.assertIn("call 2", done.stderr.split("\n")[0])
+
+    def test_wrong_lists(self):
+        for text in ["{", "{}", "[3]", '[{"method": 3}]', '[{"inputs": {}}]']:
+            self.write("calls.json", text)
+            self.fails("run", VALUES, "--calls", "calls.json", "-o", "out.npz", says="calls.json")
+
+
+class Bundled(ToolCase):
+    def test_bundled(self):
+        np.testing.assert_array_equal(self.run_npz(BUNDLED, "--bundled", "0")["output"], np.full((2, 2), 3, "float32"))
+        np.testing.assert_array_equal(self.run_npz(BUNDLED, "--bundled", 1)["output"], np.full((1, 4), 50, "float32"))
+
+    def test_absent(self):
+        self.fails("run", BUNDLED, "--bundled", 2, says="only 2 bundled inputs")
+        self.fails("run", VALUES, "--bundled", 0, says="no bundled inputs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper classify: the classes that a model sees in pictures.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+#include "common/json_value.h"
+#include "common/stats.h"
+#include "common/tensor_data.h"
+#include "common/terminal.h"
+#include "taper/commands.h"
+#include "taper/vision.h"
+
+static const char usage[] = "usage: taper classify MODEL IMAGE… [options]\n\n"
+                            "Says what PNG or JPEG pictures show. Size, mean, std and labels come from the model's "
+                            "extra file taper.json; without\n"
+                            "one, pictures are prepared as torchvision does for ImageNet.\n\n"
+                            "  --top N             how many classes to show (default: 5)\n"
+                            "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE;
+
+enum { BAR_WIDTH = 24 };
+
+typedef struct classify_options {
+    model_options model;
+    vision_options vision;
+    arg_texts positional;
+    long top;
+    bool json;
+} classify_options;
+
+typedef struct ranking {
+    float *scores;
+    size_t count; // of classes
+    size_t *best;
+    size_t shown;
+    double milliseconds;
+} ranking;
+
+static void ranking_release(ranking *r)
+{
+    free(r->scores);
+    free(r->best);
+    *r = (ranking){0};
+}
+
+static int label_width(const char *label)
+{
+    int width = 0;
+    for (; *label != '\0'; label++) {
+        width += ((unsigned char)*label & 0xC0) != 0x80; // characters of UTF-8
+    }
+    return width;
+}
+
+static void put_ranking(const vision *v, const char *path, const image *picture, const ranking *r)
+{
+    const bool colors = terminal_has_colors(stdout);
+    char buffer[32];
+    int width = 0;
+    for (size_t i = 0; i < r->shown; i++) {
+        const int one = label_width(vision_label(v, r->best[i], buffer));
+        width = one > width ? one : width;
+    }
+    fputs(colors ? "\033[1m" : "", stdout);
+    text_put(stdout, path, strlen(path), false);
+    printf("%s  %dx%d, %.1f ms\n", colors ? "\033[0m" : "", picture->width, picture->height, r->milliseconds);
+    for (size_t i = 0; i < r->shown; i++) {
+        const char *label = vision_label(v, r->best[i], buffer);
+        const double part = (double)r->scores[r->best[i]];
+        printf("  %s%*s  %5.1f %%  ", label, width - label_width(label), "", 100 * part);
+        fputs(colors ? (i == 0 ? "\033[32m" : "\033[90m") : "", stdout);
+        terminal_bar(stdout, part, BAR_WIDTH);
+        fputs(colors ? "\033[0m\n" : "\n", stdout);
+    }
+}
+
+static void put_ranking_json(const vision *v, const char *path, const ranking *r, bool first)
+{
+    fputs(first ? "{\n  " : ",\n  ", stdout);
+    json_put_text(stdout, path, strlen(path));
+    fputs(": [", stdout);
+    for (size_t i = 0; i < r->shown; i++) {
+        char buffer[32];
+        const char *label = vision_label(v, r->best[i], buffer);
+        fputs(i != 0 ? ",\n    {\"label\": " : "\n    {\"label\": ", stdout);
+        json_put_text(stdout, label, strlen(label));
+        printf(", \"index\": %zu, \"probability\": ", r->best[i]);
+        json_put_float(stdout, r->scores[r->best[i]]);
+        fputc('}', stdout);
+    }
+    fputs("\n  ]", stdout);
+}
+
+static bool rank(const opened_model *opened, const taper_value *result, size_t top, ranking *r)
+{
+    taper_value *tensor;
+    taper_tensor_info info;
+    if (!vision_scores(opened, result, &tensor)) {
+        return false;
+    }
+    if (tensor_info(opened->path, tensor, opened->error, &info)) {
+        r->scores = tensor_floats(opened->path, &info, &r->count);
+    }
+    taper_value_release(tensor);
+    if (r->scores == NULL) {
+        return false;
+    }
+    if (r->count == 0) {
+        return error_report(opened->path, "the result holds no scores");
+    }
+    stats_to_probabilities(r->scores, r->count);
+    r->shown = top < r->count ? top : r->count;
+    r->best = calloc(r->shown, sizeof *r->best);
+    if (r->best == NULL) {
+        return error_report_memory(opened->path);
+    }
+    r->shown = stats_top(r->scores, r->count, r->shown, r->best);
+    return true;
+}
+
+static bool classify_picture(const classify_options *options, const opened_model *opened, const vision *v,
+                             const char *path, bool first)
+{
+    image picture;
+    taper_value *input = NULL, *result = NULL;
+    ranking r = {0};
+    if (!image_read(path, &picture)) {
+        return false;
+    }
+    bool done = vision_prepare(v, opened, path, &picture, &input);
+    if (done) {
+        const double begin = clock_seconds();
+        done = model_run(opened, NULL, &input, 1, &result);
+        r.milliseconds = (clock_seconds() - begin) * 1e3;
+    }
+    done = done && rank(opened, result, (size_t)options->top, &r);
+    if (done && options->json) {
+        put_ranking_json(v, path, &r, first);
+    } else if (done) {
+        fputs(first ? "" : "\n", stdout);
+        put_ranking(v, path, &picture, &r);
+    }
+    ranking_release(&r);
+    taper_value_release(result);
+    taper_value_release(input);
+    image_release(&picture);
+    return done;
+}
+
+static bool classify(const classify_options *options)
+{
+    const arg_texts *paths = &options->positional; // the model's first
+    opened_model opened;
+    vision v;
+    if (!model_open(&opened, paths->items[0], &options->model)) {
+        return false;
+    }
+    bool done = vision_create(&opened, &options->vision, false, &v);
+    if (done) {
+        size_t printed = 0;
+        for (size_t i = 1; done && i < paths->count; i++) {
+            done = classify_picture(options, &opened, &v, paths->items[i], i == 1);
+            printed += done;
+        }
+        fputs(printed != 0 && options->json ? "\n}\n" : "", stdout); // the pictures before a failing one are kept
+        vision_release(&v);
+    }
+    model_close(&opened);
+    return done;
+}
+
+int command_classify(int argc, char **argv)
+{
+    classify_options options = {.top = 5};
+    vision_options_init(&options.vision);
+    const arg_option rows[] = {
+        {"--top", 0, ARG_COUNT, &options.top, 1, 1000000},
+        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        VISION_OPTION_ROWS(options.vision),
+        MODEL_OPTION_ROWS(options.model),
+    };
+    const arg_table table = {
+        usage, rows, sizeof rows / sizeof *rows, 2, (size_t)argc, "MODEL or IMAGE is missing", &options.positional};
+    int status = args_parse(&table, argc, argv);
+    if (status == ARGS_GO_ON) {
+        status = model_options_check(&options.model, usage);
+    }
+    if (status == ARGS_GO_ON) {
+        options.model.print_to_stderr = options.json;
+        status = classify(&options) ? 0 : EXIT_WORK_FAILED;
+    }
+    args_release(&table);
+    return status;
+}

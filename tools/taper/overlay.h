@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Class maps: from a model's scores to one class for each pixel of a photo, and drawn over it.
+#ifndef TAPER_TOOLS_OVERLAY_H
+#define TAPER_TOOLS_OVERLAY_H
+
+#include <stdint.h>
+
+#include "common/image.h"
+#include "taper/vision.h"
+
+typedef struct class_map {
+    int width, height;
+    size_t classes;
+    uint16_t *classes_at;
+} class_map;
+
+// Scores 1xCxhxw or Cxhxw (the best class of each pixel, after bilinear upsampling to the photo's size; C = 1: above 0
+// or, for probabilities, above one half), or integers 1xhxw or hxw (classes, nearest). Failures are reported.
+bool class_map_create(const opened_model *opened, const taper_value *scores, int width, int height, class_map *map);
+void class_map_release(class_map *map);
+// Pixels of each class; map->classes numbers.
+void class_map_count(const class_map *map, uint64_t *pixels);
+
+void overlay_color(const vision *v, size_t index, unsigned char rgb[3]);
+// Whether pixels of a class stay as they are in the photo: class 0 when it is the background.
+bool overlay_is_background(const vision *v, const class_map *map, size_t index);
+void overlay_draw(const vision *v, const class_map *map, image *photo);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a picture becomes a model's input and what the result's numbers are called: from the model's extra file
+// taper.json
+//     {"task": …, "size": [W, H], "resize": N, "mean": [r, g, b], "std": [r, g, b], "labels": […], "colors":
+//     ["#rrggbb", …]}
+// and from options, which win. Without a file torchvision's presets hold.
+#ifndef TAPER_TOOLS_VISION_H
+#define TAPER_TOOLS_VISION_H
+
+#include "common/image.h"
+#include "taper/opened_model.h"
+
+typedef struct vision_options {
+    const char *labels; // a file
+    int size[2];        // 0: not given
+    double mean[3], std[3];
+} vision_options;
+
+#define VISION_OPTION_ROWS(o)                                                                                          \
+    {"--labels", 0, ARG_TEXT, &(o).labels, 0, 0}, {"--size", 0, ARG_SIZE, (o).size, 0, 0},                             \
+        {"--mean", 0, ARG_TRIPLE, (o).mean, 0, 0},                                                                     \
+    {                                                                                                                  \
+        "--std", 0, ARG_TRIPLE, (o).std, 0, 0                                                                          \
+    }
+
+#define VISION_OPTION_USAGE                                                                                            \
+    "  --labels FILE       names of the classes, one a line or a JSON array\n"                                         \
+    "  --size WxH          size of the model's input\n"                                                                \
+    "  --mean R,G,B        subtracted from the channels, which are in 0..1\n"                                          \
+    "  --std R,G,B         the channels are divided by it\n"
+
+typedef struct vision {
+    int width, height; // 0: as the shorter side asks for
+    int shorter;       // the shorter side is resized to this first; 0: the whole picture is resized to width x height
+    float mean[3], std[3];
+    char **labels;
+    size_t label_count;
+    unsigned char (*colors)[3];
+    size_t color_count;
+} vision;
+
+// Call before args_parse: not-a-number tells that --mean or --std was not given.
+void vision_options_init(vision_options *options);
+// Failures are reported. `segment` chooses the preset.
+bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v);
+void vision_release(vision *v);
+
+// A 1x3xHxW float tensor.
+bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
+                    taper_value **input);
+// "label", or "class 7" written to buffer.
+const char *vision_label(const vision *v, size_t index, char buffer[32]);
+
+// The tensor in a result: itself, dict entry "out", "logits" or the first, or the first item of a tuple. A new
+// reference.
+bool vision_scores(const opened_model *opened, const taper_value *result, taper_value **tensor);
+
+#endif
