@@ -16,13 +16,15 @@
 #include <arm_neon.h>
 #endif
 
-double bench_now(void) {
+double bench_now(void)
+{
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-float *bench_floats(size_t count) {
+float *bench_floats(size_t count)
+{
     const size_t bytes = (count * sizeof(float) + 64 + 63) / 64 * 64;
     float *p = aligned_alloc(64, bytes);
     if (p == NULL) {
@@ -37,18 +39,22 @@ float *bench_floats(size_t count) {
     return p;
 }
 
-void bench_free(float *p) {
+void bench_free(float *p)
+{
     free(p);
 }
 
-uint64_t bench_cpu(void) {
+uint64_t bench_cpu(void)
+{
     uint64_t cpu = 0;
 #if TAPER_ARCH_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) cpu |= TAPER_CPU_AVX2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        cpu |= TAPER_CPU_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         cpu |= TAPER_CPU_AVX512;
-    if (__builtin_cpu_supports("avx512vnni")) cpu |= TAPER_CPU_AVX512VNNI;
+    if (__builtin_cpu_supports("avx512vnni"))
+        cpu |= TAPER_CPU_AVX512VNNI;
 #elif TAPER_ARCH_ARM64
     cpu = TAPER_CPU_NEON;
 #endif
@@ -58,61 +64,78 @@ uint64_t bench_cpu(void) {
 #define STEPS 20000
 
 #if TAPER_ARCH_X86
-__attribute__((target("avx512f"))) static float peak_avx512(void) {
+__attribute__((target("avx512f"))) static float peak_avx512(void)
+{
     __m512 s[20];
     const __m512 x = _mm512_set1_ps(0.5f);
     TAPER_UNROLL
-    for (int i = 0; i < 20; i++) s[i] = _mm512_set1_ps((float)i);
+    for (int i = 0; i < 20; i++)
+        s[i] = _mm512_set1_ps((float)i);
     TAPER_NO_UNROLL
     for (int n = 0; n < STEPS; n++) {
         TAPER_UNROLL
-        for (int i = 0; i < 20; i++) s[i] = _mm512_fmadd_ps(s[i], x, x);
+        for (int i = 0; i < 20; i++)
+            s[i] = _mm512_fmadd_ps(s[i], x, x);
     }
-    for (int i = 1; i < 20; i++) s[0] = _mm512_add_ps(s[0], s[i]);
+    for (int i = 1; i < 20; i++)
+        s[0] = _mm512_add_ps(s[0], s[i]);
     return _mm512_cvtss_f32(s[0]);
 }
-__attribute__((target("avx2,fma"))) static float peak_avx2(void) {
+__attribute__((target("avx2,fma"))) static float peak_avx2(void)
+{
     __m256 s[12];
     const __m256 x = _mm256_set1_ps(0.5f);
     TAPER_UNROLL
-    for (int i = 0; i < 12; i++) s[i] = _mm256_set1_ps((float)i);
+    for (int i = 0; i < 12; i++)
+        s[i] = _mm256_set1_ps((float)i);
     TAPER_NO_UNROLL
     for (int n = 0; n < STEPS; n++) {
         TAPER_UNROLL
-        for (int i = 0; i < 12; i++) s[i] = _mm256_fmadd_ps(s[i], x, x);
+        for (int i = 0; i < 12; i++)
+            s[i] = _mm256_fmadd_ps(s[i], x, x);
     }
-    for (int i = 1; i < 12; i++) s[0] = _mm256_add_ps(s[0], s[i]);
+    for (int i = 1; i < 12; i++)
+        s[0] = _mm256_add_ps(s[0], s[i]);
     return _mm256_cvtss_f32(s[0]);
 }
 #elif TAPER_ARCH_ARM64
-static float peak_neon(void) {
+static float peak_neon(void)
+{
     float32x4_t s[20];
     const float32x4_t x = vdupq_n_f32(0.5f);
     TAPER_UNROLL
-    for (int i = 0; i < 20; i++) s[i] = vdupq_n_f32((float)i);
+    for (int i = 0; i < 20; i++)
+        s[i] = vdupq_n_f32((float)i);
     TAPER_NO_UNROLL
     for (int n = 0; n < STEPS; n++) {
         TAPER_UNROLL
-        for (int i = 0; i < 20; i++) s[i] = vfmaq_f32(x, s[i], x);
+        for (int i = 0; i < 20; i++)
+            s[i] = vfmaq_f32(x, s[i], x);
     }
-    for (int i = 1; i < 20; i++) s[0] = vaddq_f32(s[0], s[i]);
+    for (int i = 1; i < 20; i++)
+        s[0] = vaddq_f32(s[0], s[i]);
     return vgetq_lane_f32(s[0], 0);
 }
 #endif
-static float peak_scalar(void) {
+static float peak_scalar(void)
+{
     float s[12];
     TAPER_UNROLL
-    for (int i = 0; i < 12; i++) s[i] = (float)i;
+    for (int i = 0; i < 12; i++)
+        s[i] = (float)i;
     TAPER_NO_UNROLL
     for (int n = 0; n < STEPS; n++) {
         TAPER_UNROLL
-        for (int i = 0; i < 12; i++) s[i] = s[i] * 0.5f + 0.5f;
+        for (int i = 0; i < 12; i++)
+            s[i] = s[i] * 0.5f + 0.5f;
     }
-    for (int i = 1; i < 12; i++) s[0] += s[i];
+    for (int i = 1; i < 12; i++)
+        s[0] += s[i];
     return s[0];
 }
 
-double bench_peak(uint64_t cpu) {
+double bench_peak(uint64_t cpu)
+{
     float (*loop)(void) = peak_scalar;
     double flops = 12 * 2;
 #if TAPER_ARCH_X86
@@ -136,25 +159,30 @@ double bench_peak(uint64_t cpu) {
         const double t = bench_now();
         sink = loop();
         const double rate = flops * STEPS / (bench_now() - t) * 1e-9;
-        if (rate > best) best = rate;
+        if (rate > best)
+            best = rate;
     }
     (void)sink;
     return best;
 }
 
-double bench_best(void (*work)(void *argument), void *argument, int rounds, double seconds) {
+double bench_best(void (*work)(void *argument), void *argument, int rounds, double seconds)
+{
     work(argument);
     double t = bench_now();
     work(argument);
     const double once = bench_now() - t;
     size_t repeat = 1;
-    if (once < seconds) repeat = once > 1e-9 ? (size_t)(seconds / once) + 1 : 1000;
+    if (once < seconds)
+        repeat = once > 1e-9 ? (size_t)(seconds / once) + 1 : 1000;
     double best = once;
     for (int r = 0; r < rounds; r++) {
         t = bench_now();
-        for (size_t i = 0; i < repeat; i++) work(argument);
+        for (size_t i = 0; i < repeat; i++)
+            work(argument);
         const double each = (bench_now() - t) / (double)repeat;
-        if (each < best) best = each;
+        if (each < best)
+            best = each;
     }
     return best;
 }

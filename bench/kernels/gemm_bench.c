@@ -14,15 +14,18 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[] = {
-    {"mbv2", 112, 112, 16, 32, 1},  {"mbv2", 112, 112, 96, 16, 1}, {"mbv2", 56, 56, 24, 96, 1},   {"mbv2", 56, 56, 144, 24, 1},
-    {"mbv2", 56, 56, 24, 144, 1},   {"mbv2", 28, 28, 32, 144, 1},  {"mbv2", 28, 28, 192, 32, 1},  {"mbv2", 28, 28, 32, 192, 1},
-    {"mbv2", 14, 14, 64, 192, 1},   {"mbv2", 14, 14, 384, 64, 1},  {"mbv2", 14, 14, 64, 384, 1},  {"mbv2", 14, 14, 96, 384, 1},
-    {"mbv2", 14, 14, 576, 96, 1},   {"mbv2", 14, 14, 96, 576, 1},  {"mbv2", 7, 7, 160, 576, 1},   {"mbv2", 7, 7, 960, 160, 1},
-    {"mbv2", 7, 7, 160, 960, 1},    {"mbv2", 7, 7, 320, 960, 1},   {"mbv2", 7, 7, 1280, 320, 1},  {"fc", 1, 1, 1000, 1280, 1},
-    {"r50", 56, 56, 64, 64, 1},     {"r50", 56, 56, 256, 64, 1},   {"r50", 56, 56, 64, 256, 1},   {"r50", 28, 28, 512, 128, 1},
-    {"r50", 28, 28, 128, 512, 1},   {"r50", 14, 14, 1024, 256, 1}, {"r50", 14, 14, 256, 1024, 1}, {"r50", 7, 7, 2048, 512, 1},
-    {"r50", 7, 7, 512, 2048, 1},    {"3x3", 56, 56, 64, 64, 9},    {"3x3", 28, 28, 128, 128, 9},  {"3x3", 14, 14, 256, 256, 9},
-    {"3x3", 7, 7, 512, 512, 9},     {"fc", 1, 1, 1000, 2048, 1},
+    {"mbv2", 112, 112, 16, 32, 1}, {"mbv2", 112, 112, 96, 16, 1}, {"mbv2", 56, 56, 24, 96, 1},
+    {"mbv2", 56, 56, 144, 24, 1},  {"mbv2", 56, 56, 24, 144, 1},  {"mbv2", 28, 28, 32, 144, 1},
+    {"mbv2", 28, 28, 192, 32, 1},  {"mbv2", 28, 28, 32, 192, 1},  {"mbv2", 14, 14, 64, 192, 1},
+    {"mbv2", 14, 14, 384, 64, 1},  {"mbv2", 14, 14, 64, 384, 1},  {"mbv2", 14, 14, 96, 384, 1},
+    {"mbv2", 14, 14, 576, 96, 1},  {"mbv2", 14, 14, 96, 576, 1},  {"mbv2", 7, 7, 160, 576, 1},
+    {"mbv2", 7, 7, 960, 160, 1},   {"mbv2", 7, 7, 160, 960, 1},   {"mbv2", 7, 7, 320, 960, 1},
+    {"mbv2", 7, 7, 1280, 320, 1},  {"fc", 1, 1, 1000, 1280, 1},   {"r50", 56, 56, 64, 64, 1},
+    {"r50", 56, 56, 256, 64, 1},   {"r50", 56, 56, 64, 256, 1},   {"r50", 28, 28, 512, 128, 1},
+    {"r50", 28, 28, 128, 512, 1},  {"r50", 14, 14, 1024, 256, 1}, {"r50", 14, 14, 256, 1024, 1},
+    {"r50", 7, 7, 2048, 512, 1},   {"r50", 7, 7, 512, 2048, 1},   {"3x3", 56, 56, 64, 64, 9},
+    {"3x3", 28, 28, 128, 128, 9},  {"3x3", 14, 14, 256, 256, 9},  {"3x3", 7, 7, 512, 512, 9},
+    {"fc", 1, 1, 1000, 2048, 1},
 };
 
 typedef struct job {
@@ -34,14 +37,16 @@ typedef struct job {
 } job;
 
 // All strips of rows; when the weights exceed half of L2, blocks of columns outside.
-static void run(void *argument) {
+static void run(void *argument)
+{
     const job *j = argument;
     const shape *s = j->s;
     const size_t m = s->h * s->w, mr = j->entry->mr, nr = j->entry->nr, kt = s->k * s->taps;
     const taper_gemm_epilogue e = {NULL, 0, 0.0f, 6.0f};
     size_t block = (size_t)1 << 20;
     block = block / (kt + 1) / sizeof(float) / nr * nr;
-    if (block < nr) block = nr;
+    if (block < nr)
+        block = nr;
     for (size_t n = 0; n < s->n; n += block) {
         const size_t nc = s->n - n < block ? s->n - n : block;
         const size_t strips = (m + mr - 1) / mr;
@@ -58,14 +63,18 @@ static void run(void *argument) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const uint64_t cpu = bench_cpu();
     double total[2] = {0, 0};
     for (size_t x = 0; taper_gemm_f32_entry(x) != NULL; x++) {
         const taper_gemm_entry *entry = taper_gemm_f32_entry(x);
-        if ((entry->cpu & cpu) != entry->cpu) continue;
-        if (argc > 1 && strstr(entry->name, argv[1]) == NULL) continue;
-        printf("%s\n%-5s %6s %5s %5s %5s %9s %9s %6s\n", entry->name, "", "m", "n", "k", "taps", "us", "GFLOP/s", "peak");
+        if ((entry->cpu & cpu) != entry->cpu)
+            continue;
+        if (argc > 1 && strstr(entry->name, argv[1]) == NULL)
+            continue;
+        printf("%s\n%-5s %6s %5s %5s %5s %9s %9s %6s\n", entry->name, "", "m", "n", "k", "taps", "us", "GFLOP/s",
+               "peak");
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             const shape *s = &shapes[i];
             const size_t m = s->h * s->w, kt = s->k * s->taps;
@@ -74,8 +83,13 @@ int main(int argc, char **argv) {
             float *packed = bench_floats(taper_gemm_f32_packed_count(entry->nr, s->n, s->taps, s->k));
             float *pointer_memory = bench_floats(m * s->taps * sizeof(void *) / sizeof(float));
             memset(zero, 0, s->k * sizeof(float));
-            const taper_gemm_pack pack = {.n = s->n, .ks = s->taps, .kc = s->k, .n_stride = kt, .tap_stride = 1,
-                                          .k_stride = s->taps, .weights = weights};
+            const taper_gemm_pack pack = {.n = s->n,
+                                          .ks = s->taps,
+                                          .kc = s->k,
+                                          .n_stride = kt,
+                                          .tap_stride = 1,
+                                          .k_stride = s->taps,
+                                          .weights = weights};
             taper_gemm_f32_pack(entry->nr, &pack, 0, (s->n + entry->nr - 1) / entry->nr, packed);
             j.a = a, j.w = packed, j.zero = zero;
             j.c = bench_floats(m * s->n);
@@ -89,14 +103,17 @@ int main(int argc, char **argv) {
             double best = 1e9, peak = 0;
             for (int round = 0; round < 5; round++) {
                 const double p = bench_peak(entry->cpu), t = bench_best(run, &j, 2, 0.01);
-                if (p > peak) peak = p;
-                if (t < best) best = t;
+                if (p > peak)
+                    peak = p;
+                if (t < best)
+                    best = t;
             }
             const double flop = 2e-9 * (double)m * (double)s->n * (double)kt;
-            printf("%-5s %6zu %5zu %5zu %5zu %9.1f %9.1f %5.1f%%\n", s->name, m, s->n, s->k, s->taps, best * 1e6, flop / best,
-                   100 * flop / best / peak);
+            printf("%-5s %6zu %5zu %5zu %5zu %9.1f %9.1f %5.1f%%\n", s->name, m, s->n, s->k, s->taps, best * 1e6,
+                   flop / best, 100 * flop / best / peak);
             total[0] += flop / peak, total[1] += best;
-            bench_free(a), bench_free(zero), bench_free(weights), bench_free(packed), bench_free(pointer_memory), bench_free(j.c);
+            bench_free(a), bench_free(zero), bench_free(weights), bench_free(packed), bench_free(pointer_memory),
+                bench_free(j.c);
         }
         printf("peak %.1f GFLOP/s\n", bench_peak(entry->cpu));
     }

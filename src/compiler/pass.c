@@ -14,6 +14,20 @@ bool taper_node_is(const taper_node *node, const char *name)
     return next == '(' || (next == '.' && strchr(name, '.') == NULL);
 }
 
+// Batch and instance norm in training write the running statistics, which their schemas do not say.
+static bool updates_statistics(const taper_node *node)
+{
+    static const char *const names[] = {"aten::batch_norm", "aten::native_batch_norm", "aten::_batch_norm_impl_index",
+                                        "aten::instance_norm"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (taper_node_is(node, names[i])) {
+            const taper_val *training = taper_node_constant_in(node, 5);
+            return training == NULL || training->tag != TAPER_BOOLEAN || training->as.b;
+        }
+    }
+    return false;
+}
+
 bool taper_node_is_pure(const taper_node *node)
 {
     switch (node->kind) {
@@ -23,6 +37,9 @@ bool taper_node_is_pure(const taper_node *node)
         return false;
     case TAPER_NODE_OP:
         if ((node->op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0) {
+            return false;
+        }
+        if (updates_statistics(node)) {
             return false;
         }
         for (size_t i = 0; i < node->schema->arg_count; i++) {

@@ -2,6 +2,7 @@
 // What the names in a pickle stand for: the complete list. A name that is not here is refused, so a pickle cannot reach
 // anything else.
 #include "format/pickle_machine.h"
+#include "format/saved_value.h"
 
 #define REFUSE(p, ...) return taper_pickle_fail((p), TAPER_ERROR_FILE, __VA_ARGS__)
 
@@ -104,52 +105,22 @@ const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_v
 
 // ---- functions
 
-// Looks at the outermost level only: what lies deeper has its own tag in the file.
-static bool fits(taper_val value, const taper_type *type)
-{
-    while (type->kind == TAPER_TYPE_OPTIONAL) {
-        if (value.tag == TAPER_NONE) {
-            return true;
-        }
-        type = type->items[0];
-    }
-    switch ((taper_type_kind)type->kind) {
-    case TAPER_TYPE_LIST:
-        return value.tag == TAPER_LIST;
-    case TAPER_TYPE_DICT:
-        return value.tag == TAPER_DICT;
-    case TAPER_TYPE_TUPLE:
-        return value.tag == TAPER_TUPLE && value.as.tuple->count == type->count;
-    case TAPER_TYPE_CLASS: // a named tuple's name may be known later
-        return value.tag == TAPER_OBJECT || value.tag == TAPER_TUPLE;
-    case TAPER_TYPE_UNION:
-        return true;
-    default:
-        return taper_val_is_a(value, type);
-    }
-}
-
 static taper_status type_list(taper_pickle *p, taper_list *list, const taper_type *element)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (!fits(list->items[i], element)) {
-            REFUSE(p, "item %zu of a typed list is a %s", i, taper_val_kind_name(list->items[i]));
-        }
+    const size_t wrong = taper_saved_list_type(list, element);
+    if (wrong != list->count) {
+        REFUSE(p, "item %zu of a typed list is a %s", wrong, taper_val_kind_name(list->items[wrong]));
     }
-    list->element = element;
     return TAPER_OK;
 }
 
 static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_type *type)
 {
-    for (size_t i = 0; i < dict->count; i++) {
-        if (!fits(taper_dict_key(dict, i), type->items[0]) || !fits(taper_dict_value(dict, i), type->items[1])) {
-            REFUSE(p, "entry %zu of a typed dict has the types %s and %s", i,
-                   taper_val_kind_name(taper_dict_key(dict, i)), taper_val_kind_name(taper_dict_value(dict, i)));
-        }
+    const size_t wrong = taper_saved_dict_type(dict, type);
+    if (wrong != dict->count) {
+        REFUSE(p, "entry %zu of a typed dict has the types %s and %s", wrong,
+               taper_val_kind_name(taper_dict_key(dict, wrong)), taper_val_kind_name(taper_dict_value(dict, wrong)));
     }
-    dict->key = type->items[0];
-    dict->value = type->items[1];
     return TAPER_OK;
 }
 
@@ -197,35 +168,17 @@ static taper_status restore_type(taper_pickle *p, const taper_tuple *arguments, 
 
 static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
 {
-    // In the order of PyTorch's numbers.
-    static const char *const names[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
-                                        "fpga", "ort",  "xla",    "vulkan", "metal",  "xpu",   "mps",
-                                        "meta", "hpu",  "ve",     "lazy",   "ipu"};
     if (arguments->count == 0 || arguments->items[0].tag != TAPER_STRING) {
         REFUSE(p, "a device without a name");
     }
     const taper_string *text = arguments->items[0].as.string;
-    const char *colon = memchr(text->data, ':', text->length);
-    const size_t length = colon != NULL ? (size_t)(colon - text->data) : text->length;
-    int index = -1;
-    if (colon != NULL) {
-        index = 0;
-        for (size_t i = length + 1; i < text->length; i++) {
-            const char c = text->data[i];
-            if (c < '0' || c > '9' || text->length > length + 4) {
-                REFUSE(p, "\"%.60s\" is no device", text->data);
-            }
-            index = 10 * index + (c - '0');
-        }
-    } else if (arguments->count == 2 && arguments->items[1].tag == TAPER_INT) {
-        index = (int)(arguments->items[1].as.i & 0x7f);
+    const int64_t index =
+        arguments->count == 2 && arguments->items[1].tag == TAPER_INT ? arguments->items[1].as.i & 0x7f : -1;
+    taper_val device;
+    if (!taper_saved_device(text->data, text->length, (int)index, &device)) {
+        REFUSE(p, "\"%.60s\" is no device", text->data);
     }
-    for (size_t kind = 0; kind < sizeof names / sizeof names[0]; kind++) {
-        if (is(text->data, length, names[kind]) && index < 255) {
-            return taper_pickle_push(p, taper_val_device((int)kind, index), 0, false);
-        }
-    }
-    REFUSE(p, "\"%.60s\" is no device", text->data);
+    return taper_pickle_push(p, device, 0, false);
 }
 
 static bool to_double(taper_val value, double *number)

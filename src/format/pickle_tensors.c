@@ -2,6 +2,7 @@
 // Storages and tensors in a pickle.
 #include "base/checked.h"
 #include "format/pickle_machine.h"
+#include "format/saved_value.h"
 
 #define REFUSE(p, ...) return taper_pickle_fail((p), TAPER_ERROR_FILE, __VA_ARGS__)
 
@@ -136,28 +137,15 @@ taper_status taper_pickle_tensor(taper_pickle *p, const taper_tuple *arguments)
 
 // ---- quantized tensors
 
-// Scales or zero points: one number per channel, converted to dtype where written in another. Gives a reference.
 static taper_status read_channels(taper_pickle *p, taper_val value, int64_t channels, taper_dtype dtype,
                                   taper_tensor **result)
 {
     taper_tensor *tensor = value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
-    if (tensor == NULL || tensor->rank != 1 || tensor->sizes[0] != channels || !taper_tensor_is_contiguous(tensor) ||
-        taper_dtype_is_complex((taper_dtype)tensor->dtype) || taper_dtype_is_quantized((taper_dtype)tensor->dtype)) {
+    if (tensor == NULL || !taper_saved_channels_fit(tensor, channels)) {
         REFUSE(p, "a tensor quantized per channel whose scales or zero points do not fit its %lld channels",
                (long long)channels);
     }
-    if (tensor->dtype == dtype) {
-        taper_obj_retain(&tensor->head);
-        *result = tensor;
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_tensor_new(p->heap, dtype, 1, &channels, NULL, result, p->error));
-    const taper_status status = taper_tensor_copy(*result, tensor, p->error);
-    if (status != TAPER_OK) {
-        taper_obj_release(&(*result)->head);
-        *result = NULL;
-    }
-    return status;
+    return taper_saved_channels(p->heap, tensor, dtype, result, p->error);
 }
 
 static taper_status read_per_channel(taper_pickle *p, const taper_tensor *tensor, const taper_tuple *from,

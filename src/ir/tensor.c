@@ -22,23 +22,24 @@ const char *taper_dtype_name(taper_dtype dtype)
 
 void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides)
 {
-    int64_t step = 1;
+    uint64_t step = 1; // wraps where the sizes are too large, which the caller finds out
     for (size_t i = rank; i-- > 0;) {
-        strides[i] = step;
-        step *= taper_max_i64(sizes[i], 1);
+        strides[i] = (int64_t)step;
+        step *= (uint64_t)taper_max_i64(sizes[i], 1);
     }
 }
 
+// As PyTorch does, without the max(size, 1) of the contiguous ones: an empty dimension makes strides of 0. Sizes may not
+// be checked yet, hence the wrapping product.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
 {
-    int64_t step = 1;
-    strides[1] = step;
-    step *= taper_max_i64(sizes[1], 1);
+    uint64_t step = (uint64_t)sizes[1];
+    strides[1] = 1;
     for (size_t i = rank; i-- > 2;) {
-        strides[i] = step;
-        step *= taper_max_i64(sizes[i], 1);
+        strides[i] = (int64_t)step;
+        step *= (uint64_t)sizes[i];
     }
-    strides[0] = step;
+    strides[0] = (int64_t)step;
 }
 
 bool taper_tensor_is_contiguous(const taper_tensor *tensor)

@@ -256,17 +256,13 @@ static taper_status decide(const taper_call *call, const taper_ew *ew, decision 
     return TAPER_OK;
 }
 
-// A 0-dim input is converted to the common dtype first, as PyTorch does: 300 is 44 beside uint8 tensors. Numbers beside
-// half precision keep float's precision.
+// A 0-dim input is converted to the common dtype first, as PyTorch does: 300 is 44 beside uint8 tensors.
 static void side_number(side *s, const taper_ew_input *input, const decision *d, bool mask)
 {
     taper_scalar scalar = input->scalar;
-    taper_dtype dtype = mask ? TAPER_BOOL : d->common;
+    const taper_dtype dtype = mask ? TAPER_BOOL : d->common;
     if (input->tensor != NULL) {
         taper_scalar_load((taper_dtype)input->tensor->dtype, taper_tensor_data(input->tensor), &scalar);
-    }
-    if (!mask && (dtype == TAPER_F16 || dtype == TAPER_BF16)) {
-        dtype = TAPER_F32;
     }
     taper_scalar_store(dtype, s->number, &scalar);
     s->data = (char *)s->number;

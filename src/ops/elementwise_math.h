@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/half.h"
 #include "ops/elementwise_complex.h"
 
 #define TAPER_PI 3.14159265358979323846
@@ -33,6 +34,69 @@ double taper_floor_div(double a, double b);
 float taper_floor_divf(float a, float b);
 double taper_remainder(double a, double b);
 float taper_remainderf(float a, float b);
+
+// exp, tanh and erf of floats without branches, so that loops over them become vector code; within 2 ulp.
+static inline float taper_expf(float x)
+{
+    const float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which stays in the low bits
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -104.0f ? -104.0f : x;
+    const float t = x * 1.44269504f + magic, n = t - magic;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 0.00139338835f;
+    p = p * r + 0.0083633356f;
+    p = p * r + 0.0416664628f;
+    p = p * r + 0.16666576f;
+    p = p * r + 0.500000001f;
+    p = p * (r * r) + r + 1.0f;
+    // 2^n in two factors: the result may be subnormal.
+    const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // n + 512
+    const uint32_t half = k >> 1;
+    const float first = taper_bits_to_float((half - 256u + 127u) << 23), second = taper_bits_to_float((k - half - 256u + 127u) << 23);
+    return p * first * second;
+}
+
+static inline float taper_tanhf(float x)
+{
+    const float a = fabsf(x), z = x * x;
+    const float wide = 1.0f - 2.0f / (taper_expf(2.0f * (a > 10.0f ? 10.0f : a)) + 1.0f);
+    float p = -0.00604775184f;
+    p = p * z + 0.0209628308f;
+    p = p * z + -0.0538433797f;
+    p = p * z + 0.133327149f;
+    p = p * z + -0.333333281f;
+    const float narrow = a + a * z * p;
+    const float r = a < 0.625f ? narrow : a != a ? x : wide;
+    return copysignf(r, x);
+}
+
+static inline float taper_erff(float x)
+{
+    static const float small[] = {7.88249762e-05f, -0.000801885513f, 0.00518931196f, -0.0268543288f, 0.112835975f, -0.376126269f, 1.12837917f};
+    static const float large[] = {-0.0535406152f, -0.217960584f, 0.0597142139f, 0.631746591f, 0.966632845f, 0.854371979f, 0.255395676f};
+    float a = fabsf(x);
+    a = a > 4.0f ? 4.0f : a; // NaN stays
+    const float z = a * a, u = 1.0f / (1.0f + 0.5f * a) - 0.5f;
+    float p = small[0], q = large[0];
+    for (size_t i = 1; i < 7; i++) {
+        p = p * z + small[i];
+        q = q * u + large[i];
+    }
+    return copysignf(a < 1.0f ? a * p : 1.0f - taper_expf(-z) * q, x);
+}
+
+static inline double taper_erf(double x)
+{
+    return erf(x);
+}
+static inline double taper_exp(double x)
+{
+    return exp(x);
+}
+static inline double taper_tanh(double x)
+{
+    return tanh(x);
+}
 
 #define TAPER_MATH_FLOAT1(name)                \
     static inline float name##f(float x)       \

@@ -284,6 +284,10 @@ taper_status taper_op_bincount(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bincount only supports 1-d non-negative integral inputs.");
     }
     const int64_t count = x->sizes[0];
+    if (count == 0) {
+        TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_I64, 1, &least, &result, run->error));
+        return taper_ret_tensor(call, 0, result);
+    }
     if (weights != NULL && (weights->rank != 1 || weights->sizes[0] != count)) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "weights should be 1-d and have the same length as input");
     }

@@ -112,7 +112,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
-        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse, counts, x->rank, x->sizes);
+        // The sorted form makes the inverse for the counts and leaves it.
+        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, x->rank, x->sizes);
     }
     drop_unique(&u);
     taper_tensor_drop(flat);
@@ -130,7 +131,8 @@ taper_status taper_op_unique2(taper_call *call)
 
 // ---- over slices
 
-static taper_status unique_slices(taper_call *call, size_t dim, bool sort, bool inverse, bool counts)
+// The inverse and the counts are made always, as in PyTorch.
+static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
 {
     taper_run *run = call->run;
     taper_tensor *x, *plain = NULL, *result;
@@ -148,6 +150,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort, bool 
     u.count = x->sizes[dim];
     u.width = taper_tensor_numel(x) / u.count;
     // The slices become rows.
+    int64_t strides[TAPER_MAX_RANK];
     taper_tensor rows = *x;
     rows.sizes[0] = x->sizes[dim];
     rows.strides[0] = x->strides[dim];
@@ -165,20 +168,19 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort, bool 
         status = group(run, (taper_dtype)x->dtype, &u, sort);
     }
     if (status == TAPER_OK) {
-        int64_t sizes[TAPER_MAX_RANK];
+        // The slices lie one after the other.
+        int64_t sizes[TAPER_MAX_RANK], laid_out[TAPER_MAX_RANK];
         memcpy(sizes, x->sizes, sizeof sizes);
         sizes[dim] = u.found;
-        status = taper_tensor_like(run->heap, x, x->rank, sizes, NULL, &result, run->error);
+        rows.sizes[0] = u.found;
+        taper_strides_contiguous(rows.rank, rows.sizes, strides);
+        for (size_t d = 0, from = 1; d < x->rank; d++) {
+            laid_out[d] = d == dim ? strides[0] : strides[from++];
+        }
+        status = taper_tensor_like(run->heap, x, x->rank, sizes, laid_out, &result, run->error);
     }
     if (status == TAPER_OK) {
         const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        int64_t strides[TAPER_MAX_RANK];
-        for (size_t d = 0, to = 1; d < x->rank; d++) {
-            if (d != dim) {
-                strides[to++] = result->strides[d];
-            }
-        }
-        strides[0] = result->strides[dim];
         for (int64_t k = 0; k < u.count; k++) {
             if (k > 0 && numbers[k] == numbers[k - 1]) {
                 continue;
@@ -189,7 +191,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort, bool 
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
-        status = ret_counts(call, &u, 1, 2, inverse, counts, 1, &u.count);
+        status = ret_counts(call, &u, 1, 2, true, true, 1, &u.count);
     }
     drop_unique(&u);
     taper_tensor_drop(plain);
@@ -205,33 +207,24 @@ static taper_status arg_dim_of(taper_call *call, size_t at, size_t *dim)
 
 taper_status taper_op_unique_dim(taper_call *call)
 {
-    bool inverse, counts;
     size_t dim;
     TAPER_TRY(arg_dim_of(call, 1, &dim));
-    TAPER_TRY(taper_arg_bool(call, 3, &inverse));
-    TAPER_TRY(taper_arg_bool(call, 4, &counts));
-    return unique_slices(call, dim, true, inverse, counts);
+    return unique_slices(call, dim, true);
 }
 
 taper_status taper_op_unique_dim_consecutive(taper_call *call)
 {
-    bool inverse, counts;
     size_t dim;
     TAPER_TRY(arg_dim_of(call, 1, &dim));
-    TAPER_TRY(taper_arg_bool(call, 2, &inverse));
-    TAPER_TRY(taper_arg_bool(call, 3, &counts));
-    return unique_slices(call, dim, false, inverse, counts);
+    return unique_slices(call, dim, false);
 }
 
 taper_status taper_op_unique_consecutive(taper_call *call)
 {
-    bool inverse, counts;
     size_t dim;
     if (taper_arg_is_none(call, 3)) {
         return unique_elements(call, false, 1, 2);
     }
     TAPER_TRY(arg_dim_of(call, 3, &dim));
-    TAPER_TRY(taper_arg_bool(call, 1, &inverse));
-    TAPER_TRY(taper_arg_bool(call, 2, &counts));
-    return unique_slices(call, dim, false, inverse, counts);
+    return unique_slices(call, dim, false);
 }

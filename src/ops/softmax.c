@@ -3,6 +3,7 @@
 // walked three times: maximum, sum of exponentials, results.
 #include <math.h>
 
+#include "ops/elementwise_math.h"
 #include "ops/kernels.h"
 #include "ops/reduce.h"
 
@@ -13,7 +14,7 @@ typedef struct soft {
     taper_tensor *out;
     bool logarithm;
     taper_ew_class class_; // F32 or F64
-    taper_ew_block elements, temp;
+    taper_ew_block elements, temp, spare;
     double top[LANES], sum[LANES];
 } soft;
 
@@ -39,23 +40,40 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     }                                                                                                               \
     static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                              \
     {                                                                                                               \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            const type e = exponential(s->elements.field[k] - (type)s->top[lanes ? k : 0]);                         \
-            s->sum[lanes ? k : 0] += (double)e;                                                                     \
-            if (keep) {                                                                                             \
-                s->elements.field[k] = e;                                                                           \
+        type *const x = s->elements.field; /* becomes the exponentials */                                           \
+        if (lanes) {                                                                                                \
+            for (size_t k = 0; k < n; k++) {                                                                        \
+                x[k] = exponential(x[k] - (type)s->top[k]);                                                         \
             }                                                                                                       \
+            for (size_t k = 0; k < n; k++) {                                                                        \
+                s->sum[k] += (double)x[k];                                                                          \
+            }                                                                                                       \
+            return;                                                                                                 \
         }                                                                                                           \
+        const type top = (type)s->top[0];                                                                           \
+        type *const e = keep ? x : s->spare.field;                                                                  \
+        for (size_t k = 0; k < n; k++) {                                                                            \
+            e[k] = exponential(x[k] - top);                                                                         \
+        }                                                                                                           \
+        double total = 0;                                                                                           \
+        for (size_t k = 0; k < n; k++) {                                                                            \
+            total += (double)e[k];                                                                                  \
+        }                                                                                                           \
+        s->sum[0] += total;                                                                                         \
     }                                                                                                               \
     static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                           \
     {                                                                                                               \
+        type *const x = s->elements.field;                                                                          \
         for (size_t k = 0; k < n; k++) {                                                                            \
-            const type top = (type)s->top[lanes ? k : 0], sum = (type)s->sum[lanes ? k : 0];                        \
-            const type x = s->elements.field[k];                                                                    \
-            s->elements.field[k] = s->logarithm ? x - top - sum : kept ? x / sum : exponential(x - top) / sum;      \
+            const type top = (type)s->top[lanes ? k : 0];                                                           \
+            x[k] = s->logarithm ? x[k] - top : kept ? x[k] : exponential(x[k] - top);                               \
+        }                                                                                                           \
+        for (size_t k = 0; k < n; k++) {                                                                            \
+            const type sum = (type)s->sum[lanes ? k : 0];                                                           \
+            x[k] = s->logarithm ? x[k] - sum : x[k] / sum;                                                          \
         }                                                                                                           \
     }
-STEPS(float, f32, expf, f32)
+STEPS(float, f32, taper_expf, f32)
 STEPS(double, f64, exp, f64)
 
 static void top(soft *s, size_t n, bool lanes)

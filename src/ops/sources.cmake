@@ -82,6 +82,7 @@ list(APPEND TAPER_SOURCES
     src/ops/reduce.c
     src/ops/reduce_index.c
     src/ops/reduce_kernels.c
+    src/ops/reduce_nuclear.c
     src/ops/reduce_ops.c
     src/ops/scan.c
     src/ops/softmax.c

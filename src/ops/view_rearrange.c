@@ -122,12 +122,13 @@ static taper_status rolled(taper_run *run, const taper_tensor *x, size_t dim, in
     }
     int64_t strides[TAPER_MAX_RANK];
     taper_strides_contiguous(x->rank, x->sizes, strides);
-    if ((x->rank == 4 || x->rank == 5) && taper_tensor_suggests_channels_last(x)) {
+    shift %= size;
+    shift += shift < 0 ? size : 0;
+    // One of the parts of a roll by nothing is empty, which makes the concatenation contiguous.
+    if (shift > 0 && (x->rank == 4 || x->rank == 5) && taper_tensor_suggests_channels_last(x)) {
         taper_strides_channels_last(x->rank, x->sizes, strides);
     }
     TAPER_TRY(taper_tensor_like(run->heap, x, x->rank, x->sizes, strides, result, run->error));
-    shift %= size;
-    shift += shift < 0 ? size : 0;
     const size_t item = taper_tensor_item(x);
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);

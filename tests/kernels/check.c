@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// kernel_check [--bench] [family], or --thorough (elementwise functions on far more floats): see check.h. Prints "N passed" and exits 0, or says what failed and exits 1.
+// kernel_check [--bench] [family], or --thorough (elementwise functions on far more floats): see check.h. Prints "N
+// passed" and exits 0, or says what failed and exits 1.
 #define _DEFAULT_SOURCE
 #include "check.h"
 
@@ -14,14 +15,17 @@
 #include "backends/cpu/kernels/arch.h"
 #include "taper/taper.h"
 
-uint64_t check_cpu(void) {
+uint64_t check_cpu(void)
+{
     uint64_t cpu = 0;
 #if TAPER_ARCH_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) cpu |= TAPER_CPU_AVX2;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        cpu |= TAPER_CPU_AVX2;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl"))
         cpu |= TAPER_CPU_AVX512;
-    if (__builtin_cpu_supports("avx512vnni")) cpu |= TAPER_CPU_AVX512VNNI;
+    if (__builtin_cpu_supports("avx512vnni"))
+        cpu |= TAPER_CPU_AVX512VNNI;
 #elif TAPER_ARCH_ARM64
     cpu = TAPER_CPU_NEON;
 #endif
@@ -39,75 +43,93 @@ typedef struct region {
 static region regions[256];
 static size_t region_count;
 
-static void die(const char *what) {
+static void die(const char *what)
+{
     fprintf(stderr, "kernel_check: %s\n", what);
     exit(2);
 }
 
-void *check_bytes(size_t size, check_place place, size_t slack) {
+void *check_bytes(size_t size, check_place place, size_t slack)
+{
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t need = (size + slack + page - 1) / page * page;
     region *r = NULL;
     for (size_t i = 0; i < region_count; i++) {
-        if (!regions[i].used && regions[i].size >= need && (r == NULL || regions[i].size < r->size)) r = &regions[i];
+        if (!regions[i].used && regions[i].size >= need && (r == NULL || regions[i].size < r->size))
+            r = &regions[i];
     }
     if (r == NULL || r->size > 4 * need + 4 * page) {
-        if (region_count == sizeof regions / sizeof *regions) die("too many buffers");
+        if (region_count == sizeof regions / sizeof *regions)
+            die("too many buffers");
         r = &regions[region_count++];
         r->size = need > 0 ? need : page;
         uint8_t *p = mmap(NULL, r->size + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED) die("no memory");
+        if (p == MAP_FAILED)
+            die("no memory");
         r->base = p + page;
-        if (mprotect(p, page, PROT_NONE) != 0 || mprotect(r->base + r->size, page, PROT_NONE) != 0) die("mprotect");
+        if (mprotect(p, page, PROT_NONE) != 0 || mprotect(r->base + r->size, page, PROT_NONE) != 0)
+            die("mprotect");
     }
     r->used = true;
     memset(r->base, 0xAA, r->size);
     return place == CHECK_TAIL ? r->base + r->size - size - slack : r->base;
 }
 
-float *check_floats(size_t count, check_place place, size_t slack) {
+float *check_floats(size_t count, check_place place, size_t slack)
+{
     return check_bytes(count * sizeof(float), place, slack);
 }
 
-void check_memory_reset(void) {
-    for (size_t i = 0; i < region_count; i++) regions[i].used = false;
+void check_memory_reset(void)
+{
+    for (size_t i = 0; i < region_count; i++)
+        regions[i].used = false;
 }
 
 // ---- numbers
 
 static uint64_t seed = 0x9E3779B97F4A7C15u;
 
-uint32_t check_random(void) {
+uint32_t check_random(void)
+{
     seed ^= seed << 13;
     seed ^= seed >> 7;
     seed ^= seed << 17;
     return (uint32_t)(seed >> 32);
 }
 
-size_t check_below(size_t n) {
+size_t check_below(size_t n)
+{
     return (size_t)check_random() % n;
 }
 
-float check_uniform(float low, float high) {
+float check_uniform(float low, float high)
+{
     return low + (high - low) * ((float)(check_random() >> 8) * 0x1p-24f);
 }
 
-void check_fill(float *p, size_t count, float low, float high) {
-    for (size_t i = 0; i < count; i++) p[i] = check_uniform(low, high);
+void check_fill(float *p, size_t count, float low, float high)
+{
+    for (size_t i = 0; i < count; i++)
+        p[i] = check_uniform(low, high);
 }
 
-float check_special(size_t index) {
-    static const float list[CHECK_SPECIALS] = {NAN,  INFINITY, -INFINITY, 0.0f,     -0.0f,    0x1p-149f, -0x1p-140f, 0x1p-127f,
-                                               3.0f, -3.0f,    6.0f,      -6.0f,    1.0f,     -1.0f,     0x1p-126f,  1e-20f,
-                                               88.0f, -88.0f,  127.5f,    -104.5f,  3.0e38f, -3.0e38f,  0.5f,       -0.5f};
+float check_special(size_t index)
+{
+    static const float list[CHECK_SPECIALS] = {
+        NAN,  INFINITY, -INFINITY, 0.0f,   -0.0f, 0x1p-149f, -0x1p-140f, 0x1p-127f, 3.0f,    -3.0f,    6.0f, -6.0f,
+        1.0f, -1.0f,    0x1p-126f, 1e-20f, 88.0f, -88.0f,    127.5f,     -104.5f,   3.0e38f, -3.0e38f, 0.5f, -0.5f};
     return list[index % CHECK_SPECIALS];
 }
 
-void check_fill_special(float *p, size_t count, size_t one_in, bool sums) {
+void check_fill_special(float *p, size_t count, size_t one_in, bool sums)
+{
     for (size_t i = 0; i < count; i++) {
-        if (check_below(one_in) != 0) continue;
+        if (check_below(one_in) != 0)
+            continue;
         const float x = check_special(check_below(CHECK_SPECIALS));
-        if (!sums || !isfinite(x) || fabsf(x) < 200.0f) p[i] = x;
+        if (!sums || !isfinite(x) || fabsf(x) < 200.0f)
+            p[i] = x;
     }
 }
 
@@ -116,38 +138,49 @@ void check_fill_special(float *p, size_t count, size_t one_in, bool sums) {
 static const char *now_family = "", *now_entry = "";
 static size_t passed, failed, entry_failed, entry_start;
 
-bool check_close(float got, float want, float bound) {
-    if (isnan(want)) return isnan(got);
-    if (isinf(want)) return got == want;
+bool check_close(float got, float want, float bound)
+{
+    if (isnan(want))
+        return isnan(got);
+    if (isinf(want))
+        return got == want;
     return fabsf(got - want) <= bound;
 }
 
-double check_ulp(float got, double want) {
-    if (isnan(want)) return isnan(got) ? 0 : INFINITY;
+double check_ulp(float got, double want)
+{
+    if (isnan(want))
+        return isnan(got) ? 0 : INFINITY;
     const float nearest = (float)want;
-    if (isinf(nearest) || isinf(got)) return nearest == got ? 0 : INFINITY;
+    if (isinf(nearest) || isinf(got))
+        return nearest == got ? 0 : INFINITY;
     int e;
     frexp(want, &e); // want = f * 2^e, f in [0.5, 1): a float of that size has a last place of 2^(e - 24)
-    if (want == 0 || e < -125) e = -125;
+    if (want == 0 || e < -125)
+        e = -125;
     return fabs((double)got - want) / ldexp(1.0, e - 24);
 }
 
 // One line for the entry that ends.
-static void report(void) {
+static void report(void)
+{
     if (now_family[0] != '\0' && passed + failed > entry_start) {
-        printf("%-16s %-20s %8zu checks%s\n", now_family, now_entry, passed + failed - entry_start, entry_failed > 0 ? ", FAILED" : "");
+        printf("%-16s %-20s %8zu checks%s\n", now_family, now_entry, passed + failed - entry_start,
+               entry_failed > 0 ? ", FAILED" : "");
     }
     entry_start = passed + failed;
 }
 
-void check_begin(const char *family, const char *entry) {
+void check_begin(const char *family, const char *entry)
+{
     report();
     now_family = family;
     now_entry = entry;
     entry_failed = 0;
 }
 
-void check_that(bool good, const char *format, ...) {
+void check_that(bool good, const char *format, ...)
+{
     if (good) {
         passed++;
         return;
@@ -163,11 +196,13 @@ void check_that(bool good, const char *format, ...) {
     }
 }
 
-bool check_failed(void) {
+bool check_failed(void)
+{
     return entry_failed > 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     static const struct {
         const char *name;
         void (*run)(bool bench);
@@ -189,13 +224,15 @@ int main(int argc, char **argv) {
         }
     }
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        if (strstr(families[i].name, only) != NULL) families[i].run(bench);
+        if (strstr(families[i].name, only) != NULL)
+            families[i].run(bench);
     }
     report();
     if (failed > 0) {
         printf("%zu failed, %zu passed\n", failed, passed);
         return 1;
     }
-    if (!bench) printf("%zu passed\n", passed);
+    if (!bench)
+        printf("%zu passed\n", passed);
     return !bench && passed == 0;
 }

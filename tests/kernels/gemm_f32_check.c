@@ -18,19 +18,23 @@ typedef struct problem {
     taper_gemm_epilogue e;
 } problem;
 
-static const float *row(const problem *p, size_t i, size_t tap) {
-    if (!p->indirect) return p->a + i * p->a_stride;
+static const float *row(const problem *p, size_t i, size_t tap)
+{
+    if (!p->indirect)
+        return p->a + i * p->a_stride;
     const float *x = p->pointers[tap * p->tap_stride + i];
     return x == p->zero ? x : x + p->a_offset / sizeof(float);
 }
 
 // The result of element (i, n) in double, and the sum of the magnitudes.
-static double expected(const problem *p, size_t i, size_t n, double *magnitude) {
+static double expected(const problem *p, size_t i, size_t n, double *magnitude)
+{
     double sum = p->bias != NULL ? (double)p->bias[n] : 0;
     *magnitude = fabs(sum);
     for (size_t t = 0; t < p->ks; t++) {
         const float *x = row(p, i, t);
-        if (p->indirect && x == p->zero) continue;
+        if (p->indirect && x == p->zero)
+            continue;
         const float *w = p->weights + (n * p->kc) * p->ks + t;
         for (size_t k = 0; k < p->kc; k++) {
             const double v = (double)x[k] * (double)(w[k * p->ks] * (p->scale != NULL ? p->scale[n] : 1.0f));
@@ -38,14 +42,19 @@ static double expected(const problem *p, size_t i, size_t n, double *magnitude) 
             *magnitude += fabs(v);
         }
     }
-    if (p->e.add != NULL) sum += (double)p->e.add[i * p->e.add_stride + n];
-    if (p->e.add != NULL) *magnitude += fabs((double)p->e.add[i * p->e.add_stride + n]);
-    if (sum < (double)p->e.min) sum = (double)p->e.min;
-    if (sum > (double)p->e.max) sum = (double)p->e.max;
+    if (p->e.add != NULL)
+        sum += (double)p->e.add[i * p->e.add_stride + n];
+    if (p->e.add != NULL)
+        *magnitude += fabs((double)p->e.add[i * p->e.add_stride + n]);
+    if (sum < (double)p->e.min)
+        sum = (double)p->e.min;
+    if (sum > (double)p->e.max)
+        sum = (double)p->e.max;
     return sum;
 }
 
-static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect, bool special) {
+static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks, bool indirect, bool special)
+{
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
     problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .indirect = indirect, .special = special};
     p.a_stride = kc + (check_below(2) ? check_below(9) : 0);
@@ -59,9 +68,12 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     check_fill(p.a, image + offset, -1, 1);
     p.weights = check_floats(nc * kc * ks, CHECK_TAIL, 0);
     check_fill(p.weights, nc * kc * ks, -1, 1);
-    if (check_below(3)) check_fill(p.bias = check_floats(nc, CHECK_TAIL, 0), nc, -2, 2);
-    if (check_below(3) == 0) check_fill(p.scale = check_floats(nc, CHECK_TAIL, 0), nc, 0.5f, 2);
-    if (special) check_fill_special(p.a, image + offset, 3 * kc, true);
+    if (check_below(3))
+        check_fill(p.bias = check_floats(nc, CHECK_TAIL, 0), nc, -2, 2);
+    if (check_below(3) == 0)
+        check_fill(p.scale = check_floats(nc, CHECK_TAIL, 0), nc, 0.5f, 2);
+    if (special)
+        check_fill_special(p.a, image + offset, 3 * kc, true);
     p.e = (taper_gemm_epilogue){NULL, p.add_stride, -INFINITY, INFINITY};
     if (check_below(2)) {
         p.add = check_floats((mr - 1) * p.add_stride + nc, place, entry->over_read);
@@ -69,9 +81,14 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
         p.e.add = p.add;
     }
     switch (check_below(3)) {
-    case 0: p.e.min = 0, p.e.max = 6; break;
-    case 1: p.e.min = 0; break;
-    default: break;
+    case 0:
+        p.e.min = 0, p.e.max = 6;
+        break;
+    case 1:
+        p.e.min = 0;
+        break;
+    default:
+        break;
     }
     p.zero = check_floats(kc, place, entry->over_read);
     memset(p.zero, 0, kc * sizeof(float));
@@ -94,7 +111,8 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     taper_gemm_f32_pack(entry->nr, &pack, 0, middle, packed);
     const size_t c_count = (mr - 1) * p.c_stride + nc;
     float *c = check_floats(c_count, place, 0);
-    for (size_t i = 0; i < c_count; i++) c[i] = 12345.0f;
+    for (size_t i = 0; i < c_count; i++)
+        c[i] = 12345.0f;
 
     if (indirect) {
         entry->igemm(mr, nc, kc, ks, p.pointers, p.tap_stride, p.a_offset, p.zero, packed, c, p.c_stride, &p.e);
@@ -104,7 +122,8 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
 
     for (size_t i = 0; i < mr && !check_failed(); i++) {
         for (size_t n = 0; n < p.c_stride; n++) {
-            if (i * p.c_stride + n >= c_count) break;
+            if (i * p.c_stride + n >= c_count)
+                break;
             const float got = c[i * p.c_stride + n];
             if (n >= nc) {
                 check_that(got == 12345.0f, "wrote behind row %zu: mr %zu nc %zu", i, mr, nc);
@@ -113,8 +132,8 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
             double magnitude;
             const double want = expected(&p, i, n, &magnitude);
             const float bound = (float)(((double)(kc * ks) + 4) * 0x1p-24 * magnitude);
-            check_that(check_close(got, (float)want, bound), "mr %zu nc %zu kc %zu ks %zu%s: (%zu, %zu) is %g, not %g", mr, nc, kc, ks,
-                       indirect ? " indirect" : "", i, n, (double)got, want);
+            check_that(check_close(got, (float)want, bound), "mr %zu nc %zu kc %zu ks %zu%s: (%zu, %zu) is %g, not %g",
+                       mr, nc, kc, ks, indirect ? " indirect" : "", i, n, (double)got, want);
         }
     }
     check_memory_reset();
@@ -127,13 +146,15 @@ typedef struct bench_job {
     size_t n, k;
 } bench_job;
 
-static void bench_run(void *argument) {
+static void bench_run(void *argument)
+{
     const bench_job *j = argument;
     const taper_gemm_epilogue e = {NULL, 0, 0.0f, 6.0f};
     j->entry->gemm(j->entry->mr, j->n, j->k, j->a, j->k, j->w, j->c, j->n, &e);
 }
 
-static void bench(const taper_gemm_entry *entry) {
+static void bench(const taper_gemm_entry *entry)
+{
     static const size_t sizes[][2] = {{16, 64}, {24, 96}, {64, 64}, {96, 256}, {128, 512}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bench_job j = {entry, NULL, NULL, NULL, sizes[i][0], sizes[i][1]};
@@ -147,10 +168,12 @@ static void bench(const taper_gemm_entry *entry) {
     }
 }
 
-void check_gemm_f32(bool benchmark) {
+void check_gemm_f32(bool benchmark)
+{
     for (size_t x = 0; taper_gemm_f32_entry(x) != NULL; x++) {
         const taper_gemm_entry *entry = taper_gemm_f32_entry(x);
-        if ((entry->cpu & check_cpu()) != entry->cpu) continue;
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
         check_begin("gemm_f32", entry->name);
         if (benchmark) {
             bench(entry);

@@ -11,7 +11,8 @@
 
 #define MARK 12345.0f
 
-static float of_bits(uint32_t bits) {
+static float of_bits(uint32_t bits)
+{
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
@@ -19,51 +20,81 @@ static float of_bits(uint32_t bits) {
 
 // ---- unary: reference in double, and how far a result may be
 
-static double clamp(double x, double low, double high) {
-    if (x < low) x = low;
+static double clamp(double x, double low, double high)
+{
+    if (x < low)
+        x = low;
     return x > high ? high : x;
 }
 
-static double reference(taper_unary op, double x, const float *p) {
+static double reference(taper_unary op, double x, const float *p)
+{
     switch (op) {
-    case TAPER_UNARY_CLAMP: return clamp(x, (double)p[0], (double)p[1]);
-    case TAPER_UNARY_AFFINE: return clamp(x * (double)p[0] + (double)p[1], (double)p[2], (double)p[3]);
-    case TAPER_UNARY_LEAKY_RELU: return x < 0 ? x * (double)p[0] : x;
-    case TAPER_UNARY_ELU: return x > 0 ? x * (double)p[1] : (double)p[0] * expm1(x * (double)p[2]);
-    case TAPER_UNARY_HARDSWISH: return x * clamp(x + 3, 0, 6) / 6;
-    case TAPER_UNARY_HARDSIGMOID: return clamp(x + 3, 0, 6) / 6;
-    case TAPER_UNARY_SIGMOID: return 1 / (1 + exp(-x));
-    case TAPER_UNARY_SILU: return x / (1 + exp(-x));
-    case TAPER_UNARY_GELU: return x / 2 * erfc(-x * 0.70710678118654752440);
-    case TAPER_UNARY_GELU_TANH: return x / 2 * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-    case TAPER_UNARY_TANH: return tanh(x);
-    case TAPER_UNARY_EXP: return exp(x);
-    case TAPER_UNARY_ERF: return erf(x);
-    default: return 0;
+    case TAPER_UNARY_CLAMP:
+        return clamp(x, (double)p[0], (double)p[1]);
+    case TAPER_UNARY_AFFINE:
+        return clamp(x * (double)p[0] + (double)p[1], (double)p[2], (double)p[3]);
+    case TAPER_UNARY_LEAKY_RELU:
+        return x < 0 ? x * (double)p[0] : x;
+    case TAPER_UNARY_ELU:
+        return x > 0 ? x * (double)p[1] : (double)p[0] * expm1(x * (double)p[2]);
+    case TAPER_UNARY_HARDSWISH:
+        return x * clamp(x + 3, 0, 6) / 6;
+    case TAPER_UNARY_HARDSIGMOID:
+        return clamp(x + 3, 0, 6) / 6;
+    case TAPER_UNARY_SIGMOID:
+        return 1 / (1 + exp(-x));
+    case TAPER_UNARY_SILU:
+        return x / (1 + exp(-x));
+    case TAPER_UNARY_GELU:
+        return x / 2 * erfc(-x * 0.70710678118654752440);
+    case TAPER_UNARY_GELU_TANH:
+        return x / 2 * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case TAPER_UNARY_TANH:
+        return tanh(x);
+    case TAPER_UNARY_EXP:
+        return exp(x);
+    case TAPER_UNARY_ERF:
+        return erf(x);
+    default:
+        return 0;
     }
 }
 
 // Last places, and an absolute part.
-static bool near_enough(taper_unary op, float got, double want, double x, const float *p, double *ulp) {
+static bool near_enough(taper_unary op, float got, double want, double x, const float *p, double *ulp)
+{
     *ulp = check_ulp(got, want);
     switch (op) {
-    case TAPER_UNARY_CLAMP: return *ulp == 0;
-    case TAPER_UNARY_LEAKY_RELU: return *ulp <= 0.5;
+    case TAPER_UNARY_CLAMP:
+        return *ulp == 0;
+    case TAPER_UNARY_LEAKY_RELU:
+        return *ulp <= 0.5;
     case TAPER_UNARY_AFFINE:
         return *ulp <= 1 || fabs((double)got - want) <= 0x1p-23 * (fabs(x * (double)p[0]) + fabs((double)p[1]));
-    case TAPER_UNARY_ELU: return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22 * fabs((double)p[0]);
+    case TAPER_UNARY_ELU:
+        return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22 * fabs((double)p[0]);
     // x + 3 rounds: the result for x near -3 has the error of 3
-    case TAPER_UNARY_HARDSIGMOID: return *ulp <= 1.5 || fabs((double)got - want) <= 0x1p-24;
-    case TAPER_UNARY_HARDSWISH: return *ulp <= 2.1 || fabs((double)got - want) <= 0x1p-22;
-    case TAPER_UNARY_SIGMOID: return *ulp <= 3;
+    case TAPER_UNARY_HARDSIGMOID:
+        return *ulp <= 1.5 || fabs((double)got - want) <= 0x1p-24;
+    case TAPER_UNARY_HARDSWISH:
+        return *ulp <= 2.1 || fabs((double)got - want) <= 0x1p-22;
+    case TAPER_UNARY_SIGMOID:
+        return *ulp <= 3;
     // Below -104 the sigmoid is 0 in float.
-    case TAPER_UNARY_SILU: return *ulp <= 3.5 || (x < -87 && fabs((double)got - want) <= 1e-36);
-    case TAPER_UNARY_GELU: return *ulp <= 2 || fabs((double)got - want) <= 0x1p-23 * fabs(x);
-    case TAPER_UNARY_GELU_TANH: return *ulp <= 4 || fabs((double)got - want) <= 0x1p-22 * fabs(x);
+    case TAPER_UNARY_SILU:
+        return *ulp <= 3.5 || (x < -87 && fabs((double)got - want) <= 1e-36);
+    case TAPER_UNARY_GELU:
+        return *ulp <= 2 || fabs((double)got - want) <= 0x1p-23 * fabs(x);
+    case TAPER_UNARY_GELU_TANH:
+        return *ulp <= 4 || fabs((double)got - want) <= 0x1p-22 * fabs(x);
     case TAPER_UNARY_TANH:
-    case TAPER_UNARY_ERF: return *ulp <= 2;
-    case TAPER_UNARY_EXP: return *ulp <= 1.5;
-    default: return false;
+    case TAPER_UNARY_ERF:
+        return *ulp <= 2;
+    case TAPER_UNARY_EXP:
+        return *ulp <= 1.5;
+    default:
+        return false;
     }
 }
 
@@ -76,8 +107,10 @@ static const struct {
 #undef UNARY
 };
 
-static void unary(const taper_vector_entry *v, taper_unary op, bool thorough) {
-    static const float sets[4][4] = {{0, 6, 1, -1}, {0.01f, 1.5f, 2.0f, 100}, {-INFINITY, INFINITY, 1, 1}, {1.67f, 1.05f, 1.0f, 1.06f}};
+static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
+{
+    static const float sets[4][4] = {
+        {0, 6, 1, -1}, {0.01f, 1.5f, 2.0f, 100}, {-INFINITY, INFINITY, 1, 1}, {1.67f, 1.05f, 1.0f, 1.06f}};
     const size_t n = 4096;
     double worst = 0, worst_at = 0;
     float *x = check_floats(n, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0);
@@ -85,23 +118,33 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough) {
     for (uint64_t first = 0; first <= UINT32_MAX; first += (uint64_t)step * n) {
         float p[4];
         memcpy(p, sets[first / step / n % 4], sizeof p);
-        if (op == TAPER_UNARY_CLAMP && p[1] < p[0]) p[1] = 6;
-        if (op == TAPER_UNARY_AFFINE) p[2] = -10, p[3] = INFINITY;
-        if (op != TAPER_UNARY_CLAMP && op != TAPER_UNARY_AFFINE) p[0] = isinf(p[0]) ? 1 : p[0], p[1] = isinf(p[1]) ? 1 : p[1];
-        if (op == TAPER_UNARY_AFFINE && isinf(p[0])) p[0] = 2, p[1] = -3;
-        for (size_t i = 0; i < n; i++) x[i] = of_bits((uint32_t)(first + i * step));
+        if (op == TAPER_UNARY_CLAMP && p[1] < p[0])
+            p[1] = 6;
+        if (op == TAPER_UNARY_AFFINE)
+            p[2] = -10, p[3] = INFINITY;
+        if (op != TAPER_UNARY_CLAMP && op != TAPER_UNARY_AFFINE)
+            p[0] = isinf(p[0]) ? 1 : p[0], p[1] = isinf(p[1]) ? 1 : p[1];
+        if (op == TAPER_UNARY_AFFINE && isinf(p[0]))
+            p[0] = 2, p[1] = -3;
+        for (size_t i = 0; i < n; i++)
+            x[i] = of_bits((uint32_t)(first + i * step));
         v->unary[op](n, x, y, p);
         for (size_t i = 0; i < n; i++) {
             double ulp;
             const double want = reference(op, (double)x[i], p);
-            if (isnan(want) && isnan(y[i])) continue;
+            if (isnan(want) && isnan(y[i]))
+                continue;
             const bool good = near_enough(op, y[i], want, (double)x[i], p, &ulp);
-            if (isfinite(want) && fabs(want) > 1e-37 && ulp > worst && isfinite(ulp)) worst = ulp, worst_at = (double)x[i];
-            if (!good) check_that(false, "%s(%a) is %a, not %a (%g ulp)", unary_names[op].name, (double)x[i], (double)y[i], want, ulp);
+            if (isfinite(want) && fabs(want) > 1e-37 && ulp > worst && isfinite(ulp))
+                worst = ulp, worst_at = (double)x[i];
+            if (!good)
+                check_that(false, "%s(%a) is %a, not %a (%g ulp)", unary_names[op].name, (double)x[i], (double)y[i],
+                           want, ulp);
         }
         check_that(true, "sample");
     }
-    if (thorough) printf("%-8s %-12s worst %.3f ulp at %g\n", v->name, unary_names[op].name, worst, worst_at);
+    if (thorough)
+        printf("%-8s %-12s worst %.3f ulp at %g\n", v->name, unary_names[op].name, worst, worst_at);
     // Lengths, tails and in place: the same results as in the long run above, to the bit.
     float p[4] = {0.5f, 2, -1, 3};
     check_fill(x, n, -8, 8);
@@ -116,7 +159,8 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough) {
         v->unary[op](m, a, b, p);
         bool same = true;
         for (size_t i = 0; i < m; i++) {
-            if (!check_close(b[i], y[from + i], 0)) same = false;
+            if (!check_close(b[i], y[from + i], 0))
+                same = false;
         }
         check_that(same, "%s of %zu differs from the long run", unary_names[op].name, m);
     }
@@ -125,7 +169,8 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough) {
 
 // ---- the others: lengths up to a few vectors, memory without slack
 
-static void binaries(const taper_vector_entry *v, size_t n) {
+static void binaries(const taper_vector_entry *v, size_t n)
+{
     for (int op = 0; op < TAPER_BINARY_COUNT; op++) {
         for (int kind = 0; kind < TAPER_OPERANDS_COUNT; kind++) {
             const size_t na = kind == TAPER_OPERANDS_SV ? 1 : n, nb = kind == TAPER_OPERANDS_VS ? 1 : n;
@@ -138,32 +183,41 @@ static void binaries(const taper_vector_entry *v, size_t n) {
             const float low = check_below(2) ? 0 : -INFINITY, high = check_below(2) ? 6 : INFINITY;
             v->binary[op][kind](n, a, b, y, low, high);
             for (size_t i = 0; i < n; i++) {
-                const float p = a_copy[na == 1 && kind == TAPER_OPERANDS_SV ? 0 : i], q = b[kind == TAPER_OPERANDS_VS ? 0 : i];
-                float want = op == TAPER_BINARY_ADD ? p + q : op == TAPER_BINARY_SUB ? p - q : op == TAPER_BINARY_MUL ? p * q : p / q;
+                const float p = a_copy[na == 1 && kind == TAPER_OPERANDS_SV ? 0 : i],
+                            q = b[kind == TAPER_OPERANDS_VS ? 0 : i];
+                float want = op == TAPER_BINARY_ADD   ? p + q
+                             : op == TAPER_BINARY_SUB ? p - q
+                             : op == TAPER_BINARY_MUL ? p * q
+                                                      : p / q;
                 want = want < low ? low : want;
                 want = want > high ? high : want;
-                check_that(check_close(y[i], want, 0), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p, (double)q, (double)y[i]);
+                check_that(check_close(y[i], want, 0), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p,
+                           (double)q, (double)y[i]);
             }
             check_memory_reset();
         }
     }
 }
 
-static void rows_and_channels(const taper_vector_entry *v, size_t n) {
+static void rows_and_channels(const taper_vector_entry *v, size_t n)
+{
     const size_t rows = check_below(7), stride = n + check_below(3), y_stride = n + check_below(3);
     const size_t count = rows > 0 ? (rows - 1) * stride + n : 0, y_count = rows > 0 ? (rows - 1) * y_stride + n : 0;
-    float *x = check_floats(count, CHECK_TAIL, 0), *scale = check_floats(n, CHECK_TAIL, 0), *shift = check_floats(n, CHECK_TAIL, 0);
+    float *x = check_floats(count, CHECK_TAIL, 0), *scale = check_floats(n, CHECK_TAIL, 0),
+          *shift = check_floats(n, CHECK_TAIL, 0);
     check_fill(x, count, -4, 4), check_fill(scale, n, -2, 2), check_fill(shift, n, -2, 2);
     const float *s = check_below(3) ? scale : NULL, *h = check_below(3) ? shift : NULL;
     float *y = check_floats(y_count, CHECK_TAIL, 0);
-    for (size_t i = 0; i < y_count; i++) y[i] = MARK;
+    for (size_t i = 0; i < y_count; i++)
+        y[i] = MARK;
     v->channels(rows, n, x, stride, s, h, y, y_stride, -1, 3);
     for (size_t i = 0; i < y_count; i++) {
         const size_t r = i / y_stride, c = i % y_stride;
         if (c >= n) {
             check_that(y[i] == MARK, "channels wrote behind a row");
         } else {
-            const double want = clamp((double)x[r * stride + c] * (s != NULL ? (double)s[c] : 1) + (h != NULL ? (double)h[c] : 0), -1, 3);
+            const double want = clamp(
+                (double)x[r * stride + c] * (s != NULL ? (double)s[c] : 1) + (h != NULL ? (double)h[c] : 0), -1, 3);
             check_that(check_close(y[i], (float)want, 2e-6f), "channels %zu: %g, not %g", n, (double)y[i], want);
         }
     }
@@ -171,26 +225,32 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n) {
     v->sum_rows(rows, n, x, stride, 0.25f, out);
     for (size_t c = 0; c < n; c++) {
         double want = 0;
-        for (size_t r = 0; r < rows; r++) want += (double)x[r * stride + c];
-        check_that(check_close(out[c], (float)(want * 0.25), 4e-6f), "sum_rows: %g, not %g", (double)out[c], want * 0.25);
+        for (size_t r = 0; r < rows; r++)
+            want += (double)x[r * stride + c];
+        check_that(check_close(out[c], (float)(want * 0.25), 4e-6f), "sum_rows: %g, not %g", (double)out[c],
+                   want * 0.25);
     }
     check_memory_reset();
 }
 
-static void reductions(const taper_vector_entry *v, size_t n, bool special) {
+static void reductions(const taper_vector_entry *v, size_t n, bool special)
+{
     float *x = check_floats(n, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0);
     check_fill(x, n, -5, 5);
-    if (special) check_fill_special(x, n, n / 2 + 1, true);
+    if (special)
+        check_fill_special(x, n, n / 2 + 1, true);
     double total = 0, most = -INFINITY, magnitude = 0;
     bool nan = false;
     for (size_t i = 0; i < n; i++) {
         total += (double)x[i];
         magnitude += fabs((double)x[i]);
         nan = nan || isnan(x[i]);
-        if ((double)x[i] > most) most = (double)x[i];
+        if ((double)x[i] > most)
+            most = (double)x[i];
     }
     const float got = v->sum(n, x);
-    check_that(check_close(got, (float)total, (float)(magnitude * 0x1p-23 * 8)), "sum of %zu: %g, not %g", n, (double)got, total);
+    check_that(check_close(got, (float)total, (float)(magnitude * 0x1p-23 * 8)), "sum of %zu: %g, not %g", n,
+               (double)got, total);
     const float high = v->max(n, x);
     check_that(nan ? isnan(high) : (double)high == most, "max of %zu: %g, not %g", n, (double)high, most);
     if (n == 0) {
@@ -198,8 +258,10 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special) {
         return;
     }
     double e = 0;
-    for (size_t i = 0; i < n; i++) e += exp((double)x[i] - most);
-    if (nan) e = NAN;
+    for (size_t i = 0; i < n; i++)
+        e += exp((double)x[i] - most);
+    if (nan)
+        e = NAN;
     v->softmax(n, x, y);
     for (size_t i = 0; i < n; i++) {
         const double want = exp((double)x[i] - most) / e;
@@ -211,14 +273,16 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special) {
     v->log_softmax(n, x, y);
     for (size_t i = 0; i < n; i++) {
         const double want = (double)x[i] - most - log(e);
-        check_that(check_close(y[i], (float)want, (float)(1e-6 + fabs(want) * 1e-6)), "log_softmax of %zu: %g, not %g", n, (double)y[i], want);
+        check_that(check_close(y[i], (float)want, (float)(1e-6 + fabs(want) * 1e-6)), "log_softmax of %zu: %g, not %g",
+                   n, (double)y[i], want);
     }
     if (!special) {
         float *gamma = check_floats(n, CHECK_TAIL, 0), *beta = check_floats(n, CHECK_TAIL, 0);
         check_fill(gamma, n, -2, 2), check_fill(beta, n, -2, 2);
         const float *g = check_below(3) ? gamma : NULL, *b = check_below(3) ? beta : NULL;
         double variance = 0;
-        for (size_t i = 0; i < n; i++) variance += ((double)x[i] - total / (double)n) * ((double)x[i] - total / (double)n);
+        for (size_t i = 0; i < n; i++)
+            variance += ((double)x[i] - total / (double)n) * ((double)x[i] - total / (double)n);
         v->layer_norm(n, x, g, b, 1e-5f, y);
         for (size_t i = 0; i < n; i++) {
             double want = ((double)x[i] - total / (double)n) / sqrt(variance / (double)n + 1e-5);
@@ -226,7 +290,8 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special) {
             want = want * (g != NULL ? (double)g[i] : 1) + (b != NULL ? (double)b[i] : 0);
             // n = 1: the variance is 0, and eps lets the rounding of the mean through
             const double bound = 1e-6 * (unit * 2 + 2) + (n < 4 ? 1e-3 : 0);
-            check_that(check_close(y[i], (float)want, (float)bound), "layer_norm of %zu: %g, not %g", n, (double)y[i], want);
+            check_that(check_close(y[i], (float)want, (float)bound), "layer_norm of %zu: %g, not %g", n, (double)y[i],
+                       want);
         }
     }
     float *b = check_floats(n, CHECK_TAIL, 0);
@@ -239,16 +304,20 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special) {
     check_memory_reset();
 }
 
-static void pools(const taper_vector_entry *v, size_t n) {
-    const size_t m = 1 + check_below(4), taps = 1 + check_below(9), stride = m + check_below(2), y_stride = n + check_below(3);
+static void pools(const taper_vector_entry *v, size_t n)
+{
+    const size_t m = 1 + check_below(4), taps = 1 + check_below(9), stride = m + check_below(2),
+                 y_stride = n + check_below(3);
     const size_t rows = m * taps, offset = check_below(2) * 5;
     float *x = check_floats(rows * n + offset, CHECK_TAIL, 0), *zero = check_floats(n, CHECK_TAIL, 0);
     check_fill(x, rows * n + offset, -4, 4);
-    if (check_below(2)) check_fill_special(x, rows * n + offset, 30, true);
+    if (check_below(2))
+        check_fill_special(x, rows * n + offset, 30, true);
     memset(zero, 0, n * sizeof *zero);
     const float **a = check_bytes(((taps - 1) * stride + m) * sizeof *a, CHECK_TAIL, 0);
     for (size_t t = 0; t < taps; t++) {
-        for (size_t i = 0; i < m; i++) a[t * stride + i] = x + (t * m + i) * n;
+        for (size_t i = 0; i < m; i++)
+            a[t * stride + i] = x + (t * m + i) * n;
     }
     float *y = check_floats((m - 1) * y_stride + n, CHECK_TAIL, 0), scale[4] = {0.5f, 0.25f, 1, 0.125f};
     v->max_pool(m, n, taps, a, stride, offset * sizeof(float), y, y_stride);
@@ -257,77 +326,95 @@ static void pools(const taper_vector_entry *v, size_t n) {
             float want = -INFINITY;
             for (size_t t = 0; t < taps; t++) {
                 const float p = a[t * stride + i][offset + c];
-                if (p > want || isnan(p)) want = p;
-                if (isnan(want)) break;
+                if (p > want || isnan(p))
+                    want = p;
+                if (isnan(want))
+                    break;
             }
-            check_that(check_close(y[i * y_stride + c], want, 0), "max_pool: %g, not %g", (double)y[i * y_stride + c], (double)want);
+            check_that(check_close(y[i * y_stride + c], want, 0), "max_pool: %g, not %g", (double)y[i * y_stride + c],
+                       (double)want);
         }
     }
     for (size_t k = 0; k < taps; k++) {
-        if (check_below(3) == 0) a[k * stride + check_below(m)] = zero;
+        if (check_below(3) == 0)
+            a[k * stride + check_below(m)] = zero;
     }
     v->avg_pool(m, n, taps, a, stride, offset * sizeof(float), zero, scale, y, y_stride);
     for (size_t i = 0; i < m; i++) {
         for (size_t c = 0; c < n; c++) {
             double want = 0;
             for (size_t t = 0; t < taps; t++) {
-                if (a[t * stride + i] != zero) want += (double)a[t * stride + i][offset + c];
+                if (a[t * stride + i] != zero)
+                    want += (double)a[t * stride + i][offset + c];
             }
             want *= (double)scale[i];
-            check_that(check_close(y[i * y_stride + c], (float)want, 2e-4f), "avg_pool: %g, not %g", (double)y[i * y_stride + c], want);
+            check_that(check_close(y[i * y_stride + c], (float)want, 2e-4f), "avg_pool: %g, not %g",
+                       (double)y[i * y_stride + c], want);
         }
     }
     check_memory_reset();
 }
 
-static void resize(const taper_vector_entry *v, size_t n) {
+static void resize(const taper_vector_entry *v, size_t n)
+{
     const size_t m = 1 + check_below(4), stride = m, y_stride = n + check_below(3);
     float *x = check_floats(4 * m * n, CHECK_TAIL, 0), *w = check_floats(2 * m, CHECK_TAIL, 0);
     check_fill(x, 4 * m * n, -4, 4), check_fill(w, 2 * m, 0, 1);
     const float **a = check_bytes(4 * m * sizeof *a, CHECK_TAIL, 0);
-    for (size_t i = 0; i < 4 * m; i++) a[i] = x + i * n - 2;
+    for (size_t i = 0; i < 4 * m; i++)
+        a[i] = x + i * n - 2;
     float *y = check_floats((m - 1) * y_stride + n, CHECK_TAIL, 0);
     v->bilinear(m, n, a, stride, 2 * sizeof(float), w, y, y_stride);
     for (size_t i = 0; i < m; i++) {
         for (size_t c = 0; c < n; c++) {
             double q[4];
-            for (size_t k = 0; k < 4; k++) q[k] = (double)a[k * stride + i][2 + c];
+            for (size_t k = 0; k < 4; k++)
+                q[k] = (double)a[k * stride + i][2 + c];
             const double wx = (double)w[2 * i], wy = (double)w[2 * i + 1];
             const double want = (q[0] * (1 - wx) + q[1] * wx) * (1 - wy) + (q[2] * (1 - wx) + q[3] * wx) * wy;
-            check_that(check_close(y[i * y_stride + c], (float)want, 2e-6f), "bilinear: %g, not %g", (double)y[i * y_stride + c], want);
+            check_that(check_close(y[i * y_stride + c], (float)want, 2e-6f), "bilinear: %g, not %g",
+                       (double)y[i * y_stride + c], want);
         }
     }
     check_memory_reset();
 }
 
-static void transposes(const taper_vector_entry *v, size_t rows, size_t columns) {
+static void transposes(const taper_vector_entry *v, size_t rows, size_t columns)
+{
     const size_t x_stride = columns + check_below(3), y_stride = rows + check_below(3);
     const size_t x_count = (rows - 1) * x_stride + columns, y_count = (columns - 1) * y_stride + rows;
     float *x = check_floats(x_count, CHECK_TAIL, 0), *y = check_floats(y_count, CHECK_TAIL, 0);
     check_fill(x, x_count, -4, 4);
-    for (size_t i = 0; i < y_count; i++) y[i] = MARK;
+    for (size_t i = 0; i < y_count; i++)
+        y[i] = MARK;
     v->transpose(rows, columns, x, x_stride, y, y_stride);
     bool good = true;
     for (size_t i = 0; i < y_count; i++) {
         const size_t c = i / y_stride, r = i % y_stride;
-        if (y[i] != (r < rows ? x[r * x_stride + c] : MARK)) good = false;
+        if (y[i] != (r < rows ? x[r * x_stride + c] : MARK))
+            good = false;
     }
     check_that(good, "transpose %zu x %zu", rows, columns);
     check_memory_reset();
 }
 
-static void gemvs(const taper_vector_entry *v, size_t n, size_t k) {
+static void gemvs(const taper_vector_entry *v, size_t n, size_t k)
+{
     const size_t stride = k + check_below(3);
-    float *x = check_floats(k, CHECK_TAIL, 0), *w = check_floats((n - 1) * stride + k, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0);
+    float *x = check_floats(k, CHECK_TAIL, 0), *w = check_floats((n - 1) * stride + k, CHECK_TAIL, 0),
+          *y = check_floats(n, CHECK_TAIL, 0);
     float *bias = check_below(2) ? check_floats(n, CHECK_TAIL, 0) : NULL;
     check_fill(x, k, -1, 1), check_fill(w, (n - 1) * stride + k, -1, 1);
-    if (bias != NULL) check_fill(bias, n, -1, 1);
+    if (bias != NULL)
+        check_fill(bias, n, -1, 1);
     v->gemv(n, k, x, w, stride, bias, y, -2, INFINITY);
     for (size_t i = 0; i < n; i++) {
         double want = bias != NULL ? (double)bias[i] : 0;
-        for (size_t j = 0; j < k; j++) want += (double)x[j] * (double)w[i * stride + j];
+        for (size_t j = 0; j < k; j++)
+            want += (double)x[j] * (double)w[i * stride + j];
         want = clamp(want, -2, INFINITY);
-        check_that(check_close(y[i], (float)want, (float)(k + 2) * 0x1p-23f), "gemv %zu x %zu: %g, not %g", n, k, (double)y[i], want);
+        check_that(check_close(y[i], (float)want, (float)(k + 2) * 0x1p-23f), "gemv %zu x %zu: %g, not %g", n, k,
+                   (double)y[i], want);
     }
     check_memory_reset();
 }
@@ -342,48 +429,58 @@ typedef struct bench_job {
     float *y;
 } bench_job;
 
-static void bench_unary(void *argument) {
+static void bench_unary(void *argument)
+{
     const bench_job *j = argument;
     static const float p[4] = {0, 6, 1, 100};
     j->v->unary[j->op](j->n, j->x, j->y, p);
 }
-static void bench_add(void *argument) {
+static void bench_add(void *argument)
+{
     const bench_job *j = argument;
     j->v->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV](j->n, j->x, j->x + j->n, j->y, 0, INFINITY);
 }
-static void bench_transpose(void *argument) {
+static void bench_transpose(void *argument)
+{
     const bench_job *j = argument;
     j->v->transpose(64, j->n / 64, j->x, j->n / 64, j->y, 64);
 }
-static void bench_sum_rows(void *argument) {
+static void bench_sum_rows(void *argument)
+{
     const bench_job *j = argument;
     j->v->sum_rows(49, j->n / 49, j->x, j->n / 49, 1, j->y);
 }
-static void bench_softmax(void *argument) {
+static void bench_softmax(void *argument)
+{
     const bench_job *j = argument;
     j->v->softmax(j->n, j->x, j->y);
 }
-static void bench_gemv(void *argument) {
+static void bench_gemv(void *argument)
+{
     const bench_job *j = argument;
     j->v->gemv(j->n / 256, 256, j->x, j->x, 256, NULL, j->y, -INFINITY, INFINITY);
 }
 
-static void bench(const taper_vector_entry *v) {
+static void bench(const taper_vector_entry *v)
+{
     bench_job j = {v, TAPER_UNARY_CLAMP, 8192, NULL, NULL};
     float *x = bench_floats(j.n * 2), *y = bench_floats(j.n);
     j.x = x, j.y = y;
     for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
         j.op = (taper_unary)op;
         const double t = bench_best(bench_unary, &j, 20, 0.0005);
-        printf("vector_f32 %-8s %-12s %8.1f GB/s %7.3f ns each\n", v->name, unary_names[op].name, 8e-9 * (double)j.n / t,
-               t / (double)j.n * 1e9);
+        printf("vector_f32 %-8s %-12s %8.1f GB/s %7.3f ns each\n", v->name, unary_names[op].name,
+               8e-9 * (double)j.n / t, t / (double)j.n * 1e9);
     }
     const struct {
         const char *name;
         void (*run)(void *);
         double bytes;
-    } others[] = {{"add_relu", bench_add, 12},     {"transpose", bench_transpose, 8}, {"sum_rows", bench_sum_rows, 4},
-                  {"softmax", bench_softmax, 8}, {"gemv", bench_gemv, 4}};
+    } others[] = {{"add_relu", bench_add, 12},
+                  {"transpose", bench_transpose, 8},
+                  {"sum_rows", bench_sum_rows, 4},
+                  {"softmax", bench_softmax, 8},
+                  {"gemv", bench_gemv, 4}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const double t = bench_best(others[i].run, &j, 20, 0.0005);
         printf("vector_f32 %-8s %-12s %8.1f GB/s\n", v->name, others[i].name, others[i].bytes * 1e-9 * (double)j.n / t);
@@ -391,36 +488,46 @@ static void bench(const taper_vector_entry *v) {
     bench_free(x), bench_free(y);
 }
 
-static void check(bool benchmark, bool thorough) {
+static void check(bool benchmark, bool thorough)
+{
     for (size_t x = 0; taper_vector_f32_entry(x) != NULL; x++) {
         const taper_vector_entry *v = taper_vector_f32_entry(x);
-        if ((v->cpu & check_cpu()) != v->cpu) continue;
+        if ((v->cpu & check_cpu()) != v->cpu)
+            continue;
         check_begin("vector_f32", v->name);
         if (benchmark) {
             bench(v);
             continue;
         }
-        for (int op = 0; op < TAPER_UNARY_COUNT; op++) unary(v, (taper_unary)op, thorough);
+        for (int op = 0; op < TAPER_UNARY_COUNT; op++)
+            unary(v, (taper_unary)op, thorough);
         const size_t most = 5 * v->lanes + 3;
         for (size_t n = 0; n <= most; n++) {
             binaries(v, n);
-            for (int i = 0; i < 4; i++) rows_and_channels(v, n);
+            for (int i = 0; i < 4; i++)
+                rows_and_channels(v, n);
             reductions(v, n, false);
             reductions(v, n, true);
-            for (int i = 0; i < 4 && n > 0; i++) pools(v, n);
-            if (n > 0) resize(v, n);
-            for (size_t k = 1; k <= 2 * v->lanes + 3 && n > 0; k += 1 + check_below(3)) transposes(v, n, k);
-            if (n > 0) gemvs(v, 1 + check_below(9), n);
+            for (int i = 0; i < 4 && n > 0; i++)
+                pools(v, n);
+            if (n > 0)
+                resize(v, n);
+            for (size_t k = 1; k <= 2 * v->lanes + 3 && n > 0; k += 1 + check_below(3))
+                transposes(v, n, k);
+            if (n > 0)
+                gemvs(v, 1 + check_below(9), n);
         }
         reductions(v, 1000, false);
         gemvs(v, 5, 1003);
     }
 }
 
-void check_vector_f32(bool benchmark) {
+void check_vector_f32(bool benchmark)
+{
     check(benchmark, false);
 }
 
-void check_vector_f32_thorough(bool benchmark) {
+void check_vector_f32_thorough(bool benchmark)
+{
     check(benchmark, true);
 }

@@ -11,7 +11,8 @@ FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per se
 
 class Bench(ToolCase):
     def test_json(self):
-        done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 4, "--threads", 1, "--json")
+        done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 4, "--threads", 1,
+                         "--json")
         found = json.loads(done.stdout)
         self.assertEqual(len(found["iter_ms"]), 4)
         self.assertAlmostEqual(found["median_ms"], float(np.median(found["iter_ms"])), places=3)
@@ -35,7 +36,8 @@ class SpeedBenchmark(ToolCase):
         return self.call(*arguments, program="speed_benchmark_torch", status=status)
 
     def test_lines(self):
-        done = self.bench(f"--model={CLASSIFIER}", "--input_dims=1,3,96,96", "--input_type", "float", "--warmup=1", "--iter", "3")
+        done = self.bench(f"--model={CLASSIFIER}", "--input_dims=1,3,96,96", "--input_type", "float", "--warmup=1",
+                          "--iter", "3")
         self.assertRegex(done.stdout, "^Starting benchmark\\.\nRunning warmup runs\\.\nMain runs\\.\n" + FINISHED)
 
     def test_report_pep(self):
@@ -44,8 +46,9 @@ class SpeedBenchmark(ToolCase):
         self.assertRegex(done.stdout, "Main runs\\.\n" + line * 2 + FINISHED)
 
     def test_flags(self):
-        self.bench("--model", CLASSIFIER, "--input_dims", "1,3,96,96", "--input_type", "float", "--input_memory_format", "channels_last",
-                   "--use_caching_allocator", "--iter", "1", "--print_output=false", "--pthreadpool_size=1", "--noreport_pep")
+        self.bench("--model", CLASSIFIER, "--input_dims", "1,3,96,96", "--input_type", "float",
+                   "--input_memory_format", "channels_last", "--use_caching_allocator", "--iter", "1",
+                   "--print_output=false", "--pthreadpool_size=1", "--noreport_pep")
         done = self.bench("--model", BUNDLED, "--use_bundled_input", "1", "--print_output", "--iter=1")
         self.assertIn("50.0, 50.0", done.stdout.split("\n")[0])
         self.assertIn("--input_dims", self.bench("--help").stdout)

@@ -34,12 +34,14 @@ class Demo(ToolCase):
         self.write("labels.txt", names)
         self.write("labels.json", json.dumps(names.split("\n")))
         for file in ["labels.txt", "labels.json"]:
-            done = self.call("classify", os.path.join(DEMO, "classifier.ptl"), self.picture("lake.jpg"), "--labels", file, "--top", 1)
+            done = self.call("classify", os.path.join(DEMO, "classifier.ptl"), self.picture("lake.jpg"), "--labels",
+                             file, "--top", 1)
             self.assertIn("name 0 ", done.stdout)
 
     def test_segment(self):
         for name in EXPECTED:
-            done = self.call("segment", os.path.join(DEMO, "segmenter.ptl"), self.picture(name), "-o", "mask.png", "--json")
+            done = self.call("segment", os.path.join(DEMO, "segmenter.ptl"), self.picture(name), "-o", "mask.png",
+                             "--json")
             found = {item["label"]: item["part"] for item in json.loads(done.stdout)["classes"]}
             for label, part in EXPECTED[name]["segment"].items():
                 self.assertAlmostEqual(part, found[label], delta=2e-3)
@@ -56,7 +58,8 @@ class Demo(ToolCase):
 
     def test_wrong_model(self):
         self.fails("classify", VALUES, self.picture("lake.jpg"), "--size", "0x5", status=2)
-        self.fails("segment", os.path.join(DEMO, "classifier.ptl"), self.picture("lake.jpg"), "-o", "mask.png", says="scores of")
+        self.fails("segment", os.path.join(DEMO, "classifier.ptl"), self.picture("lake.jpg"), "-o", "mask.png",
+                   says="scores of")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,10 @@ class Usage(ToolCase):
         for arguments in [[], ["dance"], ["--dance"]] + [[command] for command in COMMANDS] + [
                 ["run", "a", "b"], ["run", "a", "--dance"], ["run", "a", "-i"], ["run", "a", "--threads", "0"],
                 ["run", "a", "--threads", "2x"], ["run", "a", "--json=1"], ["run", "a", "--device", "toaster"],
-                ["run", "a", "--bundled", "-1"], ["run", "a", "--bundled", "0", "-i", "1"], ["run", "a", "--calls", "c", "-i", "1"],
-                ["run", "a", "--disable", "no_such_pass"], ["classify", "a"], ["classify", "a", picture, "--size", "224"],
+                ["run", "a", "--bundled", "-1"], ["run", "a", "--bundled", "0", "-i", "1"],
+                ["run", "a", "--calls", "c", "-i", "1"],
+                ["run", "a", "--disable", "no_such_pass"], ["classify", "a"],
+                ["classify", "a", picture, "--size", "224"],
                 ["classify", "a", picture, "--mean", "1,2"], ["classify", "a", picture, "--top", "none"],
                 ["segment", "a", picture], ["bench", "a", "--iter", "0"], ["bench", "a", "-i", "1", "--bundled", "0"]]:
             with self.subTest(arguments):
@@ -69,7 +71,8 @@ class Failures(ToolCase):
 
     def test_full_standard_output(self):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([os.path.join(BIN, "taper"), "inspect", VALUES], stdout=full, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([os.path.join(BIN, "taper"), "inspect", VALUES], stdout=full, stderr=subprocess.PIPE,
+                                  text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("taper: error: standard output", done.stderr)
 
@@ -77,7 +80,8 @@ class Failures(ToolCase):
         calls = ",".join(['{"method": "count"}'] * 60000)
         self.write("calls.json", f"[{calls}]")
         before = sorted(os.listdir(self.folder.name))
-        process = subprocess.Popen([os.path.join(BIN, "taper"), "run", VALUES, "--calls", "calls.json", "-o", "out.npz"],
+        process = subprocess.Popen([os.path.join(BIN, "taper"), "run", VALUES, "--calls", "calls.json", "-o",
+                                    "out.npz"],
                                    cwd=self.folder.name)
         for _ in range(500):  # until the unfinished file is there
             if sorted(os.listdir(self.folder.name)) != before or process.poll() is not None:
@@ -100,7 +104,8 @@ class Inspection(ToolCase):
         import json
         found = json.loads(self.call("inspect", VALUES, "--json").stdout)
         self.assertEqual((found["name"], found["tensors"], found["elements"]), ("__torch__.Values", 1, 6))
-        self.assertIn({"name": "real", "arguments": [{"name": "x", "type": "float"}], "returns": "float"}, found["methods"])
+        self.assertIn({"name": "real", "arguments": [{"name": "x", "type": "float"}], "returns": "float"},
+                      found["methods"])
         found = json.loads(self.call("inspect", os.path.join(DEMO, "classifier.ptl"), "--json").stdout)
         self.assertEqual(list(found["extra_files"]), ["taper.json"])
 

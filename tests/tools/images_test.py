@@ -28,7 +28,8 @@ def chunk(kind, data):
 
 def png(width, height, depth, color, rows, extra=b"", interlace=0):
     header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, interlace)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    chunks = chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + chunks
 
 
 class Pictures(ToolCase):
@@ -99,7 +100,8 @@ class Pictures(ToolCase):
         for width, height in [(1, 1), (7, 5), (64, 48), (131, 97), (300, 2), (3, 200)]:
             picture = noise("RGB", width, height)
             picture.save(self.path("a.png"))
-            for size in [(1, 1), (2, 3), (7, 5), (64, 48), (63, 49), (100, 40), (96, 96), (224, 224), (7, 300), (400, 5)]:
+            for size in [(1, 1), (2, 3), (7, 5), (64, 48), (63, 49), (100, 40), (96, 96), (224, 224), (7, 300),
+                         (400, 5)]:
                 with self.subTest((width, height, size)):
                     expected = np.asarray(picture.resize(size, Image.Resampling.BILINEAR)).ravel()
                     np.testing.assert_array_equal(self.probe("a.png", *size), expected)
@@ -114,7 +116,8 @@ class Pictures(ToolCase):
         huge = png(1 << 20, 1 << 20, 8, 2, b"")
         wide = b"\xff\xd8\xff\xc0\x00\x11\x08\xff\xff\xff\xff\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00"
         wide += b"\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x3f\x00"
-        cases = [b"", b"GIF89a", good_png[:8], good_png[:20], good_png[:200], good_png[:-30], good_jpeg[:3], good_jpeg[:100],
+        cases = [b"", b"GIF89a", good_png[:8], good_png[:20], good_png[:200], good_png[:-30], good_jpeg[:3],
+                 good_jpeg[:100],
                  good_jpeg[:len(good_jpeg) // 2], huge, wide, good_png[:60] + b"\0" * 20 + good_png[80:],
                  png(8, 8, 8, 3, b"\0" * 72), png(8, 8, 3, 2, b"")]
         for number, case in enumerate(cases):

@@ -134,7 +134,8 @@ def main():
     os.makedirs(DATA, exist_ok=True)
     torch.jit.script(Values())._save_for_lite_interpreter(os.path.join(DATA, "values.ptl"))
     model = torch.jit.script(Doubler())
-    bundled_inputs.augment_model_with_bundled_inputs(model, inputs=[(torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
+    bundled_inputs.augment_model_with_bundled_inputs(model, inputs=[
+        (torch.ones(2, 2), 3), (torch.full((1, 4), 5.0), 10)])
     model._save_for_lite_interpreter(os.path.join(DATA, "bundled.ptl"))
 
 

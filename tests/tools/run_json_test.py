@@ -24,10 +24,12 @@ class Inputs(ToolCase):
     def test_strings(self):
         for text in ["", "a\"b\\c\n\t\r\b\f", "ünïcödé 漢字 😀", "nul\0inside", "\x7f\x01"]:
             self.assertEqual(self.method("same_any", text), text)
-        self.assertEqual(self.call("run", VALUES, "--method", "same_any", "-i", r'"\ud83d\ude00\u00e9"', "--json").stdout, '"😀é"\n')
+        self.assertEqual(self.call("run", VALUES, "--method", "same_any", "-i", r'"\ud83d\ude00\u00e9"',
+                                   "--json").stdout, '"😀é"\n')
 
     def test_without_a_declared_type(self):
-        for value in [None, True, 3, -2**63, 2.5, [1, 2], [1.0, 2.0], [1, 2.5], [[1], [2, 3]], ["a", None], {"a": 1, "b": 2}, [], {}]:
+        for value in [None, True, 3, -2**63, 2.5, [1, 2], [1.0, 2.0], [1, 2.5], [[1], [2, 3]], ["a", None],
+                      {"a": 1, "b": 2}, [], {}]:
             self.assertEqual(repr(self.method("same_any", value)), repr(value))
 
     def test_numbers_of_python(self):
@@ -55,7 +57,8 @@ class Inputs(ToolCase):
     def test_mismatches_are_named(self):
         self.save("x.npy", np.ones(2, "float32"))
         for name, text, says in [("real", '"a"', "float"), ("ints", "[1, 2.5]", "int"), ("ints", "3", "List[int]"),
-                                 ("pair", '["@x.npy"]', "2 items, not 1"), ("pair", "3", "Tuple"), ("same", "3", "Tensor"),
+                                 ("pair", '["@x.npy"]', "2 items, not 1"), ("pair", "3", "Tuple"),
+                                 ("same", "3", "Tensor"),
                                  ("table", "[1]", "Dict"), ("scalars", "2.0", "int"), ("real", "null", "float")]:
             done = self.fails("run", VALUES, "--method", name, "-i", text, says="input 0")
             self.assertIn(says, done.stderr.split("\n")[0])
@@ -71,8 +74,9 @@ class Inputs(ToolCase):
             self.fails("run", VALUES, "--method", "same", "-i", json.dumps(form))
 
     def test_broken_json(self):
-        for text in ["", "[1", "[1,]", "{\"a\"}", "{1: 2}", "nul", "1 2", "\"a", "--1", "1.", "+1", "01x", "[" * 100 + "]" * 100,
-                     "1" * 30, "\"\\u12\"", "\"\\x\"", "1e", "."]:
+        for text in ["", "[1", "[1,]", "{\"a\"}", "{1: 2}", "nul", "1 2", "\"a", "--1", "1.", "+1", "01x",
+                     "[" * 100 + "]" * 100,
+                     "1" * 30, "\"\\u12\"", "\"\\ud83d\"", "\"\\udc00\"", "\"\\ud83d\\u0041\"", "\"\\x\"", "1e", "."]:
             self.fails("run", VALUES, "--method", "same_any", "-i", text, says="not valid JSON")
 
 
@@ -81,8 +85,10 @@ class Results(ToolCase):
         return self.run_json(VALUES, "--method", method, "-i", self.save("x.npy", array))
 
     def test_tensors(self):
-        for array in [np.float32(1.5).reshape(()), np.zeros((2, 0, 3), "float32"), np.arange(6, dtype="int64").reshape(2, 3),
-                      np.array([True, False]), np.array([0.1, 1e-45, 16777216, 3e38, 1e-7], "float32"), np.array([0.1, 1 / 3]),
+        for array in [np.float32(1.5).reshape(()), np.zeros((2, 0, 3), "float32"),
+                      np.arange(6, dtype="int64").reshape(2, 3),
+                      np.array([True, False]), np.array([0.1, 1e-45, 16777216, 3e38, 1e-7], "float32"),
+                      np.array([0.1, 1 / 3]),
                       np.array([0.1, 65504], "float16"), np.array([-128, 127], "int8")]:
             result = self.tensor(array)
             self.assertEqual((result["dtype"], result["shape"]), (array.dtype.name, list(array.shape)))
@@ -103,7 +109,8 @@ class Results(ToolCase):
 
     def test_quantized(self):
         result = self.tensor(np.array([0.0, 0.5], "float32"), "quantized")
-        self.assertEqual((result["dtype"], result["scale"], result["zero_point"], result["data"]), ("quint8", 0.5, 3, [3, 4]))
+        self.assertEqual((result["dtype"], result["scale"], result["zero_point"], result["data"]),
+                         ("quint8", 0.5, 3, [3, 4]))
 
     def test_strides(self):
         result = self.tensor(np.arange(6, dtype="float32").reshape(2, 3), "transposed")

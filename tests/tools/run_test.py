@@ -5,7 +5,8 @@ import zipfile
 
 from toolcase import BUNDLED, VALUES, ToolCase, main, np
 
-DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64", "bool"]
+DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64",
+          "bool"]
 RANDOM = np.random.default_rng(1)
 
 
@@ -114,9 +115,11 @@ class Npz(ToolCase):
         np.testing.assert_array_equal(result, np.broadcast_to(row, (3, 4)))
 
     def test_scalars(self):
-        result = self.run_npz(VALUES, "--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-i", "null")
+        result = self.run_npz(VALUES, "--method", "scalars", "-i", "7", "-i", "0.5", "-i", "true", "-i", '"s"', "-i",
+                              "null")
         self.assertEqual({k: (v.dtype.name, v.shape, v.item()) for k, v in result.items()},
-                         {"output.0": ("int64", (), 7), "output.1": ("float64", (), 0.5), "output.2": ("bool", (), True)})
+                         {"output.0": ("int64", (), 7), "output.1": ("float64", (), 0.5),
+                          "output.2": ("bool", (), True)})
 
     def test_nothing(self):
         self.assertEqual(self.run_npz(VALUES, "--method", "nothing"), {})
@@ -132,7 +135,8 @@ class Npz(ToolCase):
         result = self.run_npz(VALUES, "--method", "quantized", "-i", self.save("in.npy", x))
         np.testing.assert_array_equal(result["output"], np.array([[3, 4, 5], [1, 7, 255]], "uint8"))
         self.assertEqual((result["output.scale"].item(), result["output.zero_point"].item()), (0.5, 3))
-        self.assertEqual((result["output.scale"].dtype.name, result["output.zero_point"].dtype.name), ("float64", "int64"))
+        self.assertEqual((result["output.scale"].dtype.name, result["output.zero_point"].dtype.name),
+                         ("float64", "int64"))
 
     def test_quantized_inputs(self):
         for dtype, kind in [("quint8", "uint8"), ("qint8", "int8"), ("qint32", "int32")]:
@@ -156,7 +160,8 @@ class Calls(ToolCase):
     def test_inputs_and_default_method(self):
         x = np.ones((2, 2), "float32")
         self.save("x.npy", x)
-        calls = [{"inputs": ["@x.npy", 5]}, {"method": "forward", "inputs": ["x.npy"]}, {"method": "real", "inputs": [3]}]
+        calls = [{"inputs": ["@x.npy", 5]}, {"method": "forward", "inputs": ["x.npy"]},
+                 {"method": "real", "inputs": [3]}]
         self.write("calls.json", json.dumps(calls))
         result = self.run_npz(VALUES, "--calls", "calls.json")
         np.testing.assert_array_equal(result["0.output"], x * 5)

@@ -97,11 +97,8 @@ static bool parse_escape(parser *p, char *out, size_t *length)
     if (!parse_hex(p, &code)) {
         return false;
     }
-    if (code >= 0xD800 && code < 0xDC00 && take(p, "\\u")) {
-        if (!parse_hex(p, &low)) {
-            return false;
-        }
-        if (low < 0xDC00 || low > 0xDFFF) {
+    if (code >= 0xD800 && code <= 0xDFFF) {
+        if (code > 0xDBFF || !take(p, "\\u") || !parse_hex(p, &low) || low < 0xDC00 || low > 0xDFFF) {
             return fail(p, "half of a surrogate pair in a string");
         }
         code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);

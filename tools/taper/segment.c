@@ -59,7 +59,11 @@ static void put_class(const vision *v, const segmentation *s, size_t index, int 
     const bool colors = terminal_has_colors(stdout);
     char buffer[32];
     unsigned char rgb[3];
-    overlay_color(v, index, rgb);
+    if (overlay_is_background(v, &s->map, index)) {
+        memset(rgb, 128, sizeof rgb); // its colour is not drawn, and is often black
+    } else {
+        overlay_color(v, index, rgb);
+    }
     char code[32] = "";
     if (colors) {
         snprintf(code, sizeof code, "\033[38;2;%u;%u;%um", (unsigned)rgb[0], (unsigned)rgb[1], (unsigned)rgb[2]);

@@ -103,14 +103,6 @@ static void fill_weights(const taper_pack_request *request, void *data)
                           data);
 }
 
-static size_t chunk_of_channels(const depthwise_plan *plan)
-{
-    const taper_conv2d *job = plan->job;
-    const size_t row = job->in_w * (job->kernel_h + 1) * sizeof(float); // of one channel
-    const size_t fit = taper_cpu_l1_bytes() * 2 / 3 / taper_max_size(row, 1) / plan->block * plan->block;
-    return taper_max_size(fit, plan->block);
-}
-
 taper_status taper_conv2d_depthwise(taper_conv2d *job)
 {
     taper_call *call = job->call;
@@ -120,7 +112,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
                         job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
     plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
     plan.block = plan.taps_entry->block;
-    plan.chunk = chunk_of_channels(&plan);
+    plan.chunk = plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
     const unsigned threads = taper_pool_threads(run->pool);
     // Even bands: the kernels make two rows together.
     const size_t most = (MOST_ROWS - job->kernel_h) / job->stride_h;

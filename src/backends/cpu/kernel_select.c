@@ -5,19 +5,20 @@
 #include "taper/taper.h"
 
 // Does `cpu` hold everything that an entry needs?
-static int allows(uint64_t cpu, uint64_t need) {
+static int allows(uint64_t cpu, uint64_t need)
+{
     return (cpu & TAPER_CPU_NONE) == 0 ? (cpu & need) == need : need == 0;
 }
 
 static const taper_gemm_entry gemm_entries[] = {
-#define KERNEL(name, cpu, mr, nr, over_read) \
+#define KERNEL(name, cpu, mr, nr, over_read)                                                                           \
     {#name, cpu, mr, nr, over_read, taper_gemm_f32_##name, taper_igemm_f32_##name},
 #include "backends/cpu/kernels/gemm_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_dwconv_entry dwconv_entries[] = {
-#define KERNEL(name, cpu, kernel, stride, block, over_read) \
+#define KERNEL(name, cpu, kernel, stride, block, over_read)                                                            \
     {#name, cpu, kernel, stride, block, over_read, taper_dwconv_f32_##name},
 #define KERNEL_TAPS(name, cpu, block, over_read)
 #include "backends/cpu/kernels/dwconv_f32_list.inc"
@@ -41,46 +42,58 @@ static const taper_vector_entry *const vector_entries[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-const taper_gemm_entry *taper_gemm_f32_entry(size_t index) {
+const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
+{
     return index < COUNT(gemm_entries) ? &gemm_entries[index] : NULL;
 }
 
-const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu) {
+const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu)
+{
     size_t i = 0;
-    while (!allows(cpu, gemm_entries[i].cpu)) i++;
+    while (!allows(cpu, gemm_entries[i].cpu))
+        i++;
     return &gemm_entries[i];
 }
 
-const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index) {
+const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index)
+{
     return index < COUNT(dwconv_entries) ? &dwconv_entries[index] : NULL;
 }
 
-const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index) {
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index)
+{
     return index < COUNT(dwconv_taps_entries) ? &dwconv_taps_entries[index] : NULL;
 }
 
-const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu) {
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu)
+{
     size_t i = 0;
-    while (!allows(cpu, dwconv_taps_entries[i].cpu)) i++;
+    while (!allows(cpu, dwconv_taps_entries[i].cpu))
+        i++;
     return &dwconv_taps_entries[i];
 }
 
-const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride) {
+const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride)
+{
     // An entry of a lesser instruction set is slower than the taps of the best one, and packed differently.
     const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
     for (size_t i = 0; i < COUNT(dwconv_entries); i++) {
         const taper_dwconv_entry *e = &dwconv_entries[i];
-        if (allows(cpu, e->cpu) && e->kernel == kernel && e->stride == stride && e->block == block) return e;
+        if (allows(cpu, e->cpu) && e->kernel == kernel && e->stride == stride && e->block == block)
+            return e;
     }
     return NULL;
 }
 
-const taper_vector_entry *taper_vector_f32_entry(size_t index) {
+const taper_vector_entry *taper_vector_f32_entry(size_t index)
+{
     return index < COUNT(vector_entries) ? vector_entries[index] : NULL;
 }
 
-const taper_vector_entry *taper_vector_f32_select(uint64_t cpu) {
+const taper_vector_entry *taper_vector_f32_select(uint64_t cpu)
+{
     size_t i = 0;
-    while (!allows(cpu, vector_entries[i]->cpu)) i++;
+    while (!allows(cpu, vector_entries[i]->cpu))
+        i++;
     return vector_entries[i];
 }

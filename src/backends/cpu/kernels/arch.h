@@ -32,7 +32,8 @@
 #endif
 
 // An address `bytes` behind p: row pointers move by byte offsets that are not always whole rows.
-TAPER_TEMPLATE const float *taper_f32_at(const float *p, size_t bytes) {
+TAPER_TEMPLATE const float *taper_f32_at(const float *p, size_t bytes)
+{
     return (const float *)(const void *)((const char *)p + bytes);
 }
 

@@ -42,9 +42,9 @@ typedef struct taper_dwconv_rows {
 typedef void taper_dwconv_f32_function(const taper_dwconv_rows *job);
 // c[i] for pixels i < m: the sum over taps of a[t * a_tap_stride + i][channel] * w. a_offset (bytes) is added to every
 // pointer that is not `zero` (at least nc zeros).
-typedef void taper_dwconv_taps_f32_function(size_t m, size_t nc, size_t taps, const float *const *a, size_t a_tap_stride,
-                                            size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                                            float min, float max);
+typedef void taper_dwconv_taps_f32_function(size_t m, size_t nc, size_t taps, const float *const *a,
+                                            size_t a_tap_stride, size_t a_offset, const float *zero, const float *w,
+                                            float *c, size_t c_stride, float min, float max);
 
 typedef struct taper_dwconv_entry {
     const char *name;
@@ -74,7 +74,7 @@ size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, 
 // Number of floats; 0 when it does not fit size_t.
 size_t taper_dwconv_f32_packed_count(size_t block, size_t channels, size_t taps);
 // weights [channels][taps] (PyTorch's [C, 1, KH, KW]); scale and bias per channel, or NULL.
-void taper_dwconv_f32_pack(size_t block, size_t channels, size_t taps, const float *weights, const float *scale, const float *bias,
-                           float *packed);
+void taper_dwconv_f32_pack(size_t block, size_t channels, size_t taps, const float *weights, const float *scale,
+                           const float *bias, float *packed);
 
 #endif

@@ -41,29 +41,29 @@
 #include "backends/cpu/kernels/arch.h"
 
 typedef struct taper_gemm_epilogue {
-    const float *add;      // summand of the first element (residual), or NULL
-    size_t add_stride;     // floats between its rows
-    float min, max;        // clamp; -INFINITY and INFINITY for none. NaN stays NaN
+    const float *add;  // summand of the first element (residual), or NULL
+    size_t add_stride; // floats between its rows
+    float min, max;    // clamp; -INFINITY and INFINITY for none. NaN stays NaN
 } taper_gemm_epilogue;
 
-typedef void taper_gemm_f32_function(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
-                                     size_t c_stride, const taper_gemm_epilogue *e);
-typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
-                                      size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                                      const taper_gemm_epilogue *e);
+typedef void taper_gemm_f32_function(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+                                     float *c, size_t c_stride, const taper_gemm_epilogue *e);
+typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a,
+                                      size_t a_tap_stride, size_t a_offset, const float *zero, const float *w, float *c,
+                                      size_t c_stride, const taper_gemm_epilogue *e);
 
 typedef struct taper_gemm_entry {
     const char *name;
-    uint64_t cpu;           // TAPER_CPU_ bits it needs
-    uint32_t mr, nr;        // most rows of one call; width of a panel of packed weights
-    uint32_t over_read;     // bytes
+    uint64_t cpu;       // TAPER_CPU_ bits it needs
+    uint32_t mr, nr;    // most rows of one call; width of a panel of packed weights
+    uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
 } taper_gemm_entry;
 
 // name is the stem of taper_gemm_f32_<name> and taper_igemm_f32_<name>.
-#define KERNEL(name, cpu, mr, nr, over_read)         \
-    taper_gemm_f32_function taper_gemm_f32_##name; \
+#define KERNEL(name, cpu, mr, nr, over_read)                                                                           \
+    taper_gemm_f32_function taper_gemm_f32_##name;                                                                     \
     taper_igemm_f32_function taper_igemm_f32_##name;
 #include "backends/cpu/kernels/gemm_f32_list.inc"
 #undef KERNEL
@@ -75,7 +75,8 @@ typedef struct taper_gemm_entry {
 // OHWI (channels_last): n_stride = KH * KW * I, tap_stride = I, k_stride = 1, k_inner = 1
 // linear [out, in] and OIHW 1x1: n_stride = in, k_stride = 1, k_inner = 1, ks = 1
 // a matrix [k, n] (mm): n_stride = 1, k_stride = n
-// stem OIHW (ks = KH, kc = KW * I, k = kw * I + i): tap_stride = KW, k_stride = 1, k_inner = I, k_inner_stride = KH * KW
+// stem OIHW (ks = KH, kc = KW * I, k = kw * I + i): tap_stride = KW, k_stride = 1, k_inner = I, k_inner_stride = KH *
+// KW
 typedef struct taper_gemm_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;

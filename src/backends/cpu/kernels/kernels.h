@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The CPU kernels, all families. A kernel is a pure function: no allocation, threads, globals or errors; it writes
 // only what it is told to write and reads at most `over_read` bytes (of its list entry) behind its inputs.
-// Selection: kernel_select.h. What a family does and how an operator uses it stands in the family's header.
+//
+// Which kernel for what
+//   convolution 1x1 stride 1, fully connected, matrix products    gemm_f32.h, gemm
+//   convolution k x k, strided 1x1, dilated, grouped, transposed  gemm_f32.h, igemm (pointers per pixel and tap)
+//   first layer with 3 channels                                   gemm_f32.h, igemm over kernel rows
+//   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm with mr = 1
+//   depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps
+//   batch norm, bias, squeeze-and-excite on NHWC                  vector_f32.h, channels
+//   activations, arithmetic, pooling, resize, softmax, layer norm, transposes   vector_f32.h
+// Fuse into gemm: bias, residual sum, clamp. Into dwconv: bias, clamp. Other activations run over the result of a strip
+// or band while it is in the cache.
+//
+// What decides speed beyond the kernels: data that is made in one layer and used in the next should not leave L2. Maps
+// larger than L2 are best made in bands of rows through several layers.
+//
+// Adding an instruction set: a simd_<isa>.h with the words of simd_scalar.h gives the depthwise and vector families by
+// two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c). Then a row in each list and in kernels.cmake.
 #ifndef TAPER_KERNELS_H
 #define TAPER_KERNELS_H
 

@@ -5,7 +5,8 @@
 #define TAPER_KERNELS_MATH_F32_TMPL_H
 
 // exp(x): 2^n * exp(r), r = x - n ln 2 in [-0.347, 0.347]; exp(r) = 1 + (r + r^2 q(r)).
-TAPER_TEMPLATE V v_exp(V x) {
+TAPER_TEMPLATE V v_exp(V x)
+{
     // Beyond these the result is 0 or infinity. NaN, in second place, passes.
     x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
     const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
@@ -27,13 +28,15 @@ TAPER_TEMPLATE V v_exp(V x) {
 }
 
 // 1 / (1 + exp(-x)), without loss for negative x.
-TAPER_TEMPLATE V v_sigmoid(V x) {
+TAPER_TEMPLATE V v_sigmoid(V x)
+{
     const V e = v_exp(v_sub(v_set(0.0f), v_abs(x)));
     const V r = v_div(v_set(1.0f), v_add(e, v_set(1.0f)));
     return v_pick(v_less(x, v_set(0.0f)), v_mul(e, r), r);
 }
 
-TAPER_TEMPLATE V v_tanh(V x) {
+TAPER_TEMPLATE V v_tanh(V x)
+{
     const V a = v_abs(x), s = v_mul(x, x);
     V p = v_fma(v_set(2.1429619795e-03f), s, v_set(-8.1773984224e-03f));
     p = v_fma(p, s, v_set(2.1700703318e-02f));
@@ -47,7 +50,8 @@ TAPER_TEMPLATE V v_tanh(V x) {
 }
 
 // erfc(z) for z >= 1, as exp of a polynomial; 0 from 5 on (2e-12), NaN for NaN.
-TAPER_TEMPLATE V v_erfc_large(V z) {
+TAPER_TEMPLATE V v_erfc_large(V z)
+{
     const V y = v_min(v_set(5.0f), z);
     V p = v_fma(v_set(1.5211095060e-06f), y, v_set(-4.4082732182e-05f));
     p = v_fma(p, y, v_set(5.8256016842e-04f));
@@ -61,7 +65,8 @@ TAPER_TEMPLATE V v_erfc_large(V z) {
 }
 
 // erf(x) / x - 1 for |x| <= 1, s = x * x.
-TAPER_TEMPLATE V v_erf_small(V s) {
+TAPER_TEMPLATE V v_erf_small(V s)
+{
     V p = v_fma(v_set(7.8538756628e-05f), s, v_set(-8.0101983179e-04f));
     p = v_fma(p, s, v_set(5.1883282787e-03f));
     p = v_fma(p, s, v_set(-2.6853812296e-02f));
@@ -70,7 +75,8 @@ TAPER_TEMPLATE V v_erf_small(V s) {
     return v_fma(p, s, v_set(1.2837916573e-01f));
 }
 
-TAPER_TEMPLATE V v_erf(V x) {
+TAPER_TEMPLATE V v_erf(V x)
+{
     const V a = v_abs(x);
     const V small = v_fma(v_erf_small(v_mul(x, x)), x, x);
     const V large = v_sign(v_sub(v_set(1.0f), v_erfc_large(a)), x);
@@ -78,7 +84,8 @@ TAPER_TEMPLATE V v_erf(V x) {
 }
 
 // x/2 (1 + erf(x / sqrt 2)), from erfc so that nothing cancels for negative x.
-TAPER_TEMPLATE V v_gelu(V x) {
+TAPER_TEMPLATE V v_gelu(V x)
+{
     const V z = v_mul(x, v_set(0.707106781f)), a = v_abs(z), half = v_mul(x, v_set(0.5f));
     const V small = v_fma(v_fma(v_erf_small(v_mul(z, z)), z, z), half, half);
     const V c = v_erfc_large(a);
@@ -87,7 +94,8 @@ TAPER_TEMPLATE V v_gelu(V x) {
 }
 
 // x/2 (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
-TAPER_TEMPLATE V v_gelu_tanh(V x) {
+TAPER_TEMPLATE V v_gelu_tanh(V x)
+{
     const V u = v_mul(v_mul(x, v_set(1.5957691216f)), v_fma(v_mul(x, x), v_set(0.044715f), v_set(1.0f)));
     return v_mul(x, v_sigmoid(u));
 }

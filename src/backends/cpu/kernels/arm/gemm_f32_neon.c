@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm and igemm of floats with NEON: up to 8 rows by 8 columns in 16 accumulators. Four k at a time: 8 loads of A, 8 of
-// weights, 64 multiply-adds by lane.
+// gemm and igemm of floats with NEON: up to 8 rows by 8 columns in 16 accumulators. Four k at a time: 8 loads of A, 8
+// of weights, 64 multiply-adds by lane.
 #include "backends/cpu/kernels/arch.h"
 
 #if TAPER_ARCH_ARM64
@@ -23,29 +23,38 @@ typedef struct call {
 } call;
 
 // One row: n < 4 elements of memory, the rest zero. The caller has none to waste behind its rows.
-TAPER_TEMPLATE float32x4_t load_some(const float *p, size_t n) {
+TAPER_TEMPLATE float32x4_t load_some(const float *p, size_t n)
+{
     float32x4_t x = vdupq_n_f32(0.0f);
     x = vld1q_lane_f32(p, x, 0);
-    if (n > 1) x = vld1q_lane_f32(p + 1, x, 1);
-    if (n > 2) x = vld1q_lane_f32(p + 2, x, 2);
+    if (n > 1)
+        x = vld1q_lane_f32(p + 1, x, 1);
+    if (n > 2)
+        x = vld1q_lane_f32(p + 2, x, 2);
     return x;
 }
 
-TAPER_TEMPLATE void store_some(float *p, float32x4_t x, size_t n) {
+TAPER_TEMPLATE void store_some(float *p, float32x4_t x, size_t n)
+{
     vst1q_lane_f32(p, x, 0);
-    if (n > 1) vst1q_lane_f32(p + 1, x, 1);
-    if (n > 2) vst1q_lane_f32(p + 2, x, 2);
+    if (n > 1)
+        vst1q_lane_f32(p + 1, x, 1);
+    if (n > 2)
+        vst1q_lane_f32(p + 2, x, 2);
 }
 
 // One tile of mr rows by nv vectors, of which n columns exist.
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c, const float *add, size_t n) {
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c, const float *add,
+                         size_t n)
+{
     float32x4_t acc[MR_MAX][2];
     const size_t kc = t->kc;
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
         const float32x4_t bias = vld1q_f32(w + 4 * j);
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) acc[i][j] = bias;
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
     }
     w += NR;
     const float *const *a = t->a;
@@ -71,17 +80,21 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const 
                 x[i] = vld1q_f32(p[i]);
                 p[i] += 4;
             }
-#define STEP(lane)                                                                                    \
-    {                                                                                                 \
-        float32x4_t b[2];                                                                             \
-        TAPER_UNROLL                                                                                  \
-        for (size_t j = 0; j < nv; j++) b[j] = vld1q_f32(w + NR * lane + 4 * j);                      \
-        TAPER_UNROLL                                                                                  \
-        for (size_t i = 0; i < mr; i++) {                                                             \
-            TAPER_UNROLL                                                                              \
-            for (size_t j = 0; j < nv; j++) acc[i][j] = vfmaq_laneq_f32(acc[i][j], b[j], x[i], lane); \
-        }                                                                                             \
+#define STEP(lane)                                                                                                     \
+    {                                                                                                                  \
+        float32x4_t b[2];                                                                                              \
+        TAPER_UNROLL                                                                                                   \
+        for (size_t j = 0; j < nv; j++)                                                                                \
+            b[j] = vld1q_f32(w + NR * lane + 4 * j);                                                                   \
+        TAPER_UNROLL                                                                                                   \
+        for (size_t i = 0; i < mr; i++) {                                                                              \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < nv; j++)                                                                            \
+                acc[i][j] = vfmaq_laneq_f32(acc[i][j], b[j], x[i], lane);                                              \
+        }                                                                                                              \
     }
+            __builtin_prefetch(w + 160); // the in-order cores fetch little ahead by themselves
+            __builtin_prefetch(w + 176);
             STEP(0)
             STEP(1)
             STEP(2)
@@ -93,13 +106,15 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const 
         for (; k > 0; k--) {
             float32x4_t b[2];
             TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++) b[j] = vld1q_f32(w + 4 * j);
+            for (size_t j = 0; j < nv; j++)
+                b[j] = vld1q_f32(w + 4 * j);
             w += NR;
             TAPER_UNROLL
             for (size_t i = 0; i < mr; i++) {
                 const float32x4_t x = vld1q_dup_f32(p[i]++);
                 TAPER_UNROLL
-                for (size_t j = 0; j < nv; j++) acc[i][j] = vfmaq_f32(acc[i][j], b[j], x);
+                for (size_t j = 0; j < nv; j++)
+                    acc[i][j] = vfmaq_f32(acc[i][j], b[j], x);
             }
         }
     }
@@ -109,7 +124,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const 
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++) {
-                acc[i][j] = vaddq_f32(acc[i][j], n >= 4 * j + 4 ? vld1q_f32(add + 4 * j) : load_some(add + 4 * j, n - 4 * j));
+                acc[i][j] =
+                    vaddq_f32(acc[i][j], n >= 4 * j + 4 ? vld1q_f32(add + 4 * j) : load_some(add + 4 * j, n - 4 * j));
             }
             add += t->e->add_stride;
         }
@@ -130,7 +146,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const 
 }
 
 // All panels for mr rows.
-TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
+TAPER_TEMPLATE void strip(const size_t mr, const call *t)
+{
     const size_t panel = (t->ks * t->kc + 1) * NR;
     const float *w = t->w, *add = t->e->add;
     float *c = t->c;
@@ -141,12 +158,16 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
         c += NR;
         add = add != NULL ? add + NR : NULL;
     }
-    if (n > 0) tile(mr, 1, t, w, c, add, n);
+    if (n > 0)
+        tile(mr, 1, t, w, c, add, n);
 }
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
-#define STRIP(mr) \
-    TAPER_INSTANCE void strip_##mr(const call *t) { strip(mr, t); }
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
+    {                                                                                                                  \
+        strip(mr, t);                                                                                                  \
+    }
 EACH_MR(STRIP)
 #undef STRIP
 
@@ -156,15 +177,18 @@ static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
 
 void taper_igemm_f32_8x8_neon(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
                               size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                              const taper_gemm_epilogue *e) {
+                              const taper_gemm_epilogue *e)
+{
     const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};
     strips[mr - 1](&t);
 }
 
 void taper_gemm_f32_8x8_neon(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
-                             size_t c_stride, const taper_gemm_epilogue *e) {
+                             size_t c_stride, const taper_gemm_epilogue *e)
+{
     const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++) rows[i] = a + i * a_stride;
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = a + i * a_stride;
     const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
     strips[mr - 1](&t);
 }

@@ -16,12 +16,14 @@ typedef struct call {
     const taper_gemm_epilogue *e;
 } call;
 
-TAPER_TEMPLATE void tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n) {
+TAPER_TEMPLATE void tile(const size_t mr, const call *t, const float *w, float *c, const float *add, size_t n)
+{
     float acc[MR_MAX][NR];
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
         TAPER_UNROLL
-        for (size_t j = 0; j < NR; j++) acc[i][j] = w[j];
+        for (size_t j = 0; j < NR; j++)
+            acc[i][j] = w[j];
     }
     w += NR;
     const float *const *a = t->a;
@@ -44,7 +46,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const call *t, const float *w, float *
             for (size_t i = 0; i < mr; i++) {
                 const float x = p[i][k];
                 TAPER_UNROLL
-                for (size_t j = 0; j < NR; j++) acc[i][j] += x * w[j];
+                for (size_t j = 0; j < NR; j++)
+                    acc[i][j] += x * w[j];
             }
         }
     }
@@ -52,14 +55,16 @@ TAPER_TEMPLATE void tile(const size_t mr, const call *t, const float *w, float *
     for (size_t i = 0; i < mr; i++) {
         for (size_t j = 0; j < n; j++) {
             float y = acc[i][j];
-            if (add != NULL) y += add[i * t->e->add_stride + j];
+            if (add != NULL)
+                y += add[i * t->e->add_stride + j];
             y = y < low ? low : y;
             c[i * t->c_stride + j] = y > high ? high : y;
         }
     }
 }
 
-TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
+TAPER_TEMPLATE void strip(const size_t mr, const call *t)
+{
     const size_t panel = (t->ks * t->kc + 1) * NR;
     const float *w = t->w, *add = t->e->add;
     for (size_t n = 0; n < t->nc; n += NR, w += panel) {
@@ -67,26 +72,38 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
     }
 }
 
-static void run(size_t mr, const call *t) {
+static void run(size_t mr, const call *t)
+{
     switch (mr) {
-    case 1: strip(1, t); break;
-    case 2: strip(2, t); break;
-    case 3: strip(3, t); break;
-    default: strip(4, t); break;
+    case 1:
+        strip(1, t);
+        break;
+    case 2:
+        strip(2, t);
+        break;
+    case 3:
+        strip(3, t);
+        break;
+    default:
+        strip(4, t);
+        break;
     }
 }
 
 void taper_igemm_f32_4x4_scalar(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
                                 size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                                const taper_gemm_epilogue *e) {
+                                const taper_gemm_epilogue *e)
+{
     const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};
     run(mr, &t);
 }
 
-void taper_gemm_f32_4x4_scalar(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
-                               size_t c_stride, const taper_gemm_epilogue *e) {
+void taper_gemm_f32_4x4_scalar(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+                               float *c, size_t c_stride, const taper_gemm_epilogue *e)
+{
     const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++) rows[i] = a + i * a_stride;
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = a + i * a_stride;
     const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
     run(mr, &t);
 }

@@ -13,6 +13,9 @@
 #define MR_MAX 6
 #define NR 16
 
+// As in gemm_f32_avx512.c.
+#define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)
+
 typedef struct call {
     size_t nc, kc, ks;
     const float *const *a;
@@ -24,22 +27,26 @@ typedef struct call {
 } call;
 
 // The first n of 8 lanes.
-TAPER_TEMPLATE __m256i tail_mask(size_t n) {
+TAPER_TEMPLATE __m256i tail_mask(size_t n)
+{
     return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 // One tile of mr rows by nv vectors. KU partial sums: with few rows the latency of the FMA would bound the speed.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
-                         const float *add, __m256i m0, __m256i m1) {
+                         const float *add, __m256i m0, __m256i m1)
+{
     __m256 acc[MR_MAX][2], part[3][2];
     const size_t kc = t->kc;
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
         const __m256 bias = _mm256_loadu_ps(w + 8 * j);
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) acc[i][j] = bias;
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
         TAPER_UNROLL
-        for (size_t u = 1; u < ku; u++) part[u - 1][j] = _mm256_setzero_ps();
+        for (size_t u = 1; u < ku; u++)
+            part[u - 1][j] = _mm256_setzero_ps();
     }
     w += NR;
     const float *const *a = t->a;
@@ -61,6 +68,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             for (; k + ku <= kc; k += ku) {
                 TAPER_UNROLL
                 for (size_t u = 0; u < ku; u++) {
+                    FETCH(w + NR * u);
                     const __m256 x = _mm256_set1_ps(p[0][k + u]);
                     TAPER_UNROLL
                     for (size_t j = 0; j < nv; j++) {
@@ -75,20 +83,24 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         for (; k < kc; k++) {
             __m256 b[2];
             TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++) b[j] = _mm256_loadu_ps(w + 8 * j);
+            for (size_t j = 0; j < nv; j++)
+                b[j] = _mm256_loadu_ps(w + 8 * j);
+            FETCH(w);
             w += NR;
             TAPER_UNROLL
             for (size_t i = 0; i < mr; i++) {
                 const __m256 x = _mm256_set1_ps(p[i][k]);
                 TAPER_UNROLL
-                for (size_t j = 0; j < nv; j++) acc[i][j] = _mm256_fmadd_ps(x, b[j], acc[i][j]);
+                for (size_t j = 0; j < nv; j++)
+                    acc[i][j] = _mm256_fmadd_ps(x, b[j], acc[i][j]);
             }
         }
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
         TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++) acc[0][j] = _mm256_add_ps(acc[0][j], part[u - 1][j]);
+        for (size_t j = 0; j < nv; j++)
+            acc[0][j] = _mm256_add_ps(acc[0][j], part[u - 1][j]);
     }
     if (add != NULL) {
         TAPER_UNROLL
@@ -105,19 +117,21 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL // in this order of operands a NaN passes through
-            for (size_t j = 0; j < nv; j++) acc[i][j] = _mm256_min_ps(high, _mm256_max_ps(low, acc[i][j]));
+                for (size_t j = 0; j < nv; j++) acc[i][j] = _mm256_min_ps(high, _mm256_max_ps(low, acc[i][j]));
         }
     }
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
         TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++) _mm256_maskstore_ps(c + 8 * j, j == 0 ? m0 : m1, acc[i][j]);
+        for (size_t j = 0; j < nv; j++)
+            _mm256_maskstore_ps(c + 8 * j, j == 0 ? m0 : m1, acc[i][j]);
         c += t->c_stride;
     }
 }
 
 // All panels for mr rows.
-TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
+TAPER_TEMPLATE void strip(const size_t mr, const call *t)
+{
     const size_t ku = mr == 1 ? 4 : 1;
     const size_t panel = (t->ks * t->kc + 1) * NR;
     const float *w = t->w, *add = t->e->add;
@@ -130,12 +144,16 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
         c += NR;
         add = add != NULL ? add + NR : NULL;
     }
-    if (n > 0) tile(mr, 1, ku, t, w, c, add, tail_mask(n), all);
+    if (n > 0)
+        tile(mr, 1, ku, t, w, c, add, tail_mask(n), all);
 }
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
-#define STRIP(mr) \
-    TAPER_INSTANCE void strip_##mr(const call *t) { strip(mr, t); }
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
+    {                                                                                                                  \
+        strip(mr, t);                                                                                                  \
+    }
 EACH_MR(STRIP)
 #undef STRIP
 
@@ -144,16 +162,19 @@ static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
 #undef ENTRY
 
 void taper_igemm_f32_6x16_avx2(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
-                                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                                const taper_gemm_epilogue *e) {
+                               size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
+                               const taper_gemm_epilogue *e)
+{
     const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};
     strips[mr - 1](&t);
 }
 
-void taper_gemm_f32_6x16_avx2(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
-                               size_t c_stride, const taper_gemm_epilogue *e) {
+void taper_gemm_f32_6x16_avx2(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+                              float *c, size_t c_stride, const taper_gemm_epilogue *e)
+{
     const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++) rows[i] = a + i * a_stride;
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = a + i * a_stride;
     const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
     strips[mr - 1](&t);
 }

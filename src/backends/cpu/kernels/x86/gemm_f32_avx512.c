@@ -13,6 +13,10 @@
 #define MR_MAX 14
 #define NR 32
 
+// Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
+// with the most weights take half as long again. Every second line of 8 KB ahead: the neighbour comes with it.
+#define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)
+
 typedef struct call {
     size_t nc, kc, ks;
     const float *const *a;
@@ -25,16 +29,19 @@ typedef struct call {
 
 // One tile of mr rows by nv vectors. KU partial sums: with few rows the latency of the FMA would bound the speed.
 TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
-                         const float *add, uint32_t mask) {
+                         const float *add, uint32_t mask)
+{
     __m512 acc[MR_MAX][2], part[3][2];
     const size_t kc = t->kc;
     TAPER_UNROLL
     for (size_t j = 0; j < nv; j++) {
         const __m512 bias = _mm512_loadu_ps(w + 16 * j);
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) acc[i][j] = bias;
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
         TAPER_UNROLL
-        for (size_t u = 1; u < ku; u++) part[u - 1][j] = _mm512_setzero_ps();
+        for (size_t u = 1; u < ku; u++)
+            part[u - 1][j] = _mm512_setzero_ps();
     }
     w += NR;
     const float *const *a = t->a;
@@ -56,6 +63,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             for (; k + ku <= kc; k += ku) {
                 TAPER_UNROLL
                 for (size_t u = 0; u < ku; u++) {
+                    FETCH(w + NR * u);
                     const __m512 x = _mm512_set1_ps(p[0][k + u]);
                     TAPER_UNROLL
                     for (size_t j = 0; j < nv; j++) {
@@ -70,20 +78,24 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         for (; k < kc; k++) {
             __m512 b[2];
             TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++) b[j] = _mm512_loadu_ps(w + 16 * j);
+            for (size_t j = 0; j < nv; j++)
+                b[j] = _mm512_loadu_ps(w + 16 * j);
+            FETCH(w);
             w += NR;
             TAPER_UNROLL
             for (size_t i = 0; i < mr; i++) {
                 const __m512 x = _mm512_set1_ps(p[i][k]);
                 TAPER_UNROLL
-                for (size_t j = 0; j < nv; j++) acc[i][j] = _mm512_fmadd_ps(x, b[j], acc[i][j]);
+                for (size_t j = 0; j < nv; j++)
+                    acc[i][j] = _mm512_fmadd_ps(x, b[j], acc[i][j]);
             }
         }
     }
     TAPER_UNROLL
     for (size_t u = 1; u < ku; u++) {
         TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++) acc[0][j] = _mm512_add_ps(acc[0][j], part[u - 1][j]);
+        for (size_t j = 0; j < nv; j++)
+            acc[0][j] = _mm512_add_ps(acc[0][j], part[u - 1][j]);
     }
     if (add != NULL) {
         TAPER_UNROLL
@@ -100,19 +112,21 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
             TAPER_UNROLL // in this order of operands a NaN passes through
-            for (size_t j = 0; j < nv; j++) acc[i][j] = _mm512_min_ps(high, _mm512_max_ps(low, acc[i][j]));
+                for (size_t j = 0; j < nv; j++) acc[i][j] = _mm512_min_ps(high, _mm512_max_ps(low, acc[i][j]));
         }
     }
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
         TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++) _mm512_mask_storeu_ps(c + 16 * j, (__mmask16)(mask >> 16 * j), acc[i][j]);
+        for (size_t j = 0; j < nv; j++)
+            _mm512_mask_storeu_ps(c + 16 * j, (__mmask16)(mask >> 16 * j), acc[i][j]);
         c += t->c_stride;
     }
 }
 
 // All panels for mr rows.
-TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
+TAPER_TEMPLATE void strip(const size_t mr, const call *t)
+{
     const size_t ku = mr == 1 ? 4 : 1;
     const size_t panel = (t->ks * t->kc + 1) * NR;
     const float *w = t->w, *add = t->e->add;
@@ -124,12 +138,16 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t) {
         c += NR;
         add = add != NULL ? add + NR : NULL;
     }
-    if (n > 0) tile(mr, 1, ku, t, w, c, add, (UINT32_C(1) << n) - 1);
+    if (n > 0)
+        tile(mr, 1, ku, t, w, c, add, (UINT32_C(1) << n) - 1);
 }
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
-#define STRIP(mr) \
-    TAPER_INSTANCE void strip_##mr(const call *t) { strip(mr, t); }
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
+    {                                                                                                                  \
+        strip(mr, t);                                                                                                  \
+    }
 EACH_MR(STRIP)
 #undef STRIP
 
@@ -137,17 +155,20 @@ EACH_MR(STRIP)
 static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
 #undef ENTRY
 
-void taper_igemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
-                                  size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,
-                                  const taper_gemm_epilogue *e) {
+void taper_igemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a,
+                                  size_t a_tap_stride, size_t a_offset, const float *zero, const float *w, float *c,
+                                  size_t c_stride, const taper_gemm_epilogue *e)
+{
     const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};
     strips[mr - 1](&t);
 }
 
-void taper_gemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
-                                 size_t c_stride, const taper_gemm_epilogue *e) {
+void taper_gemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+                                 float *c, size_t c_stride, const taper_gemm_epilogue *e)
+{
     const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++) rows[i] = a + i * a_stride;
+    for (size_t i = 0; i < mr; i++)
+        rows[i] = a + i * a_stride;
     const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
     strips[mr - 1](&t);
 }

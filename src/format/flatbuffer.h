@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bounds-checked reading of flatbuffers, without a schema compiler: the caller knows the slots.
+//   file    u32 offset of the root table, 4 bytes of identifier
+//   table   i32 distance back to its vtable, then the fields
+//   vtable  u16 own size, u16 size of the table, then per slot the u16 place of the field in the table, 0 where absent
+//   vector  u32 count, then the items; a string is a vector of bytes
+// Tables, vectors, strings and unions are referred to by u32 offsets forward from where the offset stands. Alignment is
+// not needed. Nothing here recurses.
+//
+// Parts of a hostile file can overlap, so that a few bytes stand for much. Every vector and string that is handed out is
+// charged to a budget that a file whose parts do not overlap cannot use up.
+#ifndef TAPER_FORMAT_FLATBUFFER_H
+#define TAPER_FORMAT_FLATBUFFER_H
+
+#include "base/status.h"
+
+typedef struct taper_flatbuffer {
+    const uint8_t *data;
+    size_t size;
+    uint64_t budget; // bytes
+    taper_error *error;
+} taper_flatbuffer;
+
+typedef struct taper_fb_table {
+    size_t at, vtable;
+    uint16_t size, vtable_size;
+} taper_fb_table;
+
+typedef struct taper_fb_vector {
+    size_t at; // of the first item
+    size_t count;
+} taper_fb_vector;
+
+typedef struct taper_fb_string {
+    const char *text; // in the file, not NUL-terminated
+    size_t length;
+} taper_fb_string;
+
+// Fails with the position and "the flatbuffer module is damaged: TEXT".
+TAPER_COLD taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char *format, ...) TAPER_PRINTF(3, 4);
+// Takes bytes from the budget.
+TAPER_MUST_USE taper_status taper_fb_charge(taper_flatbuffer *fb, size_t at, uint64_t bytes);
+
+TAPER_MUST_USE taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, taper_fb_table *root,
+                                          taper_error *error);
+// n bytes at a position.
+TAPER_MUST_USE taper_status taper_fb_bytes(const taper_flatbuffer *fb, size_t at, size_t n, const uint8_t **bytes);
+TAPER_MUST_USE taper_status taper_fb_table_at(const taper_flatbuffer *fb, size_t at, taper_fb_table *table);
+
+// A number of 1 to 8 bytes, as it is stored; *value stays as it is when the field is absent.
+TAPER_MUST_USE taper_status taper_fb_number(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
+                                            unsigned width, uint64_t *value);
+// Where a field's offset leads to; 0 when the field is absent.
+TAPER_MUST_USE taper_status taper_fb_target(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
+                                            size_t *at);
+// The table in a field. *present tells whether it is there; the field must be when present is NULL.
+TAPER_MUST_USE taper_status taper_fb_child(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
+                                           taper_fb_table *child, bool *present);
+// The vector in a field, of items of so many bytes each. Absent: empty.
+TAPER_MUST_USE taper_status taper_fb_vector_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
+                                               size_t item, taper_fb_vector *vector);
+// The string at a position; 0: empty.
+TAPER_MUST_USE taper_status taper_fb_string_at(taper_flatbuffer *fb, size_t at, taper_fb_string *string);
+// The string in a field. Absent: empty.
+TAPER_MUST_USE taper_status taper_fb_string_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
+                                               taper_fb_string *string);
+
+// Items of a vector of offsets; index is below count.
+TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
+                                                 size_t *at);
+TAPER_MUST_USE taper_status taper_fb_item_table(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
+                                                taper_fb_table *table);
+// An item of a vector of numbers.
+static inline const uint8_t *taper_fb_item(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
+                                           size_t item)
+{
+    return fb->data + vector->at + index * item; // checked when the vector was made
+}
+
+#endif

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# package_test.sh CMAKE BUILD SOURCE CC: installs the library into a scratch folder and builds examples/ against it, once as CMake's
+# find_package finds it (static and shared) and once as pkg-config does, and runs what came out.
+set -eu
+cmake=$1 build=$2 source=$3 cc=$4
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+passed=0
+model="$source/examples/demo/classifier.ptl"
+prefix="$scratch/usr"
+"$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+
+same() { # program, what it is
+    LD_LIBRARY_PATH="$libraries" "$1" "$model" >"$scratch/out"
+    cat "$scratch/out"
+    grep -q '^output: 1 x 20, best: [0-9]*$' "$scratch/out" || { echo "FAILED $2"; exit 1; }
+    passed=$((passed + 1))
+}
+
+pc=$(dirname "$(find "$prefix" -name taper.pc)")
+libraries=$(dirname "$pc")
+"$cmake" -S "$source/examples" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
+    >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+"$cmake" --build "$scratch/cmake" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
+same "$scratch/cmake/run_model" "find_package, static"
+same "$scratch/cmake/run_model_shared" "find_package, shared"
+
+if command -v pkg-config >/dev/null; then
+    export PKG_CONFIG_PATH="$pc"
+    # shellcheck disable=SC2046
+    "$cc" -std=c99 -Wall -Wextra -Werror "$source/examples/run_model.c" $(pkg-config --cflags --libs taper) -o "$scratch/shared"
+    same "$scratch/shared" "pkg-config, shared"
+    # shellcheck disable=SC2046
+    "$cc" -std=c99 "$source/examples/run_model.c" $(pkg-config --cflags taper) "$libraries/libtaper.a" \
+        $(pkg-config --static --libs-only-l taper | sed 's/-ltaper//') -o "$scratch/static"
+    same "$scratch/static" "pkg-config, static"
+    echo "$passed passed, 0 failed"
+else
+    echo "SKIPPED: no pkg-config"
+    echo "$passed passed, 0 failed, 2 skipped"
+fi

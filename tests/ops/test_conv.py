@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Convolutions, patches as columns, and layers prepared for XNNPACK, against PyTorch.
+# CASES: (name, source of a scripted function, builder of its arguments).
+import torch
+
+LAST = ".contiguous(memory_format=torch.channels_last)"
+CASES = []
+
+
+def random(*sizes, seed=0):
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(seed))
+
+
+def add(name, expression, *shapes, before="", options=None, dtype=None):
+    names = ["x", "w", "b"][:len(shapes)]
+    convert = "".join(f"    {n} = {n}.to({dtype})\n" for n in names) if dtype else ""
+    text = f"def f({', '.join(n + ': Tensor' for n in names)}) -> Tensor:\n{convert}{before}    return {expression}\n"
+    args = lambda: tuple(random(*shape, seed=i) * (4 if dtype else 1) for i, shape in enumerate(shapes))
+    CASES.append((name, text, args) if options is None else (name, text, args, options))
+
+
+LAYOUTS = {
+    "contiguous": "",
+    "input_last": f"    x = x{LAST}\n",
+    "weight_last": f"    w = w{LAST}\n",
+    "transposed": "    x = x.transpose(-1, -2).contiguous().transpose(-1, -2)\n    w = w.transpose(0, 1).contiguous().transpose(0, 1)\n",
+}
+# batch, in, out, height, width, groups, kernel, stride, padding, dilation
+SHAPES = [(2, 4, 6, 6, 7, 1, 3, 1, 0, 1), (1, 4, 6, 6, 7, 2, 3, 2, 1, 1), (1, 6, 6, 9, 8, 6, 3, 1, 1, 2),
+          (2, 3, 5, 9, 8, 1, 1, 1, 0, 1), (1, 8, 16, 20, 21, 1, 5, 2, 2, 1), (1, 6, 12, 9, 8, 6, 3, 2, 1, 1),
+          (1, 33, 17, 30, 31, 1, 3, 1, 1, 1), (1, 1, 1, 1, 1, 1, 1, 1, 0, 1), (1, 3, 4, 5, 6, 1, 2, 3, 3, 2)]
+for i, (n, c, o, h, w, g, k, s, p, d) in enumerate(SHAPES):
+    for layout, before in LAYOUTS.items():
+        add(f"conv2d-{i}-{layout}", f"F.conv2d(x, w, b, [{s}], [{p}], [{d}], {g})", (n, c, h, w), (o, c // g, k, k), (o,), before=before)
+        add(f"conv2d-same-{i}-{layout}", f"F.conv2d(x, w, None, 1, 'same', {d}, {g})", (n, c, h, w), (o, c // g, k, k), before=before)
+        add(f"transposed2d-{i}-{layout}", f"F.conv_transpose2d(x, w, b, {s}, {min(p, k - 1)}, {s - 1}, {g})", (n, c, h, w),
+            (c, o // g, k, k), (o,), before=before)
+add("conv2d-unbatched", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,))
+add("conv2d-unbatched-last", "F.conv2d(x, w, b)", (4, 6, 7), (6, 4, 3, 3), (6,), before=LAYOUTS["weight_last"])
+add("conv2d-valid", "F.conv2d(x, w, b, padding='valid')", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
+for dtype in ("torch.int64", "torch.int32", "torch.uint8"):
+    add(f"conv2d-{dtype}", "F.conv2d(x, w, None, 1, 1)", (2, 4, 6, 7), (6, 4, 3, 2), dtype=dtype)
+add("conv2d-bfloat16", "F.conv2d(x, w, b, 1, 1).float()", (2, 4, 6, 7), (6, 4, 3, 2), (6,), dtype="torch.bfloat16",
+    options={"rtol": 2e-2, "atol": 5e-1})
+add("conv2d-float64", "F.conv2d(x, w, b, 1, 1)", (2, 4, 6, 7), (6, 4, 3, 2), (6,), dtype="torch.float64")
+
+TURNED = "    x = x.transpose(1, 2).contiguous().transpose(1, 2)\n"
+for name, before in (("", ""), ("-turned", TURNED), ("-weight", TURNED.replace("x", "w"))):
+    add("conv1d" + name, "F.conv1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (6, 2, 3), (6,), before=before)
+    add("conv1d-same" + name, "F.conv1d(x, w, b, 1, 'same', 2, 2)", (2, 4, 20), (6, 2, 3), (6,), before=before)
+    add("transposed1d" + name, "F.conv_transpose1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (4, 3, 3), (6,), before=before)
+for name, before in (("", ""), ("-last", "    x = x.contiguous(memory_format=torch.channels_last_3d)\n")):
+    add("conv3d" + name, "F.conv3d(x, w, b, [1, 2, 1], [1, 0, 1], [1, 1, 2], 2)", (2, 4, 5, 6, 7), (6, 2, 3, 2, 3), (6,), before=before)
+    add("conv3d-depthwise" + name, "F.conv3d(x, w, None, groups=4)", (2, 4, 5, 6, 7), (4, 1, 3, 2, 3), before=before)
+    add("transposed3d" + name, "F.conv_transpose3d(x, w, b, [1, 2, 1], [1, 0, 1], [0, 1, 0], 2, [1, 1, 2])", (2, 4, 5, 6, 7),
+        (4, 3, 3, 2, 3), (6,), before=before)
+add("conv_tbc", "torch.conv_tbc(x, w, b, 1)", (5, 2, 3), (3, 3, 4), (4,))
+add("convolution", "torch.convolution(x, w, b, [1, 2], [1], [1], False, [0], 1)", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
+
+add("unfold", "F.unfold(x, [2, 3], dilation=[2, 1], padding=[1, 2], stride=[2, 1])", (2, 3, 5, 6))
+add("unfold-last", "F.unfold(x, [2, 3])", (2, 3, 5, 6), before=f"    x = x{LAST}\n")
+add("unfold-unbatched", "F.unfold(x, [2, 3])", (3, 5, 6))
+add("fold", "F.fold(x, [4, 4], [2, 2], dilation=2, padding=1, stride=2)", (2, 12, 4))
+add("fold-unbatched", "F.fold(x, [3, 4], [2, 2])", (12, 6))
+
+# Empty inputs and what must fail.
+add("conv2d-no-batch", "F.conv2d(x, w)", (0, 4, 6, 7), (6, 4, 3, 3))
+add("conv2d-no-channels", "F.conv2d(x, w)", (2, 0, 6, 7), (6, 0, 3, 3))
+for i, (expression, *shapes) in enumerate([
+        ("F.conv2d(x, w)", (3, 4), (6, 4, 3, 3)), ("F.conv2d(x, w)", (1, 4, 6, 7), (6, 3, 3, 3)),
+        ("F.conv2d(x, w)", (1, 4, 2, 2), (6, 4, 3, 3)), ("F.conv2d(x, w, None, 0)", (1, 4, 6, 7), (6, 4, 3, 3)),
+        ("F.conv2d(x, w, None, 1, -1)", (1, 4, 6, 7), (6, 4, 3, 3)), ("F.conv2d(x, w, None, 1, 0, 0)", (1, 4, 6, 7), (6, 4, 3, 3)),
+        ("F.conv2d(x, w, None, 1, 0, 1, 3)", (1, 4, 6, 7), (6, 4, 3, 3)), ("F.conv2d(x, w, b)", (1, 4, 6, 7), (6, 4, 3, 3), (5,)),
+        ("F.conv2d(x, w, None, 2, 'same')", (1, 4, 6, 7), (6, 4, 3, 3)), ("F.conv2d(x, w.double())", (1, 4, 6, 7), (6, 4, 3, 3)),
+        ("F.conv_transpose2d(x, w, None, 1, 0, 1)", (1, 4, 6, 7), (4, 5, 3, 3)),
+        ("F.conv_transpose2d(x, w, None, 1, 4)", (1, 4, 6, 7), (4, 5, 1, 1)),
+        ("F.fold(x, [4, 4], [2, 2])", (2, 12, 6)), ("F.unfold(x, [7, 3])", (1, 2, 5, 6))]):
+    add(f"fails-{i}", expression, *shapes)
+
+PACK = "torch.ops.prepacked.conv2d_clamp_prepack(w, b, [{s}, {s}], [{p}, {p}], [1, 1], {g}, {low}, {high})"
+RUN = "torch.ops.prepacked.conv2d_clamp_run(x, {pack})"
+for name, before in (("", ""), ("-last", f"    x = x{LAST}\n")):
+    for low, high in (("None", "None"), ("0.0", "None"), ("-1.0", "1.5")):
+        add(f"prepacked-{low}-{high}{name}", RUN.format(pack=PACK.format(s=2, p=1, g=1, low=low, high=high)), (2, 4, 9, 8), (6, 4, 3, 3), (6,),
+            before=before)
+        add(f"prepacked-depthwise-{low}-{high}{name}", RUN.format(pack=PACK.format(s=1, p=1, g=4, low=low, high=high)), (2, 4, 9, 8),
+            (4, 1, 3, 3), (4,), before=before)
+    add("prepacked-1x1-image" + name, RUN.format(pack=PACK.format(s=1, p=0, g=1, low="None", high="None")), (2, 4, 3, 3), (6, 4, 3, 3), (6,),
+        before=before)
+    add("prepacked-transposed" + name,
+        "torch.ops.prepacked.conv2d_transpose_clamp_run(x, torch.ops.prepacked.conv2d_transpose_clamp_prepack("
+        "w, b, [2, 1], [1, 1], [1, 0], [1, 1], 1, None, 0.5))", (2, 4, 9, 8), (4, 5, 3, 3), (5,), before=before)

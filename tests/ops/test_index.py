@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Indexing, gathering, scattering, lookups and counting against PyTorch. CASES: (name, source of a scripted function f,
+# builder of its arguments).
+import torch
+
+CASES = []
+LAYOUTS = {
+    "contiguous": "",
+    "transposed": "    x = x.transpose(0, 2).contiguous().transpose(0, 2)\n",
+    "sliced": "    x = torch.cat([x, x], 1)[:, ::2]\n",
+}
+ALL = tuple(LAYOUTS)
+
+
+def input3():
+    return (torch.randn(4, 5, 6, generator=torch.Generator().manual_seed(0)),)
+
+
+def add(name, expressions, builder=input3, layouts=("contiguous",), arguments="x: Tensor", prelude="", **options):
+    for layout in layouts:
+        source = f"def f({arguments}):\n{LAYOUTS[layout]}{prelude}    return (" + ", ".join(expressions) + ",)\n"
+        CASES.append((f"{name}/{layout}", source, builder) + ((options,) if options else ()))
+
+
+def raises(expression, builder=input3):
+    CASES.append((f"raises/{expression}", f"def f(x: Tensor):\n    return {expression}\n", builder))
+
+
+I = "    i = torch.tensor([0, 2, -1])\n    j = torch.tensor([[0, 1], [2, 3]])\n    m = x > 0\n"
+INDICES = ("i", ":, i", ":, :, i", "i, i", "i, :, i", ":, i, i", "j", ":, j", "j[:, :1], torch.tensor([1, 2])", "j[:, :1], :, torch.tensor([1, 2])",
+           "m", "m[:, :, 0]", ":, m[0]", "m[:, 0, 0]", "torch.tensor([True, False, True, False]), torch.tensor([1, 2])", "i[:0]", "i, 1",
+           "1, :, i", "None, i", "i, None, i", "j.t()", "torch.tensor(2)")
+add("index", [f"x[{k}]" for k in INDICES], layouts=ALL, prelude=I)
+add("index/dtypes", [f"x.to(torch.{d})[:, i]" for d in ("float64", "float16", "int64", "uint8", "bool")], prelude=I)
+CASES.append(("index/channels_last", "def f(x: Tensor):\n    x = x.contiguous(memory_format=torch.channels_last)\n    i = torch.tensor([0, 1])\n"
+              "    return x[i], x[:, i], x[:, :, i], x[i, :, i], x[:, :, i, i], x[x > 0]\n",
+              lambda: (torch.randn(2, 3, 4, 5, generator=torch.Generator().manual_seed(0)),)))
+for k in ("i", ":, i", ":, :, i", "i, :, i", "j", "m", ":, m[0]", "m[:, 0, 0]", "i, 1"):
+    CASES.append((f"index_put/{k}", f"def f(x: Tensor):\n{I}    a = x.clone()\n    a[{k}] = 7.0\n    b = x.clone()\n    b[{k}] = x[{k}] * 2\n"
+                  f"    return a, b\n", input3))
+CASES += [
+    ("index_put/accumulate", "def f(x: Tensor):\n    i = torch.tensor([0, 1, 0, 0])\n    a = x.clone().index_put_([i], torch.ones([]), True)\n"
+     "    b = torch.index_put(x, [i], x, True)\n    return a, b, x\n", input3),
+    ("masked", "def f(x: Tensor):\n    m = x > 0\n    return (x.masked_select(m), x.masked_select(m[0]), x.masked_select(m[..., :1]),\n"
+     "            x.masked_scatter(m, x.flatten()), x.clone().masked_scatter_(m[0], -x))\n", input3),
+]
+add("nonzero", ["(x > 0).nonzero()", "torch.nonzero(x[:0])", "torch.where(x > 0)", "torch.argwhere(x > 1)", "x[0].nonzero_numpy()",
+                "torch.tensor(3.0).nonzero()"], layouts=ALL)
+ROWS = "    i = torch.tensor([0, 2, 2, 3])\n    k = torch.tensor([3, 1])\n"
+add("index_select", [f"x.index_select({d}, i)" for d in (0, 1, 2, -1)] + ["x.index_select(0, torch.tensor(1))", "x.index_select(1, i.to(torch.int32))",
+                                                                          "x.index_select(2, i[:0])"], layouts=ALL, prelude=ROWS)
+add("index_add", ["x.index_add(0, i, x)", "x.index_add(1, k, x[:, :2], alpha=2)", "x.clone().index_add_(2, i, x[:, :, :4])",
+                  "x.index_copy(1, k, x[:, :2])", "x.clone().index_copy_(0, k, -x[:2])", "x.index_fill(1, k, 2.5)",
+                  "x.clone().index_fill_(0, torch.tensor([-1]), 3)", "x.index_fill(2, k, torch.tensor(1.0))"] +
+    [f"x.index_reduce(0, i, x, '{r}', include_self={s})" for r in ("prod", "mean", "amax", "amin") for s in (True, False)],
+    layouts=ALL, prelude=ROWS)
+GATHER = "    g = (x * 7).abs().to(torch.int64) % 4\n"
+add("gather", [f"x.gather({d}, g)" for d in (0, 1, -1)] + ["x.gather(1, g[:2, :3, :4])", "torch.take_along_dim(x, g, 1)",
+                                                           "torch.take_along_dim(x, g[:, :1], 1)"],
+    layouts=ALL, prelude=GATHER)
+add("take_along_dim", ["torch.take_along_dim(x, g[0, 0])", "torch.take_along_dim(x, g)"], prelude=GATHER)
+add("scatter", ["x.scatter(1, g, 2.5)", "x.scatter_add(1, g, x)", "x.clone().scatter_add_(0, g[:2], x)",
+                "x.scatter(2, g[..., :1], x)", "x.scatter(1, g, x, reduce='add')", "x.scatter(0, g, 2.0, reduce='multiply')",
+                "x.to(torch.int64).scatter_add(1, g, g)"] +
+    [f"x.scatter_reduce(1, g, x, '{r}', include_self={s})" for r in ("sum", "prod", "mean", "amax", "amin") for s in (True, False)],
+    layouts=ALL, prelude=GATHER)
+add("take", ["x.take(torch.tensor([[0, 5], [-1, 119]]))", "torch.put(x, torch.tensor([0, 3]), torch.tensor([1.0, 2.0]))",
+             "x.clone().put_(torch.tensor([1, 1]), torch.tensor([1.0, 2.0]), True)"], layouts=ALL)
+W = "    w = x[0]\n    i = torch.tensor([[1, 2, 0], [4, 0, 3]])\n    v = i.flatten()\n    o = torch.tensor([0, 2, 2])\n"
+add("embedding", ["F.embedding(i, w)", "F.embedding(i.to(torch.int32), w)", "F.embedding(torch.tensor(2), w)", "F.embedding(i.t(), w)"],
+    layouts=ALL, prelude=W)
+add("embedding_bag", [f"F.embedding_bag(v, w, o, mode='{m}')" for m in ("sum", "mean", "max")] +
+    ["F.embedding_bag(i, w)", "F.embedding_bag(v, w, o, mode='sum', per_sample_weights=x[1, 1])",
+     "F.embedding_bag(v, w, torch.tensor([0, 2, 6]), include_last_offset=True)"], layouts=ALL, prelude=W)
+add("one_hot", ["F.one_hot(torch.tensor([[0, 2], [1, 0]]))", "F.one_hot(torch.tensor([1, 0]), 4)"])
+S = "    s = torch.sort(x[0, 0])[0]\n    t = torch.sort(x, -1)[0]\n"
+add("searchsorted", ["torch.searchsorted(s, x)", "torch.searchsorted(s, x, right=True)", "torch.searchsorted(t, x)", "torch.searchsorted(s, 0.1)",
+                     "torch.searchsorted(s, x, out_int32=True)", "torch.bucketize(x, s)", "torch.bucketize(x, s, right=True)",
+                     "torch.bucketize(torch.tensor([1, 2, 3]), torch.tensor([1, 2, 2, 5]))"], prelude=S)
+add("bincount", ["torch.bincount(torch.tensor([0, 3, 3, 1]))", "torch.bincount(torch.tensor([0, 3]), minlength=6)",
+                 "torch.bincount(torch.tensor([0, 3, 0]), torch.tensor([0.5, 1.0, 2.0]))", "torch.histc(x, 10, -1, 1)", "torch.histc(x, 4)"])
+U = "    u = torch.tensor([[3, 1, 1], [3, 1, 1], [2, 2, 0]])\n"
+add("unique", ["torch.ops.aten._unique2(u, True, True, True)", "torch.ops.aten._unique2(u.to(torch.float32), True, True, False)",
+               "torch.ops.aten.unique_dim(u, 0, True, True, True)", "torch.ops.aten.unique_dim(u, 1, True, True, True)",
+               "torch.ops.aten.unique_consecutive(u, True, True)", "torch.ops.aten.unique_consecutive(u, True, True, 0)"], prelude=U)
+add("isin", ["torch.isin(torch.tensor([1, 2, 3]), torch.tensor([2, 5]))", "torch.isin(x, 0.5)", "torch.isin(torch.tensor([1, 2]), torch.tensor([2]), invert=True)"])
+add("diag", ["torch.trace(x[0])", "torch.trace(torch.ones([2, 3], dtype=torch.int32))", "torch.diag(x[0])", "torch.diag(x[0], -1)", "torch.diag(x[0, 0], 1)",
+             "torch.diagflat(x[0, :2])", "torch.diag_embed(x[0])", "torch.diag_embed(x[0], 1, 0, 2)", "x[0].clone().fill_diagonal_(5)",
+             "x.flatten().view(20, 6)[:, :3].clone().fill_diagonal_(5.0, True)"], layouts=ALL)
+for expression in ("x[torch.tensor([4])]", "x[:, torch.tensor([-6])]", "x[torch.tensor([0, 1]), torch.tensor([0, 1, 2])]", "x[x[0] > 0]",
+                   "x[torch.tensor([0.5])]", "x.index_select(0, torch.tensor([4]))", "x.index_select(0, torch.tensor([-1]))",
+                   "x.gather(0, torch.full([1, 1, 1], 4))", "x.gather(0, torch.tensor([0]))", "x.scatter(0, torch.full([1, 1, 1], 9), 1.0)",
+                   "x.scatter(0, torch.zeros([9, 9, 9], dtype=torch.int64), 1.0)", "x.take(torch.tensor([120]))", "F.embedding(torch.tensor([4]), x[0, :4])",
+                   "F.embedding(torch.tensor([-1]), x[0])", "F.one_hot(torch.tensor([-1]))", "F.one_hot(torch.tensor([3]), 3)",
+                   "torch.bincount(torch.tensor([-1]))", "x.index_add(0, torch.tensor([0, 1]), x)", "x.index_fill(0, torch.tensor([7]), 1.0)",
+                   "x.index_copy(0, torch.tensor([9]), x[:1])", "x.masked_select(x)", "torch.put(x, torch.tensor([500]), torch.tensor([1.0]))",
+                   "x.scatter_reduce(0, torch.zeros([1, 1, 1], dtype=torch.int64), x, 'median')"):
+    raises(expression)

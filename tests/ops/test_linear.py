@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Products of matrices and vectors, einsum, distances and small linear algebra, against PyTorch.
+# CASES: (name, source of a scripted function, builder of its arguments).
+import torch
+
+CASES = []
+
+
+def random(*sizes, seed=0):
+    return torch.randn(*sizes, generator=torch.Generator().manual_seed(seed)) if sizes else torch.tensor(0.75)
+
+
+def add(name, expression, *shapes, before="", options=None, dtype=None, result="Tensor"):
+    names = ["a", "b", "c", "d"][:len(shapes)]
+    convert = "".join(f"    {n} = {n}.to({dtype})\n" for n in names) if dtype else ""
+    text = f"def f({', '.join(n + ': Tensor' for n in names)}) -> {result}:\n{convert}{before}    return {expression}\n"
+    args = lambda: tuple(random(*shape, seed=i) * (4 if dtype else 1) for i, shape in enumerate(shapes))
+    CASES.append((name, text, args) if options is None else (name, text, args, options))
+
+
+TURN = {"": "", "-ta": "    a = a.transpose(-1, -2).contiguous().transpose(-1, -2)\n",
+        "-tb": "    b = b.transpose(-1, -2).contiguous().transpose(-1, -2)\n"}
+SIZES = [(3, 4, 5), (1, 7, 9), (17, 300, 33), (64, 65, 66), (5, 3, 1), (0, 3, 4), (3, 0, 4), (40, 2, 50)]
+for m, k, n in SIZES:
+    for turn, before in TURN.items():
+        tag = f"-{m}-{k}-{n}{turn}"
+        add("mm" + tag, "torch.mm(a, b)", (m, k), (k, n), before=before)
+        add("bmm" + tag, "torch.bmm(a, b)", (2, m, k), (2, k, n), before=before)
+        add("addmm" + tag, "torch.addmm(c, a, b, beta=0.5, alpha=2)", (m, k), (k, n), (n,), before=before)
+        add("baddbmm" + tag, "torch.baddbmm(c, a, b, beta=0.5, alpha=2)", (2, m, k), (2, k, n), (n,), before=before)
+        add("addbmm" + tag, "torch.addbmm(c, a, b)", (2, m, k), (2, k, n), (n,), before=before)
+        add("linear" + tag, "F.linear(a, b, c)", (m, k), (n, k), (n,), before=before)
+    add(f"linear3d-{m}-{k}-{n}", "F.linear(a, b)", (2, m, k), (n, k))
+    add(f"mv-{m}-{k}", "torch.mv(a, b)", (m, k), (k,))
+    add(f"addmv-{m}-{k}", "torch.addmv(c, a, b, beta=2, alpha=3)", (m, k), (k,), (m,))
+    add(f"outer-{m}-{n}", "torch.outer(a, b)", (m,), (n,))
+    add(f"addr-{m}-{n}", "torch.addr(c, a, b, beta=2)", (m,), (n,), (m, n))
+for dtype in ("torch.float64", "torch.int64", "torch.int8"):
+    add(f"mm-{dtype}", "torch.mm(a, b)", (17, 30), (30, 33), dtype=dtype)
+    add(f"matmul-{dtype}", "torch.matmul(a, b)", (2, 3, 4), (4, 5), dtype=dtype)
+    add(f"dot-{dtype}", "torch.dot(a, b)", (30,), (30,), dtype=dtype)
+add("mm-bfloat16", "torch.mm(a, b).float()", (17, 30), (30, 33), dtype="torch.bfloat16", options={"rtol": 2e-2, "atol": 2.0})
+for a in [(4,), (3, 4), (2, 3, 4), (5, 2, 3, 4), (0, 4), (2, 0, 4), (1, 1, 3, 4)]:
+    for b in [(4,), (4, 5), (2, 4, 5), (1, 4, 5), (5, 2, 4, 3), (4, 0)]:
+        add(f"matmul-{a}-{b}", "torch.matmul(a, b)", a, b)
+add("addmm-in-place", "a.addmm_(b, c)", (3, 5), (3, 4), (4, 5))
+add("addmm-beta-0", "torch.addmm(a * float('nan'), b, c, beta=0)", (3, 5), (3, 4), (4, 5))
+add("linear-vector", "F.linear(a, b)", (5, 3), (3,))
+add("linear-row", "F.linear(a, b, c)", (3,), (4, 3), (4,))
+add("linear-turned", "F.linear(a.transpose(0, 1), b, c)", (5, 3, 4), (6, 4), (6,))
+add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
+add("vdot", "torch.vdot(a, b)", (5,), (5,))
+add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))
+add("tensordot-0", "torch.tensordot(a, b, 0)", (2, 3), (5, 4))
+add("chain_matmul", "torch.linalg.multi_dot([a, b, c])", (3,), (3, 4), (4,))
+add("bilinear", "F.bilinear(a, b, c, d)", (2, 7, 3), (2, 7, 4), (5, 3, 4), (5,))
+for n in (-2, -1, 0, 1, 2, 5):
+    add(f"matrix_power-{n}", f"torch.matrix_power(a + 3 * torch.eye(3), {n})", (2, 3, 3))
+for i, shapes in enumerate([((3, 4), (5, 5)), ((2, 4, 4), (2, 3, 5)), ((2, 4, 4), (3, 4, 5)), ((4,), (5,)), ((), (5,))]):
+    add(f"matmul-fails-{i}", "torch.matmul(a, b)", *shapes)
+add("mm-fails-rank", "torch.mm(a, b)", (2, 3, 4), (4, 5))
+add("mm-fails-dtype", "torch.mm(a, b.double())", (3, 4), (4, 5))
+add("addmm-fails", "torch.addmm(a, b, c)", (7,), (2, 3), (3, 4))
+add("linear-fails", "F.linear(a, b)", (2, 3), (4, 5))
+
+EQUATIONS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("bij,bjk->ikb", (2, 3, 4), (2, 4, 5)),
+             ("ij->ji", (2, 3)), ("ij->i", (2, 3)), ("ij->", (2, 3)), ("ii->i", (3, 3)), ("ii", (3, 3)), ("iij->j", (3, 3, 4)),
+             ("ij,ji->ij", (2, 3), (3, 2)), ("i,j->ji", (2,), (3,)), ("ij,ji->", (2, 3), (3, 2)),
+             ("...ij,...jk->...ik", (5, 2, 3, 4), (2, 4, 6)), ("...ij->...ji", (5, 2, 3)), ("i...->...", (2, 3, 4)), ("...->", (2, 3)),
+             ("b...i,b...i->b...", (2, 3, 4), (2, 3, 4)), ("ij,jk,kl->il", (2, 3), (3, 4), (4, 5)), ("ij,kl->ijkl", (2, 3), (4, 5)),
+             ("bhid,bhjd->bhij", (2, 3, 4, 5), (2, 3, 6, 5)), ("bhij,bhjd->bihd", (2, 3, 4, 6), (2, 3, 6, 5)), ("ab,b->ab", (3, 4), (4,)),
+             ("ij,i->ji", (3, 4), (3,)), ("ij,k->i", (3, 4), (5,)), ("ij,jk->ik", (2, 1), (3, 4)), ("Ab,bC", (2, 3), (3, 4)),
+             ("bqhd,bkhd->bhqk", (2, 3, 4, 5), (2, 6, 4, 5)), ("ntg,ncg->nct", (2, 3, 4), (2, 5, 4)), ("ij,kj,lj->ikl", (2, 3), (4, 3), (5, 3)),
+             ("i j , j k -> i k", (2, 3), (3, 4)), ("ij,jk->ik", (2, 0), (0, 3))]
+for equation, *shapes in EQUATIONS:
+    operands = ", ".join("abcd"[:len(shapes)])
+    add(f"einsum {equation} {shapes}", f"torch.einsum({equation!r}, [{operands}])", *shapes)
+for i, (equation, *shapes) in enumerate([("i1", (2,)), ("ij,jk->iz", (2, 3), (3, 4)), ("ij,jk", (2, 3)), ("ij,jk->ii", (2, 3), (3, 4)),
+                                         ("ij,jk->ik", (2, 3), (4, 5)), ("i..j", (2, 3)), ("ij->", (2, 3), (3,)), ("ijk", (2, 3))]):
+    add(f"einsum-fails-{i}", f"torch.einsum({equation!r}, [{', '.join('abcd'[:len(shapes)])}])", *shapes)
+
+for p in ("0.", "1.", "2.", "3.", "float('inf')"):
+    add(f"cdist-{p}", f"torch.cdist(a, b, {p})", (2, 1, 5, 3), (4, 6, 3), options={"rtol": 1e-4, "atol": 1e-4})
+    add(f"pdist-{p}", f"F.pdist(a, {p})", (5, 3))
+    add(f"pairwise-{p}", f"F.pairwise_distance(a, b, {p}, 1e-6, True)", (4, 3), (3,))
+add("cosine", "F.cosine_similarity(a, b, 1)", (2, 3, 4), (3, 4))
+add("cosine-last", "F.cosine_similarity(a, b, -1)", (2, 3, 4), (2, 3, 4))
+add("cosine-zero", "F.cosine_similarity(a * 0, b, 1)", (2, 3), (2, 3))
+
+SQUARE = "    a = a + 4 * torch.eye(4)\n"
+for name in ("inverse", "det", "logdet"):
+    add(name, f"torch.{name}(a)", (2, 4, 4), before=SQUARE)
+add("slogdet", "torch.slogdet(a)", (2, 4, 4), before=SQUARE, result="Tuple[Tensor, Tensor]")
+for upper in ("False", "True"):
+    add(f"cholesky-{upper}", f"torch.linalg.cholesky(a @ a.transpose(-1, -2), upper={upper})", (2, 4, 4), before=SQUARE)
+    add(f"triangular-{upper}", f"torch.triangular_solve(b, a, upper={upper})", (2, 4, 4), (2, 4, 3), before=SQUARE,
+        result="Tuple[Tensor, Tensor]")
+for shape in ((2, 4, 3), (4, 3), (2, 4)):
+    add(f"solve-{shape}", "torch.linalg.solve(a, b)", (2, 4, 4), shape, before=SQUARE)
+add("inverse-fails", "torch.inverse(a * 0)", (3, 3))
+add("cholesky-fails", "torch.linalg.cholesky(-(a @ a.t()))", (3, 3))
+
+PACKED = "torch.ops.prepacked.linear_clamp_run(a, torch.ops.prepacked.linear_clamp_prepack(b, c, {}, {}))"
+for shape in ((2, 4), (4,), (2, 3, 4), (0, 4)):
+    add(f"prepacked-{shape}", PACKED.format("None", "None"), shape, (5, 4), (5,))
+    add(f"prepacked-clamped-{shape}", PACKED.format("-0.5", "1"), shape, (5, 4), (5,))
