@@ -5,8 +5,12 @@ set(TAPER_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
 
 function(taper_compile_options target)
-    target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -ffp-contract=off
+    target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off
                                              -ffunction-sections -fdata-sections)
+    # No unwind tables: C needs none, and they are a tenth of the library. Debuggers keep theirs.
+    if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
+        target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
+    endif()
     # POSIX for files, clocks and threads; nothing beyond.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
     if(TAPER_WARNINGS_AS_ERRORS)
@@ -33,5 +37,12 @@ function(taper_link_options target)
         target_link_options(${target} PRIVATE -Wl,-dead_strip)
     else()
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
+        # The operator table is full of pointers; packed relocations take a fiftieth of the room.
+        include(CheckCSourceCompiles)
+        set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
+        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR)
+        if(TAPER_HAS_RELR)
+            target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
+        endif()
     endif()
 endfunction()

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
     taper_session *session = NULL;
     taper_value *input = NULL, *output = NULL;
     int64_t best = 0;
+    int status = 1;
 
     if (argc == 2 && taper_context_create(NULL, &context, error) == TAPER_OK &&
         taper_model_load(context, argv[1], &options, &model, error) == TAPER_OK &&
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
             best = ((float *)scores.data)[i] > ((float *)scores.data)[best] ? i : best;
         }
         printf("output: %d x %d, best: %d\n", (int)scores.sizes[0], (int)scores.sizes[1], (int)best);
+        status = 0;
     } else {
         fprintf(stderr, "%s\n", argc == 2 ? taper_error_message(error) : "usage: run_model MODEL.ptl");
     }
@@ -34,5 +36,5 @@ int main(int argc, char **argv)
     taper_model_release(model);
     taper_context_release(context);
     taper_error_destroy(error);
-    return output == NULL;
+    return status;
 }

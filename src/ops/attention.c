@@ -172,45 +172,42 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
     scale_rows(work, q, b * t, e, e, 1.0 / sqrt((double)taper_max_i64(depth, 1)));
     TAPER_TRY(taper_tensor_new(run->heap, work, 4, (const int64_t[]){b, heads, t, t}, NULL, &own->scores, run->error));
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, (const int64_t[]){b, t, e}, NULL, &own->joined, run->error));
-    for (int64_t i = 0; i < b * heads; i++) {
-        const int64_t at = i / heads * t * e + i % heads * depth;
-        const taper_gemm gemm = {.dtype = work,
+    const taper_gemm products = {.dtype = work,
                                  .m = t,
                                  .n = t,
                                  .k = depth,
-                                 .a = q + at * item,
+                                 .a = q,
                                  .a_row = e,
                                  .a_column = 1,
-                                 .b = k + at * item,
+                                 .b = k,
                                  .b_row = 1,
                                  .b_column = e,
-                                 .c = (char *)taper_tensor_mutable(own->scores) + i * t * t * item,
+                                 .c = taper_tensor_mutable(own->scores),
                                  .c_row = t,
                                  .c_column = 1};
-        TAPER_TRY(taper_gemm_run(run, &gemm));
-        if (mha->mask != NULL) {
-            apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
-        }
+    const taper_gemm_batch each_score = {
+        .rank = 2, .sizes = {b, heads}, .a = {t * e, depth}, .b = {t * e, depth}, .c = {heads * t * t, t * t}};
+    TAPER_TRY(taper_gemm_run_batch(run, &products, &each_score));
+    for (int64_t i = 0; mha->mask != NULL && i < b * heads; i++) {
+        apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
     }
-    taper_softmax_rows(own->scores);
-    for (int64_t i = 0; i < b * heads; i++) {
-        const int64_t at = i / heads * t * e + i % heads * depth;
-        const taper_gemm gemm = {.dtype = work,
-                                 .m = t,
-                                 .n = depth,
-                                 .k = t,
-                                 .a = (const char *)taper_tensor_data(own->scores) + i * t * t * item,
-                                 .a_row = t,
-                                 .a_column = 1,
-                                 .b = v + at * item,
-                                 .b_row = e,
-                                 .b_column = 1,
-                                 .c = (char *)taper_tensor_mutable(own->joined) + at * item,
-                                 .c_row = e,
-                                 .c_column = 1};
-        TAPER_TRY(taper_gemm_run(run, &gemm));
-    }
-    return TAPER_OK;
+    taper_softmax_rows(run, own->scores);
+    const taper_gemm sums = {.dtype = work,
+                             .m = t,
+                             .n = depth,
+                             .k = t,
+                             .a = taper_tensor_data(own->scores),
+                             .a_row = t,
+                             .a_column = 1,
+                             .b = v,
+                             .b_row = e,
+                             .b_column = 1,
+                             .c = taper_tensor_mutable(own->joined),
+                             .c_row = e,
+                             .c_column = 1};
+    const taper_gemm_batch each_sum = {
+        .rank = 2, .sizes = {b, heads}, .a = {heads * t * t, t * t}, .b = {t * e, depth}, .c = {t * e, depth}};
+    return taper_gemm_run_batch(run, &sums, &each_sum);
 }
 
 // The mean over the heads, [B, T, T].

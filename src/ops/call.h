@@ -30,9 +30,14 @@ struct taper_run {
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept
     struct taper_rng *rng;         // ops/random.h
+    const struct taper_fast *fast; // ops/fast.h: what a backend does faster; NULL: nothing
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
     bool (*stop)(struct taper_run *run); // long loops may ask; NULL: never
+    // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
+    const char *kernel;
+    double flops;
+    const struct taper_op *current; // the operator being run
 };
 
 typedef enum taper_op_flags {

@@ -34,7 +34,8 @@ static taper_status plan_cat(taper_error *error, const taper_list *list, int64_t
         }
         const taper_tensor *x = list->items[i].as.tensor;
         if (x->rank == 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "zero-dimensional tensor (at position %zu) cannot be concatenated", i);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "zero-dimensional tensor (at position %zu) cannot be concatenated", i);
         }
         taper_promotion_tensor(&promotion, x);
         plan->any_hidden = plan->any_hidden || x->hidden_nhwc;
@@ -50,7 +51,8 @@ static taper_status plan_cat(taper_error *error, const taper_list *list, int64_t
             continue;
         }
         if (x->rank != plan->rank) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "Tensors must have same number of dimensions: got %zu and %u", plan->rank,
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "Tensors must have same number of dimensions: got %zu and %u", plan->rank,
                               (unsigned)x->rank);
         }
         for (size_t d = 0; d < plan->rank; d++) {
@@ -59,10 +61,11 @@ static taper_status plan_cat(taper_error *error, const taper_list *list, int64_t
                     return taper_fail(error, TAPER_ERROR_RESOURCE, "the concatenation is too large");
                 }
             } else if (x->sizes[d] != plan->sizes[d]) {
-                return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                                  "Sizes of tensors must match except in dimension %zu. Expected size %lld but got size %lld for "
-                                  "tensor number %zu in the list.",
-                                  plan->dim, (long long)plan->sizes[d], (long long)x->sizes[d], i);
+                return taper_fail(
+                    error, TAPER_ERROR_ARGUMENT,
+                    "Sizes of tensors must match except in dimension %zu. Expected size %lld but got size %lld for "
+                    "tensor number %zu in the list.",
+                    plan->dim, (long long)plan->sizes[d], (long long)x->sizes[d], i);
             }
         }
     }
@@ -71,7 +74,8 @@ static taper_status plan_cat(taper_error *error, const taper_list *list, int64_t
         plan->rank = 1;
     }
     const taper_tensor *model = plan->first != NULL ? plan->first : any;
-    plan->dtype = taper_dtype_is_quantized((taper_dtype)model->dtype) ? (taper_dtype)model->dtype : taper_promotion_result(&promotion);
+    plan->dtype = taper_dtype_is_quantized((taper_dtype)model->dtype) ? (taper_dtype)model->dtype
+                                                                      : taper_promotion_result(&promotion);
     return TAPER_OK;
 }
 
@@ -86,8 +90,10 @@ static bool same_quantizer(const taper_tensor *a, const taper_tensor *b)
 static taper_status requantize(taper_tensor *to, const taper_tensor *from, taper_error *error)
 {
     const bool bytes = (to->dtype == TAPER_QU8 || to->dtype == TAPER_QI8) && from->dtype == to->dtype;
-    if (!bytes || from->quantizer == NULL || to->quantizer == NULL || from->quantizer->scales != NULL || to->quantizer->scales != NULL) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "cat: only per-tensor quantized 8-bit tensors of one dtype can be joined");
+    if (!bytes || from->quantizer == NULL || to->quantizer == NULL || from->quantizer->scales != NULL ||
+        to->quantizer->scales != NULL) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "cat: only per-tensor quantized 8-bit tensors of one dtype can be joined");
     }
     const float scale = (float)from->quantizer->scale, inverse = 1.0f / (float)to->quantizer->scale;
     const int low = to->dtype == TAPER_QI8 ? -128 : 0;
@@ -154,7 +160,8 @@ static taper_status make_cat(taper_run *run, const taper_list *list, int64_t dim
     if (planes) {
         taper_strides_channels_last(plan.rank, plan.sizes, strides);
     }
-    TAPER_TRY(taper_tensor_new(run->heap, plan.dtype, plan.rank, plan.sizes, planes ? strides : NULL, result, run->error));
+    TAPER_TRY(
+        taper_tensor_new(run->heap, plan.dtype, plan.rank, plan.sizes, planes ? strides : NULL, result, run->error));
     (*result)->hidden_nhwc = planes && plan.any_hidden;
     taper_status status = TAPER_OK;
     if (taper_dtype_is_quantized(plan.dtype) && plan.first != NULL) {
@@ -173,7 +180,8 @@ static taper_status ret_made(taper_call *call, taper_tensor *result)
 {
     const taper_tensor *target = taper_ret_target(call, 0);
     const taper_status status =
-        target == NULL ? TAPER_OK : taper_check_cast((taper_dtype)result->dtype, (taper_dtype)target->dtype, call->run->error);
+        target == NULL ? TAPER_OK
+                       : taper_check_cast((taper_dtype)result->dtype, (taper_dtype)target->dtype, call->run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
         return status;
@@ -257,8 +265,10 @@ taper_status taper_op_stack(taper_call *call)
     for (size_t i = 1; i < list->count; i++) {
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
         if (x->rank != first->rank || memcmp(x->sizes, first->sizes, x->rank * sizeof x->sizes[0]) != 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
-                              taper_sizes_print(first->rank, first->sizes).text, taper_sizes_print(x->rank, x->sizes).text, i);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %zu",
+                              taper_sizes_print(first->rank, first->sizes).text,
+                              taper_sizes_print(x->rank, x->sizes).text, i);
         }
     }
     if (dim == first->rank) {
@@ -266,7 +276,8 @@ taper_status taper_op_stack(taper_call *call)
     }
     // The concatenation along dim, which is then split in two: what PyTorch's strides are those of.
     if (first->rank == TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
+                          TAPER_MAX_RANK);
     }
     TAPER_TRY(make_cat(call->run, list, (int64_t)dim, &x));
     for (size_t d = x->rank; d > dim; d--) {
@@ -337,9 +348,10 @@ taper_status taper_op_block_diag(taper_call *call)
     for (size_t i = 0; i < list->count; i++) {
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
         if (x->rank > 2) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %zu has %u dimensions", i,
-                              (unsigned)x->rank);
+            return taper_fail(
+                error, TAPER_ERROR_ARGUMENT,
+                "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input %zu has %u dimensions", i,
+                (unsigned)x->rank);
         }
         taper_promotion_tensor(&promotion, x);
         const int64_t rows = x->rank == 2 ? x->sizes[0] : 1, columns = x->rank == 0 ? 1 : x->sizes[x->rank - 1];
@@ -350,7 +362,8 @@ taper_status taper_op_block_diag(taper_call *call)
     if (list->count == 0) {
         sizes[0] = 1;
     }
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, list->count == 0 ? TAPER_F32 : taper_promotion_result(&promotion), 2, sizes, &result, error));
+    TAPER_TRY(taper_tensor_zeros(call->run->heap, list->count == 0 ? TAPER_F32 : taper_promotion_result(&promotion), 2,
+                                 sizes, &result, error));
     taper_tensor part = *result;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {
@@ -402,7 +415,8 @@ taper_status taper_op_pad_sequence(taper_call *call)
     for (size_t d = 1; d < first->rank; d++) {
         sizes[d + 1] = first->sizes[d];
     }
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)first->dtype, first->rank + 1u, sizes, NULL, &result, error));
+    TAPER_TRY(
+        taper_tensor_new(call->run->heap, (taper_dtype)first->dtype, first->rank + 1u, sizes, NULL, &result, error));
     const taper_scalar scalar = taper_scalar_double(padding);
     taper_status status = taper_tensor_fill(result, &scalar, error);
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {

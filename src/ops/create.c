@@ -21,7 +21,8 @@ taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype
     return TAPER_OK;
 }
 
-taper_status taper_create_new(taper_call *call, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_tensor **tensor)
+taper_status taper_create_new(taper_call *call, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                              taper_tensor **tensor)
 {
     return taper_tensor_new(call->run->heap, dtype, rank, sizes, NULL, tensor, call->run->error);
 }
@@ -37,8 +38,9 @@ taper_status taper_create_sizes(const taper_call *call, size_t at, size_t *rank,
     TAPER_TRY(taper_arg_ints(call, at, 0, TAPER_MAX_RANK, sizes, rank));
     for (size_t d = 0; d < *rank; d++) {
         if (sizes[d] < 0) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "Trying to create tensor with negative dimension %lld: %s",
-                              (long long)sizes[d], taper_sizes_print(*rank, sizes).text);
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                              "Trying to create tensor with negative dimension %lld: %s", (long long)sizes[d],
+                              taper_sizes_print(*rank, sizes).text);
         }
     }
     return TAPER_OK;
@@ -58,7 +60,8 @@ taper_status taper_create_count(taper_error *error, const char *name, int64_t co
 // ---- by sizes
 
 // Where the arguments of a form lie: sizes, then perhaps the value, then dtype.
-static taper_status filled(taper_call *call, size_t sizes_at, size_t dtype_at, taper_dtype otherwise, const taper_scalar *scalar)
+static taper_status filled(taper_call *call, size_t sizes_at, size_t dtype_at, taper_dtype otherwise,
+                           const taper_scalar *scalar)
 {
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank;
@@ -142,12 +145,14 @@ taper_status taper_op_empty(taper_call *call)
     taper_strides_contiguous(rank, sizes, strides);
     if (format == TAPER_FORMAT_CHANNELS_LAST || format == TAPER_FORMAT_CHANNELS_LAST_3D) {
         if (rank != (format == TAPER_FORMAT_CHANNELS_LAST ? 4u : 5u)) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "required rank %d tensor to use channels_last%s format",
-                              format == TAPER_FORMAT_CHANNELS_LAST ? 4 : 5, format == TAPER_FORMAT_CHANNELS_LAST ? "" : "_3d");
+            return taper_fail(
+                call->run->error, TAPER_ERROR_ARGUMENT, "required rank %d tensor to use channels_last%s format",
+                format == TAPER_FORMAT_CHANNELS_LAST ? 4 : 5, format == TAPER_FORMAT_CHANNELS_LAST ? "" : "_3d");
         }
         taper_strides_channels_last(rank, sizes, strides);
     } else if (format != TAPER_FORMAT_CONTIGUOUS) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "memory_format: %lld is not possible here", (long long)format);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "memory_format: %lld is not possible here",
+                          (long long)format);
     }
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
@@ -162,12 +167,13 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
     TAPER_TRY(taper_arg_ints(call, sizes_at + 1, 0, TAPER_MAX_RANK, strides, &count));
     TAPER_TRY(taper_create_options(call, sizes_at + 2, otherwise, &dtype));
     if (count != rank) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "mismatch in length of strides and shape: %zu and %zu", count, rank);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "mismatch in length of strides and shape: %zu and %zu", count, rank);
     }
     for (size_t d = 0; d < count; d++) {
         if (strides[d] < 0) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "stride: negative strides are not supported, got %lld",
-                              (long long)strides[d]);
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                              "stride: negative strides are not supported, got %lld", (long long)strides[d]);
         }
     }
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
@@ -195,7 +201,8 @@ taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor *
     int64_t format, strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_create_options(call, dtype_at, (taper_dtype)x->dtype, &dtype));
-    TAPER_TRY(taper_arg_int_or(call, taper_ret_target(call, 0) != NULL ? dtype_at : dtype_at + 4, TAPER_FORMAT_PRESERVE, &format));
+    TAPER_TRY(taper_arg_int_or(call, taper_ret_target(call, 0) != NULL ? dtype_at : dtype_at + 4, TAPER_FORMAT_PRESERVE,
+                               &format));
     TAPER_TRY(taper_like_strides(x, format, strides, error));
     TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, strides, result));
     if (x->quantizer != NULL && (*result)->quantizer == NULL && (*result)->dtype == x->dtype) {
@@ -254,8 +261,8 @@ static taper_status eye(taper_call *call, int64_t rows, int64_t columns, size_t 
     taper_dtype dtype;
     taper_tensor *result;
     if (rows < 0 || columns < 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s must be greater or equal to 0, got %lld", rows < 0 ? "n" : "m",
-                          (long long)(rows < 0 ? rows : columns));
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s must be greater or equal to 0, got %lld",
+                          rows < 0 ? "n" : "m", (long long)(rows < 0 ? rows : columns));
     }
     TAPER_TRY(taper_create_options(call, dtype_at, TAPER_F32, &dtype));
     const int64_t sizes[2] = {rows, columns};

@@ -5,10 +5,13 @@
 
 #include "ops/view_move.h"
 
-// The arguments dtype and layout at `at` and after it; the dtype of the target in the .out form, which has none of them.
-TAPER_MUST_USE taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype);
+// The arguments dtype and layout at `at` and after it; the dtype of the target in the .out form, which has none of
+// them.
+TAPER_MUST_USE taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise,
+                                                 taper_dtype *dtype);
 // A fresh contiguous tensor of that dtype; taper_ret_tensor ends it.
-TAPER_MUST_USE taper_status taper_create_new(taper_call *call, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_create_new(taper_call *call, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                             taper_tensor **tensor);
 // The dtype that a tensor gets which is made from the number alone: int64, bool, float32 or complex64.
 taper_dtype taper_create_dtype(const taper_scalar *scalar);
 // Sizes, wrapped by taper_arg_ints.

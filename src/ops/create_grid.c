@@ -20,7 +20,8 @@ static taper_status check_axes(taper_call *call, const taper_list *list)
     for (size_t i = 0; i < list->count; i++) {
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
         if (x->rank > 1) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %s",
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: %s",
                               taper_sizes_print(x->rank, x->sizes).text);
         }
         first = i == 0 ? x : first;
@@ -66,7 +67,8 @@ taper_status taper_op_meshgrid(taper_call *call)
         const bool xy = strcmp(indexing->data, "xy") == 0;
         if (!xy && strcmp(indexing->data, "ij") != 0) {
             return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                              "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s", indexing->data);
+                              "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: %s",
+                              indexing->data);
         }
         swap = xy && axes->count >= 2;
     }
@@ -89,7 +91,8 @@ taper_status taper_op_cartesian_prod(taper_call *call)
     for (size_t i = 0; i < axes->count; i++) {
         const taper_tensor *x = axes->items[i].as.tensor;
         if (x->rank != 1) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "Expect a 1D vector, but got shape %s", taper_sizes_print(x->rank, x->sizes).text);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "Expect a 1D vector, but got shape %s",
+                              taper_sizes_print(x->rank, x->sizes).text);
         }
         if (!taper_mul_i64(sizes[0], x->sizes[0], &sizes[0])) {
             return taper_fail(error, TAPER_ERROR_RESOURCE, "the result is too large");
@@ -112,8 +115,8 @@ taper_status taper_op_cartesian_prod(taper_call *call)
         for (size_t d = 0; d < shown->rank; d++) {
             strides[d] = taper_mul_stride(strides[d], sizes[1]);
         }
-        taper_move(item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides, taper_tensor_data(shown),
-                   shown->strides);
+        taper_move(item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
+                   taper_tensor_data(shown), shown->strides);
         taper_tensor_drop(shown);
     }
     if (status != TAPER_OK) {
@@ -152,7 +155,8 @@ taper_status taper_op_combinations(taper_call *call)
     TAPER_TRY(taper_move_item(x, &item, error));
     if (x->rank != 1 || r < 0 || r > TAPER_MAX_RANK) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          r < 0 ? "Expect a non-negative number, but got %lld" : "Expect a 1D vector and r of at most 8, but got r = %lld",
+                          r < 0 ? "Expect a non-negative number, but got %lld"
+                                : "Expect a 1D vector and r of at most 8, but got r = %lld",
                           (long long)r);
     }
     const int64_t n = x->sizes[0];

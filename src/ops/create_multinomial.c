@@ -3,9 +3,8 @@
 // replacement by the inverse of the cumulative distribution; the draws are PyTorch's.
 #include <math.h>
 
-#include "ops/create.h"
+#include "ops/create_random.h"
 #include "ops/kernels.h"
-#include "ops/random.h"
 
 static double weight(const taper_tensor *x, int64_t row, int64_t column)
 {
@@ -62,7 +61,8 @@ static taper_status check_row(taper_error *error, const taper_tensor *x, int64_t
     for (int64_t i = 0; i < categories; i++) {
         const double p = weight(x, row, i);
         if (!(p >= 0) || isinf(p)) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "probability tensor contains either `inf`, `nan` or element < 0");
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "probability tensor contains either `inf`, `nan` or element < 0");
         }
         sum += p;
     }
@@ -72,8 +72,8 @@ static taper_status check_row(taper_error *error, const taper_tensor *x, int64_t
     return TAPER_OK;
 }
 
-static void sample_distinct(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples, double *keys,
-                            int64_t *order, int64_t *to)
+static void sample_distinct(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples,
+                            double *keys, int64_t *order, int64_t *to)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     for (int64_t row = 0; row < rows; row++) {
@@ -95,8 +95,8 @@ static void sample_distinct(taper_rng *rng, const taper_tensor *x, int64_t rows,
     }
 }
 
-static void sample_again(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples, double *cumulative,
-                         int64_t *to)
+static void sample_again(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples,
+                         double *cumulative, int64_t *to)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     for (int64_t row = 0; row < rows; row++) {
@@ -138,7 +138,8 @@ taper_status taper_op_multinomial(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "prob_dist must be 1 or 2 dim");
     }
     if (!taper_dtype_is_float((taper_dtype)x->dtype)) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "multinomial only supports floating-point dtypes for input, got: %s",
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          "multinomial only supports floating-point dtypes for input, got: %s",
                           taper_dtype_name((taper_dtype)x->dtype));
     }
     const int64_t categories = x->sizes[x->rank - 1], rows = x->rank == 2 ? x->sizes[0] : 1;
@@ -160,11 +161,8 @@ taper_status taper_op_multinomial(taper_call *call)
         status = taper_create_new(call, TAPER_I64, 1, &categories, &order);
     }
     if (status == TAPER_OK) {
-        taper_rng own, *rng = run->rng;
-        if (rng == NULL) {
-            rng = &own;
-            taper_rng_seed(rng, TAPER_RNG_SEED);
-        }
+        taper_generator g;
+        taper_rng *rng = taper_generator_open(call, &g);
         if (!again) {
             sample_distinct(rng, x, rows, categories, samples, taper_tensor_mutable(keys), taper_tensor_mutable(order),
                             taper_tensor_mutable(result));

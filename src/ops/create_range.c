@@ -22,8 +22,8 @@ static int64_t as_int(const taper_scalar *s)
     return s->kind == TAPER_SCALAR_INT || s->kind == TAPER_SCALAR_BOOL ? s->i : (int64_t)s->f; // checked before
 }
 
-static taper_status range_count(taper_error *error, taper_dtype dtype, const taper_scalar *start, const taper_scalar *end,
-                                const taper_scalar *step, bool inclusive, int64_t *count)
+static taper_status range_count(taper_error *error, taper_dtype dtype, const taper_scalar *start,
+                                const taper_scalar *end, const taper_scalar *step, bool inclusive, int64_t *count)
 {
     double n;
     TAPER_TRY(check_range_dtype(error, dtype));
@@ -49,7 +49,8 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
     } else if (dtype == TAPER_I64) {
         // Exact beyond 2^53. The signs agree, so the difference of the magnitudes fits an unsigned.
         const int64_t s = as_int(step);
-        const uint64_t gap = s > 0 ? (uint64_t)as_int(end) - (uint64_t)as_int(start) : (uint64_t)as_int(start) - (uint64_t)as_int(end);
+        const uint64_t gap =
+            s > 0 ? (uint64_t)as_int(end) - (uint64_t)as_int(start) : (uint64_t)as_int(start) - (uint64_t)as_int(end);
         const uint64_t stride = s > 0 ? (uint64_t)s : 0 - (uint64_t)s;
         const uint64_t whole_steps = gap / stride + (gap % stride != 0);
         n = (double)whole_steps;
@@ -95,8 +96,12 @@ static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype oth
         for (int64_t i = 0; i < count; i++) {
             const uint64_t value = from + by * (uint64_t)i;
             switch (dtype) {
-            case TAPER_I64: ((uint64_t *)data)[i] = value; break;
-            case TAPER_I32: ((uint32_t *)data)[i] = (uint32_t)(value & 0xffffffffu); break;
+            case TAPER_I64:
+                ((uint64_t *)data)[i] = value;
+                break;
+            case TAPER_I32:
+                ((uint32_t *)data)[i] = (uint32_t)(value & 0xffffffffu);
+                break;
             default: {
                 const taper_scalar scalar = taper_scalar_int((int64_t)value);
                 taper_scalar_store(dtype, (char *)data + (size_t)i * item, &scalar);
@@ -248,7 +253,8 @@ static double window_at(window_kind kind, double i, double n, double a, double b
         const double x = 2 * i / (n - 1) - 1;
         return bessel_i0(a * sqrt(fmax(0, 1 - x * x))) / bessel_i0(a);
     }
-    default: return a - b * cos(i * (PI * 2 / (n - 1)));
+    default:
+        return a - b * cos(i * (PI * 2 / (n - 1)));
     }
 }
 
@@ -273,7 +279,8 @@ static taper_status window(taper_call *call, window_kind kind, size_t given)
     }
     TAPER_TRY(taper_create_options(call, given, TAPER_F32, &dtype));
     if (!taper_dtype_is_float(dtype)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "window functions expect floating point dtypes, got: %s", taper_dtype_name(dtype));
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "window functions expect floating point dtypes, got: %s",
+                          taper_dtype_name(dtype));
     }
     TAPER_TRY(taper_create_count(error, "window_length", length));
     TAPER_TRY(taper_create_new(call, dtype, 1, &length, &result));
@@ -284,10 +291,10 @@ static taper_status window(taper_call *call, window_kind kind, size_t given)
     return taper_ret_tensor(call, 0, result);
 }
 
-#define WINDOW(name, kind, given)             \
-    taper_status name(taper_call *call)       \
-    {                                         \
-        return window(call, kind, given);     \
+#define WINDOW(name, kind, given)                                                                                      \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return window(call, kind, given);                                                                              \
     }
 WINDOW(taper_op_hann_window, HANN, 1)
 WINDOW(taper_op_hann_window_periodic, HANN, 2)
@@ -315,7 +322,8 @@ static taper_status frequencies(taper_call *call, bool real)
     TAPER_TRY(taper_create_options(call, 2, TAPER_F32, &dtype));
     TAPER_TRY(taper_create_count(error, "n", n));
     if (!taper_dtype_is_float(dtype)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: a floating point dtype is wanted, got %s", taper_dtype_name(dtype));
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: a floating point dtype is wanted, got %s",
+                          taper_dtype_name(dtype));
     }
     const int64_t count = real ? n / 2 + 1 : n;
     TAPER_TRY(taper_create_new(call, dtype, 1, &count, &result));

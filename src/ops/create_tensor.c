@@ -40,22 +40,40 @@ static bool type_dtype(const taper_type *type, taper_dtype *dtype)
         type = type->items[0];
     }
     switch (type == NULL ? TAPER_TYPE_ANY : (taper_type_kind)type->kind) {
-    case TAPER_TYPE_INT: *dtype = TAPER_I64; return true;
-    case TAPER_TYPE_FLOAT: *dtype = TAPER_F32; return true;
-    case TAPER_TYPE_BOOL: *dtype = TAPER_BOOL; return true;
-    case TAPER_TYPE_COMPLEX: *dtype = TAPER_C64; return true;
-    default: return false;
+    case TAPER_TYPE_INT:
+        *dtype = TAPER_I64;
+        return true;
+    case TAPER_TYPE_FLOAT:
+        *dtype = TAPER_F32;
+        return true;
+    case TAPER_TYPE_BOOL:
+        *dtype = TAPER_BOOL;
+        return true;
+    case TAPER_TYPE_COMPLEX:
+        *dtype = TAPER_C64;
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool value_dtype(taper_val value, taper_dtype *dtype)
 {
     switch (value.tag) {
-    case TAPER_INT: *dtype = TAPER_I64; return true;
-    case TAPER_DOUBLE: *dtype = TAPER_F32; return true;
-    case TAPER_BOOLEAN: *dtype = TAPER_BOOL; return true;
-    case TAPER_COMPLEX: *dtype = TAPER_C64; return true;
-    default: return false;
+    case TAPER_INT:
+        *dtype = TAPER_I64;
+        return true;
+    case TAPER_DOUBLE:
+        *dtype = TAPER_F32;
+        return true;
+    case TAPER_BOOLEAN:
+        *dtype = TAPER_BOOL;
+        return true;
+    case TAPER_COMPLEX:
+        *dtype = TAPER_C64;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -66,7 +84,8 @@ static taper_status measure(taper_error *error, const taper_list *list, list_sha
     const taper_list *at = list;
     for (;;) {
         if (shape->rank == TAPER_MAX_RANK) {
-            return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "data: a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+            return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                              "data: a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
         }
         shape->sizes[shape->rank++] = (int64_t)at->count;
         if (at->count == 0) {
@@ -93,21 +112,27 @@ static taper_status store_item(taper_error *error, taper_val value, taper_dtype 
     taper_scalar scalar = {.kind = TAPER_SCALAR_INT};
     switch (value.tag) {
     case TAPER_BOOLEAN:
-    case TAPER_INT: scalar = taper_scalar_int(value.as.i); break;
-    case TAPER_DOUBLE: scalar = taper_scalar_double(value.as.f); break;
+    case TAPER_INT:
+        scalar = taper_scalar_int(value.as.i);
+        break;
+    case TAPER_DOUBLE:
+        scalar = taper_scalar_double(value.as.f);
+        break;
     case TAPER_COMPLEX:
         scalar.kind = TAPER_SCALAR_COMPLEX;
         scalar.f = value.as.complex->re;
         scalar.im = value.as.complex->im;
         break;
-    default: return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: numbers are wanted, got %s", taper_val_kind_name(value));
+    default:
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "data: numbers are wanted, got %s", taper_val_kind_name(value));
     }
     taper_scalar_store(dtype, p, &scalar);
     return TAPER_OK;
 }
 
 // Walks the nest without recursion: one position per level.
-static taper_status store_lists(taper_error *error, const taper_list *list, const list_shape *shape, taper_dtype dtype, char *p)
+static taper_status store_lists(taper_error *error, const taper_list *list, const list_shape *shape, taper_dtype dtype,
+                                char *p)
 {
     const taper_list *levels[TAPER_MAX_RANK];
     size_t at[TAPER_MAX_RANK] = {0};
@@ -156,8 +181,9 @@ static taper_status from_list(taper_call *call, size_t dtype_at)
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: %s is not possible here", taper_dtype_name(dtype));
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, shape.rank, shape.sizes, NULL, &result, error));
-    const taper_status status =
-        taper_tensor_numel(result) == 0 ? TAPER_OK : store_lists(error, list, &shape, dtype, taper_tensor_mutable(result));
+    const taper_status status = taper_tensor_numel(result) == 0
+                                    ? TAPER_OK
+                                    : store_lists(error, list, &shape, dtype, taper_tensor_mutable(result));
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
         return status;

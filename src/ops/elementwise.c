@@ -2,7 +2,7 @@
 // The elementwise engine (elementwise.h): dtype and shape of the result, then the walk. The walk sorts and merges the
 // dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not lie
 // there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
-#include "ops/elementwise.h"
+#include "ops/fast.h"
 
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar)
 {
@@ -174,10 +174,26 @@ static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
     }
 }
 
+// Leaves a computation in floats to the backend, if it does it.
+static bool run_fast(taper_run *run, const taper_ew *ew, const walk *w)
+{
+    if (run->fast == NULL || w->side[0].class_ != TAPER_EW_F32) {
+        return false;
+    }
+    taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
+    for (size_t k = 0; k < w->sides; k++) {
+        if (w->side[k].dtype != TAPER_F32) {
+            return false;
+        }
+        seen.data[k] = w->side[k].data;
+        seen.steps[k] = w->side[k].steps;
+    }
+    return run->fast->elementwise(run, ew->op, &ew->args, &seen);
+}
+
 static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
 {
     blocks b;
-    sort_and_merge(w);
     size_t widest = 1;
     for (size_t k = 0; k < w->sides; k++) {
         side *s = &w->side[k];
@@ -300,6 +316,10 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
         }
     }
     ew->args.zero_division = false;
+    sort_and_merge(&w);
+    if (run_fast(call->run, ew, &w)) {
+        return TAPER_OK;
+    }
     run_walk(&w, d->loop, &ew->args);
     if (ew->args.zero_division) {
         TAPER_FAIL(error, TAPER_ERROR_RAISED, "ZeroDivisionError");

@@ -34,6 +34,15 @@ typedef struct taper_ew_args {
 // out and the inputs are n elements of their class; out may be the same memory as an input.
 typedef void (*taper_ew_loop)(size_t n, void *out, const void *const *in, taper_ew_args *args);
 
+// What is left of a computation after broadcasting: loops over `rank` dimensions, the innermost first, side 0 the result.
+// Steps are in bytes.
+typedef struct taper_ew_walk {
+    size_t rank, sides;
+    const int64_t *sizes;
+    char *data[TAPER_EW_INPUTS + 1];
+    const int64_t *steps[TAPER_EW_INPUTS + 1];
+} taper_ew_walk;
+
 typedef enum taper_ew_promote {
     TAPER_EW_KEEP, // the common dtype
     TAPER_EW_FLOAT // integers and bool become float32

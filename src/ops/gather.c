@@ -25,13 +25,14 @@ static size_t rank_of(const taper_tensor *x) // a number counts as a vector of o
 
 static taper_status out_of_bounds(taper_error *error, int64_t at, size_t dim, int64_t size)
 {
-    return taper_fail(error, TAPER_ERROR_ARGUMENT, "index %lld is out of bounds for dimension %zu with size %lld", (long long)at, dim,
-                      (long long)size);
+    return taper_fail(error, TAPER_ERROR_ARGUMENT, "index %lld is out of bounds for dimension %zu with size %lld",
+                      (long long)at, dim, (long long)size);
 }
 
 // ---- gather
 
-static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, const taper_tensor *index, taper_tensor **result)
+static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, const taper_tensor *index,
+                           taper_tensor **result)
 {
     taper_error *error = call->run->error;
     size_t item;
@@ -77,14 +78,17 @@ taper_status taper_op_gather(taper_call *call)
     if (taper_tensor_numel(index) != 0) {
         TAPER_TRY(taper_check_index(index, false, "gather()", error));
         if (rank_of(x) != rank_of(index)) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "Index tensor must have the same number of dimensions as input tensor");
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "Index tensor must have the same number of dimensions as input tensor");
         }
         for (size_t d = 0; d < rank_of(x); d++) {
             if (d != dim && size_of(index, d) > size_of(x, d)) {
                 return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                                  "Size does not match at dimension %zu expected index %s to be smaller than self %s apart from dimension "
+                                  "Size does not match at dimension %zu expected index %s to be smaller than self %s "
+                                  "apart from dimension "
                                   "%zu",
-                                  d, taper_sizes_print(index->rank, index->sizes).text, taper_sizes_print(x->rank, x->sizes).text, dim);
+                                  d, taper_sizes_print(index->rank, index->sizes).text,
+                                  taper_sizes_print(x->rank, x->sizes).text, dim);
             }
         }
     }
@@ -99,7 +103,8 @@ static taper_status along_dim(taper_call *call, taper_tensor *x, size_t dim, tap
     int64_t sizes[TAPER_MAX_RANK];
     if (x->rank != index->rank || x->rank == 0) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                          "torch.take_along_dim(): input and indices should have the same number of dimensions, but got %u dimensions for "
+                          "torch.take_along_dim(): input and indices should have the same number of dimensions, but "
+                          "got %u dimensions for "
                           "input, and %u dimensions for indices",
                           (unsigned)x->rank, (unsigned)index->rank);
     }
@@ -173,7 +178,8 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     }
     if (taper_tensor_numel(index) != 0) {
         if (rank_of(index) != rank_of(x) || (source != NULL && rank_of(index) != rank_of(source))) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "Index tensor must have the same number of dimensions as %s tensor",
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "Index tensor must have the same number of dimensions as %s tensor",
                               rank_of(index) != rank_of(x) ? "self" : "src");
         }
         for (size_t d = 0; d < rank_of(index); d++) {
@@ -181,7 +187,8 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
             if (too_large || (source != NULL && size_of(index, d) > size_of(source, d))) {
                 return taper_fail(error, TAPER_ERROR_ARGUMENT,
                                   "Expected index %s to be smaller than self %s apart from dimension %zu%s%s",
-                                  taper_sizes_print(index->rank, index->sizes).text, taper_sizes_print(x->rank, x->sizes).text, s->dim,
+                                  taper_sizes_print(index->rank, index->sizes).text,
+                                  taper_sizes_print(x->rank, x->sizes).text, s->dim,
                                   source != NULL ? " and to be smaller size than src " : "",
                                   source != NULL ? taper_sizes_print(source->rank, source->sizes).text : "");
             }
@@ -287,7 +294,8 @@ taper_status taper_op_scatter_value_reduce(taper_call *call)
 // Counts, per element of self, what is scattered into it; laid out contiguously like self.
 static taper_status count_parts(taper_call *call, const scatter *s, bool include_self, taper_tensor **counts)
 {
-    TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_I64, s->self->rank, s->self->sizes, NULL, counts, call->run->error));
+    TAPER_TRY(
+        taper_tensor_new(call->run->heap, TAPER_I64, s->self->rank, s->self->sizes, NULL, counts, call->run->error));
     const taper_scalar start = taper_scalar_int(include_self ? 1 : 0);
     static const int64_t one = 1;
     scatter c = *s;
@@ -313,12 +321,24 @@ static void store_identity(taper_dtype dtype, taper_into operation, unsigned cha
             value = taper_scalar_double(top ? (double)INFINITY : -(double)INFINITY);
         } else {
             switch (dtype) {
-            case TAPER_U8: value = taper_scalar_int(top ? UINT8_MAX : 0); break;
-            case TAPER_I8: value = taper_scalar_int(top ? INT8_MAX : INT8_MIN); break;
-            case TAPER_I16: value = taper_scalar_int(top ? INT16_MAX : INT16_MIN); break;
-            case TAPER_I32: value = taper_scalar_int(top ? INT32_MAX : INT32_MIN); break;
-            case TAPER_BOOL: value = taper_scalar_int(top); break;
-            default: value = taper_scalar_int(top ? INT64_MAX : INT64_MIN); break;
+            case TAPER_U8:
+                value = taper_scalar_int(top ? UINT8_MAX : 0);
+                break;
+            case TAPER_I8:
+                value = taper_scalar_int(top ? INT8_MAX : INT8_MIN);
+                break;
+            case TAPER_I16:
+                value = taper_scalar_int(top ? INT16_MAX : INT16_MIN);
+                break;
+            case TAPER_I32:
+                value = taper_scalar_int(top ? INT32_MAX : INT32_MIN);
+                break;
+            case TAPER_BOOL:
+                value = taper_scalar_int(top);
+                break;
+            default:
+                value = taper_scalar_int(top ? INT64_MAX : INT64_MIN);
+                break;
             }
         }
     }
@@ -385,7 +405,10 @@ taper_status taper_op_scatter_reduce(taper_call *call)
     static const struct {
         const char *name;
         taper_into operation;
-    } names[] = {{"sum", TAPER_INTO_ADD}, {"mean", TAPER_INTO_ADD}, {"prod", TAPER_INTO_MULTIPLY}, {"amax", TAPER_INTO_MAXIMUM},
+    } names[] = {{"sum", TAPER_INTO_ADD},
+                 {"mean", TAPER_INTO_ADD},
+                 {"prod", TAPER_INTO_MULTIPLY},
+                 {"amax", TAPER_INTO_MAXIMUM},
                  {"amin", TAPER_INTO_MINIMUM}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name->data, names[i].name) == 0) {

@@ -5,15 +5,15 @@
 #include "ops/kernels.h"
 
 typedef struct index_plan {
-    taper_view self;    // with the indexed dimensions together, in front when they were not
-    size_t before;      // dimensions without index before them
-    size_t indexed;     // dimensions with index
-    size_t index_rank;  // dimensions of the broadcast index tensors
+    taper_view self;   // with the indexed dimensions together, in front when they were not
+    size_t before;     // dimensions without index before them
+    size_t indexed;    // dimensions with index
+    size_t index_rank; // dimensions of the broadcast index tensors
     int64_t index_sizes[TAPER_MAX_RANK];
-    taper_tensor *indices[TAPER_MAX_RANK];                 // owned; of dimension i, or NULL
-    int64_t count;                                         // positions
-    taper_tensor *offsets;                                 // owned: int64[count], in elements of self
-    taper_view result;                                     // sizes; strides as PyTorch chooses them
+    taper_tensor *indices[TAPER_MAX_RANK]; // owned; of dimension i, or NULL
+    int64_t count;                         // positions
+    taper_tensor *offsets;                 // owned: int64[count], in elements of self
+    taper_view result;                     // sizes; strides as PyTorch chooses them
 } index_plan;
 
 static void drop_plan(index_plan *plan)
@@ -30,15 +30,16 @@ static bool is_mask(const taper_tensor *x)
 }
 
 // A mask of k dimensions stands for k index tensors, the columns of its nonzero positions.
-static taper_status expand_mask(taper_run *run, const taper_tensor *self, const taper_tensor *mask, size_t at, size_t item,
-                                index_plan *plan)
+static taper_status expand_mask(taper_run *run, const taper_tensor *self, const taper_tensor *mask, size_t at,
+                                size_t item, index_plan *plan)
 {
     for (size_t d = 0; d < mask->rank; d++) {
         if (mask->sizes[d] != self->sizes[at + d]) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                              "The shape of the mask %s at index %zu does not match the shape of the indexed tensor %s at index %zu",
-                              taper_sizes_print(mask->rank, mask->sizes).text, item, taper_sizes_print(self->rank, self->sizes).text,
-                              at + d);
+            return taper_fail(
+                run->error, TAPER_ERROR_ARGUMENT,
+                "The shape of the mask %s at index %zu does not match the shape of the indexed tensor %s at index %zu",
+                taper_sizes_print(mask->rank, mask->sizes).text, item, taper_sizes_print(self->rank, self->sizes).text,
+                at + d);
         }
     }
     taper_tensor *positions;
@@ -74,14 +75,16 @@ static taper_status collect(taper_call *call, const taper_tensor *self, index_pl
         }
         if (is_mask(x)) {
             if (x->rank == 0) {
-                return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "indices: a mask without dimensions is not supported");
+                return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED,
+                                  "indices: a mask without dimensions is not supported");
             }
             TAPER_TRY(expand_mask(run, self, x, at, i, plan));
         } else if (x->dtype == TAPER_I64) {
             taper_obj_retain(&x->head);
             plan->indices[at] = x;
         } else {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "tensors used as indices must be long, byte or bool tensors");
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                              "tensors used as indices must be long, byte or bool tensors");
         }
         at += takes;
     }
@@ -95,7 +98,8 @@ static taper_status broadcast_indices(taper_run *run, index_plan *plan, size_t r
         if (x != NULL && !taper_broadcast_sizes(&plan->index_rank, plan->index_sizes, x->rank, x->sizes)) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                               "shape mismatch: indexing tensors could not be broadcast together with shapes %s, %s",
-                              taper_sizes_print(plan->index_rank, plan->index_sizes).text, taper_sizes_print(x->rank, x->sizes).text);
+                              taper_sizes_print(plan->index_rank, plan->index_sizes).text,
+                              taper_sizes_print(x->rank, x->sizes).text);
         }
     }
     plan->count = 1;
@@ -162,8 +166,9 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
         for (int64_t k = 0; k < plan->count; k++, taper_walk_next(&walk)) {
             const int64_t value = data[walk.offset[0]];
             if (value < -size || value >= size) {
-                return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index %lld is out of bounds for dimension %zu with size %lld",
-                                  (long long)value, i, (long long)size);
+                return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                                  "index %lld is out of bounds for dimension %zu with size %lld", (long long)value, i,
+                                  (long long)size);
             }
             offsets[k] += (value < 0 ? value + size : value) * stride;
         }
@@ -173,7 +178,8 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
 
 // How dimension a and b of the result are ordered by the operands: as the iteration that makes the result goes, which
 // decides its strides.
-static int order_of(const index_plan *plan, const int64_t *source, const int64_t (*indices)[TAPER_MAX_RANK], size_t a, size_t b)
+static int order_of(const index_plan *plan, const int64_t *source, const int64_t (*indices)[TAPER_MAX_RANK], size_t a,
+                    size_t b)
 {
     for (size_t i = 0; i <= plan->indexed; i++) {
         const int64_t *strides = i == 0 ? source : indices[i - 1];
@@ -190,13 +196,30 @@ static int order_of(const index_plan *plan, const int64_t *source, const int64_t
     return 0;
 }
 
+// The strides of an index tensor among the dimensions of the result, as PyTorch reshapes it there.
+static void index_strides(const index_plan *plan, const taper_tensor *index, int64_t *strides)
+{
+    const taper_view *r = &plan->result;
+    int64_t shape[TAPER_MAX_RANK];
+    for (size_t d = 0; d < r->rank; d++) {
+        shape[d] = d >= plan->before && d < plan->before + plan->index_rank ? r->sizes[d] : 1;
+    }
+    if (!taper_shape_strides(index, r->rank, shape, strides)) {
+        taper_strides_contiguous(r->rank, shape, strides);
+    }
+    for (size_t d = 0; d < r->rank; d++) {
+        strides[d] = shape[d] == 1 && r->sizes[d] != 1 ? 0 : strides[d];
+    }
+}
+
 static taper_status shape_result(taper_run *run, index_plan *plan)
 {
     taper_view *r = &plan->result;
     int64_t source[TAPER_MAX_RANK], indices[TAPER_MAX_RANK][TAPER_MAX_RANK] = {{0}};
     r->rank = plan->self.rank - plan->indexed + plan->index_rank;
     if (r->rank > TAPER_MAX_RANK) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
+                          TAPER_MAX_RANK);
     }
     for (size_t d = 0; d < r->rank; d++) {
         const bool in_front = d < plan->before;
@@ -208,9 +231,9 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
         }
         source[d] = 0;
         r->sizes[d] = plan->index_sizes[d - plan->before];
-        for (size_t i = 0; i < plan->indexed; i++) {
-            indices[i][d] = plan->indices[plan->before + i]->strides[d - plan->before];
-        }
+    }
+    for (size_t i = 0; i < plan->indexed; i++) {
+        index_strides(plan, plan->indices[plan->before + i], indices[i]);
     }
     size_t order[TAPER_MAX_RANK];
     for (size_t i = 0; i < r->rank; i++) {
@@ -250,7 +273,8 @@ static taper_status make_plan(taper_call *call, const taper_tensor *self, index_
         arrange(self, plan);
         for (size_t d = 0; d < plan->indexed; d++) {
             if (plan->self.sizes[plan->before + d] == 0 && plan->count != 0) {
-                status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index is out of bounds for dimension with size 0");
+                status =
+                    taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index is out of bounds for dimension with size 0");
             }
         }
     }
@@ -310,7 +334,8 @@ taper_status taper_op_index(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
     TAPER_TRY(taper_move_item(self, &item, run->error));
     TAPER_TRY(make_plan(call, self, &plan));
-    taper_status status = taper_tensor_like(run->heap, self, plan.result.rank, plan.result.sizes, plan.result.strides, &result, run->error);
+    taper_status status = taper_tensor_like(run->heap, self, plan.result.rank, plan.result.sizes, plan.result.strides,
+                                            &result, run->error);
     if (status != TAPER_OK) {
         drop_plan(&plan);
         return status;
@@ -336,10 +361,12 @@ taper_status taper_op_index(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-static taper_status put(taper_run *run, taper_tensor *self, const index_plan *plan, const taper_tensor *values, bool accumulate)
+static taper_status put(taper_run *run, taper_tensor *self, const index_plan *plan, const taper_tensor *values,
+                        bool accumulate)
 {
     taper_into_function into;
-    TAPER_TRY(taper_into_get((taper_dtype)self->dtype, accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &into, run->error));
+    TAPER_TRY(
+        taper_into_get((taper_dtype)self->dtype, accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &into, run->error));
     const int64_t item = (int64_t)taper_tensor_item(self);
     const block b = block_of(plan, values->strides);
     const int64_t *offsets = taper_tensor_data(plan->offsets);
@@ -383,7 +410,8 @@ static bool is_one_mask(const taper_call *call)
 static taper_status fill_masked(taper_call *call, const taper_tensor *values)
 {
     taper_tensor *one;
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)call->args[0].as.tensor->dtype, 0, NULL, NULL, &one, call->run->error));
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)call->args[0].as.tensor->dtype, 0, NULL, NULL, &one,
+                               call->run->error));
     taper_scalar scalar;
     taper_scalar_load((taper_dtype)values->dtype, taper_tensor_data(values), &scalar);
     taper_status status = taper_tensor_fill(one, &scalar, call->run->error);
@@ -414,7 +442,8 @@ taper_status taper_op_index_put(taper_call *call)
     }
     if (self->dtype != values->dtype) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                          "Index put requires the source and destination dtypes match, got %s for the destination and %s for the source.",
+                          "Index put requires the source and destination dtypes match, got %s for the destination and "
+                          "%s for the source.",
                           taper_dtype_name((taper_dtype)self->dtype), taper_dtype_name((taper_dtype)values->dtype));
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
@@ -429,10 +458,11 @@ taper_status taper_op_index_put(taper_call *call)
         }
         status = taper_expand(run, &narrow, plan.result.rank, plan.result.sizes, &wide);
         if (status == TAPER_ERROR_ARGUMENT) {
-            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                                "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
-                                taper_sizes_print(values->rank, values->sizes).text,
-                                taper_sizes_print(plan.result.rank, plan.result.sizes).text);
+            status = taper_fail(
+                run->error, TAPER_ERROR_ARGUMENT,
+                "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
+                taper_sizes_print(values->rank, values->sizes).text,
+                taper_sizes_print(plan.result.rank, plan.result.sizes).text);
         }
         if (status == TAPER_OK) {
             status = put(run, self, &plan, wide, accumulate);

@@ -25,7 +25,8 @@ static taper_status check_bags(taper_error *error, const bags *b)
     for (int64_t i = 0; i < b->offset_count; i++) {
         const int64_t start = bag_start(b, i);
         if ((i == 0 && start != 0) || start < before || start > b->index_count) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "offsets[%lld] = %lld: offsets must rise from 0 to at most %lld", (long long)i,
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "offsets[%lld] = %lld: offsets must rise from 0 to at most %lld", (long long)i,
                               (long long)start, (long long)b->index_count);
         }
         before = start;
@@ -34,7 +35,8 @@ static taper_status check_bags(taper_error *error, const bags *b)
         const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);
         if (row < 0 || row >= b->weight->sizes[0]) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld", (long long)row);
+                              "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be %lld",
+                              (long long)row);
         }
     }
     return TAPER_OK;
@@ -74,7 +76,8 @@ static void fill_bags(const bags *b, taper_tensor *output, int64_t *bag_of, int6
             } else if (b->sample_weights == NULL) {
                 add(to, (int64_t)item, from, step, width);
             } else {
-                const double scale = taper_load_double((taper_dtype)b->sample_weights->dtype, taper_tensor_data(b->sample_weights), i);
+                const double scale =
+                    taper_load_double((taper_dtype)b->sample_weights->dtype, taper_tensor_data(b->sample_weights), i);
                 for (int64_t c = 0; c < width; c++) {
                     taper_scalar here, sum;
                     taper_scalar_load(dtype, from + c * step, &here);
@@ -100,7 +103,8 @@ static taper_status make_bags(taper_call *call, const bags *b)
     const int64_t sizes[2] = {b->count, b->weight->sizes[1]};
     taper_tensor *results[4] = {NULL};
     TAPER_TRY(check_bags(run->error, b));
-    taper_status status = taper_tensor_zeros(run->heap, (taper_dtype)b->weight->dtype, 2, sizes, &results[0], run->error);
+    taper_status status =
+        taper_tensor_zeros(run->heap, (taper_dtype)b->weight->dtype, 2, sizes, &results[0], run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_zeros(run->heap, TAPER_I64, 1, &b->index_count, &results[1], run->error);
     }
@@ -111,7 +115,8 @@ static taper_status make_bags(taper_call *call, const bags *b)
         status = taper_tensor_zeros(run->heap, TAPER_I64, b->mode == BAG_MAX ? 2 : 1, sizes, &results[3], run->error);
     }
     if (status == TAPER_OK) {
-        fill_bags(b, results[0], taper_tensor_mutable(results[1]), taper_tensor_mutable(results[2]), taper_tensor_mutable(results[3]));
+        fill_bags(b, results[0], taper_tensor_mutable(results[1]), taper_tensor_mutable(results[2]),
+                  taper_tensor_mutable(results[3]));
     }
     for (size_t i = 0; i < 4; i++) {
         if (status == TAPER_OK) {
@@ -123,7 +128,8 @@ static taper_status make_bags(taper_call *call, const bags *b)
     return status;
 }
 
-// padding_at: the position of padding_idx, 0: there is none. A negative padding counts from the end unless it means none.
+// padding_at: the position of padding_idx, 0: there is none. A negative padding counts from the end unless it means
+// none.
 static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wraps)
 {
     taper_run *run = call->run;
@@ -139,10 +145,11 @@ static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wrap
     TAPER_TRY(taper_arg_bool(call, 7, &include_last));
     TAPER_TRY(taper_check_index(indices, true, "embedding_bag", error));
     TAPER_TRY(taper_check_index(offsets, true, "embedding_bag", error));
-    if (weight->rank != 2 || !taper_dtype_is_float((taper_dtype)weight->dtype) || indices->rank != 1 || offsets->rank != 1 ||
-        b.mode < BAG_SUM || b.mode > BAG_MAX) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "embedding_bag: weight must be a matrix of floats, input and offsets vectors, mode 0, 1 or 2");
+    if (weight->rank != 2 || !taper_dtype_is_float((taper_dtype)weight->dtype) || indices->rank != 1 ||
+        offsets->rank != 1 || b.mode < BAG_SUM || b.mode > BAG_MAX) {
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "embedding_bag: weight must be a matrix of floats, input and offsets vectors, mode 0, 1 or 2");
     }
     if (samples != NULL && (b.mode != BAG_SUM || taper_tensor_numel(samples) != indices->sizes[0])) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
@@ -152,7 +159,8 @@ static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wrap
         TAPER_TRY(taper_arg_int(call, padding_at, &b.padding));
         if (wraps) {
             if (b.padding < -weight->sizes[0] || b.padding >= weight->sizes[0]) {
-                return taper_fail(error, TAPER_ERROR_ARGUMENT, "padding_idx must be within the number of embeddings, but got %lld",
+                return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                                  "padding_idx must be within the number of embeddings, but got %lld",
                                   (long long)b.padding);
             }
             b.padding += b.padding < 0 ? weight->sizes[0] : 0;
@@ -197,7 +205,8 @@ static double row_norm(const taper_tensor *w, int64_t row, double p)
 {
     double sum = 0;
     for (int64_t c = 0; c < w->sizes[1]; c++) {
-        const double x = fabs(taper_load_double((taper_dtype)w->dtype, taper_tensor_data(w), row * w->strides[0] + c * w->strides[1]));
+        const double x = fabs(
+            taper_load_double((taper_dtype)w->dtype, taper_tensor_data(w), row * w->strides[0] + c * w->strides[1]));
         if (isinf(p)) {
             sum = x > sum || isnan(x) ? x : sum;
         } else {

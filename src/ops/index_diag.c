@@ -9,7 +9,8 @@ taper_status taper_op_trace(taper_call *call)
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (x->rank != 2) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "trace: expected a matrix, but got tensor with dim %u", (unsigned)x->rank);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "trace: expected a matrix, but got tensor with dim %u",
+                          (unsigned)x->rank);
     }
     const taper_dtype from = (taper_dtype)x->dtype;
     const taper_dtype dtype = taper_dtype_is_integral(from) || from == TAPER_BOOL ? TAPER_I64 : from;
@@ -46,8 +47,8 @@ static taper_status matrix_of(taper_call *call, const taper_tensor *x, int64_t o
     const size_t item = taper_tensor_item(x);
     const int64_t start = offset >= 0 ? offset : -offset * sizes[1], to_step = sizes[1] + 1;
     if (count > 0) {
-        taper_move(item, 1, &count, (char *)taper_tensor_mutable(*result) + start * (int64_t)item, &to_step, taper_tensor_data(x),
-                   x->strides);
+        taper_move(item, 1, &count, (char *)taper_tensor_mutable(*result) + start * (int64_t)item, &to_step,
+                   taper_tensor_data(x), x->strides);
     }
     return TAPER_OK;
 }
@@ -66,19 +67,22 @@ taper_status taper_op_diag(taper_call *call)
         return taper_ret_tensor(call, 0, result);
     }
     if (x->rank != 2) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diag(): Supports 1D or 2D tensors. Got %uD", (unsigned)x->rank);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diag(): Supports 1D or 2D tensors. Got %uD",
+                          (unsigned)x->rank);
     }
     const int64_t rows = x->sizes[0], columns = x->sizes[1];
     if (offset < -rows || offset > columns) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diagonal: %lld is outside a matrix of %lld by %lld", (long long)offset,
-                          (long long)rows, (long long)columns);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diagonal: %lld is outside a matrix of %lld by %lld",
+                          (long long)offset, (long long)rows, (long long)columns);
     }
-    const int64_t count = taper_max_i64(0, offset >= 0 ? taper_min_i64(rows, columns - offset) : taper_min_i64(rows + offset, columns));
+    const int64_t count =
+        taper_max_i64(0, offset >= 0 ? taper_min_i64(rows, columns - offset) : taper_min_i64(rows + offset, columns));
     TAPER_TRY(taper_tensor_like(run->heap, x, 1, &count, NULL, &result, run->error));
     if (count > 0) {
         const int64_t step = x->strides[0] + x->strides[1], one = 1;
         const int64_t start = offset >= 0 ? offset * x->strides[1] : -offset * x->strides[0];
-        taper_move(item, 1, &count, taper_tensor_mutable(result), &one, (const char *)taper_tensor_data(x) + start * (int64_t)item, &step);
+        taper_move(item, 1, &count, taper_tensor_mutable(result), &one,
+                   (const char *)taper_tensor_data(x) + start * (int64_t)item, &step);
     }
     return taper_ret_tensor(call, 0, result);
 }
@@ -107,7 +111,8 @@ taper_status taper_op_diag_embed(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 1, &offset));
     TAPER_TRY(taper_move_item(x, &item, run->error));
     if (x->rank == 0 || x->rank == TAPER_MAX_RANK) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diag_embed: self must have between 1 and %d dimensions", TAPER_MAX_RANK - 1);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diag_embed: self must have between 1 and %d dimensions",
+                          TAPER_MAX_RANK - 1);
     }
     const size_t rank = x->rank + 1u;
     for (size_t i = 0; i < 2; i++) {
@@ -115,8 +120,8 @@ taper_status taper_op_diag_embed(taper_call *call)
         TAPER_TRY(taper_wrap_dim_or_fail(given[i], rank, &dims[i], run->error));
     }
     if (dims[0] == dims[1]) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diagonal dimensions cannot be identical %lld, %lld", (long long)given[0],
-                          (long long)given[1]);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "diagonal dimensions cannot be identical %lld, %lld",
+                          (long long)given[0], (long long)given[1]);
     }
     int64_t sizes[TAPER_MAX_RANK], side;
     if (offset == INT64_MIN || !taper_add_i64(x->sizes[x->rank - 1], offset < 0 ? -offset : offset, &side)) {
@@ -137,8 +142,8 @@ taper_status taper_op_diag_embed(taper_call *call)
     strides[next] = result->strides[dims[0]] + result->strides[dims[1]];
     const int64_t start = offset >= 0 ? offset * result->strides[dims[1]] : -offset * result->strides[dims[0]];
     if (taper_tensor_numel(x) > 0) {
-        taper_move(item, x->rank, x->sizes, (char *)taper_tensor_mutable(result) + start * (int64_t)item, strides, taper_tensor_data(x),
-                   x->strides);
+        taper_move(item, x->rank, x->sizes, (char *)taper_tensor_mutable(result) + start * (int64_t)item, strides,
+                   taper_tensor_data(x), x->strides);
     }
     return taper_ret_tensor(call, 0, result);
 }
@@ -177,7 +182,8 @@ taper_status taper_op_fill_diagonal(taper_call *call)
         for (int64_t row = columns + 1; row < self->sizes[0]; row++) {
             const int64_t column = row % (columns + 1);
             if (column < columns) {
-                taper_scalar_store((taper_dtype)self->dtype, p + (row * self->strides[0] + column * self->strides[1]) * item, &value);
+                taper_scalar_store((taper_dtype)self->dtype,
+                                   p + (row * self->strides[0] + column * self->strides[1]) * item, &value);
             }
         }
     }

@@ -6,24 +6,24 @@
 #include "base/half.h"
 
 // One loop per dtype and operation. U is the type the arithmetic is done in: unsigned for integers, so that it wraps.
-#define LOOP(name, T, expression)                                                                       \
-    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)     \
-    {                                                                                                   \
-        char *t = to;                                                                                   \
-        const char *f = from;                                                                           \
-        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                             \
-            T a, b;                                                                                     \
-            memcpy(&a, t, sizeof a);                                                                    \
-            memcpy(&b, f, sizeof b);                                                                    \
-            a = (T)(expression);                                                                        \
-            memcpy(t, &a, sizeof a);                                                                    \
-        }                                                                                               \
+#define LOOP(name, T, expression)                                                                                      \
+    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
+    {                                                                                                                  \
+        char *t = to;                                                                                                  \
+        const char *f = from;                                                                                          \
+        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                                            \
+            T a, b;                                                                                                    \
+            memcpy(&a, t, sizeof a);                                                                                   \
+            memcpy(&b, f, sizeof b);                                                                                   \
+            a = (T)(expression);                                                                                       \
+            memcpy(t, &a, sizeof a);                                                                                   \
+        }                                                                                                              \
     }
 
-#define INTEGER(s, T)                                           \
-    LOOP(add_##s, T, (uint64_t)a + (uint64_t)b)                 \
-    LOOP(multiply_##s, T, (uint64_t)a *(uint64_t)b)             \
-    LOOP(maximum_##s, T, a > b ? a : b)                         \
+#define INTEGER(s, T)                                                                                                  \
+    LOOP(add_##s, T, (uint64_t)a + (uint64_t)b)                                                                        \
+    LOOP(multiply_##s, T, (uint64_t)a *(uint64_t)b)                                                                    \
+    LOOP(maximum_##s, T, a > b ? a : b)                                                                                \
     LOOP(minimum_##s, T, a < b ? a : b)
 INTEGER(u8, uint8_t)
 INTEGER(i8, int8_t)
@@ -31,18 +31,18 @@ INTEGER(i16, int16_t)
 INTEGER(i32, int32_t)
 INTEGER(i64, int64_t)
 
-#define FLOATING(s, T)                                          \
-    LOOP(add_##s, T, a + b)                                     \
-    LOOP(multiply_##s, T, a *b)                                 \
-    LOOP(maximum_##s, T, isnan(a) || a > b ? a : b)             \
+#define FLOATING(s, T)                                                                                                 \
+    LOOP(add_##s, T, a + b)                                                                                            \
+    LOOP(multiply_##s, T, a *b)                                                                                        \
+    LOOP(maximum_##s, T, isnan(a) || a > b ? a : b)                                                                    \
     LOOP(minimum_##s, T, isnan(a) || a < b ? a : b)
 FLOATING(f32, float)
 FLOATING(f64, double)
 
-#define HALF(s, load, store)                                                                                \
-    LOOP(add_##s, uint16_t, store(load(a) + load(b)))                                                       \
-    LOOP(multiply_##s, uint16_t, store(load(a) * load(b)))                                                  \
-    LOOP(maximum_##s, uint16_t, isnan(load(a)) || load(a) > load(b) ? a : b)                                \
+#define HALF(s, load, store)                                                                                           \
+    LOOP(add_##s, uint16_t, store(load(a) + load(b)))                                                                  \
+    LOOP(multiply_##s, uint16_t, store(load(a) * load(b)))                                                             \
+    LOOP(maximum_##s, uint16_t, isnan(load(a)) || load(a) > load(b) ? a : b)                                           \
     LOOP(minimum_##s, uint16_t, isnan(load(a)) || load(a) < load(b) ? a : b)
 HALF(f16, taper_f16_to_float, taper_float_to_f16)
 HALF(bf16, taper_bf16_to_float, taper_float_to_bf16)
@@ -55,33 +55,33 @@ LOOP(set_16, uint16_t, b)
 LOOP(set_32, uint32_t, b)
 LOOP(set_64, uint64_t, b)
 
-#define COMPLEX(s, T)                                                                                       \
-    typedef struct s##_pair {                                                                               \
-        T re, im;                                                                                           \
-    } s##_pair;                                                                                             \
-    static s##_pair sum_##s(s##_pair a, s##_pair b)                                                         \
-    {                                                                                                       \
-        return (s##_pair){a.re + b.re, a.im + b.im};                                                        \
-    }                                                                                                       \
-    static s##_pair product_##s(s##_pair a, s##_pair b)                                                     \
-    {                                                                                                       \
-        return (s##_pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                            \
+#define COMPLEX(s, T)                                                                                                  \
+    typedef struct s##_pair {                                                                                          \
+        T re, im;                                                                                                      \
+    } s##_pair;                                                                                                        \
+    static s##_pair sum_##s(s##_pair a, s##_pair b)                                                                    \
+    {                                                                                                                  \
+        return (s##_pair){a.re + b.re, a.im + b.im};                                                                   \
+    }                                                                                                                  \
+    static s##_pair product_##s(s##_pair a, s##_pair b)                                                                \
+    {                                                                                                                  \
+        return (s##_pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                                       \
     }
 COMPLEX(c64, float)
 COMPLEX(c128, double)
 
-#define PAIRS(name, T, expression)                                                                      \
-    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)     \
-    {                                                                                                   \
-        char *t = to;                                                                                   \
-        const char *f = from;                                                                           \
-        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                             \
-            T a, b;                                                                                     \
-            memcpy(&a, t, sizeof a);                                                                    \
-            memcpy(&b, f, sizeof b);                                                                    \
-            a = expression;                                                                             \
-            memcpy(t, &a, sizeof a);                                                                    \
-        }                                                                                               \
+#define PAIRS(name, T, expression)                                                                                     \
+    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
+    {                                                                                                                  \
+        char *t = to;                                                                                                  \
+        const char *f = from;                                                                                          \
+        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                                            \
+            T a, b;                                                                                                    \
+            memcpy(&a, t, sizeof a);                                                                                   \
+            memcpy(&b, f, sizeof b);                                                                                   \
+            a = expression;                                                                                            \
+            memcpy(t, &a, sizeof a);                                                                                   \
+        }                                                                                                              \
     }
 PAIRS(add_c64, c64_pair, sum_c64(a, b))
 PAIRS(multiply_c64, c64_pair, product_c64(a, b))
@@ -99,19 +99,25 @@ taper_into_function taper_into_find(taper_dtype dtype, taper_into operation)
 {
     if (operation == TAPER_INTO_SET) {
         switch (taper_dtype_size(dtype)) {
-        case 1: return set_8;
-        case 2: return set_16;
-        case 4: return set_32;
-        case 8: return set_64;
-        case 16: return set_128;
-        default: return NULL;
+        case 1:
+            return set_8;
+        case 2:
+            return set_16;
+        case 4:
+            return set_32;
+        case 8:
+            return set_64;
+        case 16:
+            return set_128;
+        default:
+            return NULL;
         }
     }
-#define ROW(D, s)                                        \
-    case D:                                              \
-        return operation == TAPER_INTO_ADD        ? add_##s        \
-               : operation == TAPER_INTO_MULTIPLY ? multiply_##s   \
-               : operation == TAPER_INTO_MAXIMUM  ? maximum_##s    \
+#define ROW(D, s)                                                                                                      \
+    case D:                                                                                                            \
+        return operation == TAPER_INTO_ADD        ? add_##s                                                            \
+               : operation == TAPER_INTO_MULTIPLY ? multiply_##s                                                       \
+               : operation == TAPER_INTO_MAXIMUM  ? maximum_##s                                                        \
                                                   : minimum_##s
     switch (dtype) {
         ROW(TAPER_U8, u8);
@@ -125,9 +131,12 @@ taper_into_function taper_into_find(taper_dtype dtype, taper_into operation)
         ROW(TAPER_F64, f64);
     case TAPER_BOOL:
         return operation == TAPER_INTO_ADD || operation == TAPER_INTO_MAXIMUM ? add_bool : multiply_bool;
-    case TAPER_C64: return operation == TAPER_INTO_ADD ? add_c64 : operation == TAPER_INTO_MULTIPLY ? multiply_c64 : NULL;
-    case TAPER_C128: return operation == TAPER_INTO_ADD ? add_c128 : operation == TAPER_INTO_MULTIPLY ? multiply_c128 : NULL;
-    default: return NULL;
+    case TAPER_C64:
+        return operation == TAPER_INTO_ADD ? add_c64 : operation == TAPER_INTO_MULTIPLY ? multiply_c64 : NULL;
+    case TAPER_C128:
+        return operation == TAPER_INTO_ADD ? add_c128 : operation == TAPER_INTO_MULTIPLY ? multiply_c128 : NULL;
+    default:
+        return NULL;
     }
 #undef ROW
 }
@@ -136,7 +145,8 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
 {
     *function = taper_into_find(dtype, operation);
     return *function != NULL ? TAPER_OK
-                             : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "self: this is not implemented for %s", taper_dtype_name(dtype));
+                             : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "self: this is not implemented for %s",
+                                          taper_dtype_name(dtype));
 }
 
 void taper_into_all(taper_into_function function, taper_tensor *to, const taper_tensor *from)
@@ -162,7 +172,8 @@ void taper_into_all(taper_into_function function, taper_tensor *to, const taper_
     taper_walk_add(&walk, 0, to->strides);
     taper_walk_add(&walk, 1, from->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        function(t + walk.offset[0] * item, to->strides[inner] * item, f + walk.offset[1] * item, from->strides[inner] * item, run);
+        function(t + walk.offset[0] * item, to->strides[inner] * item, f + walk.offset[1] * item,
+                 from->strides[inner] * item, run);
     }
 }
 
@@ -171,8 +182,8 @@ taper_status taper_check_index(const taper_tensor *index, bool allow_int32, cons
     if (index->dtype == TAPER_I64 || (allow_int32 && index->dtype == TAPER_I32)) {
         return TAPER_OK;
     }
-    return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Expected dtype %s for index, got %s", name, allow_int32 ? "int32/int64" : "int64",
-                      taper_dtype_name((taper_dtype)index->dtype));
+    return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Expected dtype %s for index, got %s", name,
+                      allow_int32 ? "int32/int64" : "int64", taper_dtype_name((taper_dtype)index->dtype));
 }
 
 void taper_walk_start(taper_walk *walk, size_t rank, const int64_t *sizes)

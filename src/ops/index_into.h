@@ -17,15 +17,18 @@ typedef enum taper_into {
 typedef void (*taper_into_function)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count);
 // NULL where the dtype has no such operation.
 taper_into_function taper_into_find(taper_dtype dtype, taper_into operation);
-TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function, taper_error *error);
+TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function,
+                                           taper_error *error);
 // Over tensors of the same sizes (from may be expanded) and dtype.
 void taper_into_all(taper_into_function function, taper_tensor *to, const taper_tensor *from);
 
 // An index tensor: int64 or int32.
-TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name, taper_error *error);
+TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name,
+                                              taper_error *error);
 static inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from its data
 {
-    return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at] : ((const int32_t *)taper_tensor_data(index))[at];
+    return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at]
+                                     : ((const int32_t *)taper_tensor_data(index))[at];
 }
 
 // Goes through the positions of a shape, last dimension fastest, with offsets (in elements) into up to three tensors.

@@ -9,8 +9,10 @@
 int64_t taper_key_of(const taper_scalar *scalar);
 #define TAPER_KEY_NAN INT64_MAX
 // The keys of x's elements in order, as if x had dtype `as` first: an int64 vector.
-TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, const taper_tensor *x, taper_dtype as, taper_tensor **keys);
-// Sorts positions [0, count) of key rows of `width` numbers (row r at keys[r * width]), stably. order and scratch hold count.
+TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, const taper_tensor *x, taper_dtype as,
+                                             taper_tensor **keys);
+// Sorts positions [0, count) of key rows of `width` numbers (row r at keys[r * width]), stably. order and scratch hold
+// count.
 void taper_keys_sort(const int64_t *keys, int64_t width, int64_t count, int64_t *order, int64_t *scratch);
 
 #endif

@@ -44,10 +44,12 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
 {
     return mask->dtype == TAPER_BOOL || mask->dtype == TAPER_U8
                ? TAPER_OK
-               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "%s: expected BoolTensor or ByteTensor for mask", name);
+               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "%s: expected BoolTensor or ByteTensor for mask",
+                            name);
 }
 
-static taper_status select_masked(taper_call *call, const taper_tensor *x, const taper_tensor *mask, taper_tensor **result)
+static taper_status select_masked(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
+                                  taper_tensor **result)
 {
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, call->run->error));
@@ -98,7 +100,8 @@ taper_status taper_op_masked_select(taper_call *call)
     return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
 }
 
-static taper_status scatter_masked(taper_call *call, taper_tensor *self, const taper_tensor *mask, const taper_tensor *source)
+static taper_status scatter_masked(taper_call *call, taper_tensor *self, const taper_tensor *mask,
+                                   const taper_tensor *source)
 {
     const size_t item = taper_tensor_item(self);
     const uint8_t *flags = taper_tensor_data(mask);
@@ -114,7 +117,8 @@ static taper_status scatter_masked(taper_call *call, taper_tensor *self, const t
             continue;
         }
         if (left-- == 0) {
-            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "Number of elements of source < number of ones in mask");
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                              "Number of elements of source < number of ones in mask");
         }
         memcpy(to + walk.offset[0] * (int64_t)item, from, item);
         from += item;
@@ -133,7 +137,8 @@ taper_status taper_op_masked_scatter(taper_call *call)
     TAPER_TRY(check_mask(call, "masked_scatter", mask));
     TAPER_TRY(taper_move_item(x, &item, run->error));
     if (x->dtype != source->dtype) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          "masked_scatter: expected self and source to have same dtypes but got %s and %s",
                           taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name((taper_dtype)source->dtype));
     }
     taper_status status;
@@ -173,11 +178,13 @@ taper_status taper_op_masked_scatter(taper_call *call)
 // ---- flat positions
 
 // The offset of flat position `at` (checked, negative from the end) of x.
-static taper_status flat_offset(taper_error *error, const taper_tensor *x, int64_t count, bool contiguous, int64_t at, int64_t *offset)
+static taper_status flat_offset(taper_error *error, const taper_tensor *x, int64_t count, bool contiguous, int64_t at,
+                                int64_t *offset)
 {
     if (at < -count || at >= count) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "out of range: tried to access index %lld on a tensor of %lld elements.",
-                          (long long)at, (long long)count);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "out of range: tried to access index %lld on a tensor of %lld elements.", (long long)at,
+                          (long long)count);
     }
     at += at < 0 ? count : 0;
     if (contiguous) {
@@ -192,7 +199,8 @@ static taper_status flat_offset(taper_error *error, const taper_tensor *x, int64
     return TAPER_OK;
 }
 
-static taper_status check_positions(taper_call *call, const char *name, const taper_tensor *x, const taper_tensor *index)
+static taper_status check_positions(taper_call *call, const char *name, const taper_tensor *x,
+                                    const taper_tensor *index)
 {
     TAPER_TRY(taper_check_index(index, false, name, call->run->error));
     if (taper_tensor_numel(x) == 0 && taper_tensor_numel(index) != 0) {
@@ -219,7 +227,8 @@ taper_status taper_op_take(taper_call *call)
     taper_walk_add(&walk, 0, index->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk), to += item) {
         int64_t offset;
-        const taper_status status = flat_offset(error, x, count, contiguous, taper_index_at(index, walk.offset[0]), &offset);
+        const taper_status status =
+            flat_offset(error, x, count, contiguous, taper_index_at(index, walk.offset[0]), &offset);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);
             return status;
@@ -242,15 +251,17 @@ taper_status taper_op_put(taper_call *call)
     TAPER_TRY(check_positions(call, "put_()", self, index));
     TAPER_TRY(taper_into_get((taper_dtype)self->dtype, accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &into, error));
     if (self->dtype != source->dtype) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "put_(): self and source expected to have the same dtype, but got self.dtype = %s and "
-                                                       "source.dtype = %s",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "put_(): self and source expected to have the same dtype, but got self.dtype = %s and "
+                          "source.dtype = %s",
                           taper_dtype_name((taper_dtype)self->dtype), taper_dtype_name((taper_dtype)source->dtype));
     }
     if (taper_tensor_numel(source) != taper_tensor_numel(index)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "put_(): Expected source and index to have the same number of elements, but got source.numel() = %lld, "
-                          "index.numel() = %lld",
-                          (long long)taper_tensor_numel(source), (long long)taper_tensor_numel(index));
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = %lld, "
+            "index.numel() = %lld",
+            (long long)taper_tensor_numel(source), (long long)taper_tensor_numel(index));
     }
     if (taper_call_in_place(call)) {
         TAPER_TRY(taper_check_writable(self, error));

@@ -10,7 +10,8 @@
 
 // The first of count sorted numbers that is not below (right: that is above) value. The comparisons are PyTorch's, NaN
 // included.
-static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sorter, int64_t count, const taper_scalar *value, bool right)
+static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sorter, int64_t count,
+                      const taper_scalar *value, bool right)
 {
     const size_t item = taper_dtype_size(dtype);
     const bool whole = value->kind != TAPER_SCALAR_DOUBLE;
@@ -19,7 +20,8 @@ static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sort
         const int64_t middle = low + (high - low) / 2;
         taper_scalar here;
         taper_scalar_load(dtype, sorted + (sorter != NULL ? sorter[middle] : middle) * (int64_t)item, &here);
-        const bool reached = whole ? (right ? here.i > value->i : here.i >= value->i) : (right ? here.f > value->f : here.f >= value->f);
+        const bool reached =
+            whole ? (right ? here.i > value->i : here.i >= value->i) : (right ? here.f > value->f : here.f >= value->f);
         if (reached) {
             high = middle;
         } else {
@@ -106,10 +108,11 @@ static taper_status search_all(taper_call *call, const searching *s)
             }
             const int64_t start = sorted->rank > 1 ? i / row * size : 0;
             const int64_t found = search(dtype, (const char *)taper_tensor_data(sorted) + start * (int64_t)item,
-                                         sorter != NULL ? (const int64_t *)taper_tensor_data(sorter) + start : NULL, size, &value, s->right);
+                                         sorter != NULL ? (const int64_t *)taper_tensor_data(sorter) + start : NULL,
+                                         size, &value, s->right);
             const taper_scalar stored = taper_scalar_int(found);
-            taper_scalar_store((taper_dtype)result->dtype, (char *)taper_tensor_mutable(result) + (size_t)i * taper_tensor_item(result),
-                               &stored);
+            taper_scalar_store((taper_dtype)result->dtype,
+                               (char *)taper_tensor_mutable(result) + (size_t)i * taper_tensor_item(result), &stored);
         }
     }
     taper_tensor_drop(sorted);
@@ -139,21 +142,26 @@ taper_status taper_op_searchsorted(taper_call *call)
         TAPER_TRY(taper_arg_string(call, 4, &side));
         const bool right = strcmp(side->data, "right") == 0;
         if (!right && strcmp(side->data, "left") != 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side->data);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "torch.searchsorted(): side can only be 'left' or 'right' but got %s", side->data);
         }
         if (!right && s.right) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True");
+                              "torch.searchsorted(): side and right can't be set to opposites, got side of left while "
+                              "right was True");
         }
         s.right = right;
     }
     TAPER_TRY(taper_arg_tensor_or_none(call, 5, &s.sorter));
-    if (s.sorter != NULL && (s.sorter->dtype != TAPER_I64 || s.sorter->rank != s.sorted->rank ||
-                             memcmp(s.sorter->sizes, s.sorted->sizes, s.sorted->rank * sizeof s.sorted->sizes[0]) != 0)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): boundary and sorter must have the same size");
+    if (s.sorter != NULL &&
+        (s.sorter->dtype != TAPER_I64 || s.sorter->rank != s.sorted->rank ||
+         memcmp(s.sorter->sizes, s.sorted->sizes, s.sorted->rank * sizeof s.sorted->sizes[0]) != 0)) {
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "torch.searchsorted(): boundary and sorter must have the same size");
     }
     if (s.sorted->rank == 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): boundaries tensor should have positive dimension");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "torch.searchsorted(): boundaries tensor should have positive dimension");
     }
     bool fits = s.sorted->rank == 1 || (s.values != NULL && s.values->rank == s.sorted->rank);
     for (size_t d = 0; fits && s.sorted->rank > 1 && d + 1 < s.sorted->rank; d++) {
@@ -161,7 +169,8 @@ taper_status taper_op_searchsorted(taper_call *call)
     }
     if (!fits) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+                          "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions "
+                          "of boundaries tensor "
                           "and input value tensor must match, but we got boundaries tensor %s",
                           taper_sizes_print(s.sorted->rank, s.sorted->sizes).text);
     }
@@ -176,8 +185,8 @@ taper_status taper_op_bucketize(taper_call *call)
     TAPER_TRY(taper_arg_bool(call, 2, &s.small));
     TAPER_TRY(taper_arg_bool(call, 3, &s.right));
     if (s.sorted->rank != 1) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "boundaries tensor must be 1 dimension, but got dim(%u)",
-                          (unsigned)s.sorted->rank);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "boundaries tensor must be 1 dimension, but got dim(%u)", (unsigned)s.sorted->rank);
     }
     return search_all(call, &s);
 }
@@ -198,7 +207,8 @@ static bool find_key(const int64_t *keys, const int64_t *order, int64_t count, i
     return low < count && keys[order[low]] == key;
 }
 
-static taper_status isin(taper_call *call, const taper_tensor *elements, const taper_tensor *tests, taper_dtype dtype, bool invert)
+static taper_status isin(taper_call *call, const taper_tensor *elements, const taper_tensor *tests, taper_dtype dtype,
+                         bool invert)
 {
     taper_run *run = call->run;
     taper_tensor *keys = NULL, *test_keys = NULL, *order = NULL, *scratch = NULL, *result = NULL;
@@ -291,13 +301,16 @@ taper_status taper_op_bincount(taper_call *call)
     if (weights != NULL && (weights->rank != 1 || weights->sizes[0] != count)) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "weights should be 1-d and have the same length as input");
     }
-    if (weights != NULL && (taper_dtype_is_complex((taper_dtype)weights->dtype) || taper_dtype_is_quantized((taper_dtype)weights->dtype))) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "weights: not implemented for %s", taper_dtype_name((taper_dtype)weights->dtype));
+    if (weights != NULL && (taper_dtype_is_complex((taper_dtype)weights->dtype) ||
+                            taper_dtype_is_quantized((taper_dtype)weights->dtype))) {
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "weights: not implemented for %s",
+                          taper_dtype_name((taper_dtype)weights->dtype));
     }
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
         if (at < 0) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bincount only supports 1-d non-negative integral inputs.");
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                              "bincount only supports 1-d non-negative integral inputs.");
         }
         largest = taper_max_i64(largest, at);
     }
@@ -310,8 +323,9 @@ taper_status taper_op_bincount(taper_call *call)
     void *to = taper_tensor_mutable(result);
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
-        const double weight =
-            weights == NULL ? 1 : taper_load_double((taper_dtype)weights->dtype, taper_tensor_data(weights), i * weights->strides[0]);
+        const double weight = weights == NULL ? 1
+                                              : taper_load_double((taper_dtype)weights->dtype,
+                                                                  taper_tensor_data(weights), i * weights->strides[0]);
         if (to_dtype == TAPER_I64) {
             ((int64_t *)to)[at]++;
         } else if (to_dtype == TAPER_F32) {
@@ -347,7 +361,8 @@ taper_status taper_op_histc(taper_call *call)
     TAPER_TRY(taper_arg_scalar(call, 3, &high));
     const taper_dtype dtype = (taper_dtype)x->dtype;
     if (dtype != TAPER_F32 && dtype != TAPER_F64) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "histc: not implemented for %s", taper_dtype_name(dtype));
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "histc: not implemented for %s",
+                          taper_dtype_name(dtype));
     }
     if (bins <= 0) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bins must be > 0, but got %lld", (long long)bins);
@@ -370,7 +385,8 @@ taper_status taper_op_histc(taper_call *call)
     }
     taper_status status = TAPER_OK;
     if (!isfinite(from) || !isfinite(to) || from > to) {
-        status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "range of [%g, %g] is not finite or max is below min", from, to);
+        status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "range of [%g, %g] is not finite or max is below min",
+                            from, to);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_zeros(run->heap, dtype, 1, &bins, &result, run->error);

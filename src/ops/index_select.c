@@ -7,8 +7,8 @@
 // ---- reading
 
 // result[o, i, …] = x[o, index[i], …], x and result contiguous: outer blocks of rows of `row` bytes.
-static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index, int64_t index_step,
-                              int64_t count, taper_tensor *result)
+static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
+                              int64_t index_step, int64_t count, taper_tensor *result)
 {
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
@@ -16,8 +16,8 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = taper_index_at(index, i * index_step);
         if (at < 0 || at >= size) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index out of range in self: %lld with size %lld", (long long)at,
-                              (long long)size);
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index out of range in self: %lld with size %lld",
+                              (long long)at, (long long)size);
         }
     }
     int64_t outer = 1, inner = 1;
@@ -50,7 +50,8 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
 }
 
 // x selected along dim by a vector (or a number): a new contiguous tensor.
-static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, const taper_tensor *index, taper_tensor **result)
+static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, const taper_tensor *index,
+                                taper_tensor **result)
 {
     const int64_t count = index->rank == 0 ? 1 : index->sizes[0];
     taper_tensor *plain;
@@ -59,8 +60,8 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     if (x->rank > 0) {
         sizes[dim] = count;
     } else if (count != 1) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
-                          (long long)count);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)count);
     }
     TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
     taper_status status = taper_tensor_like(run->heap, x, x->rank, sizes, NULL, result, run->error);
@@ -118,7 +119,8 @@ taper_status taper_op_embedding(taper_call *call)
 // ---- repeat_interleave
 
 // [0, 0, 1, 2, 2, 2] of repeats [2, 1, 3]; one number stands for all `rows` (rows < 0: no such case).
-static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed, taper_tensor **result)
+static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed,
+                                  taper_tensor **result)
 {
     const bool one = repeats == NULL || repeats->rank == 0 || (repeats->sizes[0] == 1 && rows >= 0);
     const int64_t count = rows >= 0 ? rows : repeats->sizes[0], step = repeats == NULL || one ? 0 : repeats->strides[0];
@@ -150,9 +152,10 @@ static taper_status check_output_size(taper_call *call, size_t at, int64_t size)
 {
     int64_t wanted;
     TAPER_TRY(taper_arg_int_or(call, at, size, &wanted));
-    return wanted == size ? TAPER_OK
-                          : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "output_size: %lld is not the sum of repeats, %lld",
-                                       (long long)wanted, (long long)size);
+    return wanted == size
+               ? TAPER_OK
+               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "output_size: %lld is not the sum of repeats, %lld",
+                            (long long)wanted, (long long)size);
 }
 
 taper_status taper_op_repeat_interleave_counts(taper_call *call)
@@ -166,7 +169,8 @@ taper_status taper_op_repeat_interleave_counts(taper_call *call)
     TAPER_TRY(spread_counts(call->run, repeats, -1, 0, &result));
     if (repeats->dtype == TAPER_I32) {
         taper_tensor *small;
-        taper_status status = taper_tensor_new(call->run->heap, TAPER_I32, 1, result->sizes, NULL, &small, call->run->error);
+        taper_status status =
+            taper_tensor_new(call->run->heap, TAPER_I32, 1, result->sizes, NULL, &small, call->run->error);
         if (status == TAPER_OK) {
             status = taper_tensor_copy(small, result, call->run->error);
             if (status != TAPER_OK) {
@@ -202,7 +206,8 @@ taper_status taper_op_repeat_interleave(taper_call *call)
     }
     const int64_t rows = x->rank == 0 ? 1 : x->sizes[dim];
     taper_status status = TAPER_OK;
-    if (repeats != NULL && (repeats->rank > 1 || (repeats->rank == 1 && repeats->sizes[0] != 1 && repeats->sizes[0] != rows))) {
+    if (repeats != NULL &&
+        (repeats->rank > 1 || (repeats->rank == 1 && repeats->sizes[0] != 1 && repeats->sizes[0] != rows))) {
         status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "repeats must have the same size as input along dim");
     }
     if (status == TAPER_OK) {
@@ -250,13 +255,15 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
         TAPER_TRY(taper_arg_tensor(call, 3, &r->source));
         const taper_tensor *s = r->source;
         if (s->dtype != x->dtype) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: self (%s) and source (%s) must have the same scalar type", name,
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: self (%s) and source (%s) must have the same scalar type", name,
                               taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name((taper_dtype)s->dtype));
         }
         const int64_t given = s->rank == 0 ? 1 : r->dim < s->rank ? s->sizes[r->dim] : -1;
         if (given != r->count) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Number of indices (%lld) should be equal to source.size(dim): (%lld), for "
-                                                           "dim: %zu",
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: Number of indices (%lld) should be equal to source.size(dim): (%lld), for "
+                              "dim: %zu",
                               name, (long long)r->count, (long long)given, r->dim);
         }
         bool fits = s->rank == x->rank || (s->rank == 0 && x->rank == 1) || (s->rank == 1 && x->rank == 0);
@@ -264,9 +271,11 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
             fits = d == r->dim || s->sizes[d] == x->sizes[d];
         }
         if (!fits) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: source tensor shape must match self tensor shape, excluding the specified "
-                                                           "dimension. Got self.shape = %s source.shape = %s",
-                              name, taper_sizes_print(x->rank, x->sizes).text, taper_sizes_print(s->rank, s->sizes).text);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: source tensor shape must match self tensor shape, excluding the specified "
+                              "dimension. Got self.shape = %s source.shape = %s",
+                              name, taper_sizes_print(x->rank, x->sizes).text,
+                              taper_sizes_print(s->rank, s->sizes).text);
         }
         if (taper_call_in_place(call)) {
             TAPER_TRY(taper_check_writable(x, error));
@@ -295,8 +304,9 @@ static taper_status row_index(taper_call *call, const rows *r, const char *name,
 {
     *at = taper_index_at(r->index, i * r->index_step);
     if (*at >= r->size || *at < (negative ? -r->size : 0)) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "%s: index %lld is out of bounds for dimension %zu with size %lld", name,
-                          (long long)*at, r->dim, (long long)r->size);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "%s: index %lld is out of bounds for dimension %zu with size %lld", name, (long long)*at,
+                          r->dim, (long long)r->size);
     }
     *at += *at < 0 ? r->size : 0;
     return TAPER_OK;
@@ -369,9 +379,10 @@ taper_status taper_op_index_fill(taper_call *call)
     rows r;
     taper_scalar value;
     if (call->arg_count > 3 && call->args[3].tag == TAPER_TENSOR && call->args[3].as.tensor->rank != 0) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                          "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %u dimension(s).",
-                          (unsigned)call->args[3].as.tensor->rank);
+        return taper_fail(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %u dimension(s).",
+            (unsigned)call->args[3].as.tensor->rank);
     }
     TAPER_TRY(taper_arg_scalar(call, 3, &value));
     TAPER_TRY(begin_rows(call, "index_fill_()", false, TAPER_FORMAT_PRESERVE, false, &r));
@@ -461,7 +472,8 @@ taper_status taper_op_index_reduce(taper_call *call)
         operation = TAPER_INTO_MINIMUM;
     } else {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                          "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", name->data);
+                          "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.",
+                          name->data);
     }
     TAPER_TRY(begin_rows(call, "index_reduce_()", true, TAPER_FORMAT_CONTIGUOUS, true, &r));
     return end_rows(call, &r, reduce_rows(call, &r, operation, mean, include_self));

@@ -4,7 +4,7 @@
 #include "ops/kernels.h"
 
 typedef struct unique {
-    taper_tensor *keys;           // owned: rows of `width` keys
+    taper_tensor *keys;            // owned: rows of `width` keys
     taper_tensor *order, *scratch; // owned
     int64_t width, count, found;
 } unique;
@@ -47,7 +47,8 @@ static taper_status group(taper_run *run, taper_dtype dtype, unique *u, bool sor
     for (int64_t k = 0; k < u->count; k++) {
         bool same = false;
         if (k > 0) {
-            same = exact ? memcmp(keys + order[k] * u->width, keys + order[k - 1] * u->width, (size_t)u->width * sizeof *keys) == 0
+            same = exact ? memcmp(keys + order[k] * u->width, keys + order[k - 1] * u->width,
+                                  (size_t)u->width * sizeof *keys) == 0
                          : same_row(u, order[k], order[k - 1]);
         }
         u->found += same ? 0 : 1;
@@ -57,8 +58,8 @@ static taper_status group(taper_run *run, taper_dtype dtype, unique *u, bool sor
 }
 
 // inverse: shaped by `shape` (a tensor); empty vectors where not wanted.
-static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse, bool counts,
-                               size_t rank, const int64_t *sizes)
+static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse,
+                               bool counts, size_t rank, const int64_t *sizes)
 {
     taper_run *run = call->run;
     const int64_t none = 0, found = u->found;
@@ -113,7 +114,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     }
     if (status == TAPER_OK) {
         // The sorted form makes the inverse for the counts and leaves it.
-        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, x->rank, x->sizes);
+        status =
+            ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, x->rank, x->sizes);
     }
     drop_unique(&u);
     taper_tensor_drop(flat);
@@ -141,9 +143,23 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
     if (x->rank == 0) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "There are no dimensions to be unique along: use unique without dim");
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          "There are no dimensions to be unique along: use unique without dim");
     }
-    if (taper_tensor_numel(x) == 0) {
+    size_t empty = 0;
+    for (size_t d = 0; d < x->rank; d++) {
+        empty += x->sizes[d] == 0 ? 1 : 0;
+    }
+    if (empty == 1 && x->sizes[dim] == 0) { // nothing to compare
+        const int64_t none = 0;
+        for (size_t i = 0; i < 3; i++) {
+            TAPER_TRY(i == 0 ? taper_tensor_like(run->heap, x, x->rank, x->sizes, NULL, &result, run->error)
+                             : taper_tensor_new(run->heap, TAPER_I64, 1, &none, NULL, &result, run->error));
+            TAPER_TRY(taper_ret_tensor(call, i, result));
+        }
+        return TAPER_OK;
+    }
+    if (empty > 0) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                           "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied");
     }
@@ -185,8 +201,9 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
             if (k > 0 && numbers[k] == numbers[k - 1]) {
                 continue;
             }
-            taper_move(item, rows.rank - 1u, rows.sizes + 1, (char *)taper_tensor_mutable(result) + numbers[k] * strides[0] * (int64_t)item,
-                       strides + 1, (const char *)taper_tensor_data(plain) + order[k] * u.width * (int64_t)item, plain->strides + 1);
+            taper_move(item, rows.rank - 1u, rows.sizes + 1,
+                       (char *)taper_tensor_mutable(result) + numbers[k] * strides[0] * (int64_t)item, strides + 1,
+                       (const char *)taper_tensor_data(plain) + order[k] * u.width * (int64_t)item, plain->strides + 1);
         }
         status = taper_ret_tensor(call, 0, result);
     }
@@ -222,7 +239,11 @@ taper_status taper_op_unique_dim_consecutive(taper_call *call)
 taper_status taper_op_unique_consecutive(taper_call *call)
 {
     size_t dim;
-    if (taper_arg_is_none(call, 3)) {
+    int64_t number;
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_int_or(call, 3, 0, &number));
+    if (taper_arg_is_none(call, 3) || (number == 0 && x->rank == 1)) {
         return unique_elements(call, false, 1, 2);
     }
     TAPER_TRY(arg_dim_of(call, 3, &dim));

@@ -22,6 +22,36 @@ typedef struct taper_gemm {
 
 TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm);
 
+// The same product for every index of up to TAPER_MAX_RANK dimensions: strides in elements from one matrix to the next.
+typedef struct taper_gemm_batch {
+    size_t rank;
+    int64_t sizes[TAPER_MAX_RANK];
+    int64_t a[TAPER_MAX_RANK], b[TAPER_MAX_RANK], c[TAPER_MAX_RANK];
+} taper_gemm_batch;
+
+TAPER_MUST_USE taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
+// How many products; no size is 0. It is at most the number of elements of the result.
+static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
+{
+    int64_t count = 1;
+    for (size_t d = 0; d < batch->rank; d++) {
+        count *= batch->sizes[d];
+    }
+    return count;
+}
+// Where the matrices of the index-th product start, in elements; index counts with the last dimension fastest.
+static inline void taper_gemm_batch_at(const taper_gemm_batch *batch, int64_t index, int64_t *a, int64_t *b, int64_t *c)
+{
+    *a = *b = *c = 0;
+    for (size_t d = batch->rank; d-- > 0;) {
+        const int64_t i = index % batch->sizes[d];
+        index /= batch->sizes[d];
+        *a += i * batch->a[d];
+        *b += i * batch->b[d];
+        *c += i * batch->c[d];
+    }
+}
+
 // ---- dtypes. Products are computed in a working dtype: float for half and bfloat16, int64 for integers and bool,
 // complex double for complex.
 taper_dtype taper_work_dtype(taper_dtype dtype);

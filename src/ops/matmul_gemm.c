@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
 // tile by tile; small products and those of few rows are done in place.
-#include "ops/matmul.h"
+#include "ops/fast.h"
 
 enum {
     MR = 4,
@@ -68,11 +68,8 @@ static void gemm_simple(const taper_gemm *gemm)
     }
 }
 
-taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
+static taper_status run_one(taper_run *run, const taper_gemm *gemm)
 {
-    if (gemm->m <= 0 || gemm->n <= 0) {
-        return TAPER_OK;
-    }
     taper_gemm turned = *gemm;
     if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
         turned = (taper_gemm){.dtype = gemm->dtype,
@@ -114,4 +111,40 @@ taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
     }
     taper_heap_free(run->heap, pack, bytes);
     return TAPER_OK;
+}
+
+taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    if (gemm->m <= 0 || gemm->n <= 0) {
+        return TAPER_OK;
+    }
+    for (size_t d = 0; d < batch->rank; d++) {
+        if (batch->sizes[d] <= 0) {
+            return TAPER_OK;
+        }
+    }
+    const int64_t count = taper_gemm_batch_count(batch);
+    if (run->fast != NULL && gemm->dtype == TAPER_F32) {
+        const taper_status status = run->fast->gemm(run, gemm, batch);
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
+    const int64_t item = (int64_t)taper_dtype_size(gemm->dtype);
+    taper_gemm one = *gemm;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t a, b, c;
+        taper_gemm_batch_at(batch, i, &a, &b, &c);
+        one.a = (const char *)gemm->a + a * item;
+        one.b = (const char *)gemm->b + b * item;
+        one.c = (char *)gemm->c + c * item;
+        TAPER_TRY(run_one(run, &one));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
+{
+    const taper_gemm_batch single = {.rank = 0};
+    return taper_gemm_run_batch(run, gemm, &single);
 }

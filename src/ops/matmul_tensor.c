@@ -145,43 +145,28 @@ bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int6
 
 taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b, taper_tensor *c)
 {
-    const size_t rank = c->rank, batch = rank - 2;
-    const size_t item = taper_tensor_item(c);
-    taper_gemm gemm = {.dtype = (taper_dtype)c->dtype,
-                       .m = c->sizes[rank - 2],
-                       .n = c->sizes[rank - 1],
-                       .k = a->sizes[rank - 1],
-                       .a_row = a->strides[rank - 2],
-                       .a_column = a->strides[rank - 1],
-                       .b_row = b->strides[rank - 2],
-                       .b_column = b->strides[rank - 1],
-                       .c_row = c->strides[rank - 2],
-                       .c_column = c->strides[rank - 1]};
-    int64_t index[TAPER_MAX_RANK + 2] = {0};
-    int64_t at_a = 0, at_b = 0, at_c = 0, count = 1;
-    for (size_t i = 0; i < batch; i++) {
-        count *= c->sizes[i];
+    const size_t rank = c->rank;
+    const taper_gemm gemm = {.dtype = (taper_dtype)c->dtype,
+                             .m = c->sizes[rank - 2],
+                             .n = c->sizes[rank - 1],
+                             .k = a->sizes[rank - 1],
+                             .a = taper_tensor_data(a),
+                             .a_row = a->strides[rank - 2],
+                             .a_column = a->strides[rank - 1],
+                             .b = taper_tensor_data(b),
+                             .b_row = b->strides[rank - 2],
+                             .b_column = b->strides[rank - 1],
+                             .c = taper_tensor_mutable(c),
+                             .c_row = c->strides[rank - 2],
+                             .c_column = c->strides[rank - 1]};
+    taper_gemm_batch batch = {.rank = rank - 2};
+    for (size_t d = 0; d < batch.rank; d++) {
+        batch.sizes[d] = c->sizes[d];
+        batch.a[d] = a->sizes[d] == 1 ? 0 : a->strides[d];
+        batch.b[d] = b->sizes[d] == 1 ? 0 : b->strides[d];
+        batch.c[d] = c->strides[d];
     }
-    for (int64_t done = 0; done < count; done++) {
-        gemm.a = (const char *)taper_tensor_data(a) + at_a * (int64_t)item;
-        gemm.b = (const char *)taper_tensor_data(b) + at_b * (int64_t)item;
-        gemm.c = (char *)taper_tensor_mutable(c) + at_c * (int64_t)item;
-        TAPER_TRY(taper_gemm_run(run, &gemm));
-        for (size_t d = batch; d-- > 0;) {
-            const int64_t step_a = a->sizes[d] == 1 ? 0 : a->strides[d], step_b = b->sizes[d] == 1 ? 0 : b->strides[d];
-            at_a += step_a;
-            at_b += step_b;
-            at_c += c->strides[d];
-            if (++index[d] < c->sizes[d]) {
-                break;
-            }
-            index[d] = 0;
-            at_a -= step_a * c->sizes[d];
-            at_b -= step_b * c->sizes[d];
-            at_c -= c->strides[d] * c->sizes[d];
-        }
-    }
-    return TAPER_OK;
+    return taper_gemm_run_batch(run, &gemm, &batch);
 }
 
 typedef struct scale_pair {

@@ -2,6 +2,7 @@
 // Values as text, the way PyTorch streams an IValue: for str(), format() and print(). A walk over containers with a
 // stack of its own, whose depth is limited: a list may contain itself.
 #include <inttypes.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -10,8 +11,8 @@
 static void print_float(taper_text *text, double number, taper_print_style style)
 {
     char digits[TAPER_DIGITS];
-    const int kind = fpclassify(number);
-    if (kind == FP_ZERO || kind == FP_NORMAL) {
+    // Zero or normal; spelled out, as gcc takes the macros' builtins for a conversion to float when it saves space.
+    if (number == 0 || (fabs(number) >= DBL_MIN && fabs(number) <= DBL_MAX)) {
         if (number >= -9223372036854775808.0 && number < 9223372036854775808.0 && (double)(int64_t)number == number) {
             taper_text_format(text, "%" PRId64 ".", (int64_t)number);
             return;

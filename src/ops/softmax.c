@@ -29,48 +29,52 @@ static void store(soft *s, char *to, int64_t step, size_t n)
 }
 
 // The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything NaN.
+#define EACH(expression)                                                                                            \
+    for (size_t k = 0; k < n; k++) {                                                                                \
+        expression;                                                                                                 \
+    }
 #define STEPS(type, field, exponential, suffix)                                                                     \
     static void top_##suffix(soft *s, size_t n, bool lanes)                                                         \
     {                                                                                                               \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            double *const t = &s->top[lanes ? k : 0];                                                               \
-            const double x = (double)s->elements.field[k];                                                          \
-            *t = x > *t || x != x ? x : *t;                                                                         \
+        const type *const x = s->elements.field;                                                                    \
+        double *const top = s->top;                                                                                 \
+        if (lanes) {                                                                                                \
+            EACH(top[k] = (double)x[k] > top[k] || x[k] != x[k] ? (double)x[k] : top[k])                            \
+        } else {                                                                                                    \
+            type t = (type)top[0];                                                                                  \
+            EACH(t = x[k] > t || x[k] != x[k] ? x[k] : t)                                                           \
+            top[0] = (double)t;                                                                                     \
         }                                                                                                           \
     }                                                                                                               \
+    /* With keep the elements become the exponentials. */                                                           \
     static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                              \
     {                                                                                                               \
-        type *const x = s->elements.field; /* becomes the exponentials */                                           \
+        type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                    \
         if (lanes) {                                                                                                \
-            for (size_t k = 0; k < n; k++) {                                                                        \
-                x[k] = exponential(x[k] - (type)s->top[k]);                                                         \
-            }                                                                                                       \
-            for (size_t k = 0; k < n; k++) {                                                                        \
-                s->sum[k] += (double)x[k];                                                                          \
-            }                                                                                                       \
-            return;                                                                                                 \
+            EACH(e[k] = exponential(x[k] - (type)s->top[k]))                                                        \
+            EACH(s->sum[k] += (double)e[k])                                                                         \
+        } else {                                                                                                    \
+            const type top = (type)s->top[0];                                                                       \
+            double total = s->sum[0];                                                                               \
+            EACH(e[k] = exponential(x[k] - top))                                                                    \
+            EACH(total += (double)e[k])                                                                             \
+            s->sum[0] = total;                                                                                      \
         }                                                                                                           \
-        const type top = (type)s->top[0];                                                                           \
-        type *const e = keep ? x : s->spare.field;                                                                  \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            e[k] = exponential(x[k] - top);                                                                         \
-        }                                                                                                           \
-        double total = 0;                                                                                           \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            total += (double)e[k];                                                                                  \
-        }                                                                                                           \
-        s->sum[0] += total;                                                                                         \
     }                                                                                                               \
     static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                           \
     {                                                                                                               \
         type *const x = s->elements.field;                                                                          \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            const type top = (type)s->top[lanes ? k : 0];                                                           \
-            x[k] = s->logarithm ? x[k] - top : kept ? x[k] : exponential(x[k] - top);                               \
-        }                                                                                                           \
-        for (size_t k = 0; k < n; k++) {                                                                            \
-            const type sum = (type)s->sum[lanes ? k : 0];                                                           \
-            x[k] = s->logarithm ? x[k] - sum : x[k] / sum;                                                          \
+        const type top = (type)s->top[0], sum = (type)s->sum[0];                                                    \
+        if (lanes && s->logarithm) {                                                                                \
+            EACH(x[k] = x[k] - (type)s->top[k] - (type)s->sum[k])                                                   \
+        } else if (lanes) {                                                                                         \
+            EACH(x[k] = exponential(x[k] - (type)s->top[k]) / (type)s->sum[k])                                      \
+        } else if (s->logarithm) {                                                                                  \
+            EACH(x[k] = x[k] - top - sum)                                                                           \
+        } else if (kept) {                                                                                          \
+            EACH(x[k] = x[k] / sum)                                                                                 \
+        } else {                                                                                                    \
+            EACH(x[k] = exponential(x[k] - top) / sum)                                                              \
         }                                                                                                           \
     }
 STEPS(float, f32, taper_expf, f32)

@@ -57,6 +57,7 @@ list(APPEND TAPER_SOURCES
     src/ops/create_grid.c
     src/ops/create_multinomial.c
     src/ops/create_random.c
+    src/ops/create_random_sizes.c
     src/ops/create_range.c
     src/ops/create_tensor.c
     src/ops/gather.c

@@ -3,15 +3,15 @@
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
-#define COPIED(name, base)                        \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_copied(call, base);     \
+#define COPIED(name, base)                                                                                             \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_copied(call, base);                                                                          \
     }
-#define IN_PLACE(name, base)                      \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_in_place(call, base);   \
+#define IN_PLACE(name, base)                                                                                           \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_in_place(call, base);                                                                        \
     }
 
 static taper_status arg_view(taper_call *call, taper_tensor **x, taper_view *view)
@@ -56,8 +56,8 @@ taper_status taper_op_t(taper_call *call)
     taper_view view;
     TAPER_TRY(arg_view(call, &x, &view));
     if (x->rank > 2) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "t() expects a tensor with <= 2 dimensions, but self is %uD",
-                          (unsigned)x->rank);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "t() expects a tensor with <= 2 dimensions, but self is %uD", (unsigned)x->rank);
     }
     if (x->rank == 2) {
         swap_dims(&view, 0, 1);
@@ -72,7 +72,8 @@ static taper_status permute(taper_call *call, const taper_tensor *x, const int64
     taper_error *error = call->run->error;
     if (count != x->rank) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "permute: the number of dimensions in the tensor input does not match the length of the desired ordering of "
+                          "permute: the number of dimensions in the tensor input does not match the length of the "
+                          "desired ordering of "
                           "dimensions, input.dim() = %u is not equal to len(dims) = %zu",
                           (unsigned)x->rank, count);
     }
@@ -112,10 +113,11 @@ taper_status taper_op_movedim(taper_call *call)
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, from, &count));
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, to, &to_count));
     if (count != to_count) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as "
-                          "destination (%s dims)",
-                          taper_sizes_print(count, from).text, taper_sizes_print(to_count, to).text);
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "movedim: Invalid source or destination dims: source (%s dims) should contain the same number of dims as "
+            "destination (%s dims)",
+            taper_sizes_print(count, from).text, taper_sizes_print(to_count, to).text);
     }
     bool from_seen[TAPER_MAX_RANK] = {false}, to_seen[TAPER_MAX_RANK] = {false};
     for (size_t i = 0; i < count; i++) {
@@ -123,7 +125,8 @@ taper_status taper_op_movedim(taper_call *call)
         TAPER_TRY(taper_wrap_dim_or_fail(from[i], x->rank, &f, error));
         TAPER_TRY(taper_wrap_dim_or_fail(to[i], x->rank, &t, error));
         if (from_seen[f] || to_seen[t]) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "movedim: repeated dim in `%s` (%s)", from_seen[f] ? "source" : "destination",
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "movedim: repeated dim in `%s` (%s)",
+                              from_seen[f] ? "source" : "destination",
                               taper_sizes_print(count, from_seen[f] ? from : to).text);
         }
         from_seen[f] = to_seen[t] = true;
@@ -193,7 +196,8 @@ taper_status taper_op_adjoint(taper_call *call)
     TAPER_TRY(taper_view_ret(call, 0, x, &view));
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run->heap, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone,
+                                   call->run->error));
         negate_imaginary(clone);
         taper_ret(call, 0, TAPER_VAL(clone));
     }
@@ -205,8 +209,8 @@ taper_status taper_op_matrix_H(taper_call *call)
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     if (x->rank != 2 && x->rank != 0) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "tensor.H is only supported on matrices (2-D tensors). Got %u-D tensor.",
-                          (unsigned)x->rank);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "tensor.H is only supported on matrices (2-D tensors). Got %u-D tensor.", (unsigned)x->rank);
     }
     return taper_op_adjoint(call);
 }
@@ -228,8 +232,9 @@ taper_status taper_op_select(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 2, &index));
     const int64_t size = x->sizes[dim];
     if (index < -size || index >= size) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "select(): index %lld out of range for tensor of size %s at dimension %zu",
-                          (long long)index, taper_sizes_print(x->rank, x->sizes).text, dim);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "select(): index %lld out of range for tensor of size %s at dimension %zu", (long long)index,
+                          taper_sizes_print(x->rank, x->sizes).text, dim);
     }
     index += index < 0 ? size : 0;
     view.offset += taper_mul_stride(index, view.strides[dim]);
@@ -300,18 +305,33 @@ taper_status taper_op_narrow(taper_call *call)
     }
     if (start < -size || start > size) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", (long long)-size,
-                          (long long)(size - 1), (long long)start);
+                          "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                          (long long)-size, (long long)(size - 1), (long long)start);
     }
     start += start < 0 ? size : 0;
     if (length > size - start) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)start,
-                          (long long)length, (long long)size);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                          (long long)start, (long long)length, (long long)size);
     }
     slice_dim(&view, dim, start, start + length, 1);
     return taper_view_ret(call, 0, x, &view);
 }
-COPIED(taper_op_narrow_copy, taper_op_narrow)
+
+// Unlike the other copies its result is contiguous.
+taper_status taper_op_narrow_copy(taper_call *call)
+{
+    taper_val part = taper_val_none();
+    taper_tensor *clone = NULL;
+    taper_call inner = *call;
+    inner.rets = &part;
+    inner.ret_count = 1;
+    taper_status status = taper_op_narrow(&inner);
+    if (status == TAPER_OK) {
+        status = taper_view_clone(call->run->heap, part.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
+    }
+    taper_val_release(part);
+    return status == TAPER_OK ? taper_ret_tensor(call, 0, clone) : status;
+}
 
 static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1, int64_t dim2)
 {
@@ -323,8 +343,8 @@ static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1,
     TAPER_TRY(taper_wrap_dim_or_fail(dim1, x->rank, &a, error));
     TAPER_TRY(taper_wrap_dim_or_fail(dim2, x->rank, &b, error));
     if (a == b) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "diagonal dimensions cannot be identical %lld, %lld", (long long)dim1,
-                          (long long)dim2);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "diagonal dimensions cannot be identical %lld, %lld",
+                          (long long)dim1, (long long)dim2);
     }
     const int64_t rows = x->sizes[a], columns = x->sizes[b];
     int64_t size = 0;
@@ -367,8 +387,9 @@ taper_status taper_op_unfold(taper_call *call)
     const int64_t limit = x->rank == 0 ? 1 : x->sizes[dim];
     const int64_t stride = x->rank == 0 ? 1 : x->strides[dim];
     if (size < 0 || size > limit) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "maximum size for tensor at dimension %zu is %lld but size is %lld", dim,
-                          (long long)limit, (long long)size);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "maximum size for tensor at dimension %zu is %lld but size is %lld", dim, (long long)limit,
+                          (long long)size);
     }
     if (step <= 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "step is %lld but must be > 0", (long long)step);
@@ -436,9 +457,11 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
     if (status == TAPER_OK) {
         taper_tensor *part = result.as.tensor;
         if (part->rank != source->rank || memcmp(part->sizes, source->sizes, part->rank * sizeof part->sizes[0]) != 0) {
-            status = taper_fail(error, TAPER_ERROR_ARGUMENT, "expected src to have a size equal to the slice of self. src size = %s, "
+            status = taper_fail(error, TAPER_ERROR_ARGUMENT,
+                                "expected src to have a size equal to the slice of self. src size = %s, "
                                 "slice size = %s",
-                                taper_sizes_print(source->rank, source->sizes).text, taper_sizes_print(part->rank, part->sizes).text);
+                                taper_sizes_print(source->rank, source->sizes).text,
+                                taper_sizes_print(part->rank, part->sizes).text);
         } else {
             status = taper_tensor_copy(part, source, error);
         }
@@ -451,10 +474,10 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
     return taper_ret_tensor(call, 0, clone);
 }
 
-#define SCATTERED(name, base)                     \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return view_scatter(call, base);          \
+#define SCATTERED(name, base)                                                                                          \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return view_scatter(call, base);                                                                               \
     }
 SCATTERED(taper_op_select_scatter, taper_op_select)
 SCATTERED(taper_op_slice_scatter, taper_op_slice)

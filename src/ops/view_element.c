@@ -37,7 +37,8 @@ static bool overflows_int(const dtype_range *range, double f)
 taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, taper_error *error)
 {
     const dtype_range *range = range_of(dtype);
-    if (scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) && dtype != TAPER_BOOL) {
+    if (scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
+        dtype != TAPER_BOOL) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow",
                           range != NULL ? range->name : "double");
     }
@@ -57,7 +58,8 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
         bad = scalar->f < range->low || scalar->f > range->high;
     }
     if (bad) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow", range->name);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow",
+                          range->name);
     }
     return TAPER_OK;
 }
@@ -118,10 +120,15 @@ void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
         memcpy(p, &v, 2);
         break;
     }
-    case TAPER_F32: memcpy(p, &f, 4); break;
-    case TAPER_F64: memcpy(p, &d, 8); break;
+    case TAPER_F32:
+        memcpy(p, &f, 4);
+        break;
+    case TAPER_F64:
+        memcpy(p, &d, 8);
+        break;
     case TAPER_C32: {
-        const uint16_t v[2] = {taper_float_to_f16(f), taper_float_to_f16(s->kind == TAPER_SCALAR_COMPLEX ? (float)s->im : 0)};
+        const uint16_t v[2] = {taper_float_to_f16(f),
+                               taper_float_to_f16(s->kind == TAPER_SCALAR_COMPLEX ? (float)s->im : 0)};
         memcpy(p, v, 4);
         break;
     }
@@ -135,7 +142,8 @@ void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
         memcpy(p, v, 16);
         break;
     }
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -149,9 +157,13 @@ void taper_scalar_load(taper_dtype dtype, const void *p, taper_scalar *s)
         s->i = bytes[0] != 0;
         break;
     case TAPER_U8:
-    case TAPER_QU8: s->i = bytes[0]; break;
+    case TAPER_QU8:
+        s->i = bytes[0];
+        break;
     case TAPER_I8:
-    case TAPER_QI8: s->i = (int8_t)bytes[0]; break;
+    case TAPER_QI8:
+        s->i = (int8_t)bytes[0];
+        break;
     case TAPER_I16: {
         int16_t v;
         memcpy(&v, p, 2);
@@ -165,7 +177,9 @@ void taper_scalar_load(taper_dtype dtype, const void *p, taper_scalar *s)
         s->i = v;
         break;
     }
-    case TAPER_I64: memcpy(&s->i, p, 8); break;
+    case TAPER_I64:
+        memcpy(&s->i, p, 8);
+        break;
     case TAPER_C32:
     case TAPER_C64:
     case TAPER_C128:
@@ -249,8 +263,8 @@ taper_status taper_wrap_dim_or_fail(int64_t dim, size_t rank, size_t *wrapped, t
     if (at < 0) {
         const int64_t n = rank == 0 ? 1 : (int64_t)rank;
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", (long long)-n,
-                          (long long)(n - 1), (long long)dim);
+                          "Dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                          (long long)-n, (long long)(n - 1), (long long)dim);
     }
     *wrapped = (size_t)at;
     return TAPER_OK;
@@ -262,7 +276,8 @@ taper_sizes_text taper_sizes_print(size_t rank, const int64_t *sizes)
     size_t at = 0;
     out.text[at++] = '[';
     for (size_t i = 0; i < rank && at + 24 < sizeof out.text; i++) {
-        const int n = snprintf(out.text + at, sizeof out.text - at - 2, "%s%lld", i > 0 ? ", " : "", (long long)sizes[i]);
+        const int n =
+            snprintf(out.text + at, sizeof out.text - at - 2, "%s%lld", i > 0 ? ", " : "", (long long)sizes[i]);
         at += n > 0 ? (size_t)n : 0;
     }
     out.text[at++] = ']';

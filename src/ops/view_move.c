@@ -19,7 +19,8 @@ static bool goes_inside(const move_dim *a, const move_dim *b)
     return ta != tb ? ta < tb : magnitude(a->from) < magnitude(b->from);
 }
 
-static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64_t *sizes, const int64_t *to, const int64_t *from)
+static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64_t *sizes, const int64_t *to,
+                           const int64_t *from)
 {
     size_t n = 0;
     for (size_t d = 0; d < rank; d++) {
@@ -48,51 +49,62 @@ static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64
     return kept;
 }
 
-#define STRIDED(bytes)                               \
-    for (int64_t i = 0; i < n; i++) {                \
-        memcpy(to, from, (bytes));                   \
-        to += to_step;                               \
-        from += from_step;                           \
+#define STRIDED(bytes)                                                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+        memcpy(to, from, (bytes));                                                                                     \
+        to += to_step;                                                                                                 \
+        from += from_step;                                                                                             \
     }
 
 static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
 {
     switch (item) {
-    case 1: STRIDED(1) break;
-    case 2: STRIDED(2) break;
-    case 4: STRIDED(4) break;
-    case 8: STRIDED(8) break;
-    default: STRIDED(16) break;
+    case 1:
+        STRIDED(1) break;
+    case 2:
+        STRIDED(2) break;
+    case 4:
+        STRIDED(4) break;
+    case 8:
+        STRIDED(8) break;
+    default:
+        STRIDED(16) break;
     }
 }
 #undef STRIDED
 
 enum { TILE = 16 };
 
-#define TILES(bytes)                                                                  \
-    for (int64_t r0 = 0; r0 < rows; r0 += TILE) {                                     \
-        const int64_t r1 = r0 + TILE < rows ? r0 + TILE : rows;                       \
-        for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                              \
-            const int64_t c1 = c0 + TILE < columns ? c0 + TILE : columns;             \
-            for (int64_t r = r0; r < r1; r++) {                                       \
-                char *t = to + r * to_row + c0 * (bytes);                             \
-                const char *f = from + r * (bytes) + c0 * from_column;                \
-                for (int64_t c = c0; c < c1; c++, t += (bytes), f += from_column) {   \
-                    memcpy(t, f, (bytes));                                            \
-                }                                                                     \
-            }                                                                         \
-        }                                                                             \
+#define TILES(bytes)                                                                                                   \
+    for (int64_t r0 = 0; r0 < rows; r0 += TILE) {                                                                      \
+        const int64_t r1 = r0 + TILE < rows ? r0 + TILE : rows;                                                        \
+        for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                                                               \
+            const int64_t c1 = c0 + TILE < columns ? c0 + TILE : columns;                                              \
+            for (int64_t r = r0; r < r1; r++) {                                                                        \
+                char *t = to + r * to_row + c0 * (bytes);                                                              \
+                const char *f = from + r * (bytes) + c0 * from_column;                                                 \
+                for (int64_t c = c0; c < c1; c++, t += (bytes), f += from_column) {                                    \
+                    memcpy(t, f, (bytes));                                                                             \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
     }
 
 // to is contiguous along columns, from along rows.
-static void move_transposed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from, int64_t from_column)
+static void move_transposed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
+                            int64_t from_column)
 {
     switch (item) {
-    case 1: TILES(1) break;
-    case 2: TILES(2) break;
-    case 4: TILES(4) break;
-    case 8: TILES(8) break;
-    default: TILES(16) break;
+    case 1:
+        TILES(1) break;
+    case 2:
+        TILES(2) break;
+    case 4:
+        TILES(4) break;
+    case 8:
+        TILES(8) break;
+    default:
+        TILES(16) break;
     }
 }
 #undef TILES
@@ -254,7 +266,9 @@ static void dense_strides(const taper_tensor *x, int64_t *strides)
 taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides, taper_error *error)
 {
     switch (format) {
-    case TAPER_FORMAT_CONTIGUOUS: taper_strides_contiguous(tensor->rank, tensor->sizes, strides); return TAPER_OK;
+    case TAPER_FORMAT_CONTIGUOUS:
+        taper_strides_contiguous(tensor->rank, tensor->sizes, strides);
+        return TAPER_OK;
     case TAPER_FORMAT_PRESERVE:
         if (tensor->hidden_nhwc) {
             taper_strides_contiguous(tensor->rank, tensor->sizes, strides);
@@ -276,14 +290,15 @@ taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int6
         taper_strides_channels_last(rank, tensor->sizes, strides);
         return TAPER_OK;
     }
-    default: return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
+    default:
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
     }
 }
 
 // ---- clones
 
-taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides,
-                               taper_tensor **result, taper_error *error)
+taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
+                               const int64_t *strides, taper_tensor **result, taper_error *error)
 {
     TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, rank, sizes, strides, result, error));
     if (tensor->quantizer != NULL) {
@@ -301,11 +316,13 @@ taper_status taper_tensor_move(taper_tensor *to, const taper_tensor *from, taper
 {
     size_t item;
     TAPER_TRY(taper_move_item(to, &item, error));
-    taper_move(item, to->rank, to->sizes, taper_tensor_mutable(to), to->strides, taper_tensor_data(from), from->strides);
+    taper_move(item, to->rank, to->sizes, taper_tensor_mutable(to), to->strides, taper_tensor_data(from),
+               from->strides);
     return TAPER_OK;
 }
 
-taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format, taper_tensor **clone, taper_error *error)
+taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format, taper_tensor **clone,
+                              taper_error *error)
 {
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_like_strides(tensor, format, strides, error));
@@ -329,9 +346,10 @@ taper_status taper_check_writable(const taper_tensor *tensor, taper_error *error
 {
     for (unsigned d = 0; d < tensor->rank; d++) {
         if (tensor->strides[d] == 0 && tensor->sizes[d] > 1) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                              "location. Please clone() the tensor before performing the operation.");
+            return taper_fail(
+                error, TAPER_ERROR_ARGUMENT,
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
+                "location. Please clone() the tensor before performing the operation.");
         }
     }
     return TAPER_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moving, cloning and filling elements: what creation, views and indexing share. Strides are in elements, of the bytes as
-// they lie (those of hidden NHWC tensors too).
+// Moving, cloning and filling elements: what creation, views and indexing share. Strides are in elements, of the bytes
+// as they lie (those of hidden NHWC tensors too).
 #ifndef TAPER_OPS_VIEW_MOVE_H
 #define TAPER_OPS_VIEW_MOVE_H
 
@@ -9,7 +9,12 @@
 enum { TAPER_MOVE_RANK = 2 * TAPER_MAX_RANK };
 
 // PyTorch's MemoryFormat.
-enum { TAPER_FORMAT_CONTIGUOUS = 0, TAPER_FORMAT_PRESERVE = 1, TAPER_FORMAT_CHANNELS_LAST = 2, TAPER_FORMAT_CHANNELS_LAST_3D = 3 };
+enum {
+    TAPER_FORMAT_CONTIGUOUS = 0,
+    TAPER_FORMAT_PRESERVE = 1,
+    TAPER_FORMAT_CHANNELS_LAST = 2,
+    TAPER_FORMAT_CHANNELS_LAST_3D = 3
+};
 
 // Copies elements of `item` bytes: to[sum of i*to_strides] = from[sum of i*from_strides] for every index i below sizes.
 // rank up to TAPER_MOVE_RANK; strides may be zero or negative; to and from must not overlap.
@@ -20,15 +25,17 @@ void taper_move(size_t item, size_t rank, const int64_t *sizes, void *to, const 
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
 
 // The strides that empty_like(tensor, memory_format) has in PyTorch.
-TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides, taper_error *error);
+TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides,
+                                               taper_error *error);
 // PyTorch's is_non_overlapping_and_dense, on the physical strides.
 bool taper_tensor_is_dense(const taper_tensor *tensor);
 // clone(memory_format); a hidden tensor that keeps its format stays hidden.
-TAPER_MUST_USE taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format, taper_tensor **clone,
-                                             taper_error *error);
+TAPER_MUST_USE taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format,
+                                             taper_tensor **clone, taper_error *error);
 // A contiguous tensor with tensor's quantizer and dtype, uninitialized.
-TAPER_MUST_USE taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
-                                              const int64_t *strides, taper_tensor **result, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank,
+                                              const int64_t *sizes, const int64_t *strides, taper_tensor **result,
+                                              taper_error *error);
 // Copies the elements of from into to: same sizes (from may have stride 0), same dtype.
 TAPER_MUST_USE taper_status taper_tensor_move(taper_tensor *to, const taper_tensor *from, taper_error *error);
 

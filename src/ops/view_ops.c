@@ -36,7 +36,8 @@ static taper_status copy_list(taper_call *call, taper_list *list)
     if (call->schema != NULL && (call->schema->out_count > 0 || call->schema->ret_count == 0)) {
         TAPER_TRY(taper_arg_list(call, call->arg_count - 1, &out));
         if (out->count != list->count) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: %zu tensors are wanted, got %zu", list->count, out->count);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: %zu tensors are wanted, got %zu", list->count,
+                              out->count);
         }
     }
     for (size_t i = 0; i < list->count; i++) {
@@ -82,15 +83,15 @@ taper_status taper_view_in_place(taper_call *call, taper_kernel kernel)
     return TAPER_OK;
 }
 
-#define COPIED(name, base)                        \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_copied(call, base);     \
+#define COPIED(name, base)                                                                                             \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_copied(call, base);                                                                          \
     }
-#define IN_PLACE(name, base)                      \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_in_place(call, base);   \
+#define IN_PLACE(name, base)                                                                                           \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_in_place(call, base);                                                                        \
     }
 
 // ---- view and reshape
@@ -104,9 +105,10 @@ taper_status taper_op_view(taper_call *call)
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &view.rank));
     TAPER_TRY(taper_shape_infer(taper_tensor_numel(x), view.rank, sizes, view.sizes, call->run->error));
     if (!taper_shape_strides(x, view.rank, view.sizes, view.strides)) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                          "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-                          "contiguous subspaces). Use .reshape(...) instead.");
+        return taper_fail(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead.");
     }
     return taper_view_ret(call, 0, x, &view);
 }
@@ -139,7 +141,8 @@ taper_status taper_op_view_copy(taper_call *call)
     TAPER_TRY(taper_reshape(call->run, x, rank, sizes, &result));
     if (result->storage == x->storage) {
         taper_tensor *clone;
-        const taper_status status = taper_view_clone(call->run->heap, result, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
+        const taper_status status =
+            taper_view_clone(call->run->heap, result, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
         taper_tensor_drop(result);
         TAPER_TRY(status);
         result = clone;
@@ -155,9 +158,10 @@ taper_status taper_op_view_as(taper_call *call)
     taper_view view = {.rank = other->rank, .offset = x->offset};
     TAPER_TRY(taper_shape_infer(taper_tensor_numel(x), other->rank, other->sizes, view.sizes, call->run->error));
     if (!taper_shape_strides(x, view.rank, view.sizes, view.strides)) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                          "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-                          "contiguous subspaces). Use .reshape(...) instead.");
+        return taper_fail(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead.");
     }
     return taper_view_ret(call, 0, x, &view);
 }
@@ -209,7 +213,8 @@ taper_status taper_op_flatten(taper_call *call)
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &first));
     TAPER_TRY(taper_arg_dim(call, 2, x->rank, &last));
     if (first > last) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "flatten() has invalid args: start_dim cannot come after end_dim");
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "flatten() has invalid args: start_dim cannot come after end_dim");
     }
     if (x->rank == 0) {
         const int64_t one = 1;
@@ -250,12 +255,14 @@ taper_status taper_op_unflatten(taper_call *call)
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "unflatten: self has no dimensions");
     }
     if (taper_shape_infer(x->sizes[dim], count, wanted, parts, error) != TAPER_OK) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "unflatten: Provided sizes %s don't multiply up to the size of dim %zu (%lld) in the input tensor",
-                          taper_sizes_print(count, wanted).text, dim, (long long)x->sizes[dim]);
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "unflatten: Provided sizes %s don't multiply up to the size of dim %zu (%lld) in the input tensor",
+            taper_sizes_print(count, wanted).text, dim, (long long)x->sizes[dim]);
     }
     if (x->rank - 1u + count > TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
+                          TAPER_MAX_RANK);
     }
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;
@@ -270,9 +277,10 @@ taper_status taper_op_unflatten(taper_call *call)
     taper_view view = {.rank = rank, .offset = x->offset};
     TAPER_TRY(taper_shape_infer(taper_tensor_numel(x), rank, sizes, view.sizes, error));
     if (!taper_shape_strides(x, rank, view.sizes, view.strides)) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-                          "contiguous subspaces). Use .reshape(...) instead.");
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
+            "contiguous subspaces). Use .reshape(...) instead.");
     }
     return taper_view_ret(call, 0, x, &view);
 }

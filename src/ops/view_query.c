@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Questions about a tensor that do not look at its elements: size, stride, dim, is_contiguous, …. Hidden NHWC tensors are
-// answered for as PyTorch would, contiguous.
+// Questions about a tensor that do not look at its elements: size, stride, dim, is_contiguous, …. Hidden NHWC tensors
+// are answered for as PyTorch would, contiguous.
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
@@ -42,8 +42,8 @@ static taper_status pick(taper_call *call, const taper_tensor *x, const int64_t 
     int64_t number;
     TAPER_TRY(taper_arg_int(call, 1, &number));
     if (x->rank == 0) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "dimension specified as %lld but tensor has no dimensions",
-                          (long long)number);
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "dimension specified as %lld but tensor has no dimensions", (long long)number);
     }
     TAPER_TRY(taper_wrap_dim_or_fail(number, x->rank, &dim, call->run->error));
     return ret_int(call, numbers[dim]);
@@ -178,9 +178,10 @@ taper_status taper_op_is_contiguous(taper_call *call)
     int64_t format;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int_or(call, 1, TAPER_FORMAT_CONTIGUOUS, &format));
-    if (format != TAPER_FORMAT_CONTIGUOUS && format != TAPER_FORMAT_CHANNELS_LAST && format != TAPER_FORMAT_CHANNELS_LAST_3D) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "memory_format: is_contiguous does not know format %lld",
-                          (long long)format);
+    if (format != TAPER_FORMAT_CONTIGUOUS && format != TAPER_FORMAT_CHANNELS_LAST &&
+        format != TAPER_FORMAT_CHANNELS_LAST_3D) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "memory_format: is_contiguous does not know format %lld", (long long)format);
     }
     return ret_bool(call, is_format(x, format));
 }

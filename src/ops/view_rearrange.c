@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril, triu,
-// kron. All but the last are one or a few calls of the element mover.
+// Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
+// triu, kron. All but the last are one or a few calls of the element mover.
 #include "ops/kernels.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
@@ -84,12 +84,14 @@ taper_status taper_op_rot90(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 1, &times));
     TAPER_TRY(taper_arg_ints(call, 2, 0, 2, dims, &count));
     if (count != 2 || x->rank < 2) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "rot90: two dims and a tensor of at least two dimensions are wanted");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "rot90: two dims and a tensor of at least two dimensions are wanted");
     }
     TAPER_TRY(taper_wrap_dim_or_fail(dims[0], x->rank, &a, error));
     TAPER_TRY(taper_wrap_dim_or_fail(dims[1], x->rank, &b, error));
     if (a == b) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "expected rotation dims to be different, but got dim0 = %lld and dim1 = %lld",
                           (long long)dims[0], (long long)dims[1]);
     }
     times = ((times % 4) + 4) % 4;
@@ -138,7 +140,8 @@ static taper_status rolled(taper_run *run, const taper_tensor *x, size_t dim, in
     taper_move(item, x->rank, sizes, to + shift * strides[dim] * (int64_t)item, strides, from, x->strides);
     if (shift > 0) {
         sizes[dim] = shift;
-        taper_move(item, x->rank, sizes, to, strides, from + (size - shift) * x->strides[dim] * (int64_t)item, x->strides);
+        taper_move(item, x->rank, sizes, to, strides, from + (size - shift) * x->strides[dim] * (int64_t)item,
+                   x->strides);
     }
     return TAPER_OK;
 }
@@ -178,8 +181,8 @@ taper_status taper_op_roll(taper_call *call)
         return roll_flat(call, x, shifts[0]);
     }
     if (shift_count != dim_count) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "shifts and dimensions must align. shifts: %zu, dims:%zu", shift_count,
-                          dim_count);
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "shifts and dimensions must align. shifts: %zu, dims:%zu",
+                          shift_count, dim_count);
     }
     current = x;
     taper_obj_retain(&x->head);
@@ -210,7 +213,8 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
     int64_t sizes[TAPER_MAX_RANK];
     for (size_t d = 0; d < rank; d++) {
         if (!taper_mul_i64(d < lead ? 1 : x->sizes[d - lead], repeats[d], &sizes[d]) || sizes[d] < 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "repeats: %lld is not possible for dimension %zu", (long long)repeats[d], d);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "repeats: %lld is not possible for dimension %zu",
+                              (long long)repeats[d], d);
         }
     }
     taper_tensor *result;
@@ -289,8 +293,9 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
     TAPER_TRY(taper_move_item(x, &item, error));
     TAPER_TRY(taper_arg_int(call, 1, &factor));
     if (x->rank < 3) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s expects input to have at least 3 dimensions, but got input with %u dimension(s)",
-                          name, (unsigned)x->rank);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "%s expects input to have at least 3 dimensions, but got input with %u dimension(s)", name,
+                          (unsigned)x->rank);
     }
     if (factor <= 0 || factor > 46340) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s expects a positive %s, but got %lld", name,
@@ -305,16 +310,18 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
     if (forward) {
         if (x->sizes[c] % (factor * factor) != 0) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, but "
+                              "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
+                              "upscale_factor, but "
                               "input.size(-3)=%lld is not divisible by %lld",
                               (long long)x->sizes[c], (long long)(factor * factor));
         }
         sizes[c] /= factor * factor;
     } else if (x->sizes[h] % factor != 0 || x->sizes[w] % factor != 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "pixel_unshuffle expects height and width to be divisible by downscale_factor, but input.size(-2)=%lld and "
-                          "input.size(-1)=%lld are not both divisible by %lld",
-                          (long long)x->sizes[h], (long long)x->sizes[w], (long long)factor);
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "pixel_unshuffle expects height and width to be divisible by downscale_factor, but input.size(-2)=%lld and "
+            "input.size(-1)=%lld are not both divisible by %lld",
+            (long long)x->sizes[h], (long long)x->sizes[w], (long long)factor);
     } else {
         sizes[h] /= factor;
         sizes[w] /= factor;
@@ -344,17 +351,19 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
         large_strides[n] = wide->strides[n];
     }
     const int64_t loops[5] = {planes, factor, factor, rows, columns};
-    const int64_t deep_steps[5] = {taper_mul_stride(deep->strides[c], factor * factor), taper_mul_stride(deep->strides[c], factor),
-                                   deep->strides[c], deep->strides[h], deep->strides[w]};
-    const int64_t wide_steps[5] = {wide->strides[c], wide->strides[h], wide->strides[w], taper_mul_stride(wide->strides[h], factor),
+    const int64_t deep_steps[5] = {taper_mul_stride(deep->strides[c], factor * factor),
+                                   taper_mul_stride(deep->strides[c], factor), deep->strides[c], deep->strides[h],
+                                   deep->strides[w]};
+    const int64_t wide_steps[5] = {wide->strides[c], wide->strides[h], wide->strides[w],
+                                   taper_mul_stride(wide->strides[h], factor),
                                    taper_mul_stride(wide->strides[w], factor)};
     for (size_t i = 0; i < 5; i++, n++) {
         move[n] = loops[i];
         small_strides[n] = deep_steps[i];
         large_strides[n] = wide_steps[i];
     }
-    taper_move(item, n, move, taper_tensor_mutable(result), forward ? large_strides : small_strides, taper_tensor_data(x),
-               forward ? small_strides : large_strides);
+    taper_move(item, n, move, taper_tensor_mutable(result), forward ? large_strides : small_strides,
+               taper_tensor_data(x), forward ? small_strides : large_strides);
     return TAPER_OK;
 }
 
@@ -377,13 +386,14 @@ taper_status taper_op_channel_shuffle(taper_call *call)
     TAPER_TRY(taper_move_item(x, &item, error));
     TAPER_TRY(taper_arg_int(call, 1, &groups));
     if (x->rank <= 2) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "channel_shuffle expects input with > 2 dims, but got input with sizes %s",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "channel_shuffle expects input with > 2 dims, but got input with sizes %s",
                           taper_sizes_print(x->rank, x->sizes).text);
     }
     if (groups <= 0 || x->sizes[1] % groups != 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "Number of channels must be divisible by groups. Got %lld channels and %lld groups.", (long long)x->sizes[1],
-                          (long long)groups);
+                          "Number of channels must be divisible by groups. Got %lld channels and %lld groups.",
+                          (long long)x->sizes[1], (long long)groups);
     }
     if (x->hidden_nhwc && x->rank != 4) {
         TAPER_TRY(taper_tensor_reveal(x, error));
@@ -396,7 +406,8 @@ taper_status taper_op_channel_shuffle(taper_call *call)
     const int64_t each = x->sizes[1] / groups;
     int64_t move[TAPER_MOVE_RANK] = {x->sizes[0], groups, each};
     int64_t from[TAPER_MOVE_RANK] = {x->strides[0], taper_mul_stride(each, x->strides[1]), x->strides[1]};
-    int64_t to[TAPER_MOVE_RANK] = {result->strides[0], result->strides[1], taper_mul_stride(groups, result->strides[1])};
+    int64_t to[TAPER_MOVE_RANK] = {result->strides[0], result->strides[1],
+                                   taper_mul_stride(groups, result->strides[1])};
     for (size_t d = 2; d < x->rank; d++) {
         move[d + 1] = x->sizes[d];
         from[d + 1] = x->strides[d];
@@ -419,7 +430,8 @@ static taper_status triangle(taper_call *call, bool lower)
     TAPER_TRY(taper_move_item(x, &item, error));
     TAPER_TRY(taper_arg_int(call, 1, &diagonal));
     if (x->rank < 2 && taper_tensor_numel(x) > 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: input tensor must have at least 2 dimensions", lower ? "tril" : "triu");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: input tensor must have at least 2 dimensions",
+                          lower ? "tril" : "triu");
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &self));
     if (taper_tensor_numel(self) == 0) {
@@ -520,8 +532,10 @@ taper_status taper_op_kron(taper_call *call)
             b_at += d < b_lead ? 0 : at[d] % b_sizes[d] * b->strides[d - b_lead];
         }
         taper_scalar x, y, product;
-        taper_scalar_load((taper_dtype)a->dtype, (const char *)taper_tensor_data(a) + a_at * (int64_t)taper_tensor_item(a), &x);
-        taper_scalar_load((taper_dtype)b->dtype, (const char *)taper_tensor_data(b) + b_at * (int64_t)taper_tensor_item(b), &y);
+        taper_scalar_load((taper_dtype)a->dtype,
+                          (const char *)taper_tensor_data(a) + a_at * (int64_t)taper_tensor_item(a), &x);
+        taper_scalar_load((taper_dtype)b->dtype,
+                          (const char *)taper_tensor_data(b) + b_at * (int64_t)taper_tensor_item(b), &y);
         multiply(&x, &y, &product);
         taper_scalar_store(dtype, to, &product);
         for (size_t d = rank; d-- > 0;) {

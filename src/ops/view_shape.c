@@ -12,7 +12,8 @@ void taper_view_of(const taper_tensor *tensor, taper_view *view)
 
 taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view, taper_tensor **tensor)
 {
-    return taper_tensor_alias(run->heap, like, view->offset, view->rank, view->sizes, view->strides, tensor, run->error);
+    return taper_tensor_alias(run->heap, like, view->offset, view->rank, view->sizes, view->strides, tensor,
+                              run->error);
 }
 
 taper_status taper_view_ret(taper_call *call, size_t at, const taper_tensor *like, const taper_view *view)
@@ -76,7 +77,8 @@ taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes,
         if (unknown >= 0) {
             if (known == 0) {
                 return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                                  "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension size -1 can be "
+                                  "cannot reshape tensor of 0 elements into shape %s because the unspecified dimension "
+                                  "size -1 can be "
                                   "any value and is ambiguous",
                                   taper_sizes_print(rank, sizes).text);
             }
@@ -84,8 +86,8 @@ taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes,
         }
         return TAPER_OK;
     }
-    return taper_fail(error, TAPER_ERROR_ARGUMENT, "shape '%s' is invalid for input of size %lld", taper_sizes_print(rank, sizes).text,
-                      (long long)numel);
+    return taper_fail(error, TAPER_ERROR_ARGUMENT, "shape '%s' is invalid for input of size %lld",
+                      taper_sizes_print(rank, sizes).text, (long long)numel);
 }
 
 bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t *shape, int64_t *strides)
@@ -131,7 +133,8 @@ bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t 
     return to == 0;
 }
 
-taper_status taper_reshape(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *shape, taper_tensor **result)
+taper_status taper_reshape(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *shape,
+                           taper_tensor **result)
 {
     taper_view view = {.rank = rank, .offset = tensor->offset};
     TAPER_TRY(taper_shape_infer(taper_tensor_numel(tensor), rank, shape, view.sizes, run->error));
@@ -172,38 +175,45 @@ bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, cons
     return true;
 }
 
-taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *sizes, taper_tensor **result)
+taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
+                          taper_tensor **result)
 {
     if (rank < tensor->rank) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                          "expand: the number of sizes provided (%zu) must be greater or equal to the number of dimensions in the "
-                          "tensor (%u)",
-                          rank, (unsigned)tensor->rank);
+        return taper_fail(
+            run->error, TAPER_ERROR_ARGUMENT,
+            "expand: the number of sizes provided (%zu) must be greater or equal to the number of dimensions in the "
+            "tensor (%u)",
+            rank, (unsigned)tensor->rank);
     }
     taper_view view = {.rank = rank, .offset = tensor->offset};
     const size_t lead = rank - tensor->rank;
     for (size_t d = rank; d-- > 0;) {
         const bool own = d >= lead;
         int64_t size = own ? tensor->sizes[d - lead] : 1;
-        int64_t stride = own ? tensor->strides[d - lead] : d + 1 == rank ? 1 : taper_mul_stride(view.sizes[d + 1], view.strides[d + 1]);
+        int64_t stride = own             ? tensor->strides[d - lead]
+                         : d + 1 == rank ? 1
+                                         : taper_mul_stride(view.sizes[d + 1], view.strides[d + 1]);
         int64_t target = sizes[d];
         if (target == -1) {
             if (!own) {
-                return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                                  "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %zu", d);
+                return taper_fail(
+                    run->error, TAPER_ERROR_ARGUMENT,
+                    "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension %zu", d);
             }
             target = size;
         }
         if (target < 0) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "expand: size %lld at dimension %zu is negative", (long long)target, d);
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "expand: size %lld at dimension %zu is negative",
+                              (long long)target, d);
         }
         if (size != target) {
             if (size != 1) {
-                return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                                  "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
-                                  "dimension %zu.  Target sizes: %s.  Tensor sizes: %s",
-                                  (long long)target, (long long)size, d, taper_sizes_print(rank, sizes).text,
-                                  taper_sizes_print(tensor->rank, tensor->sizes).text);
+                return taper_fail(
+                    run->error, TAPER_ERROR_ARGUMENT,
+                    "The expanded size of the tensor (%lld) must match the existing size (%lld) at non-singleton "
+                    "dimension %zu.  Target sizes: %s.  Tensor sizes: %s",
+                    (long long)target, (long long)size, d, taper_sizes_print(rank, sizes).text,
+                    taper_sizes_print(tensor->rank, tensor->sizes).text);
             }
             size = target;
             stride = 0;
@@ -228,7 +238,8 @@ void taper_view_remove(taper_view *view, size_t dim)
 taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride, taper_error *error)
 {
     if (view->rank >= TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
+                          TAPER_MAX_RANK);
     }
     for (size_t d = view->rank; d > dim; d--) {
         view->sizes[d] = view->sizes[d - 1];

@@ -14,9 +14,11 @@ typedef struct taper_view {
 } taper_view;
 
 void taper_view_of(const taper_tensor *tensor, taper_view *view);
-TAPER_MUST_USE taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view, taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view,
+                                            taper_tensor **tensor);
 // Result `at` is a view of like.
-TAPER_MUST_USE taper_status taper_view_ret(taper_call *call, size_t at, const taper_tensor *like, const taper_view *view);
+TAPER_MUST_USE taper_status taper_view_ret(taper_call *call, size_t at, const taper_tensor *like,
+                                           const taper_view *view);
 // Result `at` is the tensor itself.
 void taper_view_ret_same(taper_call *call, size_t at, taper_tensor *tensor);
 
@@ -27,7 +29,8 @@ TAPER_MUST_USE taper_status taper_arg_plain(const taper_call *call, size_t at, t
 bool taper_tensor_unhide_if_trivial(taper_tensor *tensor);
 
 // Copies sizes into shape, with -1 worked out, or fails as PyTorch does when they do not hold numel elements.
-TAPER_MUST_USE taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes, int64_t *shape, taper_error *error);
+TAPER_MUST_USE taper_status taper_shape_infer(int64_t numel, size_t rank, const int64_t *sizes, int64_t *shape,
+                                              taper_error *error);
 // The strides that show tensor with this shape (as many elements) without a copy; false when there are none.
 bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t *shape, int64_t *strides);
 // reshape: a view where possible, else of a contiguous copy. The tensor must not be hidden.
@@ -39,7 +42,8 @@ TAPER_MUST_USE taper_status taper_expand(taper_run *run, const taper_tensor *ten
 bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, const int64_t *other);
 // Removes or inserts a dimension.
 void taper_view_remove(taper_view *view, size_t dim);
-TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride, taper_error *error);
+TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride,
+                                              taper_error *error);
 
 // The dimensions of size 1 that numpy's atleast_1d, 2d and 3d add.
 TAPER_MUST_USE taper_status taper_view_raise(taper_view *view, size_t rank, taper_error *error);

@@ -3,10 +3,10 @@
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
-#define COPIED(name, base)                        \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_copied(call, base);     \
+#define COPIED(name, base)                                                                                             \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_copied(call, base);                                                                          \
     }
 
 static taper_status arg_pieces(taper_call *call, const char *name, size_t dim_at, taper_tensor **x, size_t *dim)
@@ -19,7 +19,8 @@ static taper_status arg_pieces(taper_call *call, const char *name, size_t dim_at
 }
 
 // Adds the view [start, end) along dim.
-static taper_status add_piece(taper_call *call, taper_list *list, const taper_tensor *x, size_t dim, int64_t start, int64_t end)
+static taper_status add_piece(taper_call *call, taper_list *list, const taper_tensor *x, size_t dim, int64_t start,
+                              int64_t end)
 {
     taper_view view;
     taper_tensor *piece;
@@ -61,11 +62,12 @@ taper_status taper_op_split(taper_call *call)
     TAPER_TRY(arg_pieces(call, "split", 2, &x, &dim));
     TAPER_TRY(taper_arg_int(call, 1, &length));
     if (length < 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "split expects split_size be non-negative, but got split_size=%lld",
-                          (long long)length);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "split expects split_size be non-negative, but got split_size=%lld", (long long)length);
     }
     if (length == 0 && x->sizes[dim] != 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "split_size can only be 0 if dimension size is 0, but got dimension size of %lld",
                           (long long)x->sizes[dim]);
     }
     return split_evenly(call, x, dim, length);
@@ -81,7 +83,8 @@ taper_status taper_op_chunk(taper_call *call)
     TAPER_TRY(arg_pieces(call, "chunk", 2, &x, &dim));
     TAPER_TRY(taper_arg_int(call, 1, &chunks));
     if (chunks <= 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "chunk expects `chunks` to be greater than 0, got: %lld", (long long)chunks);
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "chunk expects `chunks` to be greater than 0, got: %lld",
+                          (long long)chunks);
     }
     const int64_t size = x->sizes[dim];
     const int64_t length = size / chunks + (size % chunks != 0);
@@ -113,9 +116,10 @@ taper_status taper_op_split_with_sizes(taper_call *call)
         }
         const int64_t length = lengths->items[i].as.i;
         if (length < 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                              "split_with_sizes expects split_sizes have only non-negative entries, but got a negative one: %lld",
-                              (long long)length);
+            return taper_fail(
+                error, TAPER_ERROR_ARGUMENT,
+                "split_with_sizes expects split_sizes have only non-negative entries, but got a negative one: %lld",
+                (long long)length);
         }
         if (length > x->sizes[dim] - sum) {
             sum = -1;
@@ -124,9 +128,10 @@ taper_status taper_op_split_with_sizes(taper_call *call)
         sum += length;
     }
     if (sum != x->sizes[dim]) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %zu)",
-                          (long long)x->sizes[dim], dim);
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "split_with_sizes expects split_sizes to sum exactly to %lld (input tensor's size at dimension %zu)",
+            (long long)x->sizes[dim], dim);
     }
     TAPER_TRY(taper_ret_tensor_list(call, 0, lengths->count, &list));
     int64_t start = 0;
@@ -167,7 +172,8 @@ static int64_t bound(int64_t at, int64_t size)
     return taper_min_i64(taper_max_i64(at, 0), size);
 }
 
-static taper_status add_bounded(taper_call *call, taper_list *list, const taper_tensor *x, size_t dim, int64_t start, int64_t end)
+static taper_status add_bounded(taper_call *call, taper_list *list, const taper_tensor *x, size_t dim, int64_t start,
+                                int64_t end)
 {
     start = bound(start, x->sizes[dim]);
     end = bound(end, x->sizes[dim]);
@@ -219,7 +225,8 @@ taper_status taper_op_tensor_split_tensor(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 1, &where));
     if (where->dtype != TAPER_I64 || where->rank > 1) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional int64 tensor");
+                          "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
+                          "one-dimensional int64 tensor");
     }
     const void *data = taper_tensor_data(where);
     if (where->rank == 0) {
@@ -242,9 +249,10 @@ static taper_status split_axis(taper_call *call, const char *name, size_t least_
     taper_tensor *x;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     if (x->rank < least_rank) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "torch.%s requires a tensor with at least %zu dimension%s, but got a tensor with %u dimensions!", name,
-                          least_rank, least_rank == 1 ? "" : "s", (unsigned)x->rank);
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "torch.%s requires a tensor with at least %zu dimension%s, but got a tensor with %u dimensions!", name,
+            least_rank, least_rank == 1 ? "" : "s", (unsigned)x->rank);
     }
     if (least_rank == 1 && x->rank == 1) {
         dim = 0;
@@ -256,7 +264,8 @@ static taper_status split_axis(taper_call *call, const char *name, size_t least_
     TAPER_TRY(taper_arg_int(call, 1, &sections));
     if (sections <= 0 || x->sizes[dim] % sections != 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "torch.%s attempted to split along dimension %zu, but the size of the dimension %lld is not divisible by the "
+                          "torch.%s attempted to split along dimension %zu, but the size of the dimension %lld is not "
+                          "divisible by the "
                           "split_size %lld!",
                           name, dim, (long long)x->sizes[dim], (long long)sections);
     }

@@ -3,10 +3,10 @@
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
-#define COPIED(name, base)                        \
-    taper_status name(taper_call *call)           \
-    {                                             \
-        return taper_view_copied(call, base);     \
+#define COPIED(name, base)                                                                                             \
+    taper_status name(taper_call *call)                                                                                \
+    {                                                                                                                  \
+        return taper_view_copied(call, base);                                                                          \
     }
 
 // ---- another dtype
@@ -14,8 +14,8 @@
 static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dtype dtype, const taper_view *view)
 {
     taper_tensor *result;
-    TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, dtype, view->offset, view->rank, view->sizes, view->strides, &result,
-                                call->run->error));
+    TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, dtype, view->offset, view->rank, view->sizes,
+                                view->strides, &result, call->run->error));
     taper_ret(call, 0, TAPER_VAL(result));
     return TAPER_OK;
 }
@@ -30,10 +30,11 @@ static taper_status widen(taper_call *call, const taper_tensor *x, taper_dtype d
         view->strides[d] /= ratio;
     }
     if (!fits) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                          "self.size(-1), self.storage_offset() and the other strides must be divisible by %lld to view %s as %s "
-                          "(different element sizes)",
-                          (long long)ratio, taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
+        return taper_fail(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "self.size(-1), self.storage_offset() and the other strides must be divisible by %lld to view %s as %s "
+            "(different element sizes)",
+            (long long)ratio, taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
     }
     view->sizes[last] /= ratio;
     view->offset /= ratio;
@@ -49,20 +50,23 @@ taper_status taper_op_view_dtype(taper_call *call)
     TAPER_TRY(taper_arg_dtype_or(call, 1, (taper_dtype)x->dtype, &dtype));
     const size_t from = taper_tensor_item(x), to = taper_dtype_size(dtype);
     if (from == 0 || to == 0 || taper_dtype_is_quantized(dtype) || taper_dtype_is_quantized((taper_dtype)x->dtype)) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "view: %s cannot be viewed as %s", taper_dtype_name((taper_dtype)x->dtype),
-                          taper_dtype_name(dtype));
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "view: %s cannot be viewed as %s",
+                          taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
     }
     taper_view view;
     taper_view_of(x, &view);
     if (from != to) {
         if (view.rank == 0) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "self.dim() cannot be 0 to view %s as %s (different element sizes)",
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "self.dim() cannot be 0 to view %s as %s (different element sizes)",
                               taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
         }
         const size_t last = view.rank - 1;
         if (view.strides[last] != 1) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %lld",
-                              taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype), (long long)view.strides[last]);
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "self.stride(-1) must be 1 to view %s as %s (different element sizes), but got %lld",
+                              taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype),
+                              (long long)view.strides[last]);
         }
         if (from < to) {
             TAPER_TRY(widen(call, x, dtype, (int64_t)(to / from), &view));
@@ -88,7 +92,8 @@ static taper_status check_complex(const taper_call *call, const taper_tensor *x,
 {
     return taper_dtype_is_complex((taper_dtype)x->dtype)
                ? TAPER_OK
-               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "%s is only supported for tensors with complex dtypes", name);
+               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                            "%s is only supported for tensors with complex dtypes", name);
 }
 
 // Offsets and strides of a complex tensor in its real numbers.
@@ -123,9 +128,10 @@ taper_status taper_op_view_as_complex(taper_call *call)
                               : x->dtype == TAPER_F16 ? TAPER_C32
                                                       : TAPER_BOOL;
     if (dtype == TAPER_BOOL) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT,
-                          "view_as_complex is only supported for half, float and double tensors, but got a tensor of dtype %s",
-                          taper_dtype_name((taper_dtype)x->dtype));
+        return taper_fail(
+            error, TAPER_ERROR_ARGUMENT,
+            "view_as_complex is only supported for half, float and double tensors, but got a tensor of dtype %s",
+            taper_dtype_name((taper_dtype)x->dtype));
     }
     taper_view view;
     taper_view_of(x, &view);
@@ -145,8 +151,9 @@ taper_status taper_op_view_as_complex(taper_call *call)
         view.strides[d] /= 2;
     }
     if (!even) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "Tensor must have a stride divisible by 2 for all but last dimension, and a "
-                                                       "storage_offset divisible by 2");
+        return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                          "Tensor must have a stride divisible by 2 for all but last dimension, and a "
+                          "storage_offset divisible by 2");
     }
     view.offset /= 2;
     view.rank--;
@@ -186,16 +193,24 @@ taper_status taper_op_contiguous(taper_call *call)
     (void)taper_tensor_unhide_if_trivial(x);
     bool same;
     switch (format) {
-    case TAPER_FORMAT_CONTIGUOUS: same = x->hidden_nhwc || taper_tensor_is_contiguous(x); break;
-    case TAPER_FORMAT_CHANNELS_LAST: same = !x->hidden_nhwc && x->rank == 4 && taper_tensor_is_channels_last(x); break;
-    case TAPER_FORMAT_CHANNELS_LAST_3D: same = !x->hidden_nhwc && x->rank == 5 && taper_tensor_is_channels_last(x); break;
+    case TAPER_FORMAT_CONTIGUOUS:
+        same = x->hidden_nhwc || taper_tensor_is_contiguous(x);
+        break;
+    case TAPER_FORMAT_CHANNELS_LAST:
+        same = !x->hidden_nhwc && x->rank == 4 && taper_tensor_is_channels_last(x);
+        break;
+    case TAPER_FORMAT_CHANNELS_LAST_3D:
+        same = !x->hidden_nhwc && x->rank == 5 && taper_tensor_is_channels_last(x);
+        break;
     case TAPER_FORMAT_PRESERVE:
         same = x->hidden_nhwc || taper_tensor_is_contiguous(x);
         if (!same) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "preserve memory format is unsupported by the contiguous operator");
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "preserve memory format is unsupported by the contiguous operator");
         }
         break;
-    default: return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
+    default:
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
     }
     if (same) {
         taper_view_ret_same(call, 0, x);
@@ -236,12 +251,15 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     shape.rank = (uint8_t)rank;
     for (size_t d = 0; d < rank; d++) {
         if (sizes[d] < 0 || !taper_mul_i64(count, sizes[d], &count)) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "size: %s is not possible", taper_sizes_print(rank, sizes).text);
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "size: %s is not possible",
+                              taper_sizes_print(rank, sizes).text);
         }
         shape.sizes[d] = sizes[d];
     }
-    if (!taper_add_i64(x->offset, count, &bytes) || !taper_mul_i64(bytes, (int64_t)item, &bytes) || bytes > TAPER_LIMIT_TENSOR_BYTES) {
-        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "size: %s is too large", taper_sizes_print(rank, sizes).text);
+    if (!taper_add_i64(x->offset, count, &bytes) || !taper_mul_i64(bytes, (int64_t)item, &bytes) ||
+        bytes > TAPER_LIMIT_TENSOR_BYTES) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "size: %s is too large",
+                          taper_sizes_print(rank, sizes).text);
     }
     TAPER_TRY(taper_like_strides(&shape, format < 0 ? TAPER_FORMAT_CONTIGUOUS : format, strides, run->error));
     if (count > 0 && (size_t)bytes > x->storage->bytes) {

@@ -132,6 +132,33 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
                         .fusion = in->fusion};
 }
 
+// Runs the instruction's kernel, and the row's own where it declines (unless it has a fallback of nodes).
+static taper_status run_kernel(const frame *f, const taper_instruction *in, taper_call *call)
+{
+    taper_run *run = f->source->run;
+    taper_session *session = f->source->session;
+    const bool profiling = session != NULL && session->profiling;
+    const double start = profiling ? taper_clock() : 0;
+    run->current = in->op;
+    run->kernel = NULL;
+    run->flops = 0;
+    taper_status status = in->kernel(call);
+    if (status == TAPER_DECLINED && in->fusion == NULL) {
+        run->kernel = NULL;
+        status = in->op->kernel(call);
+    }
+    run->current = NULL;
+    if (profiling && status == TAPER_OK) {
+        taper_profile_site *site = &session->profile[in->state];
+        site->instruction = in;
+        site->kernel = run->kernel != NULL ? run->kernel : in->kernel == in->op->kernel ? "reference" : "cpu";
+        site->flops = run->flops;
+        site->calls++;
+        site->seconds += taper_clock() - start;
+    }
+    return status;
+}
+
 // *declined: nothing happened, the fallback is to run.
 static taper_status do_fused(const frame *f, const taper_instruction *in, bool *declined)
 {
@@ -144,7 +171,7 @@ static taper_status do_fused(const frame *f, const taper_instruction *in, bool *
         rets[i] = taper_val_none();
     }
     taper_call call = make_call(f, in, args, rets);
-    const taper_status status = in->kernel(&call);
+    const taper_status status = run_kernel(f, in, &call);
     *declined = status == TAPER_DECLINED;
     for (size_t i = 0; i < in->out_count; i++) {
         if (status == TAPER_OK) {
@@ -178,10 +205,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);
-        status = in->kernel(&call);
-        if (status == TAPER_DECLINED) {
-            status = in->op->kernel(&call);
-        }
+        status = run_kernel(f, in, &call);
     }
     if (status != TAPER_OK) {
         for (size_t i = 0; i < in->out_count; i++) {

@@ -53,6 +53,14 @@ struct taper_model {
 
 typedef struct taper_planner taper_planner; // runtime/planner.h
 
+// What a call site of an operator took, while profiling.
+typedef struct taper_profile_site {
+    const taper_instruction *instruction;
+    const char *kernel;
+    uint64_t calls;
+    double seconds, flops;
+} taper_profile_site;
+
 struct taper_session {
     taper_model *model;
     taper_heap *heap;
@@ -65,7 +73,9 @@ struct taper_session {
     atomic_bool cancelled;
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
-    uint64_t calls_before, calls_of_run;
+    uint64_t calls_of_run;
+    taper_profile_site *profile; // by state number; NULL: never profiled
+    bool profiling;
 };
 
 void taper_context_retain(taper_context *context);

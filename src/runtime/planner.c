@@ -9,10 +9,7 @@
 
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512, MOST_DIVERGENCES = 3 };
 
-typedef struct birth {
-    size_t bytes, offset;
-    uint32_t born, died; // events; died UINT32_MAX: it outlives the run
-} birth;
+typedef taper_birth birth;
 
 // The arena is an object: a storage that unexpectedly outlives its run keeps it.
 typedef struct arena {
@@ -38,6 +35,7 @@ struct taper_planner {
     taper_storage_source source;
     taper_allocator allocator;
     taper_heap *heap;
+    const taper_op *const *operator_now;
     memory_plan plans[TAPER_LIMIT_PLANS];
     uint64_t clock, calls;
     atomic_uint run; // number of the run; 0 between runs
@@ -134,7 +132,7 @@ static void born(taper_storage_source *source, taper_storage *storage)
         p->overflow = true;
         return;
     }
-    p->births[p->count++] = (birth){.bytes = storage->bytes, .born = p->events++, .died = UINT32_MAX};
+    p->births[p->count++] = (birth){.bytes = storage->bytes, .born = p->events++, .died = UINT32_MAX, .op = *p->operator_now};
 }
 
 static void died(taper_storage_source *source, taper_storage *storage)
@@ -294,7 +292,8 @@ static uint64_t sign(uint64_t h, taper_val value, int depth)
 
 // ---- the planner
 
-taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, taper_planner **planner, taper_error *error)
+taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, const taper_op *const *current,
+                                  taper_planner **planner, taper_error *error)
 {
     *planner = taper_alloc_zeroed(allocator, sizeof **planner);
     if (*planner == NULL) {
@@ -302,6 +301,7 @@ taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *
     }
     (*planner)->allocator = *allocator;
     (*planner)->heap = heap;
+    (*planner)->operator_now = current;
     (*planner)->source = (taper_storage_source){place, born, died};
     atomic_init(&(*planner)->run, 0u);
     return TAPER_OK;
@@ -379,6 +379,18 @@ size_t taper_planner_bytes(const taper_planner *planner)
         bytes += planner->plans[i].arena_bytes;
     }
     return bytes;
+}
+
+const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count)
+{
+    const memory_plan *latest = &planner->plans[0];
+    for (size_t i = 1; i < TAPER_LIMIT_PLANS; i++) {
+        if (planner->plans[i].last_used > latest->last_used) {
+            latest = &planner->plans[i];
+        }
+    }
+    *count = latest->births != NULL ? latest->count : 0;
+    return latest->births;
 }
 
 uint64_t taper_planner_calls(const taper_planner *planner)

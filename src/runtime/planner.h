@@ -11,14 +11,23 @@
 typedef struct taper_planner taper_planner;
 struct taper_function;
 
-TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, taper_planner **planner,
-                                                 taper_error *error);
+// One storage of a plan.
+typedef struct taper_birth {
+    size_t bytes, offset;
+    uint32_t born, died; // events; died UINT32_MAX: it outlives the run
+    const struct taper_op *op;
+} taper_birth;
+
+// current: where the operator being run is noted; looked at when a storage is born.
+TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, const struct taper_op *const *current,
+                                                 taper_planner **planner, taper_error *error);
 void taper_planner_destroy(taper_planner *planner);
 // A run starts and ends. Nothing here can fail: without memory for a plan the run goes on without one.
 void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs, size_t count);
 void taper_planner_end(taper_planner *planner, bool success);
 void taper_planner_forget(taper_planner *planner); // drops all plans
 size_t taper_planner_bytes(const taper_planner *planner); // of all arenas
+const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
 uint64_t taper_planner_calls(const taper_planner *planner); // allocator calls so far
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
+#include "backends/cpu/cpu_backend.h"
 #include "runtime/model.h"
 #include "runtime/planner.h"
 
@@ -65,7 +66,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
         status = clone_state(s, error);
     }
     if (status == TAPER_OK) {
-        status = taper_planner_create(allocator, s->heap, &s->planner, error);
+        status = taper_planner_create(allocator, s->heap, &s->run.current, &s->planner, error);
     }
     if (status != TAPER_OK) {
         taper_session_destroy(s);
@@ -78,6 +79,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .registry = context->registry,
                          .packs = model->packs,
                          .rng = &s->rng,
+                         .fast = model->reference ? NULL : &taper_cpu_fast,
                          .log = session_log,
                          .log_user = context,
                          .stop = session_stop};
@@ -97,6 +99,7 @@ void taper_session_destroy(taper_session *session)
         taper_val_release(session->constants[i]);
     }
     taper_planner_destroy(session->planner);
+    taper_free(allocator, session->profile, model->state_count * sizeof *session->profile);
     taper_heap_close(session->heap);
     taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
     taper_free(allocator, session->states, model->state_count * sizeof *session->states);

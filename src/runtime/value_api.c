@@ -133,13 +133,16 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
     storage->read_only = read_only != 0;
     taper_tensor *tensor;
     const taper_status status = taper_tensor_view(context->heap, storage, dtype, 0, rank, sizes, strides, &tensor, error);
+    taper_status boxed = status;
     if (status == TAPER_OK) {
-        TAPER_TRY(box_object(context->heap, tensor, value, error));
+        boxed = box_object(context->heap, tensor, value, error);
+    }
+    if (boxed == TAPER_OK) {
         storage->release = release; // from here on the value's release calls it; on failure the host keeps its memory
         storage->user = user;
     }
     taper_obj_release(&storage->head);
-    return status;
+    return boxed;
 }
 
 taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/declared_type.h"
 #include "common/errors.h"
 #include "common/input_tensor.h"
-#include "common/type_text.h"
 
 static bool convert(const input_source *source, const json_value *json, type_text type, taper_value **value);
 

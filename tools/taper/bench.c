@@ -5,11 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <taper/taper_inspect.h>
+
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "common/stats.h"
 #include "common/terminal.h"
 #include "taper/bench_inputs.h"
+#include "taper/bench_profile.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
 
@@ -62,6 +65,11 @@ static bool measure(const bench_options *options, const opened_model *opened, co
     for (size_t i = 0; done && i < total; i++) {
         double milliseconds;
         progress_step(&shown, i, total);
+        if (i == warmup && options->profile && taper_profile_set(opened->session, 1, opened->error) != TAPER_OK) {
+            error_report_library(opened->path, opened->error);
+            done = false;
+            break;
+        }
         done = run_timed(opened, options->method, inputs, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
@@ -77,7 +85,7 @@ static bool measure(const bench_options *options, const opened_model *opened, co
     return done;
 }
 
-static void put_figures_json(const opened_model *opened, const bench_figures *f)
+static bool put_figures_json(const bench_options *options, const opened_model *opened, const bench_figures *f)
 {
     fputs("{\"model\": ", stdout);
     json_put_text(stdout, opened->path, strlen(opened->path));
@@ -87,12 +95,15 @@ static void put_figures_json(const opened_model *opened, const bench_figures *f)
         printf("%s%.4f", i != 0 ? ", " : "", f->iter_ms[i]);
     }
     printf("], \"median_ms\": %.4f, \"min_ms\": %.4f, \"p90_ms\": %.4f, \"peak_rss_kb\": %ld, "
-           "\"allocations_per_iter\": %" PRIu64 "}\n",
+           "\"allocations_per_iter\": %" PRIu64,
            stats_percentile(f->iter_ms, f->count, 0.5), stats_minimum(f->iter_ms, f->count),
            stats_percentile(f->iter_ms, f->count, 0.9), stats_peak_rss_kb(), f->allocations);
+    const bool done = !options->profile || bench_profile_json(opened, f->count);
+    fputs("}\n", stdout);
+    return done;
 }
 
-static void put_figures(const opened_model *opened, const bench_figures *f)
+static bool put_figures(const bench_options *options, const opened_model *opened, const bench_figures *f)
 {
     const double median = stats_percentile(f->iter_ms, f->count, 0.5);
     const unsigned threads = taper_context_threads(opened->context);
@@ -105,6 +116,7 @@ static void put_figures(const opened_model *opened, const bench_figures *f)
     printf("  rate         %10.1f runs/s\n", median > 0 ? 1e3 / median : 0);
     printf("  peak memory  %10.1f MB\n", (double)stats_peak_rss_kb() / 1024);
     printf("  allocations  %10" PRIu64 " in the last run\n", f->allocations);
+    return !options->profile || bench_profile_print(opened, f->count);
 }
 
 static bool bench(const bench_options *options, const opened_model *opened)
@@ -119,9 +131,9 @@ static bool bench(const bench_options *options, const opened_model *opened)
     }
     bench_figures figures = {.load_ms = opened->load_seconds * 1e3, .count = (size_t)options->iterations};
     figures.iter_ms = calloc(figures.count, sizeof *figures.iter_ms);
-    const bool done = figures.iter_ms != NULL ? measure(options, opened, &inputs, &figures) : error_report_memory(NULL);
+    bool done = figures.iter_ms != NULL ? measure(options, opened, &inputs, &figures) : error_report_memory(NULL);
     if (done) {
-        (options->json ? put_figures_json : put_figures)(opened, &figures);
+        done = (options->json ? put_figures_json : put_figures)(options, opened, &figures);
     }
     free(figures.iter_ms);
     inputs_release(&inputs);
@@ -136,10 +148,6 @@ static int bench_checked(bench_options *options)
     const int status = model_options_check(&options->model, usage);
     if (status != ARGS_GO_ON) {
         return status;
-    }
-    if (options->profile) {
-        error_report("--profile", "not available in this build");
-        return EXIT_WORK_FAILED;
     }
     options->model.print_to_stderr = options->json;
     opened_model opened;

@@ -7,13 +7,18 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 #include "taper/commands.h"
-#include "taper/opened_model.h"
+#include "taper/bench_inputs.h"
+#include "taper/inputs.h"
+#include "taper/inspect_detail.h"
 
-static const char usage[] = "usage: taper inspect MODEL [--graph] [--memory] [--json]\n\n"
+static const char usage[] = "usage: taper inspect MODEL [--graph] [--memory -i INPUT…] [--json]\n\n"
                             "Shows the versions, methods, extra files and operators of a model file.\n\n"
-                            "  --graph     the methods as graphs\n"
-                            "  --memory    the memory plan\n"
-                            "  --json      the same as JSON\n";
+                            "  --graph             the methods as graphs, as they run after optimization\n"
+                            "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
+                            "  -i, --input INPUT   an input\n"
+                            "  --bundled K         the model's bundled inputs, number K\n"
+                            "  --input-dims D;…    float tensors of ones: 1,3,224,224\n"
+                            "  --json              the same as JSON\n" MODEL_OPTION_USAGE;
 
 enum { DEPTH_LIMIT = 64, ATTRIBUTE_LIMIT = 1 << 20 };
 
@@ -192,30 +197,75 @@ static void put_json(const opened_model *opened)
     fputs("\n  ]\n}\n", stdout);
 }
 
+typedef struct inspect_options {
+    model_options model;
+    arg_texts positional, inputs;
+    const char *dims;
+    long bundled;
+    bool graph, memory, json;
+} inspect_options;
+
+static bool inspect_memory(const inspect_options *options, const opened_model *opened)
+{
+    call_inputs inputs;
+    const bool ready = options->bundled >= 0   ? inputs_from_bundle(opened, NULL, (size_t)options->bundled, &inputs)
+                       : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
+                                               : inputs_from_texts(opened, NULL, &options->inputs, &inputs);
+    if (!ready) {
+        return false;
+    }
+    taper_value *result;
+    const bool done = model_run(opened, NULL, inputs.values, inputs.count, &result);
+    if (done) {
+        taper_value_release(result);
+    }
+    inputs_release(&inputs);
+    return done && inspect_print_memory(opened, options->json);
+}
+
+static int inspect_checked(inspect_options *options)
+{
+    const int status = model_options_check(&options->model, usage);
+    if (status != ARGS_GO_ON) {
+        return status;
+    }
+    const bool running = options->graph || options->memory;
+    options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
+    options->model.print_to_stderr = options->json;
+    opened_model opened;
+    if (!model_open(&opened, options->positional.items[0], &options->model)) {
+        return EXIT_WORK_FAILED;
+    }
+    bool done = true;
+    if (!running) {
+        (options->json ? put_json : put_text)(&opened);
+    }
+    if (options->graph) {
+        done = inspect_print_graphs(&opened);
+    }
+    if (done && options->memory) {
+        done = inspect_memory(options, &opened);
+    }
+    model_close(&opened);
+    return done ? 0 : EXIT_WORK_FAILED;
+}
+
 int command_inspect(int argc, char **argv)
 {
-    arg_texts positional = {0};
-    bool graph = false, memory = false, json = false;
+    inspect_options options = {.bundled = -1};
     const arg_option rows[] = {
-        {"--graph", 0, ARG_FLAG, &graph, 0, 0},
-        {"--memory", 0, ARG_FLAG, &memory, 0, 0},
-        {"--json", 0, ARG_FLAG, &json, 0, 0},
+        {"--graph", 0, ARG_FLAG, &options.graph, 0, 0},
+        {"--memory", 0, ARG_FLAG, &options.memory, 0, 0},
+        {"--input", 'i', ARG_TEXTS, &options.inputs, 0, 0},
+        {"--bundled", 0, ARG_COUNT, &options.bundled, 0, 1 << 30},
+        {"--input-dims", 0, ARG_TEXT, &options.dims, 0, 0},
+        {"--json", 0, ARG_FLAG, &options.json, 0, 0},
+        MODEL_OPTION_ROWS(options.model),
     };
-    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &positional};
+    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
     int status = args_parse(&table, argc, argv);
-    if (status == ARGS_GO_ON && (graph || memory)) {
-        error_report(graph ? "--graph" : "--memory", "not available in this build");
-        status = EXIT_WORK_FAILED;
-    }
     if (status == ARGS_GO_ON) {
-        const model_options as_saved = {.no_optimize = true};
-        opened_model opened;
-        status = EXIT_WORK_FAILED;
-        if (model_open(&opened, positional.items[0], &as_saved)) {
-            (json ? put_json : put_text)(&opened);
-            model_close(&opened);
-            status = 0;
-        }
+        status = inspect_checked(&options);
     }
     args_release(&table);
     return status;

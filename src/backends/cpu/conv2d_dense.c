@@ -195,6 +195,8 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
     plan_tasks(&plan, taper_pool_threads(run->pool));
+    run->kernel = entry->name;
+    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * plan.group_in);
     const size_t zero_bytes = plan.group_in * sizeof(float);
     float *zero = taper_heap_alloc(run->heap, zero_bytes);
     if (zero == NULL) {

@@ -112,6 +112,8 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
                         job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
     plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
     plan.block = plan.taps_entry->block;
+    run->kernel = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
+    run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
     plan.chunk = plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
     const unsigned threads = taper_pool_threads(run->pool);
     // Even bands: the kernels make two rows together.

@@ -127,6 +127,8 @@ taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input)
                       .vector = taper_vector_f32_select(run->cpu),
                       .kc = job->kernel_w * job->in_c};
     const size_t pixels = job->batch * job->out_h * job->out_w;
+    run->kernel = plan.entry->name;
+    run->flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
     const size_t mr = taper_min_size(plan.entry->mr, MOST_MR);
     plan.strips = (pixels + mr - 1) / mr;
     const unsigned threads = taper_pool_threads(run->pool);

@@ -3,9 +3,11 @@
 #ifndef TAPER_BACKENDS_CPU_CPU_H
 #define TAPER_BACKENDS_CPU_CPU_H
 
-#include "ops/call.h"
+#include "ops/fast.h"
 
 // The backend's kernel for a row of the operator list; NULL: the row's own.
 taper_kernel taper_cpu_kernel(const taper_op *op, uint64_t cpu);
+// Its parts of reference operators (fast_cpu.c).
+extern const taper_fast taper_cpu_fast;
 
 #endif

@@ -150,6 +150,8 @@ taper_status taper_cpu_linear(taper_call *call)
     TAPER_TRY(taper_tensor_contiguous(run->heap, a->input, &x, run->error));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);
     if (status == TAPER_OK) {
+        run->kernel = job.rows == 1 ? job.vector->name : job.entry->name;
+        run->flops = 2.0 * (double)job.rows * (double)job.in * (double)job.out;
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
         if (job.rows == 1 && job.epilogue.add == NULL && (in_stride(&job) == 1 || job.in == 1)) {

@@ -6,4 +6,8 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/cpu_backend.c
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
+    src/backends/cpu/elementwise_cpu.c
+    src/backends/cpu/fast_cpu.c
+    src/backends/cpu/matmul_cpu.c
+    src/backends/cpu/rows_cpu.c
 )

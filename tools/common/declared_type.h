@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads type strings as models carry them: "List[int]", "Dict[str, Tuple[Tensor, float]]". No memory is allocated: a
 // type is a span of the string.
-#ifndef TAPER_TOOLS_TYPE_TEXT_H
-#define TAPER_TOOLS_TYPE_TEXT_H
+#ifndef TAPER_TOOLS_DECLARED_TYPE_H
+#define TAPER_TOOLS_DECLARED_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "common/type_text.h"
+#include "common/declared_type.h"
 
 #include <string.h>
 

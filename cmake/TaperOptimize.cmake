@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Release builds: most operators are called rarely or move few bytes, so their portable forms are built for size. The files
+# below hold the loops over elements; the CPU kernels set their own level (kernels.cmake).
+set(TAPER_HOT_SOURCES
+    src/ir/tensor_copy.c
+    src/ops/attention_rows.c
+    src/ops/binary.c
+    src/ops/cat.c
+    src/ops/conv_run.c
+    src/ops/elementwise_convert.c
+    src/ops/matmul_gemm.c
+    src/ops/norm.c
+    src/ops/norm_layer.c
+    src/ops/pool_avg.c
+    src/ops/pool_max.c
+    src/ops/reduce_ops.c
+    src/ops/resize_loops.c
+    src/ops/softmax.c
+    src/ops/unary.c
+    src/ops/view_move.c
+)
+
+function(taper_optimize)
+    if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
+        return()
+    endif()
+    foreach(source IN LISTS ARGN)
+        if(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES)
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
+        elseif(NOT source MATCHES "/kernels/")
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
+        endif()
+    endforeach()
+endfunction()

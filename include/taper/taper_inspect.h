@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Looking inside: graphs as they run, the memory plan, where the time goes.
+ */
+#ifndef TAPER_TAPER_INSPECT_H
+#define TAPER_TAPER_INSPECT_H
+
+#include <taper/taper.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Receives text in pieces. */
+typedef void (*taper_write_function)(void *user, const char *text, size_t length);
+
+/* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. */
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write,
+                                                          void *user, taper_error *error);
+
+/* One storage of the latest memory plan of a session. */
+typedef struct taper_plan_item {
+    size_t struct_size;    /* sizeof(taper_plan_item) */
+    size_t bytes;          /* of the storage */
+    size_t offset;         /* in the arena; meaningless when it outlives the run */
+    uint32_t born, died;   /* in steps of the run: each birth and each death is one */
+    int outlives;          /* a result or an attribute: not in the arena */
+    const char *operator_name; /* that made it, up to its parenthesis "aten::conv2d"; NULL when unknown */
+    size_t operator_length;
+} taper_plan_item;
+
+/* 0 until a run with its shapes was made. */
+TAPER_API size_t taper_inspect_plan_count(const taper_session *session);
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item,
+                                                              taper_error *error);
+
+/* Time per operator call site, summed over runs while profiling is on. */
+typedef struct taper_profile_item {
+    size_t struct_size; /* sizeof(taper_profile_item) */
+    const char *name;   /* "aten::conv2d" up to its parenthesis; name_length counts */
+    size_t name_length;
+    const char *kernel; /* the kernel that was chosen; "reference" when no backend did it */
+    int fused;          /* what follows the operator is done with it */
+    uint64_t calls;
+    double seconds;
+    double flops; /* of one call, where the kernel says; 0: unknown */
+} taper_profile_item;
+
+/* on 1 clears and starts, 0 stops and keeps. */
+TAPER_API TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on, taper_error *error);
+TAPER_API size_t taper_profile_count(const taper_session *session); /* call sites, in order of the program */
+TAPER_API TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item,
+                                                        taper_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

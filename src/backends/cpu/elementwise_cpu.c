@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The elementwise loops that networks spend time in, with the vector kernels and on all threads: activations, sums,
+// products, quotients, whole tensors or one factor per channel, row or plane.
+#include <math.h>
+
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/kernel_select.h"
+#include "ops/elementwise_ops.h"
+#include "platform/threads.h"
+
+typedef struct loop_job {
+    const taper_vector_entry *vector;
+    const taper_ew_walk *walk;
+    taper_unary_f32_function *unary;
+    taper_binary_f32_function *binary;
+    float numbers[4];   // of unary
+    bool scale, shift;  // rows of a binary one repeat the second operand: it multiplies, is added
+    size_t wide, narrow; // then: the sides of the rows and of the factors
+} loop_job;
+
+// ---- which kernel
+
+typedef struct unary_row {
+    const taper_ew_op *op;
+    uint8_t kernel;
+} unary_row;
+
+static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+{
+    static const unary_row plain[] = {
+        {&taper_ew_hardswish, TAPER_UNARY_HARDSWISH}, {&taper_ew_hardsigmoid, TAPER_UNARY_HARDSIGMOID},
+        {&taper_ew_sigmoid, TAPER_UNARY_SIGMOID},     {&taper_ew_silu, TAPER_UNARY_SILU},
+        {&taper_ew_gelu, TAPER_UNARY_GELU},           {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
+        {&taper_ew_tanh, TAPER_UNARY_TANH},           {&taper_ew_exp, TAPER_UNARY_EXP},
+        {&taper_ew_erf, TAPER_UNARY_ERF},
+    };
+    float *const p = job->numbers;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        if (plain[i].op == op) {
+            job->unary = job->vector->unary[plain[i].kernel];
+            return true;
+        }
+    }
+    if (op == &taper_ew_relu) {
+        job->unary = job->vector->unary[TAPER_UNARY_CLAMP];
+        p[1] = INFINITY;
+        return true;
+    }
+    if (op == &taper_ew_clamp_scalars || op == &taper_ew_hardtanh) {
+        job->unary = job->vector->unary[TAPER_UNARY_CLAMP];
+        p[0] = (float)args->f[0];
+        p[1] = (float)args->f[1];
+        return p[0] <= p[1];
+    }
+    if (op == &taper_ew_leaky_relu) {
+        job->unary = job->vector->unary[TAPER_UNARY_LEAKY_RELU];
+        p[0] = (float)args->f[0];
+        return true;
+    }
+    return false;
+}
+
+static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
+{
+    static const struct {
+        const taper_ew_op *op;
+        uint8_t kernel;
+    } rows[] = {{&taper_ew_add, TAPER_BINARY_ADD},
+                {&taper_ew_sub, TAPER_BINARY_SUB},
+                {&taper_ew_mul, TAPER_BINARY_MUL},
+                {&taper_ew_div, TAPER_BINARY_DIV}};
+    const taper_ew_walk *w = job->walk;
+    const int64_t a = w->steps[1][0], b = w->steps[2][0], item = sizeof(float);
+    const bool alone = w->rank == 1 && w->sizes[0] == 1;
+    if (!alone && ((a != item && a != 0) || (b != item && b != 0) || (a == 0 && b == 0))) {
+        return false;
+    }
+    if ((op == &taper_ew_add || op == &taper_ew_sub) && args->f[0] != 1.0) {
+        return false;
+    }
+    const taper_operands operands = alone || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
+                                    : b == 0                    ? TAPER_OPERANDS_VS
+                                                                : TAPER_OPERANDS_SV;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].op == op) {
+            job->binary = job->vector->binary[rows[i].kernel][operands];
+            // One vector of factors for many rows, short ones above all: a kernel of its own.
+            if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
+                (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
+                job->scale = rows[i].kernel == TAPER_BINARY_MUL;
+                job->shift = rows[i].kernel == TAPER_BINARY_ADD;
+                job->narrow = w->steps[2][1] == 0 ? 2 : 1;
+                job->wide = 3 - job->narrow;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- loops
+
+// Rows [first, first + count) along dimension 1, from the sides' places.
+static void run_rows(const loop_job *job, size_t count, char *const *at)
+{
+    const taper_ew_walk *w = job->walk;
+    const size_t n = (size_t)w->sizes[0];
+    const bool flat = w->rank == 1;
+    if ((job->scale || job->shift) && !flat) {
+        const float *factors = (const float *)(const void *)at[job->narrow];
+        job->vector->channels(count, n, (const float *)(const void *)at[job->wide],
+                              (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
+                              job->shift ? factors : NULL, (float *)(void *)at[0], (size_t)w->steps[0][1] / sizeof(float),
+                              -INFINITY, INFINITY);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const float *x[2] = {NULL, NULL};
+        for (size_t k = 1; k < w->sides; k++) {
+            x[k - 1] = (const float *)(const void *)(at[k] + (flat ? 0 : (int64_t)i * w->steps[k][1]));
+        }
+        float *y = (float *)(void *)(at[0] + (flat ? 0 : (int64_t)i * w->steps[0][1]));
+        if (job->unary != NULL) {
+            job->unary(n, x[0], y, job->numbers);
+        } else {
+            job->binary(n, x[0], x[1], y, -INFINITY, INFINITY);
+        }
+    }
+}
+
+// Rows are numbered through all dimensions but the innermost.
+static void rows_range(void *argument, size_t begin, size_t end)
+{
+    const loop_job *job = argument;
+    const taper_ew_walk *w = job->walk;
+    while (begin < end) {
+        char *at[TAPER_EW_INPUTS + 1];
+        memcpy(at, w->data, sizeof at);
+        size_t left = begin;
+        for (size_t d = 1; d < w->rank; d++) {
+            const size_t i = left % (size_t)w->sizes[d];
+            left /= (size_t)w->sizes[d];
+            for (size_t k = 0; k < w->sides; k++) {
+                at[k] += (int64_t)i * w->steps[k][d];
+            }
+        }
+        const size_t line = w->rank > 1 ? (size_t)w->sizes[1] : 1;
+        const size_t count = taper_min_size(end - begin, line - begin % line);
+        run_rows(job, count, at);
+        begin += count;
+    }
+}
+
+static void flat_range(void *argument, size_t begin, size_t end)
+{
+    const loop_job *job = argument;
+    const taper_ew_walk *w = job->walk;
+    const float *x[2] = {NULL, NULL};
+    for (size_t k = 1; k < w->sides; k++) {
+        x[k - 1] = (const float *)(const void *)(w->data[k] + (int64_t)begin * w->steps[k][0]);
+    }
+    float *y = (float *)(void *)(w->data[0] + (int64_t)begin * w->steps[0][0]);
+    if (job->unary != NULL) {
+        job->unary(end - begin, x[0], y, job->numbers);
+    } else {
+        job->binary(end - begin, x[0], x[1], y, -INFINITY, INFINITY);
+    }
+}
+
+bool taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew_args *args, const taper_ew_walk *walk)
+{
+    loop_job job = {.vector = taper_vector_f32_select(run->cpu), .walk = walk};
+    const bool alone = walk->rank == 1 && walk->sizes[0] == 1;
+    if (walk->steps[0][0] != sizeof(float) && !alone) {
+        return false;
+    }
+    if (walk->sides == 2) {
+        if ((walk->steps[1][0] != sizeof(float) && !alone) || !choose_unary(&job, op, args)) {
+            return false;
+        }
+    } else if (walk->sides != 3 || !choose_binary(&job, op, args)) {
+        return false;
+    }
+    if (walk->rank == 1) {
+        taper_pool_range(run->pool, flat_range, &job, (size_t)walk->sizes[0], TAPER_CPU_GRAIN);
+        return true;
+    }
+    size_t rows = 1;
+    for (size_t d = 1; d < walk->rank; d++) {
+        rows *= (size_t)walk->sizes[d]; // at most the number of elements
+    }
+    taper_pool_range(run->pool, rows_range, &job, rows, taper_cpu_grain((size_t)walk->sizes[0]));
+    return true;
+}
+
+// ---- in place, for operators that are no elementwise ones
+
+typedef struct activate_job {
+    taper_unary_f32_function *function;
+    float *x;
+} activate_job;
+
+static void activate_range(void *argument, size_t begin, size_t end)
+{
+    static const float relu[] = {0.0f, INFINITY};
+    const activate_job *job = argument;
+    job->function(end - begin, job->x + begin, job->x + begin, relu);
+}
+
+void taper_cpu_activate(taper_run *run, bool gelu, size_t count, float *x)
+{
+    activate_job job = {taper_vector_f32_select(run->cpu)->unary[gelu ? TAPER_UNARY_GELU : TAPER_UNARY_CLAMP], x};
+    taper_pool_range(run->pool, activate_range, &job, count, TAPER_CPU_GRAIN);
+}

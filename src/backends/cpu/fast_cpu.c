@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "backends/cpu/fast_cpu.h"
+
+#include "backends/cpu/cpu_backend.h"
+
+const taper_fast taper_cpu_fast = {
+    .gemm = taper_cpu_gemm,
+    .elementwise = taper_cpu_elementwise,
+    .softmax = taper_cpu_softmax_rows,
+    .layer_norm = taper_cpu_layer_norm_rows,
+    .activate = taper_cpu_activate,
+    .channels = taper_cpu_channels,
+    .planes = taper_cpu_planes,
+};

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Row-wise parts of reference operators on the CPU's threads: softmax, layer norm, affine maps per channel.
+#include <math.h>
+
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/kernel_select.h"
+#include "platform/threads.h"
+
+typedef struct rows_job {
+    const taper_vector_entry *vector;
+    const float *x, *scale, *shift;
+    float *y;
+    size_t width, x_stride, y_stride;
+    float eps;
+    bool logarithm;
+} rows_job;
+
+static void softmax_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    taper_softmax_f32_function *const function = job->logarithm ? job->vector->log_softmax : job->vector->softmax;
+    for (size_t r = begin; r < end; r++) {
+        function(job->width, job->x + r * job->width, job->y + r * job->width);
+    }
+}
+
+void taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .width = width, .logarithm = logarithm};
+    taper_pool_range(run->pool, softmax_range, &job, rows, taper_cpu_grain(4 * width));
+}
+
+static void layer_norm_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    for (size_t r = begin; r < end; r++) {
+        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, job->eps, job->y + r * job->width);
+    }
+}
+
+void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
+                               double eps, float *y)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu),
+                    .x = x,
+                    .y = y,
+                    .scale = weight,
+                    .shift = bias,
+                    .width = width,
+                    .eps = (float)eps};
+    taper_pool_range(run->pool, layer_norm_range, &job, rows, taper_cpu_grain(2 * width));
+}
+
+static void channels_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    job->vector->channels(end - begin, job->width, job->x + begin * job->x_stride, job->x_stride, job->scale, job->shift,
+                          job->y + begin * job->y_stride, job->y_stride, -INFINITY, INFINITY);
+}
+
+void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
+                        const float *shift, float *y, size_t y_stride)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu),
+                    .x = x,
+                    .y = y,
+                    .scale = scale,
+                    .shift = shift,
+                    .width = count,
+                    .x_stride = x_stride,
+                    .y_stride = y_stride};
+    taper_pool_range(run->pool, channels_range, &job, rows, taper_cpu_grain(count));
+}
+
+static void planes_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    for (size_t p = begin; p < end; p++) {
+        const float numbers[] = {job->scale[p], job->shift[p], -INFINITY, INFINITY};
+        job->vector->unary[TAPER_UNARY_AFFINE](job->width, job->x + p * job->width, job->y + p * job->width, numbers);
+    }
+}
+
+void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift, float *y)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = scale, .shift = shift, .width = count};
+    taper_pool_range(run->pool, planes_range, &job, planes, taper_cpu_grain(count));
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts of reference operators that a backend does faster. Operators made of products, elementwise loops and rows keep
+// their one description of arguments, shapes, dtypes and layouts; the loops inside ask run->fast first. NULL (no
+// backend, or the reference was asked for) and a part that says no leave the work to the portable loops.
+//
+// Parts see plain memory only: floats, strides, sizes that were checked. They may use run->pool and run->heap.
+#ifndef TAPER_OPS_FAST_H
+#define TAPER_OPS_FAST_H
+
+#include "ops/elementwise.h"
+#include "ops/matmul.h"
+
+typedef struct taper_fast {
+    // As taper_gemm_run_batch. TAPER_DECLINED before anything was written.
+    taper_status (*gemm)(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
+    // Every element of the walk; all its sides are float32. False: nothing was done.
+    bool (*elementwise)(taper_run *run, const taper_ew_op *op, const taper_ew_args *args, const taper_ew_walk *walk);
+    // y[row] = softmax or log_softmax of x[row], `width` floats each, one row after the other. y may be x.
+    void (*softmax)(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y);
+    // Rows normalised to mean 0 and variance 1, times weight, plus bias (each may be NULL). y may be x.
+    void (*layer_norm)(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
+                       double eps, float *y);
+    // In place: gelu (exact) or relu.
+    void (*activate)(taper_run *run, bool gelu, size_t count, float *x);
+    // y[r][c] = x[r][c] * scale[c] + shift[c]; strides in floats.
+    void (*channels)(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
+                     const float *shift, float *y, size_t y_stride);
+    // y[r] = x[r] * scale[r] + shift[r] over planes of `count` floats, one after the other.
+    void (*planes)(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift,
+                   float *y);
+} taper_fast;
+
+#endif

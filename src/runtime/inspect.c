@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper_inspect.h: graphs, memory plans and profiles as the host sees them.
+#include <taper/taper_inspect.h>
+
+#include "runtime/model.h"
+#include "runtime/planner.h"
+
+taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user, taper_error *error)
+{
+    const char *name = method != NULL ? method : "forward";
+    const taper_function *function = taper_model_find(model, taper_model_name(model), name);
+    if (function == NULL || function->program.graph == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
+    }
+    taper_text text = taper_text_make(&model->context->allocator);
+    taper_graph_print(function->program.graph, &text);
+    const taper_status status = text.failed ? taper_fail_memory(error) : TAPER_OK;
+    if (status == TAPER_OK) {
+        write(user, taper_text_get(&text), text.length);
+    }
+    taper_text_free(&text);
+    return status;
+}
+
+size_t taper_inspect_plan_count(const taper_session *session)
+{
+    size_t count;
+    (void)taper_planner_latest(session->planner, &count);
+    return count;
+}
+
+taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item, taper_error *error)
+{
+    size_t count;
+    const taper_birth *births = taper_planner_latest(session->planner, &count);
+    if (index >= count) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no plan item %zu", index);
+    }
+    const taper_birth *b = &births[index];
+    const taper_plan_item full = {.struct_size = item->struct_size,
+                                  .bytes = b->bytes,
+                                  .offset = b->offset,
+                                  .born = b->born,
+                                  .died = b->died,
+                                  .outlives = b->died == UINT32_MAX,
+                                  .operator_name = b->op != NULL ? b->op->schema : NULL,
+                                  .operator_length = b->op != NULL ? strcspn(b->op->schema, "(") : 0};
+    memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
+    return TAPER_OK;
+}
+
+taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
+{
+    session->profiling = false;
+    if (on == 0) {
+        return TAPER_OK;
+    }
+    const size_t bytes = session->model->state_count * sizeof *session->profile;
+    if (session->profile == NULL && bytes != 0) {
+        session->profile = taper_alloc(&session->model->context->allocator, bytes);
+        if (session->profile == NULL) {
+            return taper_fail_memory(error);
+        }
+    }
+    if (bytes != 0) {
+        memset(session->profile, 0, bytes);
+    }
+    session->profiling = true;
+    return TAPER_OK;
+}
+
+size_t taper_profile_count(const taper_session *session)
+{
+    return session->profile != NULL ? session->model->state_count : 0;
+}
+
+taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item, taper_error *error)
+{
+    if (index >= taper_profile_count(session)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
+    }
+    const taper_profile_site *site = &session->profile[index];
+    taper_profile_item full = {.struct_size = item->struct_size, .name = "", .kernel = "", .calls = site->calls, .seconds = site->seconds, .flops = site->flops};
+    if (site->instruction != NULL) {
+        full.name = site->instruction->op->schema;
+        full.name_length = strcspn(full.name, "(");
+        full.kernel = site->kernel;
+        full.fused = site->instruction->fusion != NULL;
+    }
+    memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
+    return TAPER_OK;
+}

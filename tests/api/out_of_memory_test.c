@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every allocation of loading, opening a session and running fails once: nothing crashes or leaks, and the failure is told as
+// TAPER_ERROR_RESOURCE. (The error object itself has its memory from malloc; see base/status.c.)
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/api/fixture.h"
+
+// Loads, runs all calls of the group, lets go of everything.
+static taper_status once(taper_context *context, size_t first, bool optimized, taper_error *error)
+{
+    taper_model *model = NULL;
+    taper_session *session = NULL;
+    taper_status status = test_load(context, test_calls[first].file, optimized, &model, error);
+    if (status == TAPER_OK) {
+        status = taper_session_create(model, NULL, &session, error);
+    } else {
+        assert_null(model);
+    }
+    for (size_t i = first; status == TAPER_OK && i < first + test_group(first); i++) {
+        taper_value *result;
+        status = test_run(context, session, &test_calls[i], &result, error);
+        if (status == TAPER_ERROR_RAISED && test_calls[i].status == TAPER_ERROR_RAISED) {
+            status = TAPER_OK; // as it should
+        } else if (status != TAPER_OK) {
+            assert_null(result);
+        }
+        taper_value_release(result);
+    }
+    taper_session_destroy(session);
+    taper_model_release(model);
+    return status;
+}
+
+static void sweep(size_t first, bool optimized)
+{
+    taper_error *error = taper_error_create();
+    test_allocator allocator;
+    size_t n = 1;
+    for (taper_status status = TAPER_ERROR_RESOURCE; status != TAPER_OK; n++) {
+        test_allocator_init(&allocator);
+        taper_context *context = test_context(&allocator, 1);
+        allocator.fail_at = atomic_load(&allocator.calls) + n;
+        status = once(context, first, optimized, error);
+        taper_context_release(context);
+        const bool failed = atomic_load(&allocator.calls) >= allocator.fail_at;
+        if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE) {
+            fail_msg("%s: allocation %zu failed: status %d, %s", test_calls[first].file, n, (int)status, taper_error_message(error));
+        }
+        if (atomic_load(&allocator.blocks) != 0) {
+            fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", test_calls[first].file, n,
+                     atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
+        }
+        if (status == TAPER_OK && failed) {
+            status = TAPER_ERROR_RESOURCE; // the run did without (no memory plan was made): go on with the next
+        }
+    }
+    print_message("%s: %zu allocations\n", test_calls[first].file, n - 2);
+    taper_error_destroy(error);
+}
+
+static bool is_demo(size_t at)
+{
+    return test_calls[at].file[1] > '9'; // "classifier.ptl", where samples are "s01…"
+}
+
+static void samples_as_saved(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        if (!is_demo(first)) {
+            sweep(first, false);
+        }
+    }
+}
+
+static void samples_optimized(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        if (!is_demo(first)) {
+            sweep(first, true);
+        }
+    }
+}
+
+static void contexts(void **state)
+{
+    (void)state;
+    test_allocator allocator;
+    for (size_t n = 1;; n++) {
+        test_allocator_init(&allocator);
+        allocator.fail_at = n;
+        const taper_context_options options = {.struct_size = sizeof options, .allocator = &allocator.allocator, .threads = 2};
+        taper_context *context;
+        const taper_status status = taper_context_create(&options, &context, NULL);
+        taper_context_release(context);
+        assert_int_equal(atomic_load(&allocator.blocks), 0);
+        if (status == TAPER_OK) {
+            assert_true(atomic_load(&allocator.calls) < n);
+            break;
+        }
+        assert_int_equal(status, TAPER_ERROR_RESOURCE);
+        assert_null(context);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contexts), cmocka_unit_test(samples_as_saved), cmocka_unit_test(samples_optimized)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads share one model, a session each: same results everywhere; values are released on other threads. Meant for TSan too.
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/api/fixture.h"
+
+enum { THREADS = 4, ROUNDS = 3 };
+
+typedef struct worker {
+    pthread_t thread;
+    taper_context *context;
+    taper_model *model;
+    size_t first;
+    taper_value *results[16]; // of the last round
+    taper_value *left[16];    // made here, released by the main thread after the session
+    taper_status status;
+    bool same;
+} worker;
+
+static void *work(void *argument)
+{
+    worker *w = argument;
+    taper_session *session;
+    w->same = true;
+    w->status = taper_session_create(w->model, NULL, &session, NULL);
+    const size_t group = test_group(w->first);
+    for (size_t round = 0; round < ROUNDS && w->status == TAPER_OK; round++) {
+        for (size_t i = 0; i < group && w->status == TAPER_OK; i++) {
+            taper_value *result;
+            const test_call *call = &test_calls[w->first + i];
+            const taper_status status = test_run(w->context, session, call, &result, NULL);
+            w->status = status == call->status ? TAPER_OK : TAPER_ERROR_INTERNAL;
+            taper_value_release(w->left[i]);
+            w->left[i] = w->results[i];
+            w->results[i] = result;
+            // s05 counts its calls.
+            w->same = w->same && (w->left[i] == NULL || result == NULL || call->file[2] == '5' || test_same(w->left[i], result));
+        }
+    }
+    taper_session_destroy(session);
+    return NULL;
+}
+
+static void share(const char *file, unsigned pool_threads)
+{
+    size_t first = 0;
+    while (test_calls[first].file != file) {
+        first += test_group(first);
+    }
+    test_allocator allocator;
+    test_allocator_init(&allocator);
+    taper_context *context = test_context(&allocator, pool_threads);
+    taper_model *model;
+    assert_int_equal(test_load(context, file, true, &model, NULL), TAPER_OK);
+    worker workers[THREADS] = {{.context = NULL}};
+    for (size_t i = 0; i < THREADS; i++) {
+        workers[i].context = context;
+        workers[i].model = model;
+        workers[i].first = first;
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+    }
+    taper_model_release(model);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(workers[i].status, TAPER_OK);
+        assert_true(workers[i].same);
+        for (size_t k = 0; k < test_group(first); k++) {
+            if (workers[i].results[k] != NULL) {
+                assert_true(test_same(workers[i].results[k], workers[0].results[k]));
+            }
+        }
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        for (size_t k = 0; k < test_group(first); k++) {
+            taper_value_release(workers[i].results[k]);
+            taper_value_release(workers[i].left[k]);
+        }
+    }
+    taper_context_release(context);
+    assert_int_equal(atomic_load(&allocator.blocks), 0);
+}
+
+static void every_sample(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        share(test_calls[first].file, 1);
+    }
+}
+
+static void with_a_pool(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        const char *file = test_calls[first].file; // networks: the demo's and s01, s11
+        if (file[1] > '9' || file[2] == '1') {
+            share(file, 3);
+        }
+    }
+}
+
+// Results of a session that goes on running are released by another thread.
+typedef struct crossing {
+    pthread_mutex_t lock;
+    taper_value *waiting;
+    bool done;
+} crossing;
+
+static void *release_what_comes(void *argument)
+{
+    crossing *c = argument;
+    for (bool done = false; !done;) {
+        pthread_mutex_lock(&c->lock);
+        taper_value *value = c->waiting;
+        c->waiting = NULL;
+        done = c->done && value == NULL;
+        pthread_mutex_unlock(&c->lock);
+        taper_value_release(value);
+    }
+    return NULL;
+}
+
+static void released_elsewhere(void **state)
+{
+    (void)state;
+    test_allocator allocator;
+    test_allocator_init(&allocator);
+    taper_context *context = test_context(&allocator, 1);
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        if (test_calls[first].file[1] > '9' || test_calls[first].status != TAPER_OK) {
+            continue;
+        }
+        taper_model *model;
+        taper_session *session;
+        assert_int_equal(test_load(context, test_calls[first].file, true, &model, NULL), TAPER_OK);
+        assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
+        crossing c = {.waiting = NULL};
+        pthread_mutex_init(&c.lock, NULL);
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, release_what_comes, &c), 0);
+        taper_value *result;
+        for (size_t i = 0; i < 40; i++) {
+            assert_int_equal(test_run(context, session, &test_calls[first], &result, NULL), TAPER_OK);
+            pthread_mutex_lock(&c.lock);
+            taper_value *old = c.waiting;
+            c.waiting = result;
+            pthread_mutex_unlock(&c.lock);
+            taper_value_release(old);
+        }
+        pthread_mutex_lock(&c.lock);
+        c.done = true;
+        pthread_mutex_unlock(&c.lock);
+        taper_session_destroy(session);
+        taper_model_release(model);
+        pthread_join(thread, NULL);
+        pthread_mutex_destroy(&c.lock);
+    }
+    taper_context_release(context);
+    assert_int_equal(atomic_load(&allocator.blocks), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_sample), cmocka_unit_test(with_a_pool),
+                                       cmocka_unit_test(released_elsewhere)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

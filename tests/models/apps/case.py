@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What a case of test_apps.py is made of."""
+import copy
+
+import torch
+
+
+class Case:
+    """A module and calls of it. calls: [(method, args), …] run in order on one loaded model.
+    trace: forward can be traced with the first call's inputs. mobile: optimize_for_mobile is tried. raises: some calls raise.
+    named: results hold named tuples, which PyTorch's lite loader cannot hand to Python. bundled: inputs are bundled.
+    loose_bytes: integers may differ by one (rounded floats)."""
+
+    def __init__(self, name, make, calls, trace=False, mobile=True, named=False, loose_bytes=False, no_schema=True, rtol=1e-4, preserve=(),
+                 backport=True):
+        self.name, self.make, self.calls, self.trace, self.mobile = name, make, calls, trace, mobile
+        self.named, self.loose_bytes, self.no_schema, self.rtol, self.preserve = named, loose_bytes, no_schema, rtol, list(preserve)
+        self.backport = backport
+
+
+def renew(v):
+    """Other values of the same shapes."""
+    if isinstance(v, torch.Tensor):
+        if v.is_floating_point():
+            return v.flip(-1) * 0.75 + 0.125 if v.dim() else v * 0.75
+        return v.flip(-1) if v.dim() else v.clone()
+    if isinstance(v, (list, tuple)):
+        return type(v)(renew(x) for x in v)
+    if isinstance(v, dict):
+        return {k: renew(x) for k, x in v.items()}
+    return copy.copy(v)
+
+
+def calls_of(a, b, method="forward"):
+    """Sizes A, B, A, A: the values of the third call are others."""
+    return [(method, a), (method, b), (method, renew(a)), (method, a)]
+
+
+def images(a, b):
+    g = torch.Generator().manual_seed(sum(a) * 31 + sum(b))
+    return calls_of((torch.randn(a, generator=g),), (torch.randn(b, generator=g),))
+
+
+def stir(module):
+    """Running statistics and affine weights that are not 0 and 1."""
+    for m in module.modules():
+        if isinstance(m, torch.nn.modules.batchnorm._NormBase):
+            if m.running_mean is not None:
+                m.running_mean.normal_(0, 0.3)
+                m.running_var.uniform_(0.5, 1.5)
+            if m.weight is not None:
+                torch.nn.init.uniform_(m.weight, 0.6, 1.4)
+                torch.nn.init.normal_(m.bias, 0, 0.2)
+    return module

@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs models as public apps have them (apps/) in PyTorch and in Taper and compares structure, values, dtypes, sizes and strides.
+
+  test_apps.py TAPER [--quick] [--filter TEXT] [--forms A,B] [--modes A,B] [--keep DIR] [--verbose]
+
+Every module is written in several forms: script, trace, flatbuffer, mobile (optimize_for_mobile), mobile_plain (with passes left
+out), frozen, and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
+--reference; all calls of a case run on one loaded model, with sizes A, B, A, A. A call that raises in PyTorch must raise in
+Taper. --quick: script and mobile, optimized, of every case. Needs python3-torch. Ends with "N passed, N failed"."""
+import argparse
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+import zlib
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+warnings.filterwarnings("ignore")
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "apps"), os.path.join(HERE, "..", "ops")]
+import torch
+import torchvision  # noqa: F401 (registers its operators)
+from torch.jit.mobile import _backport_for_mobile, _load_for_lite_interpreter
+from torch.utils.mobile_optimizer import MobileOptimizerType, optimize_for_mobile
+
+import oracle
+from case import stir
+
+torch.set_num_threads(1)
+FILES = ("vision", "detection", "text", "speech", "program")
+MODES = {"default": [], "no-optimize": ["--no-optimize"], "reference": ["--reference"]}
+FORMS = ("script", "trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bc7", "bc6", "bc5", "bc4", "bc3")
+
+
+def run_torch(module, calls):
+    """[(result, what was raised)], up to the first call that raises."""
+    results = []
+    torch.manual_seed(67280421310721)
+    for method, args in calls:
+        args = oracle.clone(args)
+        try:
+            with torch.no_grad():
+                value = module(*args) if method == "forward" else module.run_method(method, *args) if hasattr(
+                    module, "run_method") else getattr(module, method)(*args)
+        except Exception as e:  # noqa: BLE001: whatever it raises
+            lines = [line for line in str(e).strip().split("\n") if line.strip()]
+            results.append((None, lines[-1] if lines else type(e).__name__))
+            break
+        results.append((oracle.clone(plain(value)), None))
+    return results
+
+
+def plain(value):
+    """Copies that keep strides; named tuples and objects as the CLI shows them."""
+    if isinstance(value, torch.Tensor):
+        copy = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype)
+        return copy.copy_(value.detach())
+    if isinstance(value, tuple):
+        return tuple(plain(v) for v in value)
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    return value
+
+
+oracle.clone = lambda v, clone=oracle.clone: plain(v) if isinstance(v, (torch.Tensor, list, tuple, dict)) else clone(v)
+
+
+class Forms:
+    """Writes the forms of a case: (path, expected results, why not)."""
+
+    def __init__(self, case, folder):
+        self.case, self.folder = case, folder
+        torch.manual_seed(zlib.crc32(case.name.encode()))
+        self.module = stir(case.make()).eval()
+        self.script = torch.jit.script(self.module)
+        self.expected = run_torch(torch.jit.script(self.module).eval(), case.calls)
+        raised = self.expected[-1][1]
+        if raised and not raised.startswith("torch.jit.Error") and "Error" in raised and "raise" not in case.name:
+            print(f"note: {case.name} raises in PyTorch: {raised}")
+
+    def path(self, form):
+        return os.path.join(self.folder, f"{self.case.name}.{form}.ptl")
+
+    def save(self, module, form, debug=False, flatbuffer=False):
+        path = self.path(form)
+        module._save_for_lite_interpreter(path, _save_mobile_debug_info=debug, **({"_use_flatbuffer": True} if flatbuffer else {}))
+        return path
+
+    def lite(self, path):
+        """What PyTorch makes of the file itself."""
+        return run_torch(torch.jit.load(path) if self.case.named else _load_for_lite_interpreter(path), self.case.calls)
+
+    def make(self, form):
+        """None when the case has no such form."""
+        case = self.case
+        if form == "script":
+            return self.save(self.script, form, debug=True), self.expected
+        if form == "flatbuffer":
+            return self.save(self.script, form, flatbuffer=True), self.expected
+        if form == "trace":
+            if not case.trace:
+                return None
+            traced = torch.jit.trace(self.module, case.calls[0][1], check_trace=False)
+            return self.save(traced, form), run_torch(traced, case.calls)
+        if form == "frozen":
+            if not case.mobile or not hasattr(self.script, "forward"):
+                return None
+            frozen = torch.jit.freeze(torch.jit.script(self.module).eval(), preserved_attrs=case.preserve or None)
+            return self.save(frozen, form), run_torch(frozen, case.calls)
+        if form in ("mobile", "mobile_plain"):
+            if not case.mobile:
+                return None
+            blocked = {MobileOptimizerType.INSERT_FOLD_PREPACK_OPS, MobileOptimizerType.CONV_BN_FUSION} if form == "mobile_plain" else set()
+            optimized = optimize_for_mobile(torch.jit.script(self.module).eval(), blocked, preserved_methods=case.preserve or None)
+            path = self.save(optimized, form)
+            return path, self.lite(path)
+        if not case.backport:
+            return None
+        version = int(form[2:])
+        source = self.path("plain")
+        if not os.path.exists(source):
+            self.script._save_for_lite_interpreter(source)
+        path = self.path(form)
+        if version == 3:
+            if not case.no_schema:
+                return None
+            if not os.path.exists(self.path("bc4")):
+                _backport_for_mobile(source, self.path("bc4"), 4)
+            subprocess.run([sys.executable, os.path.join(HERE, "make_bytecode3.py"), self.path("bc4"), path], check=True)
+        else:
+            _backport_for_mobile(source, path, version)
+        if version <= 4 and not case.no_schema:
+            return None
+        return path, self.expected
+
+
+def near(want, got, options):
+    """Of rounded images: integers one apart are fine."""
+    if isinstance(want, torch.Tensor) and not want.is_floating_point() and isinstance(got, dict):
+        flat = torch.tensor(got["data"]).flatten()
+        if list(want.shape) == got["shape"] and list(want.stride()) == got["strides"] and (flat - want.long().flatten()).abs().max() <= 1:
+            return None
+    return oracle.compare(want, got, options)
+
+
+def run_taper(taper, path, calls, expected, case, extra, folder):
+    """None when all calls agree."""
+    files = []
+    spec = [{"method": m, "inputs": [oracle.to_input(a, folder, files) for a in args]} for m, args in calls[:len(expected)]]
+    calls_file = os.path.join(folder, "calls.json")
+    with open(calls_file, "w") as file:
+        json.dump(spec, file)
+    try:
+        p = subprocess.run([taper, "run", path, "--calls", calls_file, "--json"] + extra, capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return "timed out"
+    if p.returncode not in (0, 1) or (p.returncode == 1 and not p.stderr.lstrip().splitlines()):
+        return f"ended with {p.returncode}: {p.stderr.strip()[-400:]}"
+    raised = expected[-1][1]
+    if (raised is not None) != (p.returncode == 1):
+        return p.stderr.strip()[:400] if p.returncode else f"did not raise; PyTorch: {raised}"
+    if raised is not None:
+        text = raised.split(": ")[-1]
+        if "Error: " in raised and not raised.startswith("RuntimeError: Expected") and text not in p.stderr:
+            print(f"note: {case.name}: PyTorch says {raised!r}, Taper {p.stderr.strip()[:200]!r}")
+    got = json.loads(p.stdout) if p.stdout.strip() else []
+    if len(got) != len(expected) - (raised is not None):
+        return f"{len(got)} results, wanted {len(expected) - (raised is not None)}: {p.stderr.strip()[:300]}"
+    for i, result in enumerate(got):
+        compare = near if case.loose_bytes else oracle.compare
+        wrong = compare(expected[i][0], result, {"rtol": case.rtol})
+        if wrong:
+            return f"call {i} ({calls[i][0]}): {wrong}"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("taper")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--forms")
+    parser.add_argument("--modes")
+    parser.add_argument("--keep", help="leave the models of failing cases here")
+    parser.add_argument("--verbose", action="store_true")
+    a = parser.parse_args()
+    forms = a.forms.split(",") if a.forms else ("script", "mobile") if a.quick else FORMS
+    modes = a.modes.split(",") if a.modes else ("default",) if a.quick else tuple(MODES)
+    passed = failed = models = 0
+    unwritten = []
+    for name in FILES:
+        for case in importlib.import_module(name).CASES:
+            if a.filter not in case.name:
+                continue
+            models += 1
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    maker = Forms(case, folder)
+                except Exception as e:  # noqa: BLE001
+                    failed += 1
+                    print(f"FAILED {case.name}: the case itself: {type(e).__name__}: {str(e).strip()[-600:]}", flush=True)
+                    continue
+                for form in forms:
+                    try:
+                        made = maker.make(form)
+                    except Exception as e:  # noqa: BLE001: PyTorch cannot write this form
+                        unwritten.append(f"{case.name}.{form}: {(str(e).strip().splitlines() or [''])[-1][:120]}")
+                        continue
+                    if made is None:
+                        continue
+                    for mode in modes:
+                        wrong = run_taper(a.taper, made[0], case.calls, made[1], case, MODES[mode], folder)
+                        passed, failed = passed + (wrong is None), failed + (wrong is not None)
+                        if wrong:
+                            print(f"FAILED {case.name}.{form} {mode}: {wrong}", flush=True)
+                            if a.keep:
+                                os.makedirs(a.keep, exist_ok=True)
+                                subprocess.run(["cp", made[0], a.keep], check=False)
+                        elif a.verbose:
+                            print(f"passed {case.name}.{form} {mode}", flush=True)
+    for line in unwritten:
+        print("not written by PyTorch:", line)
+    print(f"{models} models: {passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

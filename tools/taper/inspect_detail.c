@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper inspect --graph and --memory.
+#include "taper/inspect_detail.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <taper/taper_inspect.h>
+
+#include "common/errors.h"
+#include "common/json_value.h"
+
+static void write_text(void *user, const char *text, size_t length)
+{
+    (void)user;
+    (void)fwrite(text, 1, length, stdout);
+}
+
+bool inspect_print_graphs(const opened_model *opened)
+{
+    for (size_t i = 0; i < taper_model_method_count(opened->model); i++) {
+        const char *method = taper_model_method_name(opened->model, i);
+        if (taper_inspect_graph(opened->model, method, write_text, NULL, opened->error) != TAPER_OK) {
+            error_report_library(opened->path, opened->error);
+            return false;
+        }
+        fputc('\n', stdout);
+    }
+    return true;
+}
+
+// ---- the memory plan
+
+enum { ROWS = 24, COLUMNS = 72, LARGEST = 12 };
+
+typedef struct plan_view {
+    taper_plan_item *items;
+    size_t count;
+    size_t arena; // bytes
+    size_t kept;  // bytes that outlive the run
+    size_t sum;   // of all births
+    uint32_t steps;
+} plan_view;
+
+static bool read_plan(const opened_model *opened, plan_view *view)
+{
+    *view = (plan_view){.count = taper_inspect_plan_count(opened->session)};
+    view->items = calloc(view->count + 1, sizeof *view->items);
+    if (view->items == NULL) {
+        return error_report_memory(NULL);
+    }
+    for (size_t i = 0; i < view->count; i++) {
+        taper_plan_item *item = &view->items[i];
+        item->struct_size = sizeof *item;
+        if (taper_inspect_plan_item(opened->session, i, item, NULL) != TAPER_OK) {
+            continue;
+        }
+        view->sum += item->bytes;
+        view->steps = item->born + 1 > view->steps ? item->born + 1 : view->steps;
+        if (item->outlives) {
+            view->kept += item->bytes;
+            continue;
+        }
+        view->steps = item->died > view->steps ? item->died : view->steps;
+        view->arena = item->offset + item->bytes > view->arena ? item->offset + item->bytes : view->arena;
+    }
+    return true;
+}
+
+// Each cell: a letter of the storage that takes most of it, '.' for nothing.
+static void draw(const plan_view *view)
+{
+    printf("\n  time goes right, addresses go up; each letter is one storage\n");
+    for (int row = ROWS - 1; row >= 0; row--) {
+        const double low = (double)view->arena * row / ROWS, high = (double)view->arena * (row + 1) / ROWS;
+        printf("  %8.2f MB |", high / 1e6);
+        for (int column = 0; column < COLUMNS; column++) {
+            const double from = (double)view->steps * column / COLUMNS, to = (double)view->steps * (column + 1) / COLUMNS;
+            double best = 0;
+            char letter = '.';
+            for (size_t i = 0; i < view->count; i++) {
+                const taper_plan_item *item = &view->items[i];
+                if (item->outlives) {
+                    continue;
+                }
+                const double bytes_low = (double)item->offset > low ? (double)item->offset : low;
+                const double bytes_high = (double)(item->offset + item->bytes) < high ? (double)(item->offset + item->bytes) : high;
+                const double time_low = (double)item->born > from ? (double)item->born : from;
+                const double time_high = (double)item->died < to ? (double)item->died : to;
+                const double area = bytes_high > bytes_low && time_high > time_low ? (bytes_high - bytes_low) * (time_high - time_low) : 0;
+                if (area > best) {
+                    best = area;
+                    letter = (char)('A' + i % 26);
+                }
+            }
+            fputc(letter, stdout);
+        }
+        fputs("|\n", stdout);
+    }
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const size_t x = ((const taper_plan_item *)a)->bytes, y = ((const taper_plan_item *)b)->bytes;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void put_memory_json(const plan_view *view)
+{
+    printf("{\"arena_bytes\": %zu, \"outliving_bytes\": %zu, \"sum_bytes\": %zu, \"steps\": %u, \"storages\": [", view->arena, view->kept,
+           view->sum, view->steps);
+    for (size_t i = 0; i < view->count; i++) {
+        const taper_plan_item *item = &view->items[i];
+        printf("%s{\"bytes\": %zu, \"born\": %u, ", i != 0 ? ", " : "", item->bytes, item->born);
+        if (item->outlives) {
+            fputs("\"offset\": null, \"died\": null, \"operator\": ", stdout);
+        } else {
+            printf("\"offset\": %zu, \"died\": %u, \"operator\": ", item->offset, item->died);
+        }
+        json_put_text(stdout, item->operator_name != NULL ? item->operator_name : "", item->operator_length);
+        fputc('}', stdout);
+    }
+    fputs("]}\n", stdout);
+}
+
+bool inspect_print_memory(const opened_model *opened, bool json)
+{
+    plan_view view;
+    if (!read_plan(opened, &view)) {
+        return false;
+    }
+    if (json) {
+        put_memory_json(&view);
+        free(view.items);
+        return true;
+    }
+    printf("memory plan of forward: %zu storages of %.2f MB in an arena of %.2f MB; %.2f MB outlive the run\n", view.count,
+           (double)view.sum / 1e6, (double)view.arena / 1e6, (double)view.kept / 1e6);
+    if (view.arena != 0 && view.steps != 0) {
+        draw(&view);
+    }
+    qsort(view.items, view.count, sizeof *view.items, largest_first);
+    printf("\n  the largest:\n  %12s %8s %8s %12s  made by\n", "bytes", "born", "died", "offset");
+    for (size_t i = 0; i < view.count && i < LARGEST; i++) {
+        const taper_plan_item *item = &view.items[i];
+        printf("  %12zu %8u ", item->bytes, item->born);
+        if (item->outlives) {
+            printf("%8s %12s", "-", "outlives");
+        } else {
+            printf("%8u %12zu", item->died, item->offset);
+        }
+        printf("  %.*s\n", (int)item->operator_length, item->operator_name != NULL ? item->operator_name : "");
+    }
+    free(view.items);
+    return true;
+}
