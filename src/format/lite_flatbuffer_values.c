@@ -8,13 +8,12 @@ static const char native[] = "__torch__.torch.classes.", module_prefix[] = "__to
 
 typedef enum class_kind { CLASS_UNSET, CLASS_WITH_FIELD, CLASS_CUSTOM, CLASS_WITH_SETSTATE, CLASS_NON_OBJECT } class_kind;
 
-// The value that item number `at` of a vector of indexes refers to, which gets a reference. What holds it is one level
-// deeper.
-static taper_status take(taper_fb_reader *r, const taper_fb_vector *indexes, size_t at, taper_val *value)
+// The value with an index, with a reference, for one that holds it and so is a level deeper. *value stays as it is on
+// failure.
+static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_val *value)
 {
-    const uint8_t *item = taper_fb_item(&r->fb, indexes, at, 4);
-    const uint32_t index = taper_load_u32(item);
-    TAPER_TRY(taper_fb_value(r, (size_t)(item - r->fb.data), index, value));
+    taper_val found;
+    TAPER_TRY(taper_fb_value(r, at, index, &found));
     if (r->depths[index] >= TAPER_LIMIT_VALUE_DEPTH) {
         return taper_fail(r->fb.error, TAPER_ERROR_RESOURCE, "values nested deeper than %d levels",
                           TAPER_LIMIT_VALUE_DEPTH);
@@ -22,8 +21,23 @@ static taper_status take(taper_fb_reader *r, const taper_fb_vector *indexes, siz
     if (r->depths[r->current] <= r->depths[index]) {
         r->depths[r->current] = (uint8_t)(r->depths[index] + 1);
     }
-    (void)taper_val_retain(*value);
+    *value = taper_val_retain(found);
     return TAPER_OK;
+}
+
+// The value whose index is an item of a vector.
+static taper_status take_item(taper_fb_reader *r, const taper_fb_vector *indexes, size_t i, taper_val *value)
+{
+    const uint8_t *item = taper_fb_item(&r->fb, indexes, i, 4);
+    return take(r, (size_t)(item - r->fb.data), taper_load_u32(item), value);
+}
+
+// The value whose index is in a field.
+static taper_status take_field(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, taper_val *value)
+{
+    uint64_t index = 0;
+    TAPER_TRY(taper_fb_number(&r->fb, table, slot, 4, &index));
+    return take(r, table->at, (uint32_t)index, value);
 }
 
 // A failure of another part, given its place. Wrong arguments are the file's fault.
@@ -56,7 +70,7 @@ static taper_status fill_list(taper_fb_reader *r, const taper_fb_table *table, c
                               taper_list *list)
 {
     for (size_t i = 0; i < items->count; i++) {
-        TAPER_TRY(take(r, items, i, &list->items[i]));
+        TAPER_TRY(take_item(r, items, i, &list->items[i]));
         list->count++;
     }
     return type_list(r, table, list);
@@ -115,7 +129,7 @@ static taper_status read_tuple(taper_fb_reader *r, const taper_fb_table *table, 
     }
     *value = TAPER_VAL(tuple);
     for (size_t i = 0; i < items.count; i++) {
-        TAPER_TRY(take(r, &items, i, &tuple->items[i]));
+        TAPER_TRY(take_item(r, &items, i, &tuple->items[i]));
     }
     return TAPER_OK;
 }
@@ -126,8 +140,8 @@ static taper_status fill_dict(taper_fb_reader *r, const taper_fb_table *table, c
     TAPER_TRY(taper_dict_reserve(dict, keys->count, r->fb.error));
     for (size_t i = 0; i < keys->count; i++) {
         taper_val key, value;
-        TAPER_TRY(take(r, keys, i, &key));
-        taper_status status = take(r, values, i, &value);
+        TAPER_TRY(take_item(r, keys, i, &key));
+        taper_status status = take_item(r, values, i, &value);
         if (status != TAPER_OK) {
             taper_val_release(key);
             return status;
@@ -216,21 +230,6 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
     return class->klass != NULL ? TAPER_OK : taper_fail_memory(r->fb.error);
 }
 
-// The index in a field as a vector of one.
-static taper_status index_in(taper_fb_reader *r, const taper_fb_table *table, unsigned slot, taper_val *value)
-{
-    uint64_t index = 0;
-    TAPER_TRY(taper_fb_number(&r->fb, table, slot, 4, &index));
-    TAPER_TRY(taper_fb_value(r, table->at, (uint32_t)index, value));
-    if (r->depths[index] >= TAPER_LIMIT_VALUE_DEPTH) {
-        return taper_fail(r->fb.error, TAPER_ERROR_RESOURCE, "values nested deeper than %d levels",
-                          TAPER_LIMIT_VALUE_DEPTH);
-    }
-    r->depths[r->current] = (uint8_t)(r->depths[index] + 1);
-    (void)taper_val_retain(*value);
-    return TAPER_OK;
-}
-
 // That the function an object is to be restored by is its own class's.
 static taper_status check_setstate(const taper_fb_reader *r, const taper_fb_table *table, const char *class_name)
 {
@@ -252,7 +251,7 @@ static taper_status read_pending(taper_fb_reader *r, const taper_fb_table *table
     TAPER_TRY(check_setstate(r, table, object->klass->name));
     TAPER_TRY(TAPER_GROW(r->module->allocator, r->pending, r->pending_capacity, r->pending_count + 1, r->fb.error));
     taper_val state;
-    TAPER_TRY(index_in(r, table, 1, &state));
+    TAPER_TRY(take_field(r, table, 1, &state));
     taper_obj_retain(&object->head.head);
     r->pending[r->pending_count++] = (taper_lite_pending){.object = object, .state = state};
     return TAPER_OK;
@@ -265,7 +264,7 @@ static taper_status fill_object(taper_fb_reader *r, const taper_fb_table *table,
     }
     if (kind == CLASS_CUSTOM) {
         taper_val state;
-        TAPER_TRY(index_in(r, table, 1, &state));
+        TAPER_TRY(take_field(r, table, 1, &state));
         return taper_object_set(object, 0, state, r->fb.error);
     }
     taper_fb_vector attributes;
@@ -276,7 +275,7 @@ static taper_status fill_object(taper_fb_reader *r, const taper_fb_table *table,
     }
     for (size_t i = 0; i < attributes.count; i++) {
         taper_val value;
-        TAPER_TRY(take(r, &attributes, i, &value));
+        TAPER_TRY(take_item(r, &attributes, i, &value));
         TAPER_TRY(taper_object_set(object, i, value, r->fb.error));
     }
     return TAPER_OK;

@@ -121,6 +121,16 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
+// Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
+static bool passes_class_too(const lowering *l, size_t floor, const taper_op *op, int64_t given)
+{
+    if (given != 1 || l->height < floor + 2 || strncmp(op->schema, "prim::RaiseException(", 21) != 0) {
+        return false;
+    }
+    const taper_node *top = taper_value_constant(l->stack[l->height - 1]);
+    return top != NULL && top->constant.tag == TAPER_NONE;
+}
+
 // An operator call. given: values on the stack that are its arguments; -1: all of the schema.
 static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op, int64_t given)
 {
@@ -131,7 +141,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
         return node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_UNPACK, 1, results_by_store(l, pc), &node);
     }
     const int64_t all = schema->arg_count;
-    if (given < 0 || (given > all && !schema->vararg)) {
+    if (given < 0 || (given > all && !schema->vararg) || passes_class_too(l, floor, op, given)) {
         given = all;
     }
     TAPER_TRY(need(l, pc, floor, given));

@@ -318,6 +318,7 @@ void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag)
     if (is_container(obj)) {
         taper_container *container = (taper_container *)obj;
         container->previous = NULL;
+        container->scan = 0;
         container->next = heap->containers;
         if (container->next != NULL) {
             container->next->previous = container;

@@ -18,11 +18,21 @@ typedef struct pack_key {
     int64_t numbers[TAPER_PACK_NUMBERS];
 } pack_key;
 
+// Packs lie one behind the other in slabs, which large pages can back: the first touch of memory is what a first run pays
+// for besides the packing itself. What is not used of a slab is never touched.
+typedef struct slab {
+    struct slab *next;
+    char *data; // of size bytes, aligned
+    size_t size, used;
+    void *raw;
+    size_t raw_bytes;
+} slab;
+
+enum { LARGE_PAGE = 2 << 20, FIRST_SLAB = 4 << 20, LARGEST_SLAB = 64 << 20 };
+
 typedef struct kept_pack {
     struct kept_pack *next;
     pack_key key;
-    void *raw;
-    size_t raw_bytes;
     taper_pack pack;
     taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
 } kept_pack;
@@ -31,6 +41,8 @@ struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
     kept_pack *first;
+    slab *slabs; // the one in use first
+    size_t slab_bytes; // of the next one
     size_t bytes;
 };
 
@@ -56,7 +68,6 @@ static void drop(taper_packs *packs, kept_pack *kept)
             taper_obj_release(&kept->holders[i]->head);
         }
     }
-    taper_free(&packs->allocator, kept->raw, kept->raw_bytes);
     taper_free(&packs->allocator, kept, sizeof *kept);
 }
 
@@ -69,6 +80,12 @@ void taper_packs_destroy(taper_packs *packs)
         kept_pack *kept = packs->first;
         packs->first = kept->next;
         drop(packs, kept);
+    }
+    while (packs->slabs != NULL) {
+        slab *old = packs->slabs;
+        packs->slabs = old->next;
+        taper_free(&packs->allocator, old->raw, old->raw_bytes);
+        taper_free(&packs->allocator, old, sizeof *old);
     }
     taper_mutex_destroy(packs->mutex);
     const taper_allocator allocator = packs->allocator;
@@ -118,23 +135,62 @@ static kept_pack *find(taper_packs *packs, const pack_key *key)
     return NULL;
 }
 
+static slab *add_slab(taper_packs *packs, size_t bytes)
+{
+    slab *s = taper_alloc_zeroed(&packs->allocator, sizeof *s);
+    if (s == NULL) {
+        return NULL;
+    }
+    packs->slab_bytes = packs->slab_bytes == 0 ? FIRST_SLAB : taper_min_size(2 * packs->slab_bytes, LARGEST_SLAB);
+    s->size = taper_max_size(packs->slab_bytes, bytes);
+    s->raw_bytes = s->size + LARGE_PAGE;
+    s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
+    if (s->raw == NULL) { // only what is needed, then
+        s->size = bytes;
+        s->raw_bytes = bytes + LARGE_PAGE;
+        s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
+    }
+    if (s->raw == NULL) {
+        taper_free(&packs->allocator, s, sizeof *s);
+        return NULL;
+    }
+    s->data = (char *)taper_round_up((uintptr_t)s->raw, LARGE_PAGE);
+    taper_advise_huge(s->data, s->size);
+    s->next = packs->slabs;
+    packs->slabs = s;
+    return s;
+}
+
+static void *slab_alloc(taper_packs *packs, size_t bytes)
+{
+    bytes = taper_round_up(bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
+    slab *s = packs->slabs;
+    if (s == NULL || s->size - s->used < bytes) {
+        s = add_slab(packs, bytes);
+    }
+    if (s == NULL) {
+        return NULL;
+    }
+    void *data = s->data + s->used;
+    s->used += bytes;
+    packs->bytes += bytes;
+    return data;
+}
+
 static kept_pack *make(taper_packs *packs, const taper_pack_request *request, const pack_key *key)
 {
     kept_pack *kept = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
     if (kept == NULL) {
         return NULL;
     }
-    kept->raw_bytes = request->bytes + TAPER_ALIGNMENT + TAPER_OVERREAD;
-    kept->raw = taper_alloc(&packs->allocator, kept->raw_bytes);
-    if (kept->raw == NULL) {
+    kept->key = *key;
+    kept->pack.bytes = request->bytes;
+    kept->pack.kept = true;
+    kept->pack.data = slab_alloc(packs, request->bytes);
+    if (kept->pack.data == NULL) {
         taper_free(&packs->allocator, kept, sizeof *kept);
         return NULL;
     }
-    kept->key = *key;
-    kept->pack.data = (void *)taper_round_up((uintptr_t)kept->raw, TAPER_ALIGNMENT);
-    kept->pack.bytes = request->bytes;
-    kept->pack.kept = true;
-    taper_advise_huge(kept->pack.data, kept->pack.bytes);
     request->fill(request, kept->pack.data);
     memset((char *)kept->pack.data + request->bytes, 0, TAPER_OVERREAD);
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
@@ -177,7 +233,6 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
             if (kept != NULL) {
                 kept->next = run->packs->first;
                 run->packs->first = kept;
-                run->packs->bytes += kept->raw_bytes;
                 unneeded(request);
             }
         }

@@ -71,6 +71,7 @@ struct taper_session {
     taper_rng rng;
     taper_planner *planner;
     atomic_bool cancelled;
+    int64_t looks; // walks over results so far: what containers were seen in
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
     uint64_t calls_of_run;

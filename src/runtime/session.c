@@ -189,26 +189,54 @@ static taper_status gather(const taper_session *session, const taper_function *f
 
 // ---- results
 
-// Everything hidden is revealed before it leaves.
-static taper_status reveal_deep(taper_val value, int depth, taper_error *error)
+// Everything hidden is revealed before it leaves. Containers of the session are marked and put on a stack, so that neither
+// their depth nor how often they are shared matters; those of the host, which other sessions may look at too, are only
+// walked through. Objects' attributes are revealed when they are asked for.
+static taper_status reveal_value(taper_session *session, taper_val value, int depth, taper_container **stack, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
         return taper_tensor_reveal(value.as.tensor, error);
     }
-    if (value.tag < TAPER_LIST || value.tag > TAPER_DICT || depth > TAPER_LIMIT_VALUE_DEPTH) {
-        return TAPER_OK; // objects' attributes are revealed when they are asked for
+    if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
+        return TAPER_OK;
+    }
+    taper_container *container = (taper_container *)value.as.obj;
+    if (container->head.heap == session->heap) {
+        if (container->scan != session->looks) {
+            container->scan = session->looks;
+            container->work = *stack;
+            *stack = container;
+        }
+        return TAPER_OK;
     }
     size_t count;
-    const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
-    for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(reveal_deep(items[i], depth + 1, error));
+    const taper_val *items = taper_container_items(container, &count);
+    for (size_t i = 0; i < count && depth < TAPER_LIMIT_VALUE_DEPTH; i++) {
+        TAPER_TRY(reveal_value(session, items[i], depth + 1, stack, error));
+    }
+    return TAPER_OK;
+}
+
+static taper_status reveal_deep(taper_session *session, taper_val value, taper_error *error)
+{
+    taper_container *stack = NULL;
+    session->looks++;
+    TAPER_TRY(reveal_value(session, value, 0, &stack, error));
+    while (stack != NULL) {
+        taper_container *top = stack;
+        stack = top->work;
+        size_t count;
+        const taper_val *items = taper_container_items(top, &count);
+        for (size_t i = 0; i < count; i++) {
+            TAPER_TRY(reveal_value(session, items[i], 0, &stack, error));
+        }
     }
     return TAPER_OK;
 }
 
 static taper_status box_result(taper_session *session, taper_val result, taper_value **boxed, taper_error *error)
 {
-    const taper_status status = reveal_deep(result, 0, error);
+    const taper_status status = reveal_deep(session, result, error);
     *boxed = status == TAPER_OK ? taper_box_new(session->heap, result) : NULL;
     if (*boxed == NULL) {
         taper_val_release(result);

@@ -175,12 +175,28 @@ static taper_status parse_type(taper_context *context, const char *text, const t
     return text == NULL ? TAPER_OK : taper_type_parse(context->types, text, strlen(text), type, error);
 }
 
+// items[at] is there and, where a type is declared, of it.
+static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared, const char *what,
+                               taper_error *error)
+{
+    if (items[at] == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu is NULL", what, at);
+    }
+    if (type != NULL && !taper_val_is_a(items[at]->val, type)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu should be %s, got %s", what, at, declared, taper_val_kind_name(items[at]->val));
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_value_list(taper_context *context, const char *element_type, taper_value *const *items, size_t count,
                               taper_value **value, taper_error *error)
 {
     const taper_type *type;
     *value = NULL;
     TAPER_TRY(parse_type(context, element_type, &type, error));
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(check_item(items, i, type, element_type, "item", error));
+    }
     taper_list *list = taper_list_new(context->heap, type, count);
     if (list == NULL) {
         return taper_fail_memory(error);
@@ -194,6 +210,10 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
 
 taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value, taper_error *error)
 {
+    *value = NULL;
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(check_item(items, i, NULL, NULL, "item", error));
+    }
     taper_tuple *tuple = taper_tuple_new(context->heap, NULL, count);
     for (size_t i = 0; tuple != NULL && i < count; i++) {
         tuple->items[i] = taper_val_retain(items[i]->val);
@@ -208,6 +228,10 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
     *value = NULL;
     TAPER_TRY(parse_type(context, key_type, &key, error));
     TAPER_TRY(parse_type(context, value_type, &item, error));
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(check_item(keys, i, key, key_type, "key", error));
+        TAPER_TRY(check_item(values, i, item, value_type, "value", error));
+    }
     taper_dict *dict = taper_dict_new(context->heap, key, item);
     if (dict == NULL) {
         return taper_fail_memory(error);

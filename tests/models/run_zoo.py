@@ -63,8 +63,12 @@ def run_form(taper, extra, stem, suffix, name, folder):
         return f"exit {p.returncode}: {p.stderr.strip()[:300]}", False
     got = {k[len("output"):]: v for k, v in np.load(out).items()}
     base = expected(stem, "expected")
-    want = expected(stem, name)
-    return compare(got, {**base, **want}, expected(stem, "expected64"))
+    want = {**base, **expected(stem, name)}
+    exact = expected(stem, "expected64")
+    if len(got) == len(want) == 1 and set(got) != set(want):
+        # A traced net returns the tensor where the script returns a named tuple of it and Nones.
+        got = {key: value for key, value in zip(want, got.values())}
+    return compare(got, want, exact)
 
 
 def main():

@@ -146,7 +146,8 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                       .k_stride = (size_t)w->strides[1],
                                       .weights = (const float *)taper_tensor_data(w) + g * group_out * (size_t)w->strides[0],
                                       .scale = job->scale != NULL ? job->scale + g * group_out : NULL,
-                                      .bias = bias != NULL ? bias + g * group_out : NULL};
+                                      .bias = bias != NULL ? bias + g * group_out : NULL,
+                                      .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
         taper_gemm_f32_pack(entry->nr, &pack, 0, (group_out + entry->nr - 1) / entry->nr, (float *)data + g * count);
     }
 }

@@ -83,7 +83,8 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .n_stride = out_stride(job),
                                   .k_stride = in_stride(job),
                                   .weights = job->weight,
-                                  .bias = job->bias};
+                                  .bias = job->bias,
+                                  .transpose = job->vector->transpose};
     taper_gemm_f32_pack(job->entry->nr, &pack, 0, job->panels, data);
 }
 

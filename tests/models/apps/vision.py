@@ -220,8 +220,8 @@ class Fpn(nn.Module):
             x = c(x)
             feats.append(x)
         inner: List[Tensor] = []
-        for m, f in zip(self.inner, feats):
-            inner.append(m(f))
+        for i, m in enumerate(self.inner):
+            inner.append(m(feats[i]))
         last = inner[-1]
         for i in range(len(inner) - 2, -1, -1):
             last = inner[i] + F.interpolate(last, size=inner[i].shape[-2:], mode="nearest")
@@ -317,7 +317,7 @@ class Clip(nn.Module):
 
     def forward(self, frames: List[Tensor]) -> Tuple[Tensor, int]:
         feats = torch.stack([self.net(f).mean([2, 3]) for f in frames], dim=1)
-        w = torch.softmax(feats.norm(dim=2, keepdim=True), dim=1)
+        w = torch.softmax(feats.norm(2.0, [2], True), dim=1)
         best = int((w.squeeze(2)[0]).argmax())
         return (feats * w).sum(1), best
 

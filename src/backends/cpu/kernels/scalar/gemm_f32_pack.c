@@ -2,6 +2,8 @@
 // Packing of weights into the panels that the gemm kernels read.
 #include "backends/cpu/kernels/gemm_f32.h"
 
+#include <string.h>
+
 size_t taper_gemm_f32_packed_count(size_t nr, size_t n, size_t ks, size_t kc)
 {
     const size_t panels = n / nr + (n % nr != 0);
@@ -45,9 +47,57 @@ static void clear_column(const taper_gemm_pack *pack, size_t k, size_t depth, si
     }
 }
 
+// ---- the fast way: blocks are transposed, rows of the panel scaled while they are copied
+
+enum { MOST_TAPS = 25, MOST_NR = 32 };
+
+static int is_regular(const taper_gemm_pack *pack, size_t nr)
+{
+    return pack->transpose != NULL && pack->k_inner <= 1 && nr <= MOST_NR &&
+           (pack->k_stride == 1 || (pack->tap_stride == 1 && pack->k_stride == pack->ks && pack->ks <= MOST_TAPS));
+}
+
+// One row of a panel: width floats of `from` times scale (NULL: 1), zeros up to nr.
+static void put_row(const float *from, const float *scale, size_t width, size_t nr, float *to)
+{
+    if (scale == NULL) {
+        memcpy(to, from, width * sizeof *to);
+    } else {
+        for (size_t j = 0; j < width; j++) {
+            to[j] = from[j] * scale[j];
+        }
+    }
+    for (size_t j = width; j < nr; j++) {
+        to[j] = 0.0f;
+    }
+}
+
+static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_t k, size_t depth, size_t nr, float *panel)
+{
+    float block[PACK_DEPTH * MOST_TAPS * MOST_NR];
+    const float *source = pack->weights + n * pack->n_stride;
+    const float *scale = pack->scale != NULL ? pack->scale + n : NULL;
+    if (pack->k_stride == 1) {
+        for (size_t tap = 0; tap < pack->ks; tap++) {
+            pack->transpose(width, depth, source + tap * pack->tap_stride + k, pack->n_stride, block, MOST_NR);
+            for (size_t i = 0; i < depth; i++) {
+                put_row(block + i * MOST_NR, scale, width, nr, panel + (tap * pack->kc + k + i) * nr);
+            }
+        }
+        return;
+    }
+    pack->transpose(width, depth * pack->ks, source + k * pack->ks, pack->n_stride, block, MOST_NR);
+    for (size_t i = 0; i < depth; i++) {
+        for (size_t tap = 0; tap < pack->ks; tap++) {
+            put_row(block + (i * pack->ks + tap) * MOST_NR, scale, width, nr, panel + (tap * pack->kc + k + i) * nr);
+        }
+    }
+}
+
 void taper_gemm_f32_pack(size_t nr, const taper_gemm_pack *pack, size_t first, size_t last, float *packed)
 {
     const size_t panel = (pack->ks * pack->kc + 1) * nr;
+    const int regular = is_regular(pack, nr);
     for (size_t p = first; p < last; p++) {
         const size_t n0 = p * nr, width = pack->n - n0 < nr ? pack->n - n0 : nr;
         float *out = packed + p * panel;
@@ -55,6 +105,10 @@ void taper_gemm_f32_pack(size_t nr, const taper_gemm_pack *pack, size_t first, s
             out[j] = j < width && pack->bias != NULL ? pack->bias[n0 + j] : 0.0f;
         for (size_t k = 0; k < pack->kc; k += PACK_DEPTH) {
             const size_t depth = pack->kc - k < PACK_DEPTH ? pack->kc - k : PACK_DEPTH;
+            if (regular) {
+                pack_rows(pack, n0, width, k, depth, nr, out + nr);
+                continue;
+            }
             for (size_t j = 0; j < nr; j++) {
                 if (j < width) {
                     pack_column(pack, n0 + j, k, depth, nr, out + nr + j);
