@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
 // compiler can vectorize, and in doubles over these.
+#include "ops/fast.h"
 #include "ops/norm.h"
-
 #include "ops/pool.h"
 
 enum { TILE = 128, STRETCH = 64 };
@@ -242,12 +242,36 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
     }
 }
 
-void taper_norm_affine(const taper_norm *norm, const void *scale, const void *shift, int64_t per_sample)
+// One sample by the backend: channels that are neighbours, or whole planes one after the other.
+static bool affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale, const float *shift)
+{
+    const taper_volume *x = &norm->x, *y = &norm->y;
+    if (run->fast == NULL || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] < 0) {
+        return false;
+    }
+    const float *in = (const float *)norm->in + sample * x->stride_n;
+    float *out = (float *)norm->out + sample * y->stride_n;
+    const size_t channels = (size_t)x->c, count = (size_t)x->size[2];
+    if (taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
+        run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out, (size_t)y->stride[2]);
+        return true;
+    }
+    const bool whole = x->stride[2] == 1 && y->stride[2] == 1 && x->stride_c == x->size[2] && y->stride_c == y->size[2];
+    if (whole) {
+        run->fast->planes(run, channels, count, in, scale, shift, out);
+    }
+    return whole;
+}
+
+void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift, int64_t per_sample)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
     const bool f32 = norm->dtype == TAPER_F32;
     for (int64_t n = 0; n < x->n; n++) {
         const int64_t first = n * per_sample;
+        if (f32 && affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first)) {
+            continue;
+        }
         if (f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
             affine_channels_f32(norm, (const float *)norm->in + n * x->stride_n, (float *)norm->out + n * y->stride_n,
                                 (const float *)scale + first, (const float *)shift + first);

@@ -6,7 +6,7 @@
 #include "platform/platform.h"
 
 const taper_op taper_ops[] = {
-#define OP(id, schema, kernel, param, flags) {schema, kernel, param, flags},
+#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {schema, kernel, param, flags}, )
 #include "ops/op_list.h"
 #undef OP
     {NULL, NULL, NULL, 0},
@@ -69,15 +69,21 @@ taper_status taper_registry_create(const taper_allocator *allocator, taper_types
     return TAPER_OK;
 }
 
+static void release_defaults(const taper_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->arg_count; i++) {
+        taper_val_release(schema->args[i].default_value);
+    }
+}
+
 void taper_registry_destroy(taper_registry *registry)
 {
     if (registry == NULL) {
         return;
     }
     for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
-        const taper_schema *schema = registry->schemas[row];
-        for (uint32_t i = 0; schema != NULL && i < schema->arg_count; i++) {
-            taper_val_release(schema->args[i].default_value);
+        if (registry->schemas[row] != NULL) {
+            release_defaults(registry->schemas[row]);
         }
     }
     taper_heap_close(registry->heap);
@@ -118,6 +124,8 @@ taper_status taper_registry_schema(taper_registry *registry, const taper_op *op,
                               : taper_schema_parse(&registry->arena, registry->heap, registry->types, op->schema, made, error);
         if (status == TAPER_OK) {
             registry->schemas[row] = made;
+        } else if (made != NULL) {
+            release_defaults(made);
         }
     }
     *schema = registry->schemas[row];

@@ -4,10 +4,11 @@
 #define TAPER_OPS_REGISTRY_H
 
 #include "ops/call.h"
+#include "ops/op_config.h"
 
 // Row numbers: TAPER_ROW_aten_add_Tensor and so on.
 enum {
-#define OP(id, schema, kernel, param, flags) TAPER_ROW_##id,
+#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, TAPER_ROW_##id, )
 #include "ops/op_list.h"
 #undef OP
     TAPER_ROW_COUNT

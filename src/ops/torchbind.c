@@ -33,6 +33,22 @@ static taper_status tensor_list(taper_run *run, const taper_val *args, size_t co
     return TAPER_OK;
 }
 
+// The parsed form lives for one call: its memory comes from the run's heap, which keeps the blocks for the next call.
+static void *heap_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    taper_heap *heap = user;
+    if (new_size == 0) {
+        taper_heap_free(heap, ptr, old_size);
+        return NULL;
+    }
+    void *made = taper_heap_alloc(heap, new_size);
+    if (made != NULL && ptr != NULL) {
+        memcpy(made, ptr, taper_min_size(old_size, new_size));
+        taper_heap_free(heap, ptr, old_size);
+    }
+    return made;
+}
+
 static taper_status compilation_parse(taper_run *run, const taper_tensor *serialized, taper_arena *arena,
                                       taper_nnapi_model *model)
 {
@@ -82,7 +98,8 @@ static taper_status compilation_run(taper_run *run, const taper_object *object, 
     }
     taper_arena arena;
     taper_nnapi_model model;
-    taper_arena_init(&arena, taper_heap_allocator(run->heap));
+    const taper_allocator allocator = {run->heap, heap_reallocate};
+    taper_arena_init(&arena, &allocator);
     taper_status status = compilation_parse(run, state.as.tuple->items[0].as.tensor, &arena, &model);
     if (status == TAPER_OK) {
         status = taper_nnapi_execute(run, &model, state.as.tuple->items[1].as.list, inputs, outputs);

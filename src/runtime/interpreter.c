@@ -55,7 +55,7 @@ static taper_status check_budget(const frame *f)
 {
     taper_session *session = f->source->session;
     if (session == NULL) {
-        return TAPER_OK;
+        return f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0 ? out_of(f, "load's instruction") : TAPER_OK;
     }
     if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);

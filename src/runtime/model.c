@@ -86,10 +86,10 @@ static taper_status index_functions(taper_model *model, taper_error *error)
         size *= 2;
     }
     model->name_index = taper_alloc_zeroed(allocator, size * sizeof *model->name_index);
+    model->name_index_size = model->name_index != NULL ? size : 0;
     if ((model->functions == NULL && model->function_count != 0) || model->name_index == NULL) {
         return taper_fail_memory(error);
     }
-    model->name_index_size = size;
     const size_t prefix = strlen(root_class(model));
     size_t methods = 0;
     for (size_t i = 0; i < model->function_count; i++) {
@@ -173,7 +173,8 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     const size_t constants = (model->constant_count + 1) * sizeof(taper_val), states = (model->state_count + 1) * sizeof(void *);
     taper_run run = {.heap = module->heap, .cpu = model->context->cpu, .error = error, .registry = model->context->registry,
                      .log = model->context->log, .log_user = model->context->log_user};
-    taper_frame_source source = {.model = model, .run = &run};
+    uint64_t instructions_left = TAPER_LIMIT_LOAD_INSTRUCTIONS;
+    taper_frame_source source = {.model = model, .run = &run, .instructions_left = &instructions_left};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
     source.states = taper_alloc_zeroed(allocator, states);
     source.constants = table;

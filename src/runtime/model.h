@@ -94,6 +94,7 @@ typedef struct taper_frame_source {
     const taper_val *constants;
     void **states;
     struct taper_session *session; // NULL while loading
+    uint64_t *instructions_left;   // while loading: no file can make a load endless
 } taper_frame_source;
 
 // Runs function with args (borrowed). *result gets a reference.

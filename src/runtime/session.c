@@ -256,7 +256,7 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     taper_val value = taper_val_none();
     taper_status status = gather(session, function, inputs, count, args, error);
     if (status == TAPER_OK) {
-        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session};
+        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session, NULL};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);

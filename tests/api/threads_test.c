@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -124,6 +124,7 @@ static void *release_what_comes(void *argument)
         done = c->done && value == NULL;
         pthread_mutex_unlock(&c->lock);
         taper_value_release(value);
+        nanosleep(&(struct timespec){0, 20000}, NULL);
     }
     return NULL;
 }

@@ -182,7 +182,7 @@ static void types(void **state)
         function f = make("__torch__.Net.forward", instructions, 3);
         const char *const types_of[] = {text, NULL};
         f.types = types_of;
-        ends_with(&f, 1, 1, extra == 0 ? TAPER_OK : TAPER_ERROR_RESOURCE, extra == 0 ? "" : "deep");
+        ends_with(&f, 1, 1, extra == 0 ? TAPER_OK : TAPER_ERROR_FILE, extra == 0 ? "" : "deep");
     }
 }
 

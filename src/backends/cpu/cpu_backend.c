@@ -11,7 +11,7 @@ static const struct {
     uint16_t row;
     taper_kernel kernel;
 } kernels[] = {
-#define CPU(id, kernel) {TAPER_ROW_##id, kernel},
+#define CPU(id, kernel) TAPER_OP_IF(id, {TAPER_ROW_##id, kernel}, )
 #include "backends/cpu/cpu_list.inc"
 #undef CPU
     {TAPER_ROW_COUNT, NULL},
