@@ -9,32 +9,24 @@ int main(int argc, char **argv)
     const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
     taper_tensor_info scores = {.struct_size = sizeof scores};
     taper_error *error = taper_error_create();
-    taper_context *context = NULL;
-    taper_model *model = NULL;
-    taper_session *session = NULL;
-    taper_value *input = NULL, *output = NULL;
-    int64_t best = 0;
-    int status = 1;
+    taper_context *context;
+    taper_model *model;
+    taper_session *session;
+    taper_value *input, *output;
 
-    if (argc == 2 && taper_context_create(NULL, &context, error) == TAPER_OK &&
-        taper_model_load(context, argv[1], &options, &model, error) == TAPER_OK &&
-        taper_session_create(model, NULL, &session, error) == TAPER_OK &&
-        taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, pixels, sizeof pixels, 1, NULL, NULL, &input, error) == TAPER_OK &&
-        taper_session_run(session, "forward", &input, 1, &output, error) == TAPER_OK &&
-        taper_value_get_tensor(output, &scores, error) == TAPER_OK) {
-        for (int64_t i = 1; i < scores.sizes[1]; i++) {
-            best = ((float *)scores.data)[i] > ((float *)scores.data)[best] ? i : best;
-        }
-        printf("output: %d x %d, best: %d\n", (int)scores.sizes[0], (int)scores.sizes[1], (int)best);
-        status = 0;
-    } else {
+    if (argc != 2 || taper_context_create(NULL, &context, error) || taper_model_load(context, argv[1], &options, &model, error) ||
+        taper_session_create(model, NULL, &session, error) ||
+        taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, pixels, sizeof pixels, 1, NULL, NULL, &input, error) ||
+        taper_session_run(session, "forward", &input, 1, &output, error) || taper_value_get_tensor(output, &scores, error)) {
         fprintf(stderr, "%s\n", argc == 2 ? taper_error_message(error) : "usage: run_model MODEL.ptl");
+        return 1;
     }
+    printf("output: %d x %d, first: %g\n", (int)scores.sizes[0], (int)scores.sizes[1], (double)*(float *)scores.data);
     taper_value_release(output);
     taper_value_release(input);
     taper_session_destroy(session);
     taper_model_release(model);
     taper_context_release(context);
     taper_error_destroy(error);
-    return status;
+    return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Basenames are unique in src/, files stay readable (800 lines; tables may be longer), each starts with its licence, and the shared
+"""Base names of .c files are unique in src/ (headers are included by their path), files stay readable (800 lines; tables may be longer), each starts with its licence, and the shared
 library exports nothing but taper_ (when build/lib has one)."""
 import pathlib
 import subprocess
@@ -8,7 +8,7 @@ import sys
 
 top = pathlib.Path(__file__).resolve().parent.parent
 bad, seen = [], {}
-for path in sorted(p for p in top.glob("src/**/*") if p.suffix in (".c", ".h", ".inc")):
+for path in sorted(p for p in top.glob("src/**/*") if p.suffix == ".c"):
     where = str(path.relative_to(top))
     if path.name in seen:
         bad.append(f"{where}: there is also {seen[path.name]}")

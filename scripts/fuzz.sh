@@ -29,7 +29,7 @@ max_len() {
 
 files() {
     case $1 in
-    zip) echo src/format/zip.c src/format/sort.c ;;
+    zip) echo src/format/zip.c src/format/name_sort.c ;;
     pickle) echo src/format/pickle.c src/format/pickle_globals.c src/format/pickle_tensors.c src/format/saved_value.c ;;
     lite_archive) echo src/format/lite_archive.c src/format/lite_bytecode.c src/format/lite_debug.c src/format/lite_detect.c ;;
     type) echo src/ir/type.c src/ir/type_text.c ;;

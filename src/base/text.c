@@ -52,6 +52,20 @@ void taper_text_format(taper_text *text, const char *format, ...)
     }
 }
 
+// Numbers have a '.', whatever the host's locale puts there (some use several bytes).
+static void plain_point(char *digits)
+{
+    char *to = digits;
+    for (const char *from = digits; *from != '\0'; from++) {
+        if (strchr("0123456789+-e", *from) != NULL) {
+            *to++ = *from;
+        } else if (to == digits || to[-1] != '.') {
+            *to++ = '.';
+        }
+    }
+    *to = '\0';
+}
+
 void taper_text_double(taper_text *text, double number)
 {
     if (isnan(number)) {
@@ -72,8 +86,10 @@ void taper_text_double(taper_text *text, double number)
     if (exponent >= -4 && exponent < 16) { // Python's repr switches to exponents here
         const int decimals = precision - 1 - exponent;
         (void)snprintf(digits, sizeof digits, "%.*f", decimals > 0 ? decimals : 1, number);
+        plain_point(digits);
         taper_text_string(text, digits);
         return;
     }
+    plain_point(digits);
     taper_text_string(text, digits); // "%e" writes at least two exponent digits, as Python does
 }

@@ -14,7 +14,7 @@ taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char 
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    return taper_fail_at(fb->error, TAPER_ERROR_FILE, (int64_t)at, "the flatbuffer module is damaged at byte %zu: %s", at,
+    return taper_fail_at(fb->error, TAPER_ERROR_FILE, (int64_t)at, "the flatbuffer module is damaged: %s",
                          line);
 }
 

@@ -5,7 +5,7 @@
 #ifndef TAPER_FORMAT_ZIP_H
 #define TAPER_FORMAT_ZIP_H
 
-#include "format/sort.h"
+#include "format/name_sort.h"
 
 typedef struct taper_zip_entry {
     const char *name; // in the file's bytes, not NUL-terminated: "data.pkl", "constants/0"

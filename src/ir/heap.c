@@ -52,12 +52,29 @@ taper_types *taper_heap_types(const taper_heap *heap)
 
 void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
 {
+    taper_spin_lock(&heap->lock); // nobody is inside the old one any more
     atomic_store_explicit(&heap->source, source, memory_order_release);
+    taper_spin_unlock(&heap->lock);
 }
 
 taper_storage_source *taper_heap_source(taper_heap *heap)
 {
     return atomic_load_explicit(&heap->source, memory_order_acquire);
+}
+
+// Results are released by any thread, also while the session, and its source with it, comes to its end: the lock keeps the
+// source where it is.
+void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
+{
+    if (storage->plan_run == 0) {
+        return; // no source saw its birth
+    }
+    taper_spin_lock(&heap->lock);
+    taper_storage_source *source = taper_heap_source(heap);
+    if (source != NULL && source->died != NULL) {
+        source->died(source, storage);
+    }
+    taper_spin_unlock(&heap->lock);
 }
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)

@@ -39,6 +39,7 @@ void taper_heap_trim_storages(taper_heap *heap);
 void taper_heap_unlink(taper_heap *heap, taper_container *container);
 void taper_heap_forget(taper_heap *heap);
 struct taper_storage_source *taper_heap_source(taper_heap *heap);
+void taper_heap_storage_died(taper_heap *heap, struct taper_storage *storage);
 void taper_tensor_free(struct taper_tensor *tensor);
 void taper_storage_free(struct taper_storage *storage);
 taper_val *taper_container_items(taper_container *container, size_t *count);

@@ -127,10 +127,7 @@ taper_status taper_storage_write(taper_storage *storage, taper_error *error)
 void taper_storage_free(taper_storage *storage)
 {
     taper_heap *heap = storage->head.heap;
-    taper_storage_source *source = taper_heap_source(heap);
-    if (source != NULL && source->died != NULL) {
-        source->died(source, storage);
-    }
+    taper_heap_storage_died(heap, storage);
     drop_data(storage);
     taper_heap_free(heap, storage, sizeof *storage);
     taper_heap_forget(heap);

@@ -6,6 +6,7 @@
 #include "ops/kernels.h"
 #include "ops/linear.h"
 #include "ops/matmul.h"
+#include "ops/nested.h"
 
 enum {
     NORM_WEIGHT_1,
@@ -69,6 +70,10 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, layer->mha.query->sizes, NULL, src, run->error));
     TAPER_TRY(taper_tensor_copy(*src, layer->mha.query, run->error));
     for (size_t i = 0; i < LAYER_TENSORS; i++) {
+        if (layer->given[i]->dtype == work) {
+            TAPER_TRY(taper_tensor_contiguous(run->heap, layer->given[i], &own[i], run->error));
+            continue;
+        }
         TAPER_TRY(taper_tensor_new(run->heap, work, layer->given[i]->rank, layer->given[i]->sizes, NULL, &own[i],
                                    run->error));
         TAPER_TRY(taper_tensor_copy(own[i], layer->given[i], run->error));
@@ -106,6 +111,40 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
     return TAPER_OK;
 }
 
+static taper_status compute_layer(taper_call *call, encoder *layer, taper_tensor **result)
+{
+    const taper_dtype dtype = (taper_dtype)layer->mha.query->dtype;
+    taper_tensor *src = NULL;
+    const taper_status status = run_encoder(call->run, layer, taper_work_dtype(dtype), &src, result);
+    taper_tensor_drop(src);
+    for (size_t i = 0; i < LAYER_TENSORS; i++) {
+        taper_tensor_drop(layer->own[i]);
+    }
+    return status;
+}
+
+// Sequences of different lengths: what is padding is not looked at and stays padding.
+static taper_status compute_nested(taper_call *call, encoder *layer, taper_tensor *padding, taper_tensor **result)
+{
+    taper_tensor *cleared = NULL;
+    taper_mha *mha = &layer->mha;
+    if (mha->mask != NULL) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a mask cannot be given with a nested tensor");
+    }
+    taper_status status = taper_nested_cleared(call->run, mha->query, padding, &cleared);
+    if (status == TAPER_OK) {
+        mha->query = mha->key = mha->value = cleared;
+        mha->mask = padding;
+        mha->mask_type = 1;
+        status = compute_layer(call, layer, result);
+    }
+    if (status == TAPER_OK) {
+        taper_nested_mark(*result, padding); // new, contiguous, float32
+    }
+    taper_tensor_drop(cleared);
+    return status;
+}
+
 taper_status taper_op_transformer_encoder_layer(taper_call *call)
 {
     encoder layer = {.mha = {.need_weights = false}};
@@ -133,12 +172,10 @@ taper_status taper_op_transformer_encoder_layer(taper_call *call)
                    (long long)mha->embed, TAPER_SHAPE(mha->query));
     }
     TAPER_TRY(check_layer(call, &layer));
-    taper_tensor *src = NULL, *x = NULL;
-    const taper_status status = run_encoder(call->run, &layer, taper_work_dtype(dtype), &src, &x);
-    taper_tensor_drop(src);
-    for (size_t i = 0; i < LAYER_TENSORS; i++) {
-        taper_tensor_drop(layer.own[i]);
-    }
+    taper_tensor *padding, *x = NULL;
+    TAPER_TRY(taper_nested_padding(call->run, mha->query, &padding));
+    const taper_status status = padding != NULL ? compute_nested(call, &layer, padding, &x) : compute_layer(call, &layer, &x);
+    taper_tensor_drop(padding);
     if (status != TAPER_OK) {
         taper_tensor_drop(x);
         return status;

@@ -58,7 +58,7 @@ void taper_activate_rows(taper_run *run, taper_tensor *tensor, bool gelu)
 {
     if (tensor->dtype == TAPER_F32 && run->fast != NULL) {
         float *x = taper_tensor_mutable(tensor);
-        run->fast->activate(run, gelu, (size_t)taper_tensor_numel(tensor), x);
+        run->fast->activate(run, gelu ? TAPER_FAST_GELU : TAPER_FAST_RELU, (size_t)taper_tensor_numel(tensor), x);
     } else if (tensor->dtype == TAPER_F32) {
         activate_f32(taper_tensor_mutable(tensor), taper_tensor_numel(tensor), gelu);
     } else {

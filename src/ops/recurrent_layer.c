@@ -4,7 +4,7 @@
 // are not active simply keep their values: the first state going backwards, the last one going forwards.
 #include <math.h>
 
-#include "ops/matmul.h"
+#include "ops/fast.h"
 #include "ops/recurrent.h"
 
 #define ELEMENT float
@@ -93,7 +93,7 @@ static void add_row(taper_dtype dtype, void *to, int64_t rows, int64_t columns, 
 
 // c (+)= a weight', a of contiguous rows.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
-                                 int64_t rows, const taper_tensor *weight, void *c, bool add)
+                                 int64_t rows, const taper_tensor *weight, void *c, bool add, taper_gemm_kept *kept)
 {
     const taper_gemm gemm = {.dtype = dtype,
                              .m = rows,
@@ -108,7 +108,8 @@ static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *
                              .c = c,
                              .c_row = weight->sizes[0],
                              .c_column = 1,
-                             .add = add};
+                             .add = add,
+                             .kept = kept};
     return taper_gemm_run(run, &gemm);
 }
 
@@ -118,21 +119,63 @@ typedef struct layer {
     const taper_rnn_weights *weights;
     taper_dtype dtype;
     int64_t hidden, projected, width; // width: gates times hidden
+    taper_gemm_kept *kept;            // of the state's weight
     char *scratch;                    // GRU: products of the state; projecting LSTM: h before it is projected
 } layer;
+
+// The cells of float32 with the backend's functions; gates and products are scratch.
+static void lstm_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
+{
+    const size_t n = (size_t)hidden;
+    for (int64_t r = 0; r < rows; r++, gates += 4 * n, c += n, h += n) {
+        run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, gates);
+        run->fast->activate(run, TAPER_FAST_TANH, n, gates + 2 * n);
+        run->fast->activate(run, TAPER_FAST_SIGMOID, n, gates + 3 * n);
+        for (size_t j = 0; j < n; j++) {
+            c[j] = gates[n + j] * c[j] + gates[j] * gates[2 * n + j];
+            h[j] = c[j];
+        }
+        run->fast->activate(run, TAPER_FAST_TANH, n, h);
+        for (size_t j = 0; j < n; j++) {
+            h[j] *= gates[3 * n + j];
+        }
+    }
+}
+
+static void gru_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
+{
+    const size_t n = (size_t)hidden;
+    for (int64_t r = 0; r < rows; r++, x += 3 * n, y += 3 * n, h += n) {
+        for (size_t j = 0; j < 2 * n; j++) {
+            x[j] += y[j];
+        }
+        run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, x);
+        for (size_t j = 0; j < n; j++) {
+            x[2 * n + j] += x[j] * y[2 * n + j];
+        }
+        run->fast->activate(run, TAPER_FAST_TANH, n, x + 2 * n);
+        for (size_t j = 0; j < n; j++) {
+            h[j] = (h[j] - x[2 * n + j]) * x[n + j] + x[2 * n + j];
+        }
+    }
+}
 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
 {
     void *state = taper_tensor_mutable(h), *cell = c != NULL ? taper_tensor_mutable(c) : NULL;
-    const bool wide = l->dtype == TAPER_F64;
+    const bool wide = l->dtype == TAPER_F64, fast = !wide && l->run->fast != NULL;
     if (l->kind == TAPER_RNN_GRU) {
         start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias);
-        TAPER_TRY(times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true));
+        TAPER_TRY(times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
+        if (fast) {
+            gru_cell_fast(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
+            return TAPER_OK;
+        }
         wide ? gru_cell_f64(rows, l->hidden, gates, (const void *)l->scratch, state)
              : gru_cell_f32(rows, l->hidden, gates, (const void *)l->scratch, state);
         return TAPER_OK;
     }
-    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true));
+    TAPER_TRY(times_weight(l->run, l->dtype, state, l->projected, 1, rows, l->weights->hidden, gates, true, l->kept));
     if (l->kind != TAPER_RNN_LSTM) {
         const bool relu = l->kind == TAPER_RNN_RELU;
         wide ? plain_cell_f64(relu, rows, l->hidden, gates, state)
@@ -140,9 +183,13 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
         return TAPER_OK;
     }
     void *fresh = l->weights->project != NULL ? l->scratch : state;
-    wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
+    if (fast) {
+        lstm_cell_fast(l->run, rows, l->hidden, gates, cell, fresh);
+    } else {
+        wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
+    }
     if (l->weights->project != NULL) {
-        return times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false);
+        return times_weight(l->run, l->dtype, fresh, l->hidden, 1, rows, l->weights->project, state, false, NULL);
     }
     return TAPER_OK;
 }
@@ -157,6 +204,8 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
                .dtype = (taper_dtype)x->dtype,
                .hidden = kind == TAPER_RNN_LSTM ? c->sizes[1] : h->sizes[1],
                .projected = h->sizes[1]};
+    taper_gemm_kept kept = {NULL, 0};
+    l.kept = steps->steps > 1 ? &kept : NULL;
     l.width = gate_count(kind) * l.hidden;
     const size_t item = taper_tensor_item(x);
     const int64_t batch = h->sizes[0];
@@ -180,7 +229,7 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
             add_row(l.dtype, gates, steps->rows, l.width, weights->hidden_bias);
         }
         status = times_weight(run, l.dtype, taper_tensor_data(x), x->strides[0], x->strides[1], steps->rows,
-                              weights->input, gates, true);
+                              weights->input, gates, true, NULL);
     }
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps && status == TAPER_OK; i++) {
@@ -196,6 +245,7 @@ taper_status taper_rnn_run(taper_run *run, taper_rnn_kind kind, const taper_rnn_
         }
         row += reverse ? 0 : active;
     }
+    taper_gemm_kept_free(run, &kept);
     taper_heap_free(run->heap, gates, gates != NULL ? gate_bytes : 0);
     taper_heap_free(run->heap, l.scratch, l.scratch != NULL ? scratch_bytes : 0);
     return status;

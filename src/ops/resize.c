@@ -3,6 +3,7 @@
 // give the size: plain ones give it (and the scales it came from), .vec ones give either the size or scale factors.
 #include "ops/resize.h"
 
+#include "ops/fast.h"
 #include "ops/kernels.h"
 #include "ops/pool.h"
 
@@ -26,6 +27,14 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
+// Few channels that fill no vectors are those of a segmentation's result, which must be contiguous in the end: it is made so
+// at once, although x is hidden NHWC.
+static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
+{
+    return call->run->fast != NULL && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
+           resize->mode == TAPER_RESIZE_LINEAR && x->sizes[1] < 256 && x->sizes[1] % 8 != 0 && taper_ret_target(call, 0) == NULL;
+}
+
 taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
     TAPER_TRY(check_input(call, x, resize));
@@ -34,7 +43,12 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     const bool follows = resize->spatial > 1 && mode != TAPER_RESIZE_CUBIC && mode != TAPER_RESIZE_CUBIC_AA;
     const taper_volume from = taper_volume_of(x, resize->spatial);
     taper_tensor *y;
-    TAPER_TRY(taper_volume_result(call, 0, x, dtype, resize->spatial, resize->size, follows, &y));
+    if (makes_planes(call, x, resize)) {
+        const int64_t sizes[4] = {x->sizes[0], x->sizes[1], resize->size[1], resize->size[2]};
+        TAPER_TRY(taper_ret_new(call, 0, dtype, 4, sizes, NULL, &y));
+    } else {
+        TAPER_TRY(taper_volume_result(call, 0, x, dtype, resize->spatial, resize->size, follows, &y));
+    }
     if (taper_tensor_numel(y) == 0) {
         return TAPER_OK;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of resizing. Channels-last images go as one plane whose elements are pixels. An input row, once
 // interpolated along the width, serves every output row that reads it.
+#include "ops/fast.h"
 #include "ops/resize.h"
 
 #include <math.h>
@@ -253,6 +254,9 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
+    if (f32 && call->run->fast != NULL && call->run->fast->bilinear(call->run, axes, x, in, y, out)) {
+        return TAPER_OK;
+    }
     float *rows = NULL;
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
     if (f32) {

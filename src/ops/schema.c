@@ -187,10 +187,48 @@ static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_typ
     }
 }
 
+// strtod obeys the host's locale, the list's numbers do not. The result is exact for what the list holds: few digits, small
+// exponents. *end is text when there is no number.
+static double read_number(const char *text, const char **end)
+{
+    const char *at = text + (*text == '-');
+    double digits = 0, power = 1;
+    if (strncmp(at, "inf", 3) == 0 || strncmp(at, "nan", 3) == 0) {
+        char *stop;
+        digits = strtod(text, &stop);
+        *end = stop;
+        return digits;
+    }
+    const char *first = at;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        digits = digits * 10 + (*at - '0');
+    }
+    if (at == first) {
+        *end = text;
+        return 0;
+    }
+    int exponent = 0;
+    if (*at == '.') {
+        for (at++; *at >= '0' && *at <= '9'; at++, exponent--) {
+            digits = digits * 10 + (*at - '0');
+        }
+    }
+    if (*at == 'e') {
+        char *stop;
+        exponent += (int)strtol(at + 1, &stop, 10);
+        at = stop;
+    }
+    for (int i = 0; i < (exponent < 0 ? -exponent : exponent) && i < 400; i++) {
+        power *= 10;
+    }
+    *end = at;
+    return (*text == '-' ? -1 : 1) * (exponent < 0 ? digits / power : digits * power);
+}
+
 static taper_status parse_number(parser *p, const taper_type *type, taper_val *value)
 {
-    char *end;
-    const double f = strtod(p->at, &end);
+    const char *end;
+    const double f = read_number(p->at, &end);
     if (end == p->at) {
         return bad(p, "a number was expected");
     }

@@ -91,6 +91,7 @@ list(APPEND TAPER_SOURCES
     src/ops/attention.c
     src/ops/attention_layer.c
     src/ops/attention_rows.c
+    src/ops/nested.c
     src/ops/conv.c
     src/ops/conv_args.c
     src/ops/conv_fold.c

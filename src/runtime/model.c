@@ -151,7 +151,7 @@ static void write_constant(void *user, taper_val value)
 
 static void fill_constants(const taper_function *function, taper_val *table)
 {
-    if (function->program.graph != NULL) {
+    if (function->program.graph != NULL && function->program.constant_count != 0) {
         constant_writer writer = {table + function->program.first_constant};
         taper_program_constants(&function->program, write_constant, &writer);
     }

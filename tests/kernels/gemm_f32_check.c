@@ -8,6 +8,16 @@
 #include "bench.h"
 #include "check.h"
 
+// What packing may use; the instruction sets' own are checked with the vector family.
+static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < columns; c++) {
+            y[c * y_stride + r] = x[r * x_stride + c];
+        }
+    }
+}
+
 typedef struct problem {
     size_t mr, nc, kc, ks;
     bool indirect, special;
@@ -103,7 +113,8 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
             }
         }
     }
-    const taper_gemm_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, p.weights, p.scale, p.bias};
+    const taper_gemm_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, p.weights, p.scale, p.bias,
+                                  check_below(2) == 0 ? NULL : transpose};
     const size_t count = taper_gemm_f32_packed_count(entry->nr, nc, ks, kc);
     float *packed = check_floats(count, place, entry->over_read);
     const size_t panels = (nc + entry->nr - 1) / entry->nr, middle = check_below(panels + 1);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs models as public apps have them (apps/) in PyTorch and in Taper and compares structure, values, dtypes, sizes and strides.
 
-  test_apps.py TAPER [--quick] [--filter TEXT] [--forms A,B] [--modes A,B] [--keep DIR] [--verbose]
+  test_apps.py TAPER [--quick] [--filter TEXT] [--forms A,B] [--modes A,B] [--keep DIR] [--write DIR] [--verbose]
 
 Every module is written in several forms: script, trace, flatbuffer, mobile (optimize_for_mobile), mobile_plain (with passes left
 out), frozen, and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
@@ -10,7 +10,6 @@ out), frozen, and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run o
 Taper. --quick: script and mobile, optimized, of every case. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib
-import io
 import json
 import os
 import subprocess
@@ -32,6 +31,7 @@ import oracle
 from case import stir
 
 torch.set_num_threads(1)
+torch._C._enable_mobile_interface_call_export()
 FILES = ("vision", "detection", "text", "speech", "program")
 MODES = {"default": [], "no-optimize": ["--no-optimize"], "reference": ["--reference"]}
 FORMS = ("script", "trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bc7", "bc6", "bc5", "bc4", "bc3")
@@ -42,7 +42,7 @@ def run_torch(module, calls):
     results = []
     torch.manual_seed(67280421310721)
     for method, args in calls:
-        args = oracle.clone(args)
+        args = plain(args)
         try:
             with torch.no_grad():
                 value = module(*args) if method == "forward" else module.run_method(method, *args) if hasattr(
@@ -51,25 +51,25 @@ def run_torch(module, calls):
             lines = [line for line in str(e).strip().split("\n") if line.strip()]
             results.append((None, lines[-1] if lines else type(e).__name__))
             break
-        results.append((oracle.clone(plain(value)), None))
+        results.append((plain(value, shown=True), None))
     return results
 
 
-def plain(value):
-    """Copies that keep strides; named tuples and objects as the CLI shows them."""
+def plain(value, shown=False):
+    """Copies that keep strides. shown: with the keys that JSON has."""
     if isinstance(value, torch.Tensor):
-        copy = torch.empty_strided(value.size(), value.stride(), dtype=value.dtype)
-        return copy.copy_(value.detach())
+        return value.new_empty(0).set_(value.detach().storage().clone(), value.storage_offset(), value.size(), value.stride())
     if isinstance(value, tuple):
-        return tuple(plain(v) for v in value)
+        return tuple(plain(v, shown) for v in value)
     if isinstance(value, list):
-        return [plain(v) for v in value]
+        return [plain(v, shown) for v in value]
     if isinstance(value, dict):
-        return {k: plain(v) for k, v in value.items()}
+        return {str(k) if shown else k: plain(v, shown) for k, v in value.items()}
     return value
 
 
-oracle.clone = lambda v, clone=oracle.clone: plain(v) if isinstance(v, (torch.Tensor, list, tuple, dict)) else clone(v)
+# Numbers that a model made of float32 values.
+oracle.same_number = lambda a, b, same=oracle.same_number: same(a, b, 1e-5)
 
 
 class Forms:
@@ -77,13 +77,20 @@ class Forms:
 
     def __init__(self, case, folder):
         self.case, self.folder = case, folder
-        torch.manual_seed(zlib.crc32(case.name.encode()))
-        self.module = stir(case.make()).eval()
-        self.script = torch.jit.script(self.module)
-        self.expected = run_torch(torch.jit.script(self.module).eval(), case.calls)
+        self.script = self.scripted()
+        self.expected = run_torch(self.scripted(), case.calls)
         raised = self.expected[-1][1]
         if raised and not raised.startswith("torch.jit.Error") and "Error" in raised and "raise" not in case.name:
             print(f"note: {case.name} raises in PyTorch: {raised}")
+
+    def module(self):
+        """Always the same, with parameters of its own: calls may change them."""
+        torch.manual_seed(zlib.crc32(self.case.name.encode()))
+        with torch.no_grad():
+            return stir(self.case.make()).eval()
+
+    def scripted(self):
+        return torch.jit.script(self.module()).eval()
 
     def path(self, form):
         return os.path.join(self.folder, f"{self.case.name}.{form}.ptl")
@@ -107,18 +114,18 @@ class Forms:
         if form == "trace":
             if not case.trace:
                 return None
-            traced = torch.jit.trace(self.module, case.calls[0][1], check_trace=False)
+            traced = torch.jit.trace(self.module(), case.calls[0][1], check_trace=False)
             return self.save(traced, form), run_torch(traced, case.calls)
         if form == "frozen":
             if not case.mobile or not hasattr(self.script, "forward"):
                 return None
-            frozen = torch.jit.freeze(torch.jit.script(self.module).eval(), preserved_attrs=case.preserve or None)
+            frozen = torch.jit.freeze(self.scripted(), preserved_attrs=case.preserve or None)
             return self.save(frozen, form), run_torch(frozen, case.calls)
         if form in ("mobile", "mobile_plain"):
             if not case.mobile:
                 return None
             blocked = {MobileOptimizerType.INSERT_FOLD_PREPACK_OPS, MobileOptimizerType.CONV_BN_FUSION} if form == "mobile_plain" else set()
-            optimized = optimize_for_mobile(torch.jit.script(self.module).eval(), blocked, preserved_methods=case.preserve or None)
+            optimized = optimize_for_mobile(self.scripted(), blocked, preserved_methods=case.preserve or None)
             path = self.save(optimized, form)
             return path, self.lite(path)
         if not case.backport:
@@ -189,6 +196,7 @@ def main():
     parser.add_argument("--forms")
     parser.add_argument("--modes")
     parser.add_argument("--keep", help="leave the models of failing cases here")
+    parser.add_argument("--write", help="leave every model here and do not run it")
     parser.add_argument("--verbose", action="store_true")
     a = parser.parse_args()
     forms = a.forms.split(",") if a.forms else ("script", "mobile") if a.quick else FORMS
@@ -214,6 +222,11 @@ def main():
                         unwritten.append(f"{case.name}.{form}: {(str(e).strip().splitlines() or [''])[-1][:120]}")
                         continue
                     if made is None:
+                        continue
+                    if a.write:
+                        os.makedirs(a.write, exist_ok=True)
+                        subprocess.run(["cp", made[0], a.write], check=True)
+                        passed += 1
                         continue
                     for mode in modes:
                         wrong = run_taper(a.taper, made[0], case.calls, made[1], case, MODES[mode], folder)

@@ -28,7 +28,7 @@ class Bench(ToolCase):
         self.call("bench", VALUES, "--method", "count", "--iter", 2)
         self.fails("bench", VALUES, "--input-dims", "1,x", says="--input-dims")
         self.fails("bench", VALUES, "--input-dims", "1000000,1000000,1000", says="--input-dims")
-        self.fails("bench", VALUES, "--profile", "-i", "x.npy", says="--profile")
+        self.assertIn("aten::mul.Scalar", self.call("bench", VALUES, "--profile", "-i", "x.npy", "-i", "3").stdout)
 
 
 class SpeedBenchmark(ToolCase):

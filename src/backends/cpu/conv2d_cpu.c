@@ -186,6 +186,15 @@ static taper_status run_path(taper_conv2d *job)
     return status;
 }
 
+// A channels-last result of one pixel or one channel is contiguous too; elementwise operators then answer with contiguous
+// strides unless they work in place. The operators of the fallback know which.
+static bool strides_depend_on_tail(const taper_conv2d *job)
+{
+    const taper_fusion *f = job->call->fusion;
+    return f != NULL && job->args.out_channels_last && (job->out_c == 1 || job->out_h * job->out_w == 1) &&
+           (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
+}
+
 taper_status taper_cpu_conv2d(taper_call *call);
 taper_status taper_cpu_conv2d(taper_call *call)
 {
@@ -196,7 +205,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return TAPER_DECLINED;
     }
     describe(&job);
-    if (!norm_is_plain(&job)) {
+    if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
     const bool hidden = !job.args.out_channels_last;

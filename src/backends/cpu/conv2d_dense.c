@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm), anything
 // else gathers a pointer per output pixel and tap (igemm). Output pixels are cut into strips of at most mr; weights that
-// exceed the L2 cache are taken in blocks of columns, each for all strips.
+// exceed the L2 cache are taken in blocks of columns, each for all strips. Groups of few channels are taken several at a
+// time, as one product whose weights are zero between them: the lanes are there anyway.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
@@ -14,6 +15,7 @@ typedef struct dense_plan {
     const taper_gemm_entry *entry;
     const float *packed;
     size_t group_floats; // of packed weights
+    size_t groups; // several of the convolution's may make one here
     size_t group_in, group_out;
     size_t taps, pixels; // of all images
     size_t strips, panels, panel_floats;
@@ -119,7 +121,7 @@ static void run_task(void *argument, size_t index)
             if (!plan->pointwise) {
                 gather_pointers(plan, first, count, pointers);
             }
-            for (size_t group = 0; group < plan->job->groups; group++) {
+            for (size_t group = 0; group < plan->groups; group++) {
                 run_strip(plan, first, count, group, panel, stop, pointers);
             }
         }
@@ -127,6 +129,44 @@ static void run_task(void *argument, size_t index)
 }
 
 // ---- preparation
+
+// Several groups in one pack: block-diagonal, one row of taps and inputs per column.
+static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias, float *packed)
+{
+    const taper_tensor *w = job->args.weight;
+    const size_t own_out = job->out_c / job->groups, own_in = job->in_c / job->groups, taps = job->kernel_h * job->kernel_w;
+    const size_t group_out = own_out * merged, group_in = own_in * merged, nr = entry->nr;
+    const size_t tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]);
+    const size_t count = taper_gemm_f32_packed_count(nr, group_out, taps, group_in), panel = (taps * group_in + 1) * nr;
+    memset(packed, 0, count * (job->groups / merged) * sizeof *packed);
+    for (size_t channel = 0; channel < job->out_c; channel++) {
+        const size_t n = channel % group_out;
+        float *column = packed + channel / group_out * count + n / nr * panel + n % nr;
+        const float *from = (const float *)taper_tensor_data(w) + channel * (size_t)w->strides[0];
+        const float scale = job->scale != NULL ? job->scale[channel] : 1.0f;
+        column[0] = bias != NULL ? bias[channel] : 0.0f;
+        for (size_t tap = 0; tap < taps; tap++) {
+            for (size_t k = 0; k < own_in; k++) {
+                column[(1 + tap * group_in + n / own_out * own_in + k) * nr] =
+                    from[tap * tap_stride + k * (size_t)w->strides[1]] * scale;
+            }
+        }
+    }
+}
+
+// How many groups to take at a time: as many as give a vector's worth of outputs.
+static size_t groups_to_merge(const taper_conv2d *job)
+{
+    enum { OUTPUTS = 16 };
+    const size_t group_out = job->out_c / job->groups;
+    size_t merged = 1;
+    for (size_t m = 2; m * group_out <= OUTPUTS && m <= job->groups; m++) {
+        if (job->groups % m == 0) {
+            merged = m;
+        }
+    }
+    return merged;
+}
 
 static void fill_weights(const taper_pack_request *request, void *data)
 {
@@ -136,6 +176,11 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups, taps = job->kernel_h * job->kernel_w;
     taper_conv2d_fold(job);
     const float *bias = job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+    const size_t merged = groups_to_merge(job);
+    if (merged > 1) {
+        fill_merged(job, entry, merged, bias, data);
+        return;
+    }
     const size_t count = taper_gemm_f32_packed_count(entry->nr, group_out, taps, group_in);
     for (size_t g = 0; g < job->groups; g++) {
         const taper_gemm_pack pack = {.n = group_out,
@@ -157,8 +202,8 @@ static void plan_tasks(dense_plan *plan, unsigned threads)
     const size_t panel_bytes = plan->panel_floats * sizeof(float);
     const size_t budget = taper_cpu_l2_bytes() / 2;
     plan->block_panels = plan->panels;
-    if (plan->panels * panel_bytes * plan->job->groups > budget) {
-        plan->block_panels = taper_max_size(1, budget / (panel_bytes * plan->job->groups));
+    if (plan->panels * panel_bytes * plan->groups > budget) {
+        plan->block_panels = taper_max_size(1, budget / (panel_bytes * plan->groups));
     }
     plan->row_tasks = plan->column_tasks = 1;
     if (threads > 1) {
@@ -176,16 +221,18 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     taper_call *call = job->call;
     taper_run *run = call->run;
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    const size_t merged = groups_to_merge(job);
     dense_plan plan = {.job = job,
                        .entry = entry,
-                       .group_in = job->in_c / job->groups,
-                       .group_out = job->out_c / job->groups,
+                       .groups = job->groups / merged,
+                       .group_in = job->in_c / job->groups * merged,
+                       .group_out = job->out_c / job->groups * merged,
                        .taps = job->kernel_h * job->kernel_w,
                        .pixels = job->batch * job->out_h * job->out_w};
     plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h && job->out_w == job->in_w &&
                      job->pad_top == 0 && job->pad_left == 0;
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
-    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS || plan.group_floats > SIZE_MAX / sizeof(float) / job->groups) {
+    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS || plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {
         return TAPER_DECLINED;
     }
     size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);
@@ -197,7 +244,7 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
     plan_tasks(&plan, taper_pool_threads(run->pool));
     run->kernel = entry->name;
-    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * plan.group_in);
+    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     const size_t zero_bytes = plan.group_in * sizeof(float);
     float *zero = taper_heap_alloc(run->heap, zero_bytes);
     if (zero == NULL) {
@@ -207,7 +254,7 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     plan.zero = zero;
     taper_pack_request request;
     taper_conv2d_pack_key(job, entry, &request);
-    request.bytes = plan.group_floats * job->groups * sizeof(float);
+    request.bytes = plan.group_floats * plan.groups * sizeof(float);
     request.fill = fill_weights;
     taper_pack pack;
     const taper_status status = taper_pack_get(call, &request, &pack);

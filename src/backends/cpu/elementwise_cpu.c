@@ -181,6 +181,7 @@ bool taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew
     } else if (walk->sides != 3 || !choose_binary(&job, op, args)) {
         return false;
     }
+    run->kernel = job.vector->name;
     if (walk->rank == 1) {
         taper_pool_range(run->pool, flat_range, &job, (size_t)walk->sizes[0], TAPER_CPU_GRAIN);
         return true;
@@ -207,8 +208,12 @@ static void activate_range(void *argument, size_t begin, size_t end)
     job->function(end - begin, job->x + begin, job->x + begin, relu);
 }
 
-void taper_cpu_activate(taper_run *run, bool gelu, size_t count, float *x)
+void taper_cpu_activate(taper_run *run, taper_fast_function function, size_t count, float *x)
 {
-    activate_job job = {taper_vector_f32_select(run->cpu)->unary[gelu ? TAPER_UNARY_GELU : TAPER_UNARY_CLAMP], x};
+    static const uint8_t kernels[] = {[TAPER_FAST_RELU] = TAPER_UNARY_CLAMP,
+                                      [TAPER_FAST_GELU] = TAPER_UNARY_GELU,
+                                      [TAPER_FAST_SIGMOID] = TAPER_UNARY_SIGMOID,
+                                      [TAPER_FAST_TANH] = TAPER_UNARY_TANH};
+    activate_job job = {taper_vector_f32_select(run->cpu)->unary[kernels[function]], x};
     taper_pool_range(run->pool, activate_range, &job, count, TAPER_CPU_GRAIN);
 }

@@ -11,4 +11,5 @@ const taper_fast taper_cpu_fast = {
     .activate = taper_cpu_activate,
     .channels = taper_cpu_channels,
     .planes = taper_cpu_planes,
+    .bilinear = taper_cpu_bilinear,
 };

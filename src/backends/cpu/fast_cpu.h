@@ -11,7 +11,7 @@ enum { TAPER_CPU_GRAIN = 16384 }; // floats worth a thread's while
 taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
 // elementwise_cpu.c
 bool taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew_args *args, const taper_ew_walk *walk);
-void taper_cpu_activate(taper_run *run, bool gelu, size_t count, float *x);
+void taper_cpu_activate(taper_run *run, taper_fast_function function, size_t count, float *x);
 // rows_cpu.c
 void taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y);
 void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
@@ -19,6 +19,9 @@ void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const 
 void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
                         const float *shift, float *y, size_t y_stride);
 void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift, float *y);
+// resize_cpu.c
+bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y,
+                        float *out);
 
 static inline size_t taper_cpu_grain(size_t floats_per_item)
 {

@@ -2,8 +2,11 @@
 // Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
 // kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
 // whole ones; with few they share the strips and panels of each. Rows of the left side must be contiguous, or are copied.
+// A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they lie.
 #include <math.h>
+#include <stdint.h>
 
+#include "backends/cpu/denormals.h"
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "platform/platform.h"
@@ -20,11 +23,12 @@ typedef struct product_job {
     size_t panels, panel_floats, strips, block_panels;
     size_t count, tasks;    // of matrices; of tasks that share them
     size_t turned_floats;   // of a copy of one left matrix; 0: none is needed
-    size_t scratch_floats;  // per task: packed right matrix, then the left one
-    float *scratch;
+    size_t scratch_floats;  // per task: packed right matrix unless all share one, then the left one
+    size_t turned_at;       // in a task's scratch
+    float *scratch, *target; // target: of packing by all threads
     bool shared, add;       // shared: all products have the same right matrix
     // of the matrix at hand, when the threads share one
-    const float *left, *packed;
+    const float *left, *right, *packed;
     size_t left_stride;
     float *result;
     size_t row_tasks, column_tasks;
@@ -80,6 +84,7 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
                      size_t strip_end, size_t panel_begin, size_t panel_end)
 {
     const size_t base = job->m / job->strips, extra = job->m % job->strips, nr = job->entry->nr;
+    const unsigned denormals = taper_denormals_off();
     for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
         const size_t stop = taper_min_size(panel + job->block_panels, panel_end);
         const size_t column = panel * nr, columns = taper_min_size(stop * nr, job->n) - column;
@@ -92,13 +97,14 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
                              job->c_row, &e);
         }
     }
+    taper_denormals_on(denormals);
 }
 
 static void run_matrices(void *argument, size_t task)
 {
     const product_job *job = argument;
     float *own = job->scratch + task * job->scratch_floats;
-    float *rows = job->shared ? own : own + job->panels * job->panel_floats;
+    float *rows = own + job->turned_at;
     const size_t begin = task * job->count / job->tasks, end = (task + 1) * job->count / job->tasks;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;
@@ -120,13 +126,13 @@ static void run_matrices(void *argument, size_t task)
 static void pack_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    pack_panels(job, job->b, begin, end, job->scratch);
+    pack_panels(job, job->b, begin, end, job->target);
 }
 
 static void turn_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    turn_rows(job, job->a, begin, end, job->scratch + job->panels * job->panel_floats);
+    turn_rows(job, job->a, begin, end, job->scratch + job->turned_at);
 }
 
 static void run_tiles(void *argument, size_t index)
@@ -158,14 +164,48 @@ static void run_in_turn(const taper_run *run, product_job *job, unsigned threads
         job->left_stride = job->a_row;
         if (job->turned_floats != 0) {
             taper_pool_range(run->pool, turn_range, job, job->m, taper_cpu_grain(job->k));
-            job->left = job->scratch + job->panels * job->panel_floats;
+            job->left = job->scratch + job->turned_at;
             job->left_stride = job->k;
         }
-        if (i == 0 || !job->shared) {
+        if (!job->shared) {
+            job->packed = job->target = job->scratch;
             taper_pool_range(run->pool, pack_range, job, job->panels, taper_cpu_grain(job->panel_floats));
-            job->packed = job->scratch;
         }
         taper_pool_each(run->pool, run_tiles, job, job->row_tasks * job->column_tasks);
+    }
+}
+
+// ---- few rows
+
+enum { FEW_ROWS = 6, DOT_GRAIN = 64 };
+
+static void dots_range(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    const unsigned denormals = taper_denormals_off();
+    for (size_t i = 0; i < job->m; i++) {
+        float *c = job->result + i * job->c_row + begin;
+        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column, job->b_column,
+                          job->add ? c : NULL, c, -INFINITY, INFINITY);
+    }
+    taper_denormals_on(denormals);
+}
+
+static bool are_dots(const taper_gemm *gemm)
+{
+    return gemm->m <= FEW_ROWS && gemm->b_row == 1 && gemm->b_column >= 0 && gemm->a_column == 1 && gemm->a_row >= 0 &&
+           gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
+}
+
+static void run_dots(const taper_run *run, product_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        int64_t at_a, at_b, at_c;
+        taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
+        job->left = job->a + at_a;
+        job->right = job->b + at_b;
+        job->result = job->c + at_c;
+        taper_pool_range(run->pool, dots_range, job, job->n, taper_max_size(DOT_GRAIN, taper_cpu_grain(job->m * job->k)));
     }
 }
 
@@ -179,12 +219,30 @@ static bool does(const taper_gemm *gemm)
     return gemm->m >= 4 && gemm->k >= 4 && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
 }
 
+// The right matrix that all products share, packed in *kept, where it may lie already.
+static bool pack_shared(const taper_run *run, product_job *job, size_t floats, taper_gemm_kept *kept)
+{
+    if (kept->data == NULL) {
+        kept->bytes = floats * sizeof(float);
+        kept->data = taper_heap_alloc(run->heap, kept->bytes);
+        if (kept->data == NULL) {
+            return false;
+        }
+        job->target = kept->data;
+        taper_pool_range(run->pool, pack_range, job, job->panels, taper_cpu_grain(job->panel_floats));
+    }
+    job->packed = kept->data;
+    return true;
+}
+
 taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
-    if (!does(gemm)) {
+    if (!are_dots(gemm) && !does(gemm)) {
         return TAPER_DECLINED;
     }
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    run->kernel = entry->name;
+    run->flops += 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k * (double)taper_gemm_batch_count(batch);
     product_job job = {.entry = entry,
                        .vector = taper_vector_f32_select(run->cpu),
                        .batch = batch,
@@ -202,6 +260,10 @@ taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_
                        .count = (size_t)taper_gemm_batch_count(batch),
                        .add = gemm->add,
                        .shared = true};
+    if (are_dots(gemm)) {
+        run_dots(run, &job);
+        return TAPER_OK;
+    }
     for (size_t d = 0; d < batch->rank; d++) {
         job.shared = job.shared && (batch->sizes[d] == 1 || batch->b[d] == 0);
     }
@@ -216,29 +278,30 @@ taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_
     job.block_panels = taper_max_size(1, taper_min_size(job.panels, budget / job.panel_floats));
     const unsigned threads = taper_pool_threads(run->pool);
     const bool apart = threads == 1 || job.count >= 2 * (size_t)threads;
-    const size_t shared_floats = apart && job.shared ? packed_floats : 0;
     job.tasks = !apart || threads == 1 ? 1 : taper_min_size(job.count, 4 * (size_t)threads);
-    size_t floats, bytes;
-    if (packed_floats == 0 || !taper_add_size(shared_floats != 0 ? 0 : packed_floats, job.turned_floats, &job.scratch_floats) ||
-        !taper_mul_size(job.scratch_floats, job.tasks, &floats) || !taper_add_size(floats, shared_floats, &floats) ||
-        !taper_mul_size(floats, sizeof(float), &bytes)) {
+    job.turned_at = job.shared ? 0 : packed_floats;
+    size_t bytes;
+    if (packed_floats == 0 || packed_floats > SIZE_MAX / sizeof(float) ||
+        !taper_add_size(job.turned_at, job.turned_floats, &job.scratch_floats) ||
+        !taper_mul_size(job.scratch_floats, job.tasks, &bytes) || !taper_mul_size(bytes, sizeof(float), &bytes)) {
         return TAPER_DECLINED;
     }
-    float *const block = taper_heap_alloc(run->heap, bytes);
-    if (block == NULL) {
+    taper_gemm_kept own = {NULL, 0}, *const kept = gemm->kept != NULL && job.count == 1 ? gemm->kept : &own;
+    if (job.shared && !pack_shared(run, &job, packed_floats, kept)) {
         return taper_fail_memory(run->error);
     }
-    job.scratch = block;
-    if (!apart) {
-        run_in_turn(run, &job, threads);
-    } else {
-        if (job.shared) {
-            taper_pool_range(run->pool, pack_range, &job, job.panels, taper_cpu_grain(job.panel_floats));
-            job.packed = block;
-            job.scratch = block + shared_floats;
-        }
-        taper_pool_each(run->pool, run_matrices, &job, job.tasks);
+    job.scratch = bytes != 0 ? taper_heap_alloc(run->heap, bytes) : NULL;
+    if (job.scratch == NULL && bytes != 0) {
+        taper_gemm_kept_free(run, &own);
+        return taper_fail_memory(run->error);
     }
-    taper_heap_free(run->heap, block, bytes);
+    float *const scratch = job.scratch;
+    if (apart) {
+        taper_pool_each(run->pool, run_matrices, &job, job.tasks);
+    } else {
+        run_in_turn(run, &job, threads);
+    }
+    taper_heap_free(run->heap, scratch, bytes);
+    taper_gemm_kept_free(run, &own);
     return TAPER_OK;
 }

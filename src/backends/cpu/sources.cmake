@@ -9,6 +9,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/elementwise_cpu.c
     src/backends/cpu/fast_cpu.c
     src/backends/cpu/matmul_cpu.c
+    src/backends/cpu/resize_cpu.c
     src/backends/cpu/rows_cpu.c
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c

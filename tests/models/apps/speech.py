@@ -1,1 +1,220 @@
-CASES = []
+# SPDX-License-Identifier: BSD-2-Clause
+"""Speech and signal models: conv1d stacks, streaming with kept state, CTC and transducer decoding."""
+from typing import Dict, List, Optional, Tuple
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+
+from case import Case, calls_of
+
+
+class ConvStack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Conv1d(1, 8, 10, 5, bias=False), nn.GroupNorm(4, 8), nn.GELU(), nn.Conv1d(8, 8, 3, 2), nn.GELU(),
+                                    nn.MaxPool1d(2), nn.Conv1d(8, 8, 3, padding=2, dilation=2, groups=8), nn.BatchNorm1d(8), nn.ReLU())
+        self.up = nn.ConvTranspose1d(8, 4, 4, 2, 1)
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        y = self.layers(x.unsqueeze(1))
+        return y, self.up(y).tanh()
+
+
+class Wav2Vec(nn.Module):
+    """Features, a positional convolution with weight norm, one layer of attention, CTC greedy decoding to text."""
+
+    def __init__(self):
+        super().__init__()
+        self.feature = nn.Sequential(nn.Conv1d(1, 12, 8, 4, bias=False), nn.GELU(), nn.Conv1d(12, 12, 3, 2, bias=False), nn.GELU())
+        self.norm = nn.LayerNorm(12)
+        self.pos = nn.Conv1d(12, 12, 4, padding=2, groups=3)
+        self.attn = nn.TransformerEncoderLayer(12, 2, 24, batch_first=True)
+        self.aux = nn.Linear(12, 6)
+        self.labels: List[str] = ["-", "|", "E", "T", "A", "O"]
+
+    def forward(self, waveform: Tensor) -> str:
+        x = F.layer_norm(waveform, waveform.shape[-1:])
+        x = self.norm(self.feature(x.unsqueeze(1)).transpose(1, 2))
+        p = self.pos(x.transpose(1, 2))[:, :, :-1]
+        x = x + F.gelu(p).transpose(1, 2)
+        emission = self.aux(self.attn(x)) * 5.0
+        index = torch.unique_consecutive(emission[0].argmax(-1))
+        text = ""
+        for i in index:
+            label = int(i)
+            if label != 0:
+                text += self.labels[label]
+        return text.replace("|", " ")
+
+
+class Ctc(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(5, 16), nn.Hardtanh(0.0, 20.0, inplace=True), nn.Linear(16, 7))
+
+    def forward(self, feats: Tensor, lengths: Optional[Tensor] = None) -> Tuple[List[List[int]], List[str], Tensor]:
+        y = self.net(feats).log_softmax(-1)
+        best = y.argmax(-1)
+        ids: List[List[int]] = []
+        texts: List[str] = []
+        for b in range(best.size(0)):
+            n = best.size(1) if lengths is None else int(lengths[b])
+            last = -1
+            out: List[int] = []
+            for t in range(n):
+                k = int(best[b, t])
+                if k != last and k != 0:
+                    out.append(k)
+                last = k
+            ids.append(out)
+            texts.append(" ".join([chr(96 + k) for k in out]))
+        return ids, texts, y.max(-1)[0].sum(1)
+
+
+class Streaming(nn.Module):
+    """A streaming recognizer: left context and hidden state live in attributes."""
+    hidden: Optional[Tuple[Tensor, Tensor]]
+    cache: Dict[str, Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv1d(4, 6, 3)
+        self.rnn = nn.LSTM(6, 5, 2)
+        self.out = nn.Linear(5, 4)
+        self.register_buffer("context", torch.zeros(1, 4, 2))
+        self.hidden = None
+        self.frames: int = 0
+        self.cache = {}
+
+    def forward(self, chunk: Tensor) -> Tuple[Tensor, int]:
+        x = torch.cat([self.context, chunk], 2)
+        self.context = x[:, :, -2:]
+        y = F.relu(self.conv(x)).permute(2, 0, 1)
+        y, hidden = self.rnn(y, self.hidden)
+        self.hidden = hidden
+        self.frames += int(chunk.size(2))
+        self.cache["last"] = y[-1]
+        if "sum" in self.cache:
+            self.cache["sum"] += y.sum(0)
+        else:
+            self.cache["sum"] = y.sum(0)
+        return self.out(y), self.frames
+
+    @torch.jit.export
+    def reset(self) -> None:
+        self.hidden = None
+        self.frames = 0
+        self.context.zero_()
+        self.cache.clear()
+
+    @torch.jit.export
+    def get_cache(self) -> Dict[str, Tensor]:
+        return self.cache
+
+
+class BufferStream(nn.Module):
+    """State changed in place: copy_, add_, roll, a ring buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ring", torch.zeros(4, 3))
+        self.register_buffer("mean", torch.zeros(3))
+        self.register_buffer("count", torch.tensor(0))
+        self.fc = nn.Linear(12, 2)
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+        i = int(self.count.item()) % 4
+        self.ring[i].copy_(x)
+        self.count += 1
+        self.mean.mul_(0.9).add_(x, alpha=0.1)
+        return self.fc(self.ring.flatten()), self.mean.clone(), self.ring
+
+    @torch.jit.export
+    def shift(self, n: int) -> Tensor:
+        self.ring.copy_(torch.roll(self.ring, n, 0))
+        return self.ring.sum(1)
+
+
+class Transducer(nn.Module):
+    """A joiner and a predictor; greedy search with at most two symbols a frame, state handed in and out."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(6, 4)
+        self.pred = nn.LSTMCell(4, 4)
+        self.join_enc, self.join_pred, self.out = nn.Linear(5, 6), nn.Linear(4, 6, bias=False), nn.Linear(6, 6)
+
+    def forward(self, enc: Tensor, state: Optional[List[Tensor]] = None) -> Tuple[List[int], List[Tensor]]:
+        if state is None:
+            state = [torch.zeros(1, 4), torch.zeros(1, 4)]
+        tokens: List[int] = []
+        g, c = state[0], state[1]
+        for t in range(enc.size(0)):
+            symbols = 0
+            while symbols < 2:
+                y = self.out(torch.tanh(self.join_enc(enc[t:t + 1]) + self.join_pred(g)))
+                k = int(y.argmax(1).item())
+                if k == 0:
+                    break
+                tokens.append(k)
+                g, c = self.pred(self.emb(torch.tensor([k])), (g, c))
+                symbols += 1
+        return tokens, [g, c]
+
+
+class KeywordSpotter(nn.Module):
+    """Depthwise separable convolutions over a spectrogram, smoothing over calls."""
+    smoothed: Optional[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Conv2d(1, 8, (10, 4), (2, 2), (5, 1)), nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 3, padding=1, groups=8),
+                                 nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 1), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(1),
+                                 nn.Flatten(), nn.Linear(8, 4))
+        self.smoothed = None
+
+    def forward(self, x: Tensor) -> Tensor:
+        p = self.net(x).softmax(1)
+        old = self.smoothed
+        if old is not None:
+            p = p * 0.3 + old * 0.7
+        self.smoothed = p
+        return p
+
+
+class SlidingCmvn(nn.Module):
+    """Frames by unfold, windows, log energies, cumulative statistics."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(8, periodic=False))
+        self.register_buffer("bank", torch.rand(5, 4))
+
+    def forward(self, wave: Tensor) -> Tensor:
+        f = wave.unfold(-1, 8, 4) * self.window
+        f = f - f.mean(-1, keepdim=True)
+        e = (f.view(f.size(0), 4, 2).pow(2).sum(-1) @ self.bank.t()).clamp_min(1e-5).log()
+        n = torch.arange(1, e.size(0) + 1).unsqueeze(1)
+        mean = e.cumsum(0) / n
+        var = (e ** 2).cumsum(0) / n - mean ** 2
+        return F.pad((e - mean) / (var.clamp(min=0) + 0.1).sqrt(), (1, 1, 0, 2), value=-1.0)
+
+
+STREAM = [("forward", (torch.randn(1, 4, 5),)), ("forward", (torch.randn(1, 4, 3),)), ("get_cache", ()), ("forward", (torch.randn(1, 4, 5),)),
+          ("forward", (torch.randn(1, 4, 5),)), ("get_cache", ()), ("reset", ()), ("forward", (torch.randn(1, 4, 5),)), ("get_cache", ())]
+RING = [("forward", (torch.randn(3),))] * 2 + [("shift", (1,)), ("forward", (torch.randn(3),)), ("shift", (-2,)), ("forward", (torch.randn(3),))] * 2
+SPOT = [("forward", (torch.randn(1, 1, 20, 8),)), ("forward", (torch.randn(1, 1, 24, 8),)), ("forward", (torch.randn(1, 1, 20, 8),)),
+        ("forward", (torch.randn(1, 1, 20, 8),))]
+
+CASES = [
+    Case("conv_stack", ConvStack, calls_of((torch.randn(1, 120),), (torch.randn(2, 200),)), trace=True),
+    Case("wav2vec", Wav2Vec, calls_of((torch.randn(1, 200),), (torch.randn(1, 300),))),
+    Case("ctc", Ctc, calls_of((torch.randn(2, 9, 5), torch.tensor([9, 4])), (torch.randn(1, 14, 5), None))),
+    Case("streaming", Streaming, STREAM, mobile=False),
+    Case("buffer_stream", BufferStream, RING, preserve=("shift",)),
+    Case("transducer", Transducer, calls_of((torch.randn(5, 5), None), (torch.randn(3, 5), [torch.randn(1, 4), torch.randn(1, 4)]))),
+    Case("keyword", KeywordSpotter, SPOT, mobile=False),
+    Case("cmvn", SlidingCmvn, calls_of((torch.randn(60),), (torch.randn(33),)), trace=True),
+]

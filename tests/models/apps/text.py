@@ -1,1 +1,360 @@
-CASES = []
+# SPDX-License-Identifier: BSD-2-Clause
+"""Text models: classifiers, recurrent and attention sequence models, transformers, question answering."""
+import math
+from typing import Dict, List, Optional, Tuple
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from case import Case, calls_of
+
+
+class BagClassifier(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bag = nn.EmbeddingBag(50, 8, mode="mean")
+        self.sum = nn.EmbeddingBag(50, 8, mode="sum", padding_idx=0)
+        self.fc = nn.Linear(16, 4)
+
+    def forward(self, text: Tensor, offsets: Tensor) -> Tensor:
+        return self.fc(torch.cat([self.bag(text, offsets), self.sum(text, offsets)], 1))
+
+
+class ByteClassifier(nn.Module):
+    """As the text demo: bytes of a string in, scores out, the labels from a method."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(256, 12)
+        self.lstm = nn.LSTM(12, 8, 2, bidirectional=True)
+        self.fc = nn.Linear(16, 3)
+        self.labels: List[str] = ["sports", "news", "\u00fcber"]
+
+    def forward(self, data: Tensor) -> Tensor:
+        x = self.embedding(data.long()).unsqueeze(1)
+        out, (h, c) = self.lstm(x)
+        return F.softmax(self.fc(torch.cat([h[-2], h[-1]], 1)), dim=1)
+
+    @torch.jit.export
+    def get_classes(self) -> List[str]:
+        return self.labels
+
+    @torch.jit.export
+    def top(self, data: Tensor, k: int = 2) -> List[Tuple[str, float]]:
+        values, index = self.forward(data)[0].topk(k)
+        out: List[Tuple[str, float]] = []
+        for i in range(k):
+            out.append((self.labels[int(index[i])], float(int(float(values[i]) * 1000))))
+        return out
+
+
+class GruTagger(nn.Module):
+    """Hidden state in and out; batch first, several layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(30, 6, padding_idx=0)
+        self.gru = nn.GRU(6, 5, num_layers=3, batch_first=True, dropout=0.3)
+        self.bi = nn.GRU(5, 4, bidirectional=True, bias=False)
+        self.fc = nn.Linear(8, 7)
+
+    def forward(self, tokens: Tensor, hidden: Optional[Tensor] = None) -> Tuple[Tensor, Tensor]:
+        y, h = self.gru(self.emb(tokens), hidden)
+        z, _ = self.bi(y.transpose(0, 1))
+        return self.fc(z).transpose(0, 1), h
+
+
+class PackedLstm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 5, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(10, 2)
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tuple[Tensor, Tensor]:
+        packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        out, _ = self.lstm(packed)
+        y, n = pad_packed_sequence(out, batch_first=True)
+        return self.head(y), n
+
+
+class StatefulLm(nn.Module):
+    """A language model that keeps its hidden state between calls."""
+
+    history: List[int]
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(20, 6)
+        self.cell = nn.LSTMCell(6, 5)
+        self.out = nn.Linear(5, 20)
+        self.state: Tuple[Tensor, Tensor] = (torch.zeros(1, 5), torch.zeros(1, 5))
+        self.steps: int = 0
+        self.history = []
+
+    def forward(self, token: int) -> Tensor:
+        h, c = self.cell(self.emb(torch.tensor([token])), self.state)
+        self.state = (h, c)
+        self.steps += 1
+        self.history.append(token)
+        return F.log_softmax(self.out(h), 1)
+
+    @torch.jit.export
+    def reset(self) -> int:
+        n = self.steps
+        self.state = (torch.zeros(1, 5), torch.zeros(1, 5))
+        self.steps = 0
+        self.history.clear()
+        return n
+
+    @torch.jit.export
+    def get_state(self) -> Tuple[Tensor, Tensor, List[int]]:
+        return self.state[0], self.state[1], self.history
+
+    @torch.jit.export
+    def generate(self, token: int, most: int) -> List[int]:
+        out: List[int] = []
+        while len(out) < most:
+            token = int(self.forward(token).argmax(1).item())
+            if token == 3:
+                break
+            out.append(token)
+        return out
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(25, 8)
+        self.gru = nn.GRU(8, 8)
+
+    def forward(self, token: Tensor, hidden: Tensor) -> Tuple[Tensor, Tensor]:
+        return self.gru(self.emb(token).view(1, 1, -1), hidden)
+
+
+class AttnDecoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(25, 8)
+        self.attn, self.combine, self.out = nn.Linear(16, 10), nn.Linear(16, 8), nn.Linear(8, 25)
+        self.gru = nn.GRU(8, 8)
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, token: Tensor, hidden: Tensor, encoded: Tensor):
+        e = self.dropout(self.emb(token).view(1, 1, -1))
+        w = F.softmax(self.attn(torch.cat((e[0], hidden[0]), 1)), dim=1)
+        applied = torch.bmm(w.unsqueeze(0), encoded.unsqueeze(0))
+        y = F.relu(self.combine(torch.cat((e[0], applied[0]), 1)).unsqueeze(0))
+        y, hidden = self.gru(y, hidden)
+        return F.log_softmax(self.out(y[0]), dim=1), hidden, w
+
+
+class Seq2Seq(nn.Module):
+    """The translation demo: greedy decoding in a while loop."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.decoder = Encoder(), AttnDecoder()
+
+    def forward(self, tokens: Tensor) -> Tuple[Tensor, Tensor]:
+        hidden = torch.zeros(1, 1, 8)
+        encoded = torch.zeros(10, 8)
+        for i in range(min(tokens.size(0), 10)):
+            out, hidden = self.encoder(tokens[i], hidden)
+            encoded[i] += out[0, 0]
+        token = torch.tensor([[0]])
+        words: List[Tensor] = []
+        maps = torch.zeros(10, 10)
+        step = 0
+        done = False
+        while step < 10 and not done:
+            y, hidden, w = self.decoder(token, hidden, encoded)
+            maps[step] = w.data[0]
+            top = y.topk(1)[1]
+            if int(top.item()) == 1:
+                done = True
+            else:
+                words.append(top.squeeze())
+                token = top.detach()
+            step += 1
+        result = torch.stack(words) if len(words) > 0 else torch.zeros(0, dtype=torch.long)
+        return result, maps[:step]
+
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, d, n=64):
+        super().__init__()
+        pe = torch.zeros(n, d)
+        p = torch.arange(n).unsqueeze(1)
+        div = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
+        pe[:, 0::2], pe[:, 1::2] = torch.sin(p * div), torch.cos(p * div)
+        self.register_buffer("pe", pe.unsqueeze(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.pe[:x.size(0)]
+
+
+class Lm(nn.Module):
+    """nn.TransformerEncoder with a causal mask made in the model."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(40, 16)
+        self.pos = PositionalEncoding(16)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 32, activation="gelu"), 2)
+        self.out = nn.Linear(16, 40)
+
+    def forward(self, src: Tensor) -> Tensor:
+        n = src.size(0)
+        mask = torch.triu(torch.ones(n, n) * float("-inf"), diagonal=1)
+        return self.out(self.encoder(self.pos(self.emb(src) * math.sqrt(16.0)), mask))
+
+
+class PaddedEncoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(12, 3, 20, batch_first=True, norm_first=True)
+
+    def forward(self, x: Tensor, padding: Optional[Tensor] = None) -> Tensor:
+        return self.layer(x, None, padding)
+
+
+class NestedEncoder(nn.Module):
+    """nn.TransformerEncoder with a padding mask: nested tensors inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 20, batch_first=True), 2)
+
+    def forward(self, x: Tensor, padding: Optional[Tensor] = None) -> Tensor:
+        return self.encoder(x, None, padding)
+
+
+class Translator(nn.Module):
+    """nn.TransformerDecoder with memory and masks, decoded step by step."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(12, 8)
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 16), 2, nn.LayerNorm(8))
+        self.out = nn.Linear(8, 12)
+
+    def forward(self, memory: Tensor, most: int) -> Tuple[List[int], Tensor]:
+        tokens = torch.zeros(1, 1, dtype=torch.long)
+        logits = torch.zeros(1, 12)
+        for _ in range(most):
+            n = tokens.size(0)
+            mask = torch.full((n, n), float("-inf")).triu(1)
+            y = self.decoder(self.emb(tokens), memory, tgt_mask=mask)
+            logits = self.out(y[-1])
+            token = logits.argmax(-1)
+            tokens = torch.cat([tokens, token.unsqueeze(0)], 0)
+            if int(token[0]) == 11:
+                break
+        ids: List[int] = tokens.flatten().tolist()
+        return ids, logits
+
+
+class Bert(nn.Module):
+    """A BERT layer from basic operators, span answer out, as the question answering demo."""
+
+    def __init__(self, dim=16, heads=4):
+        super().__init__()
+        self.word, self.position, self.kind = nn.Embedding(60, dim, padding_idx=0), nn.Embedding(32, dim), nn.Embedding(2, dim)
+        self.register_buffer("position_ids", torch.arange(32).expand((1, -1)))
+        self.norm0, self.norm1, self.norm2 = nn.LayerNorm(dim, eps=1e-12), nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.q, self.k, self.v, self.o = (nn.Linear(dim, dim) for _ in range(4))
+        self.up, self.down, self.span = nn.Linear(dim, 32), nn.Linear(32, dim), nn.Linear(dim, 2)
+        self.heads = heads
+
+    def shape(self, x: Tensor) -> Tensor:
+        return x.view(x.size(0), -1, self.heads, x.size(-1) // self.heads).permute(0, 2, 1, 3)
+
+    def forward(self, ids: Tensor, mask: Optional[Tensor] = None, kinds: Optional[Tensor] = None) -> Dict[str, Tensor]:
+        if mask is None:
+            mask = torch.ones_like(ids)
+        if kinds is None:
+            kinds = torch.zeros_like(ids)
+        x = self.word(ids) + self.position(self.position_ids[:, :ids.size(1)]) + self.kind(kinds)
+        x = self.norm0(x)
+        extended = (1.0 - mask[:, None, None, :].to(x.dtype)) * -10000.0
+        q, k, v = self.shape(self.q(x)), self.shape(self.k(x)), self.shape(self.v(x))
+        scores = torch.matmul(q, k.transpose(-1, -2)) / math.sqrt(float(q.size(-1))) + extended
+        c = torch.matmul(F.softmax(scores, dim=-1), v).permute(0, 2, 1, 3).contiguous()
+        c = c.view(c.size()[:-2] + [x.size(-1)])
+        x = self.norm1(self.o(c) + x)
+        x = self.norm2(self.down(F.gelu(self.up(x))) + x)
+        start, end = self.span(x).split(1, dim=-1)
+        return {"start_logits": start.squeeze(-1).contiguous(), "end_logits": end.squeeze(-1)}
+
+
+class Beam(nn.Module):
+    """Beam search kept in lists of tuples."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(9, 9)
+
+    def forward(self, start: int, width: int = 2, steps: int = 4) -> List[Tuple[List[int], float]]:
+        beams: List[Tuple[List[int], float]] = [([start], 0.0)]
+        for _ in range(steps):
+            grown: List[Tuple[List[int], float]] = []
+            for seq, score in beams:
+                if seq[-1] == 8:
+                    grown.append((seq, score))
+                    continue
+                p = F.log_softmax(self.table(torch.tensor(seq[-1])) * 3.0, 0)
+                values, index = p.topk(width)
+                for j in range(width):
+                    grown.append((seq + [int(index[j])], score + float(values[j])))
+            keys = torch.tensor([b[1] for b in grown])
+            order: List[int] = keys.argsort(descending=True)[:width].tolist()
+            beams = [grown[i] for i in order]
+        return beams
+
+
+class Attention(nn.Module):
+    """nn.MultiheadAttention over other keys and values, weights out."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.MultiheadAttention(8, 2, add_zero_attn=True)
+        self.b = nn.MultiheadAttention(8, 4, batch_first=True)
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tuple[Tensor, Optional[Tensor], Tensor]:
+        x, w = self.a(q, k, v)
+        y, _ = self.b(x, x, x, need_weights=False)
+        return x, w, y
+
+
+def tokens(*shape, high=20):
+    return torch.randint(1, high, shape, generator=torch.Generator().manual_seed(sum(shape) + high))
+
+
+LM = [("forward", (4,)), ("forward", (7,)), ("get_state", ()), ("generate", (2, 6)), ("get_state", ()), ("reset", ()), ("forward", (4,)),
+      ("get_state", ())]
+BYTES = [("forward", (torch.tensor(list(b"hello"), dtype=torch.uint8),)), ("get_classes", ()),
+         ("forward", (torch.tensor(list(b"a much longer text"), dtype=torch.uint8),)),
+         ("top", (torch.tensor(list(b"world"), dtype=torch.uint8),)), ("forward", (torch.tensor(list(b"hello"), dtype=torch.uint8),))]
+PADDING = torch.tensor([[False, False, True, True, True], [False, False, False, False, True]])
+BERT = [("forward", (tokens(1, 7),)), ("forward", (tokens(2, 5), torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]))),
+        ("forward", (tokens(1, 7), None, torch.tensor([[0, 0, 0, 1, 1, 1, 1]]))), ("forward", (tokens(1, 7),))]
+
+CASES = [
+    Case("bag", BagClassifier, calls_of((tokens(9), torch.tensor([0, 4])), (tokens(14), torch.tensor([0, 1, 1, 10])))),
+    Case("bytes", ByteClassifier, BYTES, preserve=("get_classes", "top", "labels"), no_schema=False),
+    Case("gru_tagger", GruTagger, calls_of((tokens(2, 5), None), (tokens(1, 9), torch.randn(3, 1, 5))), no_schema=True),
+    Case("packed_lstm", PackedLstm, calls_of((torch.randn(3, 6, 4), torch.tensor([6, 2, 4])), (torch.randn(2, 3, 4), torch.tensor([1, 3])))),
+    Case("stateful_lm", StatefulLm, LM, mobile=False),
+    Case("seq2seq", Seq2Seq, calls_of((tokens(6),), (tokens(11),))),
+    Case("lm", Lm, calls_of((tokens(6, 1),), (tokens(4, 2),))),
+    Case("padded_encoder", PaddedEncoder, calls_of((torch.randn(2, 5, 12), PADDING), (torch.randn(1, 7, 12), None))),
+    Case("nested_encoder", NestedEncoder, calls_of((torch.randn(2, 5, 12), PADDING), (torch.randn(1, 7, 12), None))),
+    Case("translator", Translator, calls_of((torch.randn(4, 1, 8), 6), (torch.randn(2, 1, 8), 3))),
+    Case("bert", Bert, BERT, no_schema=False),
+    Case("beam", Beam, [("forward", (0,)), ("forward", (5, 3)), ("forward", (0, 2, 7))], no_schema=False),
+    Case("attention", Attention, calls_of((torch.randn(3, 2, 8), torch.randn(5, 2, 8), torch.randn(5, 2, 8)),
+                                          (torch.randn(1, 1, 8), torch.randn(2, 1, 8), torch.randn(2, 1, 8)))),
+]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sorting and names looked up by bisection: no file can make these slow, as chosen names can make a hash table.
-#ifndef TAPER_FORMAT_SORT_H
-#define TAPER_FORMAT_SORT_H
+#ifndef TAPER_FORMAT_NAME_SORT_H
+#define TAPER_FORMAT_NAME_SORT_H
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "format/sort.h"
+#include "format/name_sort.h"
 
 #include <string.h>
 

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes the seeds of fuzz_flatbuffer to corpus/flatbuffer, and those of fuzz_image, fuzz_npy, fuzz_json and fuzz_program that are made by
+hand, beside this file. Everything is made here, without PyTorch, and comes out the same every time. Models that PyTorch wrote, in
+tests/unit/data/flatbuffer, are further seeds of fuzz_flatbuffer and fuzz_program."""
+import pathlib
+import struct
+import zlib
+
+CORPUS = pathlib.Path(__file__).parent / "corpus"
+
+
+def write(kind, name, data):
+    folder = CORPUS / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(data)
+
+
+# ---- flatbuffers, written front to back: what a table refers to follows it
+
+class Buffer:
+    def __init__(self):
+        self.data = bytearray(8)
+
+    def align(self, n=8):
+        self.data += bytes(-len(self.data) % n)
+
+    def put(self, obj):
+        """The position of an object: a Table, bytes (a struct), a str, or a list of numbers (u32), bytes or objects."""
+        self.align()
+        if isinstance(obj, Table):
+            return obj.put(self)
+        at = len(self.data)
+        if isinstance(obj, Struct):
+            self.data += obj.data
+        elif isinstance(obj, (str, bytes)):
+            raw = obj.encode() if isinstance(obj, str) else obj
+            self.data += struct.pack("<I", len(raw)) + raw + b"\0"
+        elif isinstance(obj, Numbers):
+            self.data += struct.pack("<I", len(obj.items)) + b"".join(struct.pack("<" + obj.form, i) for i in obj.items)
+        else:
+            self.data += struct.pack("<I", len(obj)) + bytes(4 * len(obj))
+            for i, item in enumerate(obj):
+                place = at + 4 + 4 * i
+                self.data[place:place + 4] = struct.pack("<I", self.put(item) - place)
+        return at
+
+    def finish(self, root):
+        self.data[0:4] = struct.pack("<I", self.put(root))
+        self.data[4:8] = b"PTMF"
+        return bytes(self.data)
+
+
+class Struct:
+    def __init__(self, form, *values):
+        self.data = struct.pack("<" + form, *values)
+
+
+class Numbers:
+    def __init__(self, form, items):
+        self.form, self.items = form, items
+
+
+class Table:
+    """Fields by slot: (format, number), or an object that is referred to."""
+
+    def __init__(self, *fields):
+        self.fields = fields
+
+    def put(self, buffer):
+        vtable, table, references = [], bytearray(4), []
+        for field in self.fields:
+            if field is None:
+                vtable.append(0)
+                continue
+            reference = not isinstance(field, tuple)
+            raw = bytes(4) if reference else struct.pack("<" + field[0], field[1])
+            table += bytes(-len(table) % len(raw))
+            vtable.append(len(table))
+            if reference:
+                references.append((len(table), field))
+            table += raw
+        start = len(buffer.data)
+        buffer.data += struct.pack("<HH", 4 + 2 * len(vtable), len(table)) + b"".join(struct.pack("<H", v) for v in vtable)
+        buffer.align()
+        at = len(buffer.data)
+        table[0:4] = struct.pack("<i", at - start)
+        buffer.data += table
+        for place, field in references:
+            target = buffer.put(field)
+            buffer.data[at + place:at + place + 4] = struct.pack("<I", target - at - place)
+        return at
+
+
+def u32(n):
+    return ("I", n)
+
+
+def i32(n):
+    return ("i", n)
+
+
+def i8(n):
+    return ("B", n)
+
+
+def ivalue(kind, obj):
+    return Table(i8(kind), obj)
+
+
+NONE = Table(i8(0))
+
+
+def integer(n):
+    return ivalue(1, Struct("q", n))
+
+
+def double(x):
+    return ivalue(3, Struct("d", x))
+
+
+def string(s):
+    return ivalue(6, Table(s))
+
+
+def indexes(*items):
+    return Numbers("I", items)
+
+
+def tensor(storage, dtype, offset, sizes, strides, quantized=None):
+    return Table(u32(storage), i8(dtype), i32(offset), Numbers("i", sizes), Numbers("i", strides), i8(0), quantized)
+
+
+def instruction(op, x=0, n=0):
+    return struct.pack("<BxHi", op, n, x)
+
+
+def function(name, instructions, operators=(), constants=(), types=(), registers=4, arguments=None, returns=()):
+    code = [struct.unpack("<q", i)[0] for i in instructions]
+    schema = None if arguments is None else Table([Table(n, t, u32(d)) for n, t, d in arguments], [Table("", t, u32(0)) for t in returns])
+    return ivalue(16, Table(name, Numbers("q", code), [Table(n, o, i32(k)) for n, o, k in operators], indexes(*constants), list(types),
+                            i32(registers), schema, Table(Numbers("q", [1, -1])), u32(0)))
+
+
+def module(ivalues, root, types, storages=(), versions=(9, 3), mobile=0, extras=()):
+    return Buffer().finish(Table(u32(versions[0]), [Table(n, c) for n, c in extras], indexes(), u32(root), list(ivalues), i32(len(storages)),
+                                 [Table(s) for s in storages], list(types), [], indexes(), u32(versions[1]), u32(mobile)))
+
+
+def net(*attributes):
+    return Table("__torch__.Net", i8(1), list(attributes))
+
+
+STATEFUL = Table("__torch__.S", i8(3), [])
+NATIVE = Table("__torch__.torch.classes.xnnpack.LinearOpContext", i8(2), [])
+
+
+def obj(kind, state=0, attributes=(), setstate=0):
+    return ivalue(10, Table(u32(kind), u32(state), indexes(*attributes), u32(setstate)))
+
+
+def with_value(*values, **keywords):
+    """The values from index 1 on; the last is the attribute of the root."""
+    return module([NONE, *values, obj(0, 0, [len(values)])], len(values) + 1, [net("a"), STATEFUL, NATIVE], **keywords)
+
+
+STORAGE = struct.pack("<8f", *range(8))
+RET, STOREN, LOAD, MOVE, LOADC, OP, JF, JMP, LOOP, GET_ATTR, SET_ATTR, DROPR = 12, 4, 2, 3, 8, 0, 9, 10, 11, 21, 22, 7
+ADD = ("aten::add", "Tensor", 2)
+
+
+def flatbuffers():
+    def w(name, data):
+        write("flatbuffer", name, data)
+
+    w("none", with_value(NONE))
+    w("numbers", with_value(integer(-5), double(0.5), ivalue(2, Struct("B", 1)), ivalue(4, Struct("dd", 1, 2)),
+                            ivalue(8, Table(indexes(1, 2, 3, 4)))))
+    w("string", with_value(string("text")))
+    w("lists", with_value(ivalue(11, Table(Numbers("q", [1, 2]))), ivalue(12, Table(Numbers("d", [0.5]))), ivalue(13, Table(Numbers("B", [1, 0]))),
+                          string("a"), ivalue(7, Table(indexes(4, 4), "List[str]")), ivalue(8, Table(indexes(1, 2, 3, 5)))))
+    w("dict", with_value(string("k"), integer(1), ivalue(9, Table(indexes(1), indexes(2), "Dict[str, int]"))))
+    w("dict_type", with_value(string("k"), integer(1), ivalue(9, Table(indexes(1), indexes(2), "Dict[int, int]"))))
+    w("dict_uneven", with_value(string("k"), integer(1), ivalue(9, Table(indexes(1, 1), indexes(2), "Dict[str, int]"))))
+    w("dict_unhashable", with_value(ivalue(8, Table(indexes())), ivalue(9, Table(indexes(1), indexes(1), "Dict[Any, Any]"))))
+    w("device", with_value(ivalue(14, Table("cuda:1"))))
+    w("enum", with_value(integer(1), ivalue(15, Table("__torch__.E", u32(1)))))
+    w("tensor", with_value(ivalue(5, tensor(0, 6, 1, [2, 3], [3, 1])), storages=[STORAGE]))
+    w("tensor_beyond", with_value(ivalue(5, tensor(0, 6, 3, [2, 3], [3, 1])), storages=[STORAGE]))
+    w("tensor_storage", with_value(ivalue(5, tensor(1, 6, 0, [2], [1])), storages=[STORAGE]))
+    w("tensor_rank", with_value(ivalue(5, tensor(0, 6, 0, [1] * 9, [1] * 9)), storages=[STORAGE]))
+    w("tensor_huge", with_value(ivalue(5, tensor(0, 6, 0, [2**31 - 1] * 3, [0] * 3)), storages=[STORAGE]))
+    w("tensor_empty", with_value(ivalue(5, tensor(0, 6, 0, [0], [1])), storages=[b""]))
+    w("quantized", with_value(ivalue(5, tensor(0, 13, 0, [2, 2], [2, 1], Table(i8(0), ("d", 0.5), i32(3)))), storages=[STORAGE]))
+    scales, zeros = tensor(1, 7, 0, [2], [1]), tensor(2, 4, 0, [2], [1])
+    for name, axis, second in (("channels", 0, zeros), ("channels_axis", 2, zeros), ("channels_missing", 0, None),
+                               ("channels_short", 0, tensor(2, 4, 0, [1], [1]))):
+        w(name, with_value(ivalue(5, tensor(0, 12, 0, [2, 2], [2, 1], Table(i8(1), None, None, scales, second, i32(axis)))),
+                           storages=[STORAGE, struct.pack("<2d", 0.5, 0.25), struct.pack("<2q", 0, 1)]))
+    w("later", with_value(ivalue(8, Table(indexes(2)))))
+    w("itself", with_value(ivalue(8, Table(indexes(1)))))
+    deep = [ivalue(8, Table(indexes(i, i))) for i in range(30)]
+    w("doubling", with_value(*deep))
+    w("native", with_value(integer(1), obj(2, 1)))
+    setstate = function("__torch__.S.__setstate__", [instruction(STOREN, 1, 2), instruction(MOVE, 1), instruction(MOVE, 2),
+                                                     instruction(SET_ATTR, 0), instruction(LOADC, 0), instruction(RET)], constants=[0])
+    w("setstate", with_value(setstate, integer(7), obj(1, 2, (), 1)))
+    w("setstate_other", with_value(integer(7), obj(1, 1, (), 1)))
+    forward = function("__torch__.Net.forward", [instruction(STOREN, 1, 2), instruction(MOVE, 2), instruction(MOVE, 1), instruction(GET_ATTR, 0),
+                                                 instruction(OP, 0), instruction(RET)], [("aten::mul", "Tensor", 2)], [], ["List[int]"], 2,
+                       [("self", "__torch__.Net", 0), ("x", "Tensor", 0)], ["Tensor"])
+    whole = with_value(forward, ivalue(5, tensor(0, 6, 0, [1], [1])), storages=[STORAGE], extras=[("note", "text")])
+    w("forward", whole)
+    w("function_as_value", with_value(forward))
+    w("mobile_size", with_value(integer(1), mobile=2))
+    for name, versions in (("version3", (3, 3)), ("version10", (10, 3)), ("operators0", (9, 0)), ("operators11", (9, 11))):
+        w(name, with_value(NONE, versions=versions))
+    w("cut", whole[:len(whole) // 2])
+    w("head", whole[:8])
+    w("empty", b"")
+    write("program", "forward", whole)
+    loop = function("__torch__.Net.forward", [
+        instruction(STOREN, 1, 2), instruction(LOADC, 0), instruction(LOADC, 1), instruction(LOADC, 2), instruction(LOAD, 2),
+        instruction(LOOP, 8, 3), instruction(STOREN, 3, 2), instruction(LOADC, 2), instruction(LOAD, 4), instruction(LOAD, 2),
+        instruction(LOADC, 3), instruction(OP, 0), instruction(JMP, -7), instruction(STOREN, 4, 1), instruction(MOVE, 4), instruction(RET)],
+        [("aten::add", "Tensor", 3)], [1, 2, 3, 4], [], 6, [("self", "__torch__.Net", 0), ("x", "Tensor", 0)], ["Tensor"])
+    write("program", "loop", with_value(integer(0), integer(2**62), ivalue(2, Struct("B", 1)), integer(1), loop, NONE))
+    write("program", "empty", b"")
+
+
+# ---- inputs of the programs
+
+def png(width, height, depth, colour, rows, interlace=0, extra=()):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(chunk(k, d) for k, d in extra) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def jpeg():
+    """8 x 8, grey, all coefficients zero: one symbol in each table."""
+    def segment(marker, data):
+        return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
+    table = bytes([1] + [0] * 15 + [0])
+    return (b"\xff\xd8" + segment(0xdb, b"\0" + bytes([1] * 64)) + segment(0xc0, struct.pack(">BHHB", 8, 8, 8, 1) + b"\1\x11\0") +
+            segment(0xc4, b"\0" + table) + segment(0xc4, b"\x10" + table) + segment(0xda, b"\1\1\0\0\x3f\0") + b"\x3f\xff\xd9")
+
+
+def others():
+    write("image", "grey.png", png(3, 2, 8, 0, b"\0abc\1def"))
+    write("image", "colour.png", png(2, 1, 8, 2, b"\0abcdef"))
+    write("image", "alpha16.png", png(1, 1, 16, 6, b"\0abcdefgh"))
+    write("image", "palette.png", png(4, 1, 2, 3, b"\0\x1b", extra=[(b"PLTE", bytes(range(12))), (b"tRNS", b"\0\x80")]))
+    write("image", "interlaced.png", png(2, 2, 8, 0, b"\0a\0b\0cd", 1))
+    write("image", "huge.png", png(2**31 - 1, 2**31 - 1, 8, 2, b"\0"))
+    write("image", "cut.png", png(3, 2, 8, 0, b"\0abc"))
+    write("image", "grey.jpg", jpeg())
+    write("image", "cut.jpg", jpeg()[:-4])
+    write("image", "empty", b"")
+
+    def npy(header, data, version=b"\1\0"):
+        header = header.encode() + b"\n"
+        return b"\x93NUMPY" + version + (struct.pack("<H", len(header)) if version == b"\1\0" else struct.pack("<I", len(header))) + header + data
+    form = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }"
+    write("npy", "floats", npy(form % ("<f4", "False", "(2, 3)"), bytes(24)))
+    write("npy", "swapped", npy(form % (">i2", "True", "(2,)"), bytes(4)))
+    write("npy", "scalar", npy(form % ("|b1", "False", "()"), b"\1", b"\2\0"))
+    write("npy", "complex", npy(form % ("<c16", "False", "(1,)"), bytes(16)))
+    write("npy", "huge", npy(form % ("<f8", "False", "(4611686018427387904, 4)"), bytes(8)))
+    write("npy", "short", npy(form % ("<f4", "False", "(3,)"), bytes(8)))
+    write("npy", "ranks", npy(form % ("<f4", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), bytes(4)))
+    write("npy", "object", npy(form % ("|O", "False", "(1,)"), bytes(8)))
+    for name, text in (("numbers", "[1, -2.5e3, 9223372036854775807, NaN, -Infinity, true, null]"), ("object", '{"a": [1, 2], "b": {"a": []}}'),
+                       ("texts", '["\\u00e4\\n", "\\ud83d\\ude00", ""]'), ("deep", "[" * 300), ("nested", "[" * 20 + "1" + "]" * 20),
+                       ("rows", "[[1, 2], [3, 4.5]]"), ("cut", '{"a": '), ("surrogate", '"\\ud800"'), ("empty", ""), ("long", "1" * 400)):
+        write("json", name, text.encode())
+
+
+flatbuffers()
+others()

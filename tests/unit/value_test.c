@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values: references, lists, what equals what, what is of which type and how types are printed.
+#include "tests/unit/heap_fixture.h"
+
+static taper_val text(const heap_fixture *f, const char *s)
+{
+    return TAPER_VAL(taper_string_new(f->heap, s, strlen(s)));
+}
+
+static void lists(void **state)
+{
+    (void)state;
+    heap_fixture f;
+    open_heap(&f);
+    taper_list *l = taper_list_new(f.heap, &taper_type_int, 0);
+    for (int64_t i = 0; i < 100; i++) {
+        assert_int_equal(taper_list_insert(l, (size_t)(i / 2), taper_val_int(i), NULL), TAPER_OK);
+    }
+    assert_int_equal(l->count, 100);
+    assert_int_equal(l->items[0].as.i, 1);
+    assert_int_equal(l->items[99].as.i, 0);
+    assert_int_equal(taper_list_remove(l, 0).as.i, 1);
+    assert_int_equal(l->items[0].as.i, 3);
+    taper_list_clear(l);
+    assert_int_equal(l->count, 0);
+    const taper_val s = text(&f, "kept");
+    assert_int_equal(taper_list_append(l, taper_val_retain(s), NULL), TAPER_OK);
+    assert_int_equal(taper_refs_count(&s.as.obj->refs), 2);
+    taper_val_release(taper_list_remove(l, 0));
+    assert_int_equal(taper_refs_count(&s.as.obj->refs), 1);
+    taper_val_release(s);
+    taper_val_release(TAPER_VAL(l));
+    close_heap(&f);
+}
+
+static taper_val pair(const heap_fixture *f, taper_val a, taper_val b)
+{
+    taper_tuple *t = taper_tuple_new(f->heap, NULL, 2);
+    t->items[0] = a;
+    t->items[1] = b;
+    return TAPER_VAL(t);
+}
+
+static void equality(void **state)
+{
+    (void)state;
+    heap_fixture f;
+    open_heap(&f);
+    assert_true(taper_val_equal(taper_val_int(1), taper_val_double(1.0)));
+    assert_true(taper_val_equal(taper_val_bool(true), taper_val_int(1)));
+    assert_false(taper_val_equal(taper_val_int(1), taper_val_none()));
+    assert_false(taper_val_same(taper_val_int(1), taper_val_double(1.0)));
+    const taper_val nan = taper_val_double(__builtin_nan(""));
+    assert_false(taper_val_equal(nan, taper_val_double(0)));
+    taper_val a = pair(&f, text(&f, "x"), taper_val_int(2)), b = pair(&f, text(&f, "x"), taper_val_double(2)), c;
+    c = pair(&f, text(&f, "xy"), taper_val_int(2));
+    assert_true(taper_val_equal(a, b));
+    assert_false(taper_val_equal(a, c));
+    assert_false(taper_val_same(a, b));
+    assert_true(taper_val_same(a, a));
+    taper_val_release(a);
+    taper_val_release(b);
+    taper_val_release(c);
+    close_heap(&f);
+}
+
+static void expect_type(taper_val value, const char *wanted)
+{
+    taper_text out = taper_text_make(&taper_allocator_system);
+    taper_val_type_print(value, &out);
+    assert_string_equal(taper_text_get(&out), wanted);
+    taper_text_free(&out);
+}
+
+static const taper_type *parse(const heap_fixture *f, const char *s)
+{
+    const taper_type *type;
+    assert_int_equal(taper_type_parse(f->types, s, strlen(s), &type, NULL), TAPER_OK);
+    return type;
+}
+
+static void types(void **state)
+{
+    (void)state;
+    heap_fixture f;
+    open_heap(&f);
+    taper_list *ints = taper_list_new(f.heap, &taper_type_int, 0);
+    const taper_val t = pair(&f, TAPER_VAL(ints), taper_val_double(0.5));
+    expect_type(t, "Tuple[List[int], float]");
+    expect_type(taper_val_none(), "NoneType");
+    expect_type(taper_val_bool(true), "bool");
+    assert_true(taper_val_is_a(t, parse(&f, "Tuple[List[int], float]")));
+    assert_true(taper_val_is_a(t, parse(&f, "Any")));
+    assert_true(taper_val_is_a(t, parse(&f, "Optional[Tuple[List[int], float]]")));
+    assert_false(taper_val_is_a(t, parse(&f, "Tuple[List[int], int]")));
+    assert_false(taper_val_is_a(t, parse(&f, "Tuple[List[int]]")));
+    assert_false(taper_val_is_a(t, parse(&f, "List[int]")));
+    assert_true(taper_val_is_a(taper_val_none(), parse(&f, "Optional[int]")));
+    assert_false(taper_val_is_a(taper_val_none(), parse(&f, "int")));
+    assert_false(taper_val_is_a(taper_val_bool(true), parse(&f, "int")));
+    taper_val_release(t);
+    close_heap(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(equality), cmocka_unit_test(types)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
