@@ -3,7 +3,39 @@
 // the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
 #include "compiler/pass.h"
 
-enum { MOST_INPUTS = 16 };
+enum {
+    MOST_INPUTS = 16,
+    // Strings can be made long from little ("a".ljust(1000000000)); those are left to the run, which has its budgets.
+    LONGEST_STRING = 256,
+    LARGEST_WIDTH = 1024
+};
+
+// Whether the result is small for sure: neither of a kind that is not kept anyway, nor a long string.
+static bool small_result(const taper_node *node)
+{
+    if (node->schema == NULL || node->schema->ret_count == 0) {
+        return true;
+    }
+    switch ((taper_type_kind)node->schema->rets[0].type->kind) {
+    case TAPER_TYPE_TENSOR:
+    case TAPER_TYPE_LIST:
+    case TAPER_TYPE_DICT:
+    case TAPER_TYPE_TUPLE:
+        return false;
+    case TAPER_TYPE_STRING:
+        break;
+    default:
+        return true;
+    }
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_val *value = taper_node_constant_in(node, i);
+        if (value == NULL || value->tag == TAPER_LIST || (value->tag == TAPER_INT && value->as.i > LARGEST_WIDTH) ||
+            (value->tag == TAPER_STRING && value->as.string->length > LONGEST_STRING)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 static bool foldable_input(const taper_node *node, size_t index)
 {
@@ -24,7 +56,8 @@ static bool foldable_input(const taper_node *node, size_t index)
 
 static taper_status fold_op(taper_compilation *compilation, taper_node *node)
 {
-    if (!taper_node_is_pure(node) || node->output_count != 1 || node->input_count == 0 || node->input_count > MOST_INPUTS) {
+    if (!taper_node_is_pure(node) || node->output_count != 1 || node->input_count == 0 || node->input_count > MOST_INPUTS ||
+        !small_result(node)) {
         return TAPER_OK;
     }
     taper_val args[MOST_INPUTS];

@@ -14,8 +14,7 @@ taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char 
     va_start(list, format);
     (void)vsnprintf(line, sizeof line, format, list);
     va_end(list);
-    return taper_fail_at(fb->error, TAPER_ERROR_FILE, (int64_t)at, "the flatbuffer module is damaged: %s",
-                         line);
+    return taper_fail_at(fb->error, TAPER_ERROR_FILE, (int64_t)at, "the flatbuffer module is damaged: %s", line);
 }
 
 taper_status taper_fb_charge(taper_flatbuffer *fb, size_t at, uint64_t bytes)
@@ -69,10 +68,10 @@ taper_status taper_fb_table_at(const taper_flatbuffer *fb, size_t at, taper_fb_t
     return taper_fb_bytes(fb, at, table->size, &bytes);
 }
 
-taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, taper_fb_table *root, taper_error *error)
+taper_status taper_fb_open(taper_flatbuffer *fb, const void *data, size_t size, taper_fb_table *root,
+                           taper_error *error)
 {
-    *fb = (taper_flatbuffer){
-        .data = data, .size = size, .budget = SHARING * (uint64_t)size + SLACK, .error = error};
+    *fb = (taper_flatbuffer){.data = data, .size = size, .budget = SHARING * (uint64_t)size + SLACK, .error = error};
     size_t at;
     TAPER_TRY(follow(fb, 0, &at));
     return taper_fb_table_at(fb, at, root);

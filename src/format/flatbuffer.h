@@ -7,8 +7,8 @@
 // Tables, vectors, strings and unions are referred to by u32 offsets forward from where the offset stands. Alignment is
 // not needed. Nothing here recurses.
 //
-// Parts of a hostile file can overlap, so that a few bytes stand for much. Every vector and string that is handed out is
-// charged to a budget that a file whose parts do not overlap cannot use up.
+// Parts of a hostile file can overlap, so that a few bytes stand for much. Every vector and string that is handed out
+// is charged to a budget that a file whose parts do not overlap cannot use up.
 #ifndef TAPER_FORMAT_FLATBUFFER_H
 #define TAPER_FORMAT_FLATBUFFER_H
 
@@ -37,7 +37,8 @@ typedef struct taper_fb_string {
 } taper_fb_string;
 
 // Fails with the position and "the flatbuffer module is damaged: TEXT".
-TAPER_COLD taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char *format, ...) TAPER_PRINTF(3, 4);
+TAPER_COLD taper_status taper_fb_damaged(const taper_flatbuffer *fb, size_t at, const char *format, ...)
+    TAPER_PRINTF(3, 4);
 // Takes bytes from the budget.
 TAPER_MUST_USE taper_status taper_fb_charge(taper_flatbuffer *fb, size_t at, uint64_t bytes);
 
@@ -66,8 +67,8 @@ TAPER_MUST_USE taper_status taper_fb_string_in(taper_flatbuffer *fb, const taper
                                                taper_fb_string *string);
 
 // Items of a vector of offsets; index is below count.
-TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
-                                                 size_t *at);
+TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector,
+                                                 size_t index, size_t *at);
 TAPER_MUST_USE taper_status taper_fb_item_table(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,
                                                 taper_fb_table *table);
 // An item of a vector of numbers.

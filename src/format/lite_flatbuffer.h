@@ -73,8 +73,8 @@ typedef struct taper_fb_reader {
     size_t current;    // the ivalue that is being read
     taper_storage **storages;
     taper_fb_class *classes;
-    taper_lookup names; // taper_fb_name by position
-    size_t instructions; // of all functions
+    taper_lookup names;          // taper_fb_name by position
+    size_t instructions;         // of all functions
     taper_lite_pending *pending; // grown here, copied to the module's arena
     size_t pending_count, pending_capacity;
 } taper_fb_reader;

@@ -35,10 +35,8 @@ static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *
             return taper_fail_at(r->fb.error, TAPER_ERROR_UNSUPPORTED, bytes - r->fb.data,
                                  "unknown instruction %u; was the file written by a newer PyTorch?", bytes[0]);
         }
-        function->instructions[i] = (taper_lite_instruction){.op = bytes[0],
-                                                             .n = taper_load_u16(bytes + 2),
-                                                             .x = (int32_t)taper_load_u32(bytes + 4),
-                                                             .debug = -1};
+        function->instructions[i] = (taper_lite_instruction){
+            .op = bytes[0], .n = taper_load_u16(bytes + 2), .x = (int32_t)taper_load_u32(bytes + 4), .debug = -1};
     }
     return TAPER_OK;
 }
@@ -84,8 +82,8 @@ static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *tab
         if (given > TAPER_LIMIT_ARGUMENTS) {
             return taper_fb_damaged(&r->fb, item.at, "operator %.100s with %ld arguments", name->text, (long)given);
         }
-        function->operators[i] = (taper_lite_operator){
-            .name = name->text, .overload = overload->text, .arguments = given < 0 ? -1 : given};
+        function->operators[i] =
+            (taper_lite_operator){.name = name->text, .overload = overload->text, .arguments = given < 0 ? -1 : given};
     }
     return TAPER_OK;
 }

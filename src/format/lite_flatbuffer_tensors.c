@@ -67,8 +67,8 @@ static taper_status read_dims(taper_fb_reader *r, const taper_fb_table *table, u
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, table, slot, 4, &items));
     if (items.count > TAPER_MAX_RANK) {
-        return taper_fail(r->fb.error, TAPER_ERROR_UNSUPPORTED,
-                          "a tensor of %zu dimensions: at most %d are supported", items.count, TAPER_MAX_RANK);
+        return taper_fail(r->fb.error, TAPER_ERROR_UNSUPPORTED, "a tensor of %zu dimensions: at most %d are supported",
+                          items.count, TAPER_MAX_RANK);
     }
     *rank = items.count;
     for (size_t i = 0; i < items.count; i++) {
@@ -123,8 +123,7 @@ static taper_status read_channels(taper_fb_reader *r, const taper_fb_table *tabl
     const taper_status status =
         taper_saved_channels_fit(tensor, channels)
             ? taper_saved_channels(r->module->heap, tensor, dtype, result, r->fb.error)
-            : taper_fb_damaged(&r->fb, child.at,
-                               "the scales or zero points of a tensor do not fit its %lld channels",
+            : taper_fb_damaged(&r->fb, child.at, "the scales or zero points of a tensor do not fit its %lld channels",
                                (long long)channels);
     taper_obj_release(&tensor->head);
     return status;

@@ -6,7 +6,13 @@
 
 static const char native[] = "__torch__.torch.classes.", module_prefix[] = "__torch__.";
 
-typedef enum class_kind { CLASS_UNSET, CLASS_WITH_FIELD, CLASS_CUSTOM, CLASS_WITH_SETSTATE, CLASS_NON_OBJECT } class_kind;
+typedef enum class_kind {
+    CLASS_UNSET,
+    CLASS_WITH_FIELD,
+    CLASS_CUSTOM,
+    CLASS_WITH_SETSTATE,
+    CLASS_NON_OBJECT
+} class_kind;
 
 // The value with an index, with a reference, for one that holds it and so is a level deeper. *value stays as it is on
 // failure.
@@ -222,7 +228,8 @@ static taper_status read_class(taper_fb_reader *r, size_t number, taper_fb_class
             names[i] = status == TAPER_OK ? slot->text : NULL;
         }
         if (status == TAPER_OK) {
-            class->klass = taper_types_class(r->module->types, name->text, slots.count, slots.count != 0 ? names : none);
+            class->klass =
+                taper_types_class(r->module->types, name->text, slots.count, slots.count != 0 ? names : none);
         }
         taper_free(r->module->allocator, names, slots.count * sizeof *names);
         TAPER_TRY(status);
@@ -298,7 +305,7 @@ static taper_status read_object(taper_fb_reader *r, const taper_fb_table *table,
         return taper_fail_memory(r->fb.error);
     }
     *value = TAPER_VAL(object);
-    return fill_object(r, table, (class_kind)class->kind, object);
+    return fill_object(r, table, (class_kind) class->kind, object);
 }
 
 // ---- the rest

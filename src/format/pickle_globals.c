@@ -105,8 +105,20 @@ const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_v
 
 // ---- functions
 
+// A container can be typed time and again, which a writer does once: so that the time stays in proportion to the file.
+static taper_status count_checks(taper_pickle *p, size_t items)
+{
+    enum { FACTOR = 8, LEAST = 1 << 16 };
+    p->checked += items;
+    if (p->checked > FACTOR * (uint64_t)p->reader.size + LEAST) {
+        REFUSE(p, "the same containers are given types again and again");
+    }
+    return TAPER_OK;
+}
+
 static taper_status type_list(taper_pickle *p, taper_list *list, const taper_type *element)
 {
+    TAPER_TRY(count_checks(p, list->count));
     const size_t wrong = taper_saved_list_type(list, element);
     if (wrong != list->count) {
         REFUSE(p, "item %zu of a typed list is a %s", wrong, taper_val_kind_name(list->items[wrong]));
@@ -116,6 +128,7 @@ static taper_status type_list(taper_pickle *p, taper_list *list, const taper_typ
 
 static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_type *type)
 {
+    TAPER_TRY(count_checks(p, dict->count));
     const size_t wrong = taper_saved_dict_type(dict, type);
     if (wrong != dict->count) {
         REFUSE(p, "entry %zu of a typed dict has the types %s and %s", wrong,

@@ -60,6 +60,7 @@ typedef struct taper_pickle {
     taper_pickle_global *globals;
     size_t global_count, global_capacity;
     taper_storage *empty; // shared by all tensors without elements
+    uint64_t checked;     // items of containers looked at when these were given their types
     taper_error *error;
 } taper_pickle;
 

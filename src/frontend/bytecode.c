@@ -121,6 +121,13 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
+// prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements. Old
+// files call it as an operator without a number of arguments.
+static bool is_tolist(const taper_op *op)
+{
+    return strncmp(op->schema, "prim::tolist(", 13) == 0;
+}
+
 // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
 static bool passes_class_too(const lowering *l, size_t floor, const taper_op *op, int64_t given)
 {
@@ -140,13 +147,14 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
         taper_node *node;
         return node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_UNPACK, 1, results_by_store(l, pc), &node);
     }
-    const int64_t all = schema->arg_count;
+    const bool tolist = is_tolist(op);
+    const int64_t all = tolist ? 3 : schema->arg_count;
     if (given < 0 || (given > all && !schema->vararg) || passes_class_too(l, floor, op, given)) {
         given = all;
     }
     TAPER_TRY(need(l, pc, floor, given));
     size_t count = schema->vararg ? (size_t)given : (size_t)all;
-    const size_t outputs = schema->varret ? results_by_store(l, pc) : schema->ret_count;
+    const size_t outputs = tolist ? 1 : schema->varret ? results_by_store(l, pc) : schema->ret_count;
     taper_node *node;
     TAPER_TRY(add_node(l, block, pc, TAPER_NODE_OP, count, outputs, &node));
     node->op = op;

@@ -4,6 +4,7 @@
 #include "ops/schema.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct parser {
@@ -187,42 +188,29 @@ static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_typ
     }
 }
 
-// strtod obeys the host's locale, the list's numbers do not. The result is exact for what the list holds: few digits, small
-// exponents. *end is text when there is no number.
+// strtod obeys the host's locale, the list's numbers do not: it is given the point it wants. *end is text when there is no
+// number.
 static double read_number(const char *text, const char **end)
 {
-    const char *at = text + (*text == '-');
-    double digits = 0, power = 1;
-    if (strncmp(at, "inf", 3) == 0 || strncmp(at, "nan", 3) == 0) {
-        char *stop;
-        digits = strtod(text, &stop);
-        *end = stop;
-        return digits;
-    }
-    const char *first = at;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        digits = digits * 10 + (*at - '0');
-    }
-    if (at == first) {
-        *end = text;
-        return 0;
-    }
-    int exponent = 0;
-    if (*at == '.') {
-        for (at++; *at >= '0' && *at <= '9'; at++, exponent--) {
-            digits = digits * 10 + (*at - '0');
+    char point[16], copy[80], *stop;
+    (void)snprintf(point, sizeof point, "%.1f", 0.5); // "0", the point, "5"
+    const size_t point_length = strlen(point) - 2;
+    size_t length = 0, used = 0, added = 0;
+    while (length + point_length < sizeof copy && (word_char(text[used]) || text[used] == '-' || text[used] == '.')) {
+        if (text[used] == '.') {
+            memcpy(copy + length, point + 1, point_length);
+            length += point_length;
+            added = point_length - 1;
+        } else {
+            copy[length++] = text[used];
         }
+        used++;
     }
-    if (*at == 'e') {
-        char *stop;
-        exponent += (int)strtol(at + 1, &stop, 10);
-        at = stop;
-    }
-    for (int i = 0; i < (exponent < 0 ? -exponent : exponent) && i < 400; i++) {
-        power *= 10;
-    }
-    *end = at;
-    return (*text == '-' ? -1 : 1) * (exponent < 0 ? digits / power : digits * power);
+    copy[length] = '\0';
+    const double number = strtod(copy, &stop);
+    const size_t read = (size_t)(stop - copy);
+    *end = text + (read == length ? used : read > added ? read - added : 0);
+    return number;
 }
 
 static taper_status parse_number(parser *p, const taper_type *type, taper_val *value)

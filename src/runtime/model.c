@@ -182,6 +182,8 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         fill_constants(&model->functions[i], table);
     }
+    const size_t size = ((const taper_blob *)module->blob)->size;
+    taper_heap_set_limit(module->heap, TAPER_LIMIT_LOAD_BYTES(taper_min_size(size, SIZE_MAX / 128)));
     for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
         const taper_lite_pending *pending = &module->pending[i];
         const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
@@ -195,6 +197,7 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
             taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
         }
     }
+    taper_heap_set_limit(module->heap, 0);
     taper_free(allocator, table, constants);
     taper_free(allocator, source.states, states);
     return status;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# package_test.sh CMAKE BUILD SOURCE CC: installs the library into a scratch folder and builds examples/ against it, once as CMake's
-# find_package finds it (static and shared) and once as pkg-config does, and runs what came out.
+# package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder, builds examples/ against it, once
+# as CMake's find_package finds it (static and shared) and once as pkg-config does, and runs what came out.
 set -eu
-cmake=$1 build=$2 source=$3 cc=$4
+cmake=$1 build=$2 source=$3 cc=$4 generator=$5 make=$6
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 passed=0
@@ -20,7 +20,7 @@ same() { # program, what it is
 
 pc=$(dirname "$(find "$prefix" -name taper.pc)")
 libraries=$(dirname "$pc")
-"$cmake" -S "$source/examples" -B "$scratch/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
+"$cmake" -S "$source/examples" -B "$scratch/cmake" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release \
     >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 "$cmake" --build "$scratch/cmake" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 same "$scratch/cmake/run_model" "find_package, static"

@@ -26,8 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     taper_context *context;
     const taper_context_options options = {.struct_size = sizeof options, .threads = 1};
     if (!names_files(data, size) && taper_context_create(&options, &context, NULL) == TAPER_OK) {
-        static const char *const types[] = {NULL, "Tensor", "List[float]", "Tuple[int, str]", "Dict[str, List[int]]",
-                                            "Optional[complex]"};
+        static const char *const types[] = {
+            NULL, "Tensor", "List[float]", "Tuple[int, str]", "Dict[str, List[int]]", "Optional[complex]"};
         taper_error *error = taper_error_create();
         const input_source source = {.context = context, .error = error, .subject = "fuzz"};
         for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a model, through the public interface as an app uses it: loaded with and without the optimizer, `forward`
-// run on inputs made up from the declared types, within budgets of instructions, memory and time.
+// Any bytes as a model, through the public interface as an app uses it: loaded with and without the optimizer,
+// `forward` run on inputs made up from the declared types, within budgets of instructions, memory and time.
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +134,7 @@ static void run(taper_context *context, taper_model *model, taper_session *sessi
 
 static void load(taper_context *context, const uint8_t *data, size_t size, bool optimized, taper_error *error)
 {
-    const taper_load_options options = {.struct_size = sizeof options,
-                                        .compiler = optimized ? taper_compiler() : NULL};
+    const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
     const taper_session_options budgets = {.struct_size = sizeof budgets,
                                            .instruction_budget = 20000,
                                            .time_budget = 1.0,

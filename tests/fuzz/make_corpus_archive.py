@@ -81,6 +81,8 @@ PICKLES = {
     "memo": b"](K\x01eq\x00h\x00\x86", "long_memo": b"Nr\x02\x00\x00\x00j\x02\x00\x00\x00\x86",
     "typed": glob("torch.jit._pickle", "build_intlist") + b"(](K\x01etR",
     "tagged": glob("torch.jit._pickle", "restore_type_tag") + b"}(" + text("k") + b"]u" + text("Dict[str, List[int]]") + b"\x86R",
+    "typed_again": b"(" + glob("torch.jit._pickle", "build_intlist") + b"q\x00](" + b"K\x01" * 400 + b"eq\x01\x85R" +
+                   b"h\x00h\x01\x85R" * 400 + b"t",
     "device": glob("torch", "device") + text("cpu") + b"\x85R",
     "complex": glob("builtins", "complex") + FLOAT + FLOAT + b"\x86R",
     "object": obj("__torch__", "M", attributes(a=b"K\x01", b=obj("__torch__.x", "N", attributes()))),

@@ -165,8 +165,7 @@ def with_value(*values, **keywords):
 
 
 STORAGE = struct.pack("<8f", *range(8))
-RET, STOREN, LOAD, MOVE, LOADC, OP, JF, JMP, LOOP, GET_ATTR, SET_ATTR, DROPR = 12, 4, 2, 3, 8, 0, 9, 10, 11, 21, 22, 7
-ADD = ("aten::add", "Tensor", 2)
+RET, STOREN, LOAD, MOVE, LOADC, OP, JF, JMP, LOOP, GET_ATTR, SET_ATTR, LIST_CONSTRUCT = 12, 4, 2, 3, 8, 0, 9, 10, 11, 21, 22, 26
 
 
 def flatbuffers():
@@ -225,6 +224,18 @@ def flatbuffers():
         instruction(LOADC, 3), instruction(OP, 0), instruction(JMP, -7), instruction(STOREN, 4, 1), instruction(MOVE, 4), instruction(RET)],
         [("aten::add", "Tensor", 3)], [1, 2, 3, 4], [], 6, [("self", "__torch__.Net", 0), ("x", "Tensor", 0)], ["Tensor"])
     write("program", "loop", with_value(integer(0), integer(2**62), ivalue(2, Struct("B", 1)), integer(1), loop, NONE))
+    # A string of a gigabyte, from constants: nothing to be computed while loading.
+    widen = function("__torch__.Net.forward", [
+        instruction(STOREN, 1, 2), instruction(LOADC, 0), instruction(LOADC, 1), instruction(LOADC, 2), instruction(OP, 0),
+        instruction(STOREN, 3, 1), instruction(MOVE, 3), instruction(RET)],
+        [("aten::ljust", "", 3)], [1, 2, 3], [], 4, [("self", "__torch__.Net", 0), ("x", "Tensor", 0)], ["str"])
+    write("program", "widen", with_value(string("a"), integer(10**9 - 1), string(" "), widen, NONE))
+    # A method that runs while loading makes a tensor of gigabytes.
+    grow = function("__torch__.S.__setstate__", [
+        instruction(STOREN, 1, 2), instruction(MOVE, 1), instruction(LOADC, 0), instruction(LOADC, 0), instruction(LIST_CONSTRUCT, 0, 2),
+        instruction(LOADC, 1), instruction(LOADC, 1), instruction(LOADC, 1), instruction(LOADC, 1), instruction(OP, 0),
+        instruction(SET_ATTR, 0), instruction(LOADC, 1), instruction(RET)], [("aten::zeros", "", 5)], [1, 0], ["List[int]"])
+    write("program", "grow", with_value(integer(30000), grow, integer(1), obj(1, 3, (), 2)))
     write("program", "empty", b"")
 
 

@@ -41,8 +41,8 @@ static int replay_folder(const char *path)
     for (const struct dirent *entry = readdir(directory); entry != NULL && good; entry = readdir(directory)) {
         char file[4096];
         struct stat info;
-        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) < sizeof file &&
-            stat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+        if ((size_t)snprintf(file, sizeof file, "%s/%s", path, entry->d_name) < sizeof file && stat(file, &info) == 0 &&
+            S_ISREG(info.st_mode)) {
             good = replay_file(file, (size_t)info.st_size);
         }
     }

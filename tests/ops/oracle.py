@@ -6,7 +6,7 @@
 
 A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
 becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
-inputs or a function that makes it; tensors are passed contiguous. A fourth item may hold {"rtol": …, "atol": …}. A case that
+inputs or a function that makes it; tensors are passed contiguous or channels-last. A fourth item may hold {"rtol": …, "atol": …}. A case that
 raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
@@ -58,6 +58,21 @@ class Skip(Exception):
     """The case cannot be put to the CLI: .npy has no bfloat16."""
 
 
+def is_channels_last(v):
+    return v.dim() == 4 and not v.is_contiguous() and v.is_contiguous(memory_format=torch.channels_last)
+
+
+def passable(v):
+    """The value with layouts that the CLI can be given: contiguous and channels-last."""
+    if isinstance(v, torch.Tensor):
+        return v if is_channels_last(v) else v.contiguous()
+    if isinstance(v, (list, tuple)):
+        return type(v)(passable(x) for x in v)
+    if isinstance(v, dict):
+        return {k: passable(x) for k, x in v.items()}
+    return v
+
+
 def to_input(v, folder, files):
     """The value as the CLI takes it: JSON, tensors as "@file.npy"."""
     if isinstance(v, torch.Tensor):
@@ -66,6 +81,8 @@ def to_input(v, folder, files):
         path = os.path.join(folder, f"in{len(files)}.npy")
         np.save(path, v.detach().contiguous().numpy())
         files.append(path)
+        if is_channels_last(v):
+            return {"@tensor": path, "memory_format": "channels_last"}
         return "@" + path
     if isinstance(v, (list, tuple)):
         return [to_input(x, folder, files) for x in v]
@@ -163,7 +180,7 @@ def run_case(taper, extra, case, number, folder):
     """None when it agrees, otherwise what is wrong."""
     name, source, args = case[:3]
     options = case[3] if len(case) > 3 else {}
-    args = args() if callable(args) else args
+    args = passable(tuple(args() if callable(args) else args))
     module = scripted_module(source, number)
     model = os.path.join(folder, "case.ptl")
     module._save_for_lite_interpreter(model)

@@ -12,7 +12,7 @@ import unittest
 try:
     import numpy as np
 except ImportError:
-    print("NumPy is missing")
+    print("SKIPPED: NumPy is missing")
     sys.exit(77)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -69,6 +69,6 @@ class ToolCase(unittest.TestCase):
 
 def main():
     if not os.path.exists(os.path.join(BIN, "taper")):
-        print(f"no programs in {BIN}; set TAPER_BIN")
+        print(f"SKIPPED: no programs in {BIN}; set TAPER_BIN")
         sys.exit(77)
     unittest.main()

@@ -691,8 +691,8 @@ int main(int argc, char **argv)
     folders = (const char **)argv + 1;
     folder_count = argc - 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_borrowing), cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_made),       cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_pairs), cmocka_unit_test(test_borrowing),   cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_made),  cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -480,12 +480,36 @@ static void survives_truncation_and_damage(void **state)
     }
 }
 
+// Typing a list looks at each of its items, so a short pickle that does it to a long list over and over would take
+// forever.
+static void bounds_typing(void **state)
+{
+    fixture *f = *state;
+    for (int times = 1; times <= 1000; times += 999) {
+        taper_text text = taper_text_make(&taper_allocator_system);
+        taper_text_append(&text, BYTES("(" INTLIST "q\0]("));
+        for (int i = 0; i < 1000; i++) {
+            taper_text_append(&text, BYTES("K\1"));
+        }
+        taper_text_append(&text, BYTES("eq\1\x85R"));
+        for (int i = 0; i < times; i++) {
+            taper_text_append(&text, BYTES("h\0h\1\x85R"));
+        }
+        taper_text_append(&text, BYTES("t."));
+        taper_val value;
+        assert_int_equal(read_bytes(f, text.data, text.length, &value), times == 1 ? TAPER_OK : TAPER_ERROR_FILE);
+        taper_val_release(value);
+        taper_text_free(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads),        cmocka_unit_test(refuses),
         cmocka_unit_test(tells_where),  cmocka_unit_test(shares_through_the_memo),
         cmocka_unit_test(bounds_depth), cmocka_unit_test(survives_truncation_and_damage),
+        cmocka_unit_test(bounds_typing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

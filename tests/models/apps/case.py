@@ -7,15 +7,13 @@ import torch
 
 class Case:
     """A module and calls of it. calls: [(method, args), …] run in order on one loaded model.
-    trace: forward can be traced with the first call's inputs. mobile: optimize_for_mobile is tried. raises: some calls raise.
-    named: results hold named tuples, which PyTorch's lite loader cannot hand to Python. bundled: inputs are bundled.
-    loose_bytes: integers may differ by one (rounded floats)."""
+    trace: forward can be traced with the first call's inputs. mobile: freezing and optimize_for_mobile are tried.
+    loose_bytes: integers may differ by one (rounded floats). no_schema: the inputs need no schema (defaults, tuples), so that
+    bytecode 4 and 3 can be tried. preserve: what freezing has to keep."""
 
-    def __init__(self, name, make, calls, trace=False, mobile=True, named=False, loose_bytes=False, no_schema=True, rtol=1e-4, preserve=(),
-                 backport=True):
+    def __init__(self, name, make, calls, trace=False, mobile=True, loose_bytes=False, no_schema=True, rtol=1e-4, preserve=()):
         self.name, self.make, self.calls, self.trace, self.mobile = name, make, calls, trace, mobile
-        self.named, self.loose_bytes, self.no_schema, self.rtol, self.preserve = named, loose_bytes, no_schema, rtol, list(preserve)
-        self.backport = backport
+        self.loose_bytes, self.no_schema, self.rtol, self.preserve = loose_bytes, no_schema, rtol, list(preserve)
 
 
 def renew(v):

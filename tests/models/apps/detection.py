@@ -272,7 +272,7 @@ CASES = [
     Case("ssd", Ssd, calls_of((torch.randn(1, 3, 16, 16), 0.27), (torch.randn(2, 3, 12, 20),)), no_schema=False),
     Case("yolo", Yolo, images((1, 3, 16, 16), (2, 3, 8, 24)), mobile=False),
     Case("yolo_post", YoloPost, POST, no_schema=False),
-    Case("rcnn", Rcnn, images((1, 3, 64, 64), (2, 3, 48, 96)), named=True, mobile=False),
+    Case("rcnn", Rcnn, images((1, 3, 64, 64), (2, 3, 48, 96)), mobile=False),
     Case("keypoints", Keypoints, images((1, 3, 16, 16), (2, 3, 12, 20))),
     Case("faces", Faces, calls_of((torch.randn(1, 1, 8, 8), 0.5), (torch.randn(1, 1, 6, 9), 0.999999))),
 ]

@@ -331,31 +331,6 @@ class TrainNorm(nn.Module):
         return y, self.m.clone()
 
 
-@torch.jit.script
-class Meter:
-    def __init__(self, start: float):
-        self.total = start
-        self.count = 0
-
-    def add(self, v: float):
-        self.total += v
-        self.count += 1
-
-    def mean(self) -> float:
-        return self.total / max(self.count, 1)
-
-
-class Classes(nn.Module):
-    """A TorchScript class used inside."""
-
-    def forward(self, x: Tensor) -> Tuple[float, int]:
-        meter = Meter(0.0)
-        for row in x:
-            if float(row.sum()) > 0:
-                meter.add(float(row.max()))
-        return meter.mean(), meter.count
-
-
 class Pickled(nn.Module):
     """__getstate__ and __setstate__ of a module: the state is rebuilt as the file loads."""
 
@@ -494,14 +469,13 @@ TRAIN = [("forward", (X, t)) for t in (False, True, False, False, True, True, Fa
 CASES = [
     Case("pipeline", Pipeline, PIPE, preserve=("preprocess", "encode", "decode", "set_scale", "reset", "status"), mobile=False, no_schema=False),
     Case("interfaces", Interfaces, [("forward", (torch.randn(2, 4), w)) for w in (False, True, True, False)], mobile=False),
-    Case("named", NamedResults, calls_of((torch.randn(2, 3),), (torch.randn(5, 3),)), named=True, mobile=False),
+    Case("named", NamedResults, calls_of((torch.randn(2, 3),), (torch.randn(5, 3),)), mobile=False),
     Case("strings", Strings, [("forward", (torch.randn(2), s, n)) for s, n in (("hello", 3), ("a", 1), ("hello", 9), ("help", 3))]),
     Case("tabular", Tabular, TABLE, no_schema=False),
     Case("dtypes", Dtypes, TYPES),
     Case("diverging", Diverging, DIVERGE, mobile=False),
     Case("keeper", Keeper, KEEP, mobile=False, preserve=("scale", "shift_norm", "tune")),
     Case("train_norm", TrainNorm, TRAIN, mobile=False),
-    Case("classes", Classes, calls_of((torch.randn(5, 3),), (torch.randn(2, 4),))),
     Case("pickled", HasPickled, calls_of((torch.randn(2, 4),), (torch.randn(1, 4),)), mobile=False),
     Case("warns", Warns, [("forward", (torch.randn(2), n)) for n in (0, 3, -1, 5)]),
     Case("in_place", InPlaceInput, calls_of((torch.randn(4, 4), [torch.ones(2)]), (torch.randn(2, 6), [torch.zeros(3), torch.ones(1)]))),

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Operators in the layouts that the CPU backend has loops of its own for: channels-last inputs, results of convolutions
+(hidden NHWC), broadcast factors, products of strided matrices."""
+import torch
+
+CASES = []
+
+
+def case(name, source, *args, **options):
+    CASES.append((name, source, args) + ((options,) if options else ()))
+
+
+def rand(*shape, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)) * 3
+
+
+X = rand(2, 19, 13, 17)
+LAYOUTS = {"plain": "x", "last": "x.contiguous(memory_format=torch.channels_last)", "conv": "F.conv2d(x, w)",
+           "conv_last": "F.conv2d(x.contiguous(memory_format=torch.channels_last), w)", "turned": "x.transpose(2, 3)",
+           "cut": "x[:, 1:, 2:, ::2]"}
+W = rand(19, 19, 1, 1, seed=1) / 4
+
+
+def laid(name, layout, expression, *more, names="", **options):
+    source = "def f(x, w%s):\n    y = %s\n    return %s" % (names, LAYOUTS[layout], expression)
+    case("%s/%s" % (name, layout), source, X, W, *more, **options)
+
+
+UNARY = ["torch.relu(y)", "F.relu6(y)", "F.hardtanh(y, -0.5, 1.5)", "F.hardswish(y)", "F.hardsigmoid(y)", "F.silu(y)",
+         "torch.sigmoid(y)", "F.gelu(y)", "torch.tanh(y)", "torch.exp(y)", "F.leaky_relu(y, 0.1)", "torch.clamp(y, min=0.25)",
+         "torch.clamp(y, max=0.25)", "torch.clamp(y, 1.0, -1.0)", "torch.erf(y)", "y.clone().relu_()", "y * 2.5", "3 - y", "2 / y.abs().clamp(min=1.0)",
+         "y.clone().mul_(0.5).add_(y)", "y + y", "y * y.mean((2, 3), keepdim=True)", "y.mean((2, 3), keepdim=True) * y",
+         "y + y.mean((2, 3), keepdim=True)", "y - y.mean((2, 3), keepdim=True)", "y.mean((2, 3), keepdim=True) - y",
+         "y / (y.abs().amax((0, 2, 3), keepdim=True) + 1)", "y * y[:, :1]", "y + y[:1]", "y * y[:, :, :1]", "y + y[..., :1]",
+         "y.add(y.relu(), alpha=2)", "y.mul_(y.mean((2, 3), keepdim=True).sigmoid())", "y + torch.arange(y.size(3))",
+         "F.max_pool2d(y, 3, 2, 1)", "F.max_pool2d(y, 3, 2, ceil_mode=True)", "F.max_pool2d(y, 3, 1, 1, 2)",
+         "F.avg_pool2d(y, 3, 2, 1)", "F.avg_pool2d(y, 3, 2, 1, count_include_pad=False)", "F.avg_pool2d(y, 2, divisor_override=3)",
+         "F.adaptive_avg_pool2d(y, 1)", "F.adaptive_avg_pool2d(y, [5, 3])", "F.adaptive_avg_pool2d(y, [4, 1])",
+         "F.avg_pool2d(y, [4, y.size(3)])",
+         "F.interpolate(y, size=[29, 23], mode='bilinear', align_corners=False)",
+         "F.interpolate(y, scale_factor=2.0, mode='bilinear', align_corners=True)",
+         "F.interpolate(y[:, :16], size=[7, 5], mode='bilinear', align_corners=False)",
+         "F.softmax(y, -1)", "F.log_softmax(y, -1)", "F.softmax(y, 1)", "F.layer_norm(y, [y.size(3)])",
+         "F.layer_norm(y.permute(0, 2, 3, 1), [y.size(1)])",
+         "F.batch_norm(y, torch.zeros(y.size(1)) + 0.5, torch.ones(y.size(1)) * 2)",
+         "F.batch_norm(y, torch.zeros(y.size(1)) + 0.5, torch.ones(y.size(1)) * 2).relu_()",
+         "F.instance_norm(y)", "torch.matmul(y, y.transpose(-2, -1))", "torch.matmul(y.transpose(-2, -1), y)"]
+for expression in UNARY:
+    for layout in LAYOUTS:
+        laid(expression.replace("/", "|"), layout, expression)
+
+for groups, channels in ((8, 32), (4, 32), (32, 128), (16, 48), (7, 21)):
+    for kernel, stride, dilation in ((3, 1, 1), (3, 2, 1), (1, 1, 1), (3, 1, 2)):
+        case("grouped/%d,%d,%d,%d,%d" % (groups, channels, kernel, stride, dilation),
+             "def f(x, w, b):\n    return F.conv2d(x, w, b, %d, %d, %d, %d)" % (stride, kernel // 2, dilation, groups),
+             rand(2, channels, 11, 9), rand(channels, channels // groups, kernel, kernel, seed=1) / 3, rand(channels, seed=2))
+
+MATRICES = [((5, 7), (7, 9)), ((37, 64), (64, 50)), ((3, 40), (40, 33)), ((1, 100), (100, 70)), ((70, 33), (33, 1)),
+            ((4, 2, 49, 32), (4, 2, 32, 49)), ((4, 2, 49, 32), (2, 32, 49)), ((4, 1, 20, 16), (1, 3, 16, 20)),
+            ((6, 30, 20), (20, 35)), ((30, 20), (6, 20, 35)), ((9, 1, 64), (9, 64, 31)), ((2, 5, 65), (2, 65, 65))]
+for number, (a, b) in enumerate(MATRICES):
+    for ta in (False, True):
+        for tb in (False, True):
+            sa, sb = a[:-2] + (a[-1], a[-2]) if ta else a, b[:-2] + (b[-1], b[-2]) if tb else b
+            case("matmul/%d/%d%d" % (number, ta, tb), "def f(a, b):\n    return torch.matmul(a%s, b%s)" %
+                 (".transpose(-2, -1)" if ta else "", ".transpose(-2, -1)" if tb else ""), rand(*sa), rand(*sb, seed=1))
+case("baddbmm", "def f(c, a, b):\n    return torch.baddbmm(c, a, b, beta=0.5, alpha=2)", rand(3, 20, 30), rand(3, 20, 16, seed=1),
+     rand(3, 16, 30, seed=2))
+case("addmm", "def f(c, a, b):\n    return torch.addmm(c, a, b)", rand(30), rand(20, 16, seed=1), rand(16, 30, seed=2))
+case("addbmm", "def f(c, a, b):\n    return torch.addbmm(c, a, b)", rand(20, 30), rand(3, 20, 16, seed=1), rand(3, 16, 30, seed=2))
+case("masked attention", "def f(a, b, m):\n    return torch.softmax(torch.matmul(a, b.transpose(-2, -1)) + m, -1) @ b",
+     rand(8, 49, 32), rand(8, 49, 32, seed=1), torch.full((49, 49), -100.0).triu(1))
+special = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-40, -1e-40, 1e30, -1e30, 88.0, -88.0, 3.0, -3.0] * 3)
+for function in ("torch.relu", "F.relu6", "F.hardswish", "F.hardsigmoid", "F.silu", "torch.sigmoid", "F.gelu", "torch.tanh", "torch.exp",
+                 "torch.erf", "F.leaky_relu"):
+    case("special/%s" % function, "def f(x):\n    return %s(x)" % function, special)
