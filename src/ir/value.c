@@ -379,23 +379,60 @@ static bool number(taper_val value, double *re, double *im)
     }
 }
 
-static bool equal(taper_val a, taper_val b, int depth);
+// Two structures that share their parts may unfold to exponentially many pairs: past this many they count as different.
+enum { EQUAL_STEPS = 10000000 };
 
-static bool equal_items(const taper_val *a, const taper_val *b, size_t count, int depth)
+typedef struct comparison {
+    int depth;
+    long steps;
+} comparison;
+
+static bool equal(taper_val a, taper_val b, comparison *c);
+
+static bool equal_items(const taper_val *a, const taper_val *b, size_t count, comparison *c)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!equal(a[i], b[i], depth)) {
+        if (!equal(a[i], b[i], c)) {
             return false;
         }
     }
     return true;
 }
 
-static bool equal(taper_val a, taper_val b, int depth)
+static bool equal_dicts(const taper_dict *a, const taper_dict *b, comparison *c)
 {
-    if (depth > TAPER_LIMIT_VALUE_DEPTH) {
+    if (a->count != b->count) {
         return false;
     }
+    for (size_t i = 0; i < a->count; i++) {
+        const taper_val *other = taper_dict_find(b, taper_dict_key(a, i));
+        if (other == NULL || !equal(taper_dict_value(a, i), *other, c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool equal_containers(taper_val a, taper_val b, comparison *c)
+{
+    if (c->depth >= TAPER_LIMIT_VALUE_DEPTH || ++c->steps > EQUAL_STEPS) {
+        return false;
+    }
+    c->depth++;
+    bool same;
+    if (a.tag == TAPER_LIST) {
+        same = a.as.list->count == b.as.list->count && equal_items(a.as.list->items, b.as.list->items, a.as.list->count, c);
+    } else if (a.tag == TAPER_TUPLE) {
+        same = a.as.tuple->count == b.as.tuple->count && equal_items(a.as.tuple->items, b.as.tuple->items, a.as.tuple->count, c);
+    } else {
+        same = equal_dicts(a.as.dict, b.as.dict, c);
+    }
+    c->depth--;
+    return same;
+}
+
+static bool equal(taper_val a, taper_val b, comparison *c)
+{
     if (a.tag != b.tag) {
         double are = 0, aim = 0, bre = 0, bim = 0;
         return number(a, &are, &aim) && number(b, &bre, &bim) && are == bre && aim == bim;
@@ -407,22 +444,9 @@ static bool equal(taper_val a, taper_val b, int depth)
         return a.as.string->length == b.as.string->length &&
                memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
     case TAPER_LIST:
-        return a.as.list->count == b.as.list->count &&
-               equal_items(a.as.list->items, b.as.list->items, a.as.list->count, depth + 1);
     case TAPER_TUPLE:
-        return a.as.tuple->count == b.as.tuple->count &&
-               equal_items(a.as.tuple->items, b.as.tuple->items, a.as.tuple->count, depth + 1);
     case TAPER_DICT:
-        if (a.as.dict->count != b.as.dict->count) {
-            return false;
-        }
-        for (size_t i = 0; i < a.as.dict->count; i++) {
-            const taper_val *other = taper_dict_find(b.as.dict, taper_dict_key(a.as.dict, i));
-            if (other == NULL || !equal(taper_dict_value(a.as.dict, i), *other, depth + 1)) {
-                return false;
-            }
-        }
-        return true;
+        return equal_containers(a, b, c);
     default:
         return taper_val_same(a, b);
     }
@@ -430,5 +454,6 @@ static bool equal(taper_val a, taper_val b, int depth)
 
 bool taper_val_equal(taper_val a, taper_val b)
 {
-    return equal(a, b, 0);
+    comparison c = {0, 0};
+    return equal(a, b, &c);
 }

@@ -138,7 +138,7 @@ bool taper_val_is_a(taper_val value, const taper_type *type)
 
 static void print(taper_val value, taper_text *text, int depth)
 {
-    if (depth > TAPER_LIMIT_TYPE_DEPTH) {
+    if (depth > TAPER_LIMIT_TYPE_DEPTH || text->length > TAPER_LIMIT_TYPE_TEXT) { // shared parts may unfold without end
         taper_text_string(text, "...");
         return;
     }
@@ -163,7 +163,7 @@ static void print(taper_val value, taper_text *text, int depth)
             break;
         }
         taper_text_string(text, "Tuple[");
-        for (size_t i = 0; i < value.as.tuple->count; i++) {
+        for (size_t i = 0; i < value.as.tuple->count && text->length <= TAPER_LIMIT_TYPE_TEXT; i++) {
             taper_text_string(text, i != 0 ? ", " : "");
             print(value.as.tuple->items[i], text, depth + 1);
         }

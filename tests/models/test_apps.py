@@ -5,7 +5,7 @@
   test_apps.py TAPER [--quick] [--filter TEXT] [--forms A,B] [--modes A,B] [--keep DIR] [--write DIR] [--verbose]
 
 Every module is written in several forms: script, trace, flatbuffer, mobile (optimize_for_mobile), mobile_plain (with passes left
-out), frozen, and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
+out), frozen, bundled (inputs bundled, run with --bundled), and bytecode 7, 6, 5, 4 and 3 made from script. Each file is run optimized, with --no-optimize and with
 --reference; all calls of a case run on one loaded model, with sizes A, B, A, A. A call that raises in PyTorch must raise in
 Taper. --quick: script and mobile, optimized, of every case. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
@@ -25,6 +25,7 @@ sys.path[:0] = [os.path.join(HERE, "apps"), os.path.join(HERE, "..", "ops")]
 import torch
 import torchvision  # noqa: F401 (registers its operators)
 from torch.jit.mobile import _backport_for_mobile
+from torch.utils.bundled_inputs import augment_model_with_bundled_inputs
 from torch.utils.mobile_optimizer import MobileOptimizerType, optimize_for_mobile
 
 import oracle
@@ -34,7 +35,7 @@ torch.set_num_threads(1)
 torch._C._enable_mobile_interface_call_export()
 FILES = ("vision", "detection", "text", "speech", "program")
 MODES = {"default": [], "no-optimize": ["--no-optimize"], "reference": ["--reference"]}
-FORMS = ("script", "trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bc7", "bc6", "bc5", "bc4", "bc3")
+FORMS = ("script", "trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bundled", "bc7", "bc6", "bc5", "bc4", "bc3")
 
 
 def run_torch(module, calls):
@@ -123,6 +124,13 @@ class Forms:
             optimized = optimize_for_mobile(self.scripted(), blocked, preserved_methods=case.preserve or None)
             path = self.save(optimized, form)
             return path, run_torch(torch.jit.load(path), case.calls)  # the file itself: its lite functions do the same
+        if form == "bundled":
+            if any(method != "forward" for method, _ in case.calls) or self.expected[-1][1] or not case.mobile:
+                return None
+            module = self.scripted()
+            augment_model_with_bundled_inputs(module, [tuple(plain(args)) for _, args in case.calls[:2]], skip_size_check=True)
+            results = [run_torch(self.scripted(), [call])[0] for call in case.calls[:2]]
+            return self.save(module, form), results
         version = int(form[2:])
         source = self.path("plain")
         if not os.path.exists(source):
@@ -139,6 +147,19 @@ class Forms:
         if version <= 4 and not case.no_schema:
             return None
         return path, self.expected
+
+
+def run_bundled(taper, path, expected, case, extra):
+    for k, (want, _) in enumerate(expected):
+        p = subprocess.run([taper, "run", path, "--bundled", str(k), "--json"] + extra, capture_output=True, text=True, timeout=120)
+        wrong = p.stderr.strip()[:400] if p.returncode else compare_results(case, want, json.loads(p.stdout))
+        if wrong:
+            return f"bundled input {k}: {wrong}"
+    return None
+
+
+def compare_results(case, want, got):
+    return (near if case.loose_bytes else oracle.compare)(want, got, {"rtol": case.rtol})
 
 
 def near(want, got, options):
@@ -174,8 +195,7 @@ def run_taper(taper, path, calls, expected, case, extra, folder, verbose=False):
     if len(got) != len(expected) - (raised is not None):
         return f"{len(got)} results, wanted {len(expected) - (raised is not None)}: {p.stderr.strip()[:300]}"
     for i, result in enumerate(got):
-        compare = near if case.loose_bytes else oracle.compare
-        wrong = compare(expected[i][0], result, {"rtol": case.rtol})
+        wrong = compare_results(case, expected[i][0], result)
         if wrong:
             return f"call {i} ({calls[i][0]}): {wrong}"
     return None
@@ -222,7 +242,10 @@ def main():
                         passed += 1
                         continue
                     for mode in modes:
-                        wrong = run_taper(a.taper, made[0], case.calls, made[1], case, MODES[mode], folder, a.verbose)
+                        if form == "bundled":
+                            wrong = run_bundled(a.taper, made[0], made[1], case, MODES[mode])
+                        else:
+                            wrong = run_taper(a.taper, made[0], case.calls, made[1], case, MODES[mode], folder, a.verbose)
                         passed, failed = passed + (wrong is None), failed + (wrong is not None)
                         if wrong:
                             print(f"FAILED {case.name}.{form} {mode}: {wrong}", flush=True)
