@@ -24,8 +24,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "..", "tests", "ops"), os.path.join(HERE, "..", "..", "tests", "models"),
                 os.path.join(HERE, "..", "..", "tests", "models", "apps")]
 import torch
+from torch.jit.mobile import _load_for_lite_interpreter
 
-import oracle
 import test_apps
 from case import stir
 
@@ -161,7 +161,7 @@ class Writer:
         r = self.r
         choice = r.choice(["slice", "chunk", "shuffle", "twice", "same", "layout", "clone", "expand", "dropout"])
         if choice == "slice" and c > 1:
-            self.put(f"{name}[:, {r.randrange(2)}:{c}]" if False else f"{name}[:, 1:]", c - 1, s)
+            self.put(f"{name}[:, 1:]", c - 1, s)
         elif choice == "chunk" and c % 2 == 0:
             a, b = self.fresh(), self.fresh()
             self.emit(f"{a}, {b} = {name}.chunk(2, 1)")
@@ -205,8 +205,6 @@ class Writer:
             self.emit("    " + self.r.choice(IN_PLACE).format(out))
         self.emit("else:")
         self.emit(f"    {out} = {b}")
-        if b == other or b == name:
-            c = c
         self.values.append((out, c, s))
 
     def loop(self):
@@ -330,7 +328,8 @@ def run_seed(taper, seed, folder, keep):
         return f"case: {str(e)[-300:]}\n{source}"
     path = os.path.join(folder, "net.ptl")
     module._save_for_lite_interpreter(path)
-    expected = test_apps.run_torch(build(source, seed), calls)
+    # Not the TorchScript executor: it believes that dropout outside training gives a copy, and drops writes into it.
+    expected = test_apps.run_torch(_load_for_lite_interpreter(path), calls)
     if any(not torch.isfinite(t).all() or t.abs().max() > 1e6 for result, raised in expected if isinstance(result, list) for t in result if t.numel()):
         return ...
     for mode, extra in test_apps.MODES.items():
@@ -354,6 +353,9 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     a = parser.parse_args()
     passed = failed = raised = 0
+
+    def report():
+        print(f"{passed} passed, {failed} failed, {raised} set aside (they raise or overflow in PyTorch)", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(a.seed, a.seed + a.count):
             wrong = run_seed(a.taper, seed, folder, a.keep)
@@ -364,7 +366,9 @@ def main():
             else:
                 failed += 1
                 print(f"FAILED net {seed}: {wrong[:1500]}", flush=True)
-    print(f"{passed} passed, {failed} failed, {raised} set aside (they raise or overflow in PyTorch)")
+            if (seed - a.seed + 1) % 100 == 0 and a.verbose:
+                report()
+    report()
     return 1 if failed or not passed else 0
 
 

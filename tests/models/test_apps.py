@@ -139,8 +139,7 @@ class Forms:
         if version == 3:
             if not case.no_schema:
                 return None
-            if not os.path.exists(self.path("bc4")):
-                _backport_for_mobile(source, self.path("bc4"), 4)
+            _backport_for_mobile(source, self.path("bc4"), 4)
             subprocess.run([sys.executable, os.path.join(HERE, "make_bytecode3.py"), self.path("bc4"), path], check=True)
         else:
             _backport_for_mobile(source, path, version)
