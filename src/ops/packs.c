@@ -18,8 +18,8 @@ typedef struct pack_key {
     int64_t numbers[TAPER_PACK_NUMBERS];
 } pack_key;
 
-// Packs lie one behind the other in slabs, which large pages can back: the first touch of memory is what a first run pays
-// for besides the packing itself. What is not used of a slab is never touched.
+// Packs lie one behind the other in slabs; what is not used of a slab is never touched. No large pages are asked for: where
+// memory is fragmented the kernel compacts it at the first touch, which cost a first run of ResNet50 more than it saved.
 typedef struct slab {
     struct slab *next;
     char *data; // of size bytes, aligned
@@ -28,7 +28,7 @@ typedef struct slab {
     size_t raw_bytes;
 } slab;
 
-enum { LARGE_PAGE = 2 << 20, FIRST_SLAB = 4 << 20, LARGEST_SLAB = 64 << 20 };
+enum { FIRST_SLAB = 4 << 20, LARGEST_SLAB = 64 << 20 };
 
 typedef struct kept_pack {
     struct kept_pack *next;
@@ -143,19 +143,18 @@ static slab *add_slab(taper_packs *packs, size_t bytes)
     }
     packs->slab_bytes = packs->slab_bytes == 0 ? FIRST_SLAB : taper_min_size(2 * packs->slab_bytes, LARGEST_SLAB);
     s->size = taper_max_size(packs->slab_bytes, bytes);
-    s->raw_bytes = s->size + LARGE_PAGE;
+    s->raw_bytes = s->size + TAPER_ALIGNMENT;
     s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
     if (s->raw == NULL) { // only what is needed, then
         s->size = bytes;
-        s->raw_bytes = bytes + LARGE_PAGE;
+        s->raw_bytes = bytes + TAPER_ALIGNMENT;
         s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
     }
     if (s->raw == NULL) {
         taper_free(&packs->allocator, s, sizeof *s);
         return NULL;
     }
-    s->data = (char *)taper_round_up((uintptr_t)s->raw, LARGE_PAGE);
-    taper_advise_huge(s->data, s->size);
+    s->data = (char *)taper_round_up((uintptr_t)s->raw, TAPER_ALIGNMENT);
     s->next = packs->slabs;
     packs->slabs = s;
     return s;

@@ -19,8 +19,6 @@ TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t lengt
 void taper_unmap(taper_mapping *mapping);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
-// Large pages for a big block that is about to be filled; a hint.
-void taper_advise_huge(void *data, size_t size);
 
 // ---- time and CPU
 double taper_clock(void);          // seconds, monotonic

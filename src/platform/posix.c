@@ -80,21 +80,6 @@ void taper_map_unneeded(const void *data, size_t size)
     }
 }
 
-void taper_advise_huge(void *data, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t first = ((uintptr_t)data + page - 1) / page * page;
-    const uintptr_t last = ((uintptr_t)data + size) / page * page;
-    if (first < last && last - first >= (uintptr_t)1 << 21) {
-        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-    }
-#else
-    (void)data;
-    (void)size;
-#endif
-}
-
 double taper_clock(void)
 {
     struct timespec now;

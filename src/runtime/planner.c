@@ -79,7 +79,6 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
         return NULL;
     }
     a->data = (char *)taper_round_up((uintptr_t)a->raw, TAPER_ALIGNMENT);
-    taper_advise_huge(a->data, bytes);
     memset(a->data + bytes, 0, TAPER_OVERREAD);
     return a;
 }
