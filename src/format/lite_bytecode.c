@@ -107,7 +107,7 @@ static taper_status intern(reader *r, taper_val value, interned **found)
         return taper_fail_memory(r->error);
     }
     *made = (interned){.string = string, .text = text};
-    taper_lookup_add(r->module->allocator, &r->lookup, hash, made);
+    (void)taper_lookup_add(r->module->allocator, &r->lookup, hash, made);
     *found = made;
     return TAPER_OK;
 }

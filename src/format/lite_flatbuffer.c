@@ -31,7 +31,7 @@ taper_status taper_fb_name_at(taper_fb_reader *r, size_t at, taper_fb_name **nam
         return taper_fail_memory(r->fb.error);
     }
     *made = (taper_fb_name){.at = at, .text = text, .length = string.length};
-    taper_lookup_add(r->module->allocator, &r->names, hash, made);
+    (void)taper_lookup_add(r->module->allocator, &r->names, hash, made);
     *name = made;
     return TAPER_OK;
 }

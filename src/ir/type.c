@@ -139,7 +139,7 @@ static const char *string_locked(taper_types *types, const char *text, size_t le
     }
     const char *string = taper_arena_string(&types->arena, key.text, key.length);
     if (string != NULL) {
-        taper_lookup_add(&types->allocator, &types->strings, hash, string);
+        (void)taper_lookup_add(&types->allocator, &types->strings, hash, string);
     }
     return string;
 }
@@ -218,7 +218,7 @@ const taper_class *taper_types_class(taper_types *types, const char *name, size_
             made->name = string_locked(types, name, strlen(name));
             made->count = count;
             if (made->name != NULL && strings_locked(types, slots, count, &made->slots)) {
-                taper_lookup_add(&types->allocator, &types->classes, hash, made);
+                (void)taper_lookup_add(&types->allocator, &types->classes, hash, made);
                 class = made;
             }
         }
@@ -272,7 +272,7 @@ static const taper_type *make_locked(taper_types *types, const taper_type *key, 
     if (!strings_locked(types, key->fields, key->count, &made->fields)) {
         return NULL;
     }
-    taper_lookup_add(&types->allocator, &types->types, hash, made);
+    (void)taper_lookup_add(&types->allocator, &types->types, hash, made);
     return made;
 }
 
@@ -360,7 +360,7 @@ const taper_type *taper_type_scope_find(taper_types *types, taper_type_scope *sc
 }
 
 // A name that is given anew means the latest.
-void taper_type_scope_enter(taper_types *types, taper_type_scope *scope, const taper_type *type)
+bool taper_type_scope_enter(taper_types *types, taper_type_scope *scope, const taper_type *type)
 {
     const string_key key = {.text = type->name, .length = strlen(type->name)};
     const uint64_t hash = taper_hash_bytes(0, key.text, key.length);
@@ -369,12 +369,14 @@ void taper_type_scope_enter(taper_types *types, taper_type_scope *scope, const t
         scope = types->names;
     }
     taper_lookup_entry *known = taper_lookup_find(&scope->lookup, hash, same_name, &key);
+    bool done = true;
     if (known != NULL) {
         known->item = type;
     } else {
-        taper_lookup_add(&scope->allocator, &scope->lookup, hash, type);
+        done = taper_lookup_add(&scope->allocator, &scope->lookup, hash, type);
     }
     taper_mutex_unlock(types->mutex);
+    return done;
 }
 
 const taper_allocator *taper_types_allocator(const taper_types *types)

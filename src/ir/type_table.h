@@ -60,8 +60,8 @@ static inline bool taper_lookup_place(taper_lookup *lookup, uint64_t hash, const
     return false;
 }
 
-// Best effort: without memory or room the item just is not found later.
-static inline void taper_lookup_add(const taper_allocator *allocator, taper_lookup *lookup, uint64_t hash,
+// Best effort: without memory or room the item just is not found later, and the result is false.
+static inline bool taper_lookup_add(const taper_allocator *allocator, taper_lookup *lookup, uint64_t hash,
                                     const void *item)
 {
     if (2 * (lookup->count + 1) > lookup->size) {
@@ -70,7 +70,7 @@ static inline void taper_lookup_add(const taper_allocator *allocator, taper_look
                              ? taper_alloc_zeroed(allocator, bigger.size * sizeof *bigger.entries)
                              : NULL;
         if (bigger.entries == NULL) {
-            return;
+            return false;
         }
         for (size_t i = 0; i < lookup->size; i++) {
             if (lookup->entries[i].item != NULL) {
@@ -80,7 +80,7 @@ static inline void taper_lookup_add(const taper_allocator *allocator, taper_look
         taper_free(allocator, lookup->entries, lookup->size * sizeof *lookup->entries);
         *lookup = bigger;
     }
-    (void)taper_lookup_place(lookup, hash, item);
+    return taper_lookup_place(lookup, hash, item);
 }
 
 static inline void taper_lookup_free(const taper_allocator *allocator, taper_lookup *lookup)
@@ -89,13 +89,14 @@ static inline void taper_lookup_free(const taper_allocator *allocator, taper_loo
     *lookup = (taper_lookup){.size = 0};
 }
 
-// For type_text.c: named tuples by name; scope NULL is the table's own.
+// For type_text.c: named tuples by name; scope NULL is the table's own. A name that could not be entered would mean
+// another type later: that is told by false.
 struct taper_types;
 struct taper_type_scope;
 struct taper_type;
 const struct taper_type *taper_type_scope_find(struct taper_types *types, struct taper_type_scope *scope,
                                                const char *name, size_t length);
-void taper_type_scope_enter(struct taper_types *types, struct taper_type_scope *scope, const struct taper_type *type);
+bool taper_type_scope_enter(struct taper_types *types, struct taper_type_scope *scope, const struct taper_type *type);
 const taper_allocator *taper_types_allocator(const struct taper_types *types);
 
 #endif

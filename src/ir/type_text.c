@@ -146,8 +146,7 @@ static taper_status parse_named_tuple(parser *p, const char *name, size_t length
         return taper_fail_memory(p->error);
     }
     TAPER_TRY(make(p, TAPER_TYPE_TUPLE, kept, base, true, type));
-    taper_type_scope_enter(p->types, p->scope, *type);
-    return TAPER_OK;
+    return taper_type_scope_enter(p->types, p->scope, *type) ? TAPER_OK : taper_fail_memory(p->error);
 }
 
 // Passes over what stands in brackets, after the opening one.
