@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a flatbuffer module; then what loading does with the result: printing types, cloning, freeing.
-#include <stdlib.h>
+// Any bytes as a flatbuffer module; then what loading does with the result: printing types, cloning, freeing. Once more
+// with an allocation that fails.
 #include <string.h>
 
 #include "format/lite_module.h"
+#include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,34 +33,53 @@ static void use(const taper_lite_module *module)
     }
 }
 
+static taper_status read_module(failing_allocator *failing, const uint8_t *data, size_t size)
+{
+    taper_types *types;
+    taper_blob *blob;
+    taper_error *error = taper_error_create();
+    taper_status status = taper_types_create(&failing->allocator, &types, error);
+    if (status == TAPER_OK) {
+        status = taper_blob_from_memory(&failing->allocator, data, size, NULL, NULL, &blob, error);
+        if (status == TAPER_OK) {
+            taper_lite_module module;
+            status = taper_lite_read(&failing->allocator, types, blob, &module, error);
+            if (status == TAPER_OK) {
+                use(&module);
+                taper_lite_module_free(&module);
+            }
+            taper_obj_release(&blob->head);
+        }
+    }
+    if (taper_error_status(error) != status) {
+        abort(); // failed without saying why
+    }
+    taper_error_destroy(error);
+    taper_types_release(types);
+    failing_end(failing);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     // The identifier is given, and the bytes start off alignment every other time.
     const size_t shift = size % 2;
     uint8_t *copy = malloc(size + shift + 1);
-    taper_types *types;
-    taper_blob *blob;
-    if (copy == NULL || taper_types_create(&taper_allocator_system, &types, NULL) != TAPER_OK) {
+    if (copy == NULL) {
         abort();
     }
     memcpy(copy + shift, data, size);
     if (size >= 8) {
         memcpy(copy + shift + 4, "PTMF", 4);
     }
-    if (taper_blob_from_memory(&taper_allocator_system, copy + shift, size, NULL, NULL, &blob, NULL) != TAPER_OK) {
+    failing_allocator failing;
+    failing_start(&failing, 0);
+    const taper_status status = read_module(&failing, copy + shift, size);
+    failing_start(&failing, failing_place(data, size, failing.calls));
+    const taper_status failed = read_module(&failing, copy + shift, size);
+    if (failed != status && failed != TAPER_ERROR_RESOURCE) {
         abort();
     }
-    taper_error *error = taper_error_create();
-    taper_lite_module module;
-    if (taper_lite_read(&taper_allocator_system, types, blob, &module, error) == TAPER_OK) {
-        use(&module);
-        taper_lite_module_free(&module);
-    } else if (taper_error_status(error) == TAPER_OK) {
-        abort(); // failed without saying why
-    }
-    taper_error_destroy(error);
-    taper_obj_release(&blob->head);
-    taper_types_release(types);
     free(copy);
     return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a pickle, with a host that gives a storage for every key; then what loading does with the result:
-// printing types, cloning, freeing.
-#include <stdlib.h>
+// printing types, cloning, freeing. Then with an allocation that fails, and with a host that gives nothing.
+#include <string.h>
 
 #include "format/pickle.h"
+#include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -27,43 +28,85 @@ static taper_status set_state(void *user, taper_object *object, const char *clas
                               taper_error *error)
 {
     (void)user;
-    *taken = class_name[strlen(class_name) - 1] == 'S';
+    const char last = class_name[strlen(class_name) - 1];
+    *taken = last == 'S';
+    if (last == 'F') {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "the host refuses the class %s", class_name);
+    }
     return *taken ? taper_object_set(object, 0, state, error) : TAPER_OK;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+// A copy has the types of what it is a copy of.
+static void use(taper_heap *heap, taper_val value, bool whole)
+{
+    taper_text text = taper_text_make(&taper_allocator_system), same = taper_text_make(&taper_allocator_system);
+    taper_clone_memo *memo;
+    taper_val copy;
+    taper_val_type_print(value, &text);
+    if (taper_clone_begin(heap, &memo, NULL) == TAPER_OK) {
+        if (taper_clone_value(memo, value, &copy, NULL) == TAPER_OK) {
+            taper_val_type_print(copy, &same);
+            if (whole && strcmp(taper_text_get(&text), taper_text_get(&same)) != 0) {
+                abort();
+            }
+            taper_val_release(copy);
+        }
+        taper_clone_end(memo);
+    }
+    taper_text_free(&text);
+    taper_text_free(&same);
+}
+
+static taper_status read_with(failing_allocator *failing, bool gives, const uint8_t *data, size_t size)
 {
     taper_types *types;
-    taper_heap *heap;
-    taper_type_scope *scope;
-    if (taper_types_create(&taper_allocator_system, &types, NULL) != TAPER_OK ||
-        taper_heap_create(&taper_allocator_system, types, &heap, NULL) != TAPER_OK ||
-        taper_type_scope_create(&taper_allocator_system, &scope, NULL) != TAPER_OK) {
-        abort();
-    }
-    const taper_pickle_host host = {.user = heap, .storage = get_storage, .set_state = set_state};
-    const taper_pickle_source source = {.data = data, .size = size, .name = "fuzz.pkl"};
+    taper_heap *heap = NULL;
+    taper_type_scope *scope = NULL;
     taper_error *error = taper_error_create();
-    taper_val value;
-    if (taper_pickle_read(heap, scope, &host, &source, &value, error) == TAPER_OK) {
-        taper_text text = taper_text_make(&taper_allocator_system);
-        taper_val_type_print(value, &text);
-        taper_text_free(&text);
-        taper_clone_memo *memo;
-        taper_val copy;
-        if (taper_clone_begin(heap, &memo, NULL) == TAPER_OK) {
-            if (taper_clone_value(memo, value, &copy, NULL) == TAPER_OK) {
-                taper_val_release(copy);
-            }
-            taper_clone_end(memo);
+    taper_status status = taper_types_create(&failing->allocator, &types, error);
+    if (status == TAPER_OK) {
+        status = taper_heap_create(&failing->allocator, types, &heap, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_type_scope_create(&failing->allocator, &scope, error);
+    }
+    if (status == TAPER_OK) {
+        const taper_pickle_host host = {
+            .user = heap, .storage = gives ? get_storage : NULL, .set_state = gives ? set_state : NULL};
+        const taper_pickle_source source = {.data = data, .size = size, .name = "fuzz.pkl"};
+        taper_val value;
+        status = taper_pickle_read(heap, scope, &host, &source, &value, error);
+        if (status == TAPER_OK) {
+            use(heap, value, failing->fail_at == 0);
+            taper_val_release(value);
         }
-        taper_val_release(value);
-    } else if (taper_error_status(error) == TAPER_OK) {
+    }
+    if (status != taper_error_status(error)) {
         abort(); // failed without saying why
     }
     taper_error_destroy(error);
     taper_type_scope_destroy(scope);
-    taper_heap_close(heap);
+    if (heap != NULL) {
+        taper_heap_close(heap);
+    }
     taper_types_release(types);
+    failing_end(failing);
+    return status;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    failing_allocator failing;
+    failing_start(&failing, 0);
+    const taper_status status = read_with(&failing, true, data, size);
+    failing_start(&failing, failing_place(data, size, failing.calls));
+    const taper_status failed = read_with(&failing, true, data, size);
+    if (failed != status && failed != TAPER_ERROR_RESOURCE) {
+        abort();
+    }
+    failing_start(&failing, 0);
+    if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
+        abort(); // without storages nothing more can be read, but for what the host refused
+    }
     return 0;
 }

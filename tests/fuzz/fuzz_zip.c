@@ -1,25 +1,80 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a zip archive: open it, find and read every record.
+// Any bytes as a zip archive: open it, find and read every record, once more with a budget that large records exceed
+// and with an allocation that fails.
+#include <string.h>
+
 #include "format/zip.h"
+#include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+enum { BUDGET = 1 << 20, SMALL_BUDGET = 1000 };
+
+// What was read and what is unpacked into a block of our own are the same bytes, unless that is too much.
+static void compare(taper_zip *zip, const taper_zip_entry *entry, const taper_record *record)
+{
+    uint8_t *copy = malloc(record->size != 0 ? record->size : 1);
+    if (copy == NULL || record->size > BUDGET) {
+        free(copy);
+        return;
+    }
+    zip->budget = SMALL_BUDGET;
+    const taper_status status = taper_zip_extract(zip, entry, copy, NULL);
+    if (status == TAPER_OK
+            ? record->size > SMALL_BUDGET || (record->size != 0 && memcmp(copy, record->data, record->size) != 0)
+            : status != TAPER_ERROR_RESOURCE || record->size <= SMALL_BUDGET) {
+        abort();
+    }
+    free(copy);
+}
+
+// The worst of what opening and reading say.
+static taper_status read_all(const failing_allocator *failing, const uint8_t *data, size_t size)
 {
     taper_zip zip;
-    if (taper_zip_open(&taper_allocator_system, data, size, &zip, NULL) != TAPER_OK) {
-        return 0;
+    const taper_status opened = taper_zip_open(&failing->allocator, data, size, &zip, NULL);
+    if (opened != TAPER_OK) {
+        return opened;
     }
-    zip.budget = taper_min_size(zip.budget, 1 << 20); // keeps the fuzzer fast
+    size_t budget = taper_min_size(zip.budget, BUDGET); // keeps the fuzzer fast
+    taper_status worst = TAPER_OK;
     for (size_t i = 0; i < zip.count; i++) {
         const taper_zip_entry *entry = taper_zip_find(&zip, zip.entries[i].name, zip.entries[i].name_length);
         taper_record record;
-        if (taper_zip_read(&zip, entry, &record, NULL) == TAPER_OK) {
+        if (entry == NULL || entry->name_length != zip.entries[i].name_length) {
+            abort(); // what is in the directory is found
+        }
+        zip.budget = budget;
+        const taper_status status = taper_zip_read(&zip, entry, &record, NULL);
+        budget = zip.budget;
+        worst = status > worst ? status : worst;
+        if (status == TAPER_OK) {
             volatile uint8_t last = record.size != 0 ? record.data[record.size - 1] : 0;
             (void)last;
+            if (failing->fail_at == 0) {
+                compare(&zip, entry, &record);
+            }
             taper_record_free(&zip, &record);
         }
     }
+    if (taper_zip_find(&zip, "", 0) != NULL) {
+        abort();
+    }
     taper_zip_close(&zip);
+    return worst;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    failing_allocator failing;
+    failing_start(&failing, 0);
+    const taper_status whole = read_all(&failing, data, size);
+    failing_end(&failing);
+    failing_start(&failing, failing_place(data, size, failing.calls));
+    const taper_status failed = read_all(&failing, data, size);
+    if (whole == TAPER_OK && failing.calls >= failing.fail_at && failed != TAPER_ERROR_RESOURCE) {
+        abort(); // every allocation here is needed
+    }
+    failing_end(&failing);
     return 0;
 }

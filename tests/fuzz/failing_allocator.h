@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An allocator of which one allocation fails, and that knows what was not given back. A target reads its input once
+// with it whole and once with a failure at a place that the input chooses: each execution costs twice, and a corpus
+// spreads over all the places. What must hold: the reader tells that memory is short or does without, and nothing
+// leaks.
+#ifndef TAPER_TESTS_FAILING_ALLOCATOR_H
+#define TAPER_TESTS_FAILING_ALLOCATOR_H
+
+#include <stdlib.h>
+
+#include <taper/taper.h>
+
+typedef struct failing_allocator {
+    taper_allocator allocator; // user is this
+    size_t calls, fail_at;     // fail_at 0: never
+    size_t blocks, bytes;      // in use
+} failing_allocator;
+
+static inline void *failing_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)
+{
+    failing_allocator *a = user;
+    if (new_size == 0) {
+        if (ptr != NULL) {
+            a->blocks--;
+            a->bytes -= old_size;
+        }
+        free(ptr);
+        return NULL;
+    }
+    if (++a->calls == a->fail_at) {
+        return NULL;
+    }
+    void *made = realloc(ptr, new_size);
+    if (made != NULL) {
+        a->blocks += ptr == NULL;
+        a->bytes += new_size - (ptr != NULL ? old_size : 0);
+    }
+    return made;
+}
+
+static inline void failing_start(failing_allocator *a, size_t fail_at)
+{
+    *a = (failing_allocator){.allocator = {a, failing_reallocate}, .fail_at = fail_at};
+}
+
+// Aborts where something was not given back, or with another size than it has.
+static inline void failing_end(const failing_allocator *a)
+{
+    if (a->blocks != 0 || a->bytes != 0) {
+        abort();
+    }
+}
+
+// Which of so many allocations is to fail for this input.
+static inline size_t failing_place(const uint8_t *data, size_t size, size_t calls)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ data[i]) * 16777619u;
+    }
+    return 1 + hash % (calls != 0 ? calls : 1);
+}
+
+#endif
