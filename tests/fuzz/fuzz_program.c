@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a model, through the public interface as an app uses it: loaded with and without the optimizer,
-// `forward` run on inputs made up from the declared types, within budgets of instructions, memory and time.
+// `forward` run on inputs made up from the declared types, within budgets of instructions, memory and time. The bytes
+// come from memory, from a file and from a callback; with the last one, an allocation fails.
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <taper/taper.h>
 #include <taper/taper_compile.h>
+#include <taper/taper_inspect.h>
+
+#include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_INPUTS = 8, DEEPEST_INPUT = 4, ROUNDS = 2 };
+enum {
+    MOST_INPUTS = 8,
+    DEEPEST_INPUT = 4,
+    ROUNDS = 2,
+    MOST_PLACES = 100 // about as many allocations as loading and running a small model takes
+};
 
 static void say_nothing(void *user, taper_log_level level, const char *text, size_t length)
 {
@@ -113,7 +123,8 @@ static void look_at(const taper_value *value, unsigned depth)
     }
 }
 
-static void run(taper_context *context, taper_model *model, taper_session *session, unsigned round, taper_error *error)
+static taper_status run(taper_context *context, taper_model *model, taper_session *session, unsigned round,
+                        taper_error *error)
 {
     const int arguments = taper_model_method_arguments(model, "forward");
     const size_t count = arguments < 0 ? 1 : arguments > MOST_INPUTS ? MOST_INPUTS : (size_t)arguments;
@@ -121,51 +132,162 @@ static void run(taper_context *context, taper_model *model, taper_session *sessi
     for (size_t i = 0; i < count; i++) {
         inputs[i] = make_input(context, taper_model_argument_type(model, "forward", i), round, 0);
     }
-    if (taper_session_run(session, "forward", inputs, count, &result, error) == TAPER_OK) {
+    const taper_status status = taper_session_run(session, "forward", inputs, count, &result, error);
+    if (status == TAPER_OK) {
         look_at(result, 0);
         taper_value_release(result);
-    } else if (taper_error_status(error) == TAPER_OK || taper_error_status(error) == TAPER_ERROR_INTERNAL) {
+    } else if (taper_error_status(error) != status || status == TAPER_ERROR_INTERNAL) {
         abort(); // failed without saying why, or found out that it is wrong
     }
     for (size_t i = 0; i < count; i++) {
         taper_value_release(inputs[i]);
     }
+    return status;
 }
 
-static void load(taper_context *context, const uint8_t *data, size_t size, bool optimized, taper_error *error)
+// Runs twice with each set of inputs, the second time by the plan of the first and looked at by the profiler.
+static void run_all(taper_context *context, taper_model *model, taper_error *error)
 {
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
     const taper_session_options budgets = {.struct_size = sizeof budgets,
                                            .instruction_budget = 20000,
                                            .time_budget = 1.0,
                                            .memory_budget = (size_t)64 << 20};
-    taper_model *model;
     taper_session *session;
-    if (taper_model_load_memory(context, data, size, &options, &model, error) != TAPER_OK) {
-        if (taper_error_status(error) == TAPER_OK || taper_error_status(error) == TAPER_ERROR_INTERNAL) {
-            abort();
-        }
+    if (taper_session_create(model, &budgets, &session, error) != TAPER_OK) {
         return;
     }
-    if (taper_session_create(model, &budgets, &session, error) == TAPER_OK) {
-        for (unsigned round = 0; round < ROUNDS; round++) {
-            run(context, model, session, round, error);
-            run(context, model, session, round, error); // by the plan of the run before
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        (void)run(context, model, session, round, error);
+        need(taper_profile_set(session, 1, error));
+        const taper_status status = run(context, model, session, round, error);
+        need(taper_profile_set(session, 0, error));
+        const size_t sites = taper_profile_count(session);
+        for (size_t i = 0; i < sites; i++) {
+            taper_profile_item item = {.struct_size = sizeof item};
+            need(taper_profile_get(session, i, &item, error));
+            if (item.calls != 0 && (item.name == NULL || item.kernel == NULL || !(item.seconds >= 0))) {
+                abort();
+            }
+        }
+        if (round == 0 && status == TAPER_OK) {
+            taper_session_cancel(session);
+            const taper_status cancelled = run(context, model, session, round, error);
+            if (cancelled != TAPER_OK && cancelled != TAPER_ERROR_CANCELLED && cancelled != TAPER_ERROR_RAISED) {
+                abort();
+            }
         }
     }
     taper_session_destroy(session);
-    taper_model_release(model);
+}
+
+static void run_out_of_time(taper_context *context, taper_model *model, taper_error *error)
+{
+    const taper_session_options budgets = {
+        .struct_size = sizeof budgets, .instruction_budget = 20000, .time_budget = 1e-9};
+    taper_session *session;
+    if (taper_session_create(model, &budgets, &session, error) == TAPER_OK) {
+        if (run(context, model, session, 0, error) == TAPER_OK) {
+            abort(); // even one instruction takes longer
+        }
+        taper_session_destroy(session);
+    }
+}
+
+// ---- where the bytes come from
+
+static taper_status load_file(taper_context *context, const uint8_t *data, size_t size, taper_model **model,
+                              taper_error *error)
+{
+    static FILE *file; // one for all inputs
+    if (file == NULL) {
+        file = tmpfile();
+    }
+    const int fd = file != NULL ? fileno(file) : -1;
+    if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != (ssize_t)size) {
+        abort();
+    }
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .copy = (int)(size % 2)};
+    return taper_model_load_fd(context, fd, 0, size, &options, model, error);
+}
+
+typedef struct source {
+    const uint8_t *data;
+    size_t size;
+} source;
+
+static int read_source(void *user, uint64_t offset, void *to, size_t size)
+{
+    const source *from = user;
+    if (offset > from->size || size > from->size - offset) {
+        abort();
+    }
+    memcpy(to, from->data + offset, size);
+    return from->size % 16 == 15 ? 1 : 0; // a medium that fails now and then
+}
+
+// Loads and runs once; whatever the context gave is back afterwards.
+static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, taper_error *error)
+{
+    failing_allocator failing;
+    failing_start(&failing, fail_at);
+    const taper_context_options options = {
+        .struct_size = sizeof options, .allocator = &failing.allocator, .threads = 1, .log = say_nothing};
+    const taper_load_options load = {.struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL};
+    const taper_session_options budgets = {
+        .struct_size = sizeof budgets, .instruction_budget = 1000, .memory_budget = (size_t)16 << 20};
+    taper_context *context;
+    if (taper_context_create(&options, &context, error) == TAPER_OK) {
+        source from = {data, size};
+        taper_model *model;
+        if (taper_model_load_callback(context, read_source, &from, size, &load, &model, error) == TAPER_OK) {
+            taper_session *session;
+            taper_value *input, *result;
+            if (taper_session_create(model, &budgets, &session, error) == TAPER_OK) {
+                if (taper_value_int(context, 1, &input, error) == TAPER_OK) {
+                    if (taper_session_run(session, "forward", &input, 1, &result, error) == TAPER_OK) {
+                        taper_value_release(result);
+                    }
+                    taper_value_release(input);
+                }
+                taper_session_destroy(session);
+            }
+            taper_model_release(model);
+        }
+        taper_context_release(context);
+    }
+    failing_end(&failing);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    const taper_load_options plain = {.struct_size = sizeof plain}, wrong = {.struct_size = 1};
     taper_context *context;
+    taper_model *model;
     need(taper_context_create(&options, &context, NULL));
     taper_error *error = taper_error_create();
-    load(context, data, size, false, error);
-    load(context, data, size, true, error);
-    taper_error_destroy(error);
+    const taper_status status = taper_model_load_memory(context, data, size, &plain, &model, error);
+    if (status == TAPER_OK) {
+        run_all(context, model, error);
+        run_out_of_time(context, model, error);
+        taper_model_release(model);
+    } else if (model != NULL || taper_error_status(error) != status || status == TAPER_ERROR_INTERNAL) {
+        abort();
+    }
+    const taper_status optimized = load_file(context, data, size, &model, error);
+    if (optimized != status) {
+        abort(); // the same bytes, which the optimizer takes or leaves
+    }
+    if (optimized == TAPER_OK) {
+        run_all(context, model, error);
+        taper_model_release(model);
+    }
+    if (taper_model_load_memory(context, data, size, &wrong, &model, error) != TAPER_ERROR_ARGUMENT || model != NULL) {
+        abort();
+    }
     taper_context_release(context);
+    load_with_failure(data, size, failing_place(data, size, MOST_PLACES), error);
+    taper_error_destroy(error);
     return 0;
 }
