@@ -1,10 +1,40 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Any bytes as a NumPy array file: the elements that the header promises are there, and no more.
+// Any bytes as a NumPy array file: the elements that the header promises are there, and no more. A header written for
+// the same array says the same.
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_BYTES = 1 << 16 };
+
+static void need(bool holds)
+{
+    if (!holds) {
+        abort();
+    }
+}
+
+static void write_again(const npy_array *array)
+{
+    char header[NPY_HEADER_MAX];
+    const char *descr = npy_descr(array->dtype);
+    need(descr != NULL && npy_descr((taper_dtype)TAPER_DTYPE_COUNT) == NULL);
+    const size_t length = npy_header(header, descr, array->rank, array->sizes);
+    need(length % 64 == 0 && length <= sizeof header && array->bytes <= MOST_BYTES);
+    unsigned char *file = calloc(1, length + array->bytes);
+    need(file != NULL);
+    memcpy(file, header, length);
+    npy_array again;
+    need(npy_parse("again", file, length + array->bytes, &again));
+    need(again.dtype == array->dtype && again.rank == array->rank && again.offset == length &&
+         again.bytes == array->bytes);
+    need(!again.fortran_order && !again.swapped && memcmp(again.sizes, array->sizes, sizeof again.sizes) == 0);
+    need(array->bytes == 0 || !npy_parse("again", file, length + array->bytes - 1, &again)); // a byte is missing
+    free(file);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -12,18 +42,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!npy_parse("fuzz", data, size, &array)) {
         return 0;
     }
-    if (array.rank > TAPER_MAX_RANK || array.offset > size || array.bytes > size - array.offset) {
-        abort();
-    }
+    need(array.rank <= TAPER_MAX_RANK && array.offset <= size && array.bytes <= size - array.offset);
     size_t bytes = taper_dtype_size(array.dtype);
     for (size_t i = 0; i < array.rank; i++) {
-        if (array.sizes[i] < 0) {
-            abort();
-        }
+        need(array.sizes[i] >= 0);
         bytes *= (size_t)array.sizes[i];
     }
-    if (bytes != array.bytes) {
-        abort();
+    need(bytes == array.bytes);
+    if (array.bytes <= MOST_BYTES) {
+        write_again(&array);
     }
     return 0;
 }
