@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_flatbuffer to corpus/flatbuffer, and those of fuzz_image, fuzz_npy, fuzz_json and fuzz_program that are made by
-hand, beside this file. Everything is made here, without PyTorch, and comes out the same every time. Models that PyTorch wrote, in
+"""Writes the seeds of fuzz_flatbuffer to corpus/flatbuffer beside this file, and the first of those of fuzz_program. Everything is made here, without PyTorch, and comes out the same every time. Models that PyTorch wrote, in
 tests/unit/data/flatbuffer, are further seeds of fuzz_flatbuffer and fuzz_program."""
 import pathlib
 import struct
-import zlib
 
 CORPUS = pathlib.Path(__file__).parent / "corpus"
 
@@ -30,8 +28,12 @@ class Buffer:
         self.align()
         if isinstance(obj, Table):
             return obj.put(self)
+        if isinstance(obj, Once):
+            if obj.buffer is not self:
+                obj.buffer, obj.at = self, self.put(obj.obj)
+            return obj.at
         at = len(self.data)
-        if isinstance(obj, Struct):
+        if isinstance(obj, (Struct, Raw)):
             self.data += obj.data
         elif isinstance(obj, (str, bytes)):
             raw = obj.encode() if isinstance(obj, str) else obj
@@ -59,6 +61,20 @@ class Struct:
 class Numbers:
     def __init__(self, form, items):
         self.form, self.items = form, items
+
+
+class Raw:
+    """Bytes that are written as they are."""
+
+    def __init__(self, data):
+        self.data = data
+
+
+class Once:
+    """An object that is written once, however often a list has it."""
+
+    def __init__(self, obj):
+        self.obj, self.buffer, self.at = obj, None, 0
 
 
 class Table:
@@ -168,6 +184,54 @@ STORAGE = struct.pack("<8f", *range(8))
 RET, STOREN, LOAD, MOVE, LOADC, OP, JF, JMP, LOOP, GET_ATTR, SET_ATTR, LIST_CONSTRUCT = 12, 4, 2, 3, 8, 0, 9, 10, 11, 21, 22, 26
 
 
+def broken(w):
+    """One thing each that no PyTorch writes."""
+    w("kind", with_value(ivalue(17, Table(u32(0)))))
+    w("kind_none", with_value(Table(i8(1))))
+    w("list_type", with_value(integer(1), ivalue(7, Table(indexes(1), "int"))))
+    w("list_item", with_value(string("a"), ivalue(7, Table(indexes(1), "List[int]"))))
+    w("list_text", with_value(integer(1), ivalue(7, Table(indexes(1), "List["))))
+    w("dict_kind", with_value(string("k"), integer(1), ivalue(9, Table(indexes(1), indexes(2), "int"))))
+    w("dict_later", with_value(string("k"), ivalue(9, Table(indexes(1), indexes(5), "Dict[str, int]"))))
+    w("zero_name", with_value(integer(1), ivalue(7, Table(indexes(1), "List[int]\0"))))
+    w("foreign_device", with_value(ivalue(14, Table("abacus"))))
+    w("class_number", with_value(obj(9)))
+    w("class_fields", with_value(obj(0, 0, [0, 0])))
+    for name, table in (("class_name", Table("Net", i8(1), [])), ("class_kind", Table("__torch__.Net", i8(4), [])),
+                        ("class_native", Table("__torch__.torch.classes.a.B", i8(1), []))):
+        w(name, module([NONE, obj(0)], 1, [table]))
+    w("class_slot", module([NONE, obj(0, 0, [0])], 1, [Table("__torch__.Net", i8(1), ["a\0b"])]))
+    w("root", module([NONE], 0, []))
+    w("mobile_more", with_value(integer(1), mobile=99))
+    w("negative", with_value(ivalue(5, tensor(0, 6, 0, [-1], [1])), storages=[STORAGE]))
+    w("fewer_strides", with_value(ivalue(5, tensor(0, 6, 0, [2, 2], [1])), storages=[STORAGE]))
+    w("dtype", with_value(ivalue(5, tensor(0, 99, 0, [2], [1])), storages=[STORAGE]))
+    w("scheme", with_value(ivalue(5, tensor(0, 13, 0, [2], [1], Table(i8(7)))), storages=[STORAGE]))
+    w("unquantized", with_value(ivalue(5, tensor(0, 13, 0, [2], [1])), storages=[STORAGE]))
+    w("float_channels", with_value(ivalue(5, tensor(0, 12, 0, [2, 2], [2, 1], Table(i8(3), None, None, tensor(0, 6, 0, [2], [1]),
+                                                                                     tensor(0, 6, 0, [2], [1]), i32(0)))), storages=[STORAGE]))
+    for name, keywords in (("opcode", {"instructions": [instruction(77)]}), ("given", {"operators": [("a::b", "", 5000)]}), ("registers", {"registers": -1}),
+                           ("many_registers", {"registers": 2**31 - 1}), ("function_type", {"types": ["List["]}), ("constant_later", {"constants": [7]}),
+                           ("arguments", {"arguments": [("x", "Optional[int]", 0), ("y", "int", 0)]}), ("argument_type", {"arguments": [("x", "[", 0)]}),
+                           ("argument_later", {"arguments": [("x", "int", 9)]})):
+        w("function_" + name, with_value(function("__torch__.Net.f", **({"instructions": [instruction(RET)]} | keywords)), NONE))
+    bare = Table("__torch__.Net.f", Numbers("q", []), [], indexes(), [], i32(0))
+    w("function_bare", with_value(ivalue(16, bare), NONE))
+    w("function_none", with_value(ivalue(16, Table()), NONE))
+    w("setstate_refused", with_value(function("__torch__.S.__setstate__", [instruction(RET)]), obj(1, 0, (), 1), ivalue(14, Table("abacus"))))
+    plain = with_value(NONE)
+    root = struct.unpack_from("<I", plain)[0]
+    start = root - struct.unpack_from("<i", plain, root)[0]
+    for name, at, form, value in (("root_beyond", 0, "I", 2**31), ("no_description", root, "i", 2**30), ("description_far", root, "i", -2**30),
+                                  ("description_size", start, "H", 3), ("description_long", start, "H", 60000), ("table_long", start + 2, "H", 60000),
+                                  ("field_outside", start + 4, "H", 9000)):
+        data = bytearray(plain)
+        struct.pack_into("<" + form, data, at, value)
+        w(name, bytes(data))
+    w("vector_long", with_value(ivalue(6, Table(Raw(struct.pack("<I", 2**30))))))
+    w("overlap", with_value(*[Once(ivalue(12, Table(Numbers("d", [0.5] * 400))))] * 40))
+
+
 def flatbuffers():
     def w(name, data):
         write("flatbuffer", name, data)
@@ -214,6 +278,7 @@ def flatbuffers():
     w("mobile_size", with_value(integer(1), mobile=2))
     for name, versions in (("version3", (3, 3)), ("version10", (10, 3)), ("operators0", (9, 0)), ("operators11", (9, 11))):
         w(name, with_value(NONE, versions=versions))
+    broken(w)
     w("cut", whole[:len(whole) // 2])
     w("head", whole[:8])
     w("empty", b"")
@@ -239,53 +304,5 @@ def flatbuffers():
     write("program", "empty", b"")
 
 
-# ---- inputs of the programs
-
-def png(width, height, depth, colour, rows, interlace=0, extra=()):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(chunk(k, d) for k, d in extra) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
-def jpeg():
-    """8 x 8, grey, all coefficients zero: one symbol in each table."""
-    def segment(marker, data):
-        return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
-    table = bytes([1] + [0] * 15 + [0])
-    return (b"\xff\xd8" + segment(0xdb, b"\0" + bytes([1] * 64)) + segment(0xc0, struct.pack(">BHHB", 8, 8, 8, 1) + b"\1\x11\0") +
-            segment(0xc4, b"\0" + table) + segment(0xc4, b"\x10" + table) + segment(0xda, b"\1\1\0\0\x3f\0") + b"\x3f\xff\xd9")
-
-
-def others():
-    write("image", "grey.png", png(3, 2, 8, 0, b"\0abc\1def"))
-    write("image", "colour.png", png(2, 1, 8, 2, b"\0abcdef"))
-    write("image", "alpha16.png", png(1, 1, 16, 6, b"\0abcdefgh"))
-    write("image", "palette.png", png(4, 1, 2, 3, b"\0\x1b", extra=[(b"PLTE", bytes(range(12))), (b"tRNS", b"\0\x80")]))
-    write("image", "interlaced.png", png(2, 2, 8, 0, b"\0a\0b\0cd", 1))
-    write("image", "huge.png", png(2**31 - 1, 2**31 - 1, 8, 2, b"\0"))
-    write("image", "cut.png", png(3, 2, 8, 0, b"\0abc"))
-    write("image", "grey.jpg", jpeg())
-    write("image", "cut.jpg", jpeg()[:-4])
-    write("image", "empty", b"")
-
-    def npy(header, data, version=b"\1\0"):
-        header = header.encode() + b"\n"
-        return b"\x93NUMPY" + version + (struct.pack("<H", len(header)) if version == b"\1\0" else struct.pack("<I", len(header))) + header + data
-    form = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }"
-    write("npy", "floats", npy(form % ("<f4", "False", "(2, 3)"), bytes(24)))
-    write("npy", "swapped", npy(form % (">i2", "True", "(2,)"), bytes(4)))
-    write("npy", "scalar", npy(form % ("|b1", "False", "()"), b"\1", b"\2\0"))
-    write("npy", "complex", npy(form % ("<c16", "False", "(1,)"), bytes(16)))
-    write("npy", "huge", npy(form % ("<f8", "False", "(4611686018427387904, 4)"), bytes(8)))
-    write("npy", "short", npy(form % ("<f4", "False", "(3,)"), bytes(8)))
-    write("npy", "ranks", npy(form % ("<f4", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), bytes(4)))
-    write("npy", "object", npy(form % ("|O", "False", "(1,)"), bytes(8)))
-    for name, text in (("numbers", "[1, -2.5e3, 9223372036854775807, NaN, -Infinity, true, null]"), ("object", '{"a": [1, 2], "b": {"a": []}}'),
-                       ("texts", '["\\u00e4\\n", "\\ud83d\\ude00", ""]'), ("deep", "[" * 300), ("nested", "[" * 20 + "1" + "]" * 20),
-                       ("rows", "[[1, 2], [3, 4.5]]"), ("cut", '{"a": '), ("surrogate", '"\\ud800"'), ("empty", ""), ("long", "1" * 400)):
-        write("json", name, text.encode())
-
-
-flatbuffers()
-others()
+if __name__ == "__main__":
+    flatbuffers()

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes the seeds of fuzz_image, fuzz_npy and fuzz_json to corpus/ beside this file. Everything is made here and comes out the same every time."""
+import struct
+import zlib
+
+from make_corpus_flatbuffer import write
+
+
+def png(width, height, depth, colour, rows, interlace=0, extra=()):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + b"".join(chunk(k, d) for k, d in extra) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def jpeg(components=1, width=8):
+    """8 high, all coefficients zero: one symbol in each table. A block of a component is two bits."""
+    def segment(marker, data):
+        return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
+    table = bytes([1] + [0] * 15 + [0])
+    frame = struct.pack(">BHHB", 8, 8, width, components) + b"".join(bytes([i + 1, 0x11, 0]) for i in range(components))
+    scan = bytes([components]) + b"".join(bytes([i + 1, 0]) for i in range(components)) + b"\0\x3f\0"
+    return (b"\xff\xd8" + segment(0xdb, b"\0" + bytes([1] * 64)) + segment(0xc0, frame) + segment(0xc4, b"\0" + table) +
+            segment(0xc4, b"\x10" + table) + segment(0xda, scan) + bytes([0xff >> 2 * components]) + b"\xff\xd9")
+
+
+def main():
+    write("image", "grey.png", png(3, 2, 8, 0, b"\0abc\1def"))
+    write("image", "colour.png", png(2, 1, 8, 2, b"\0abcdef"))
+    write("image", "alpha16.png", png(1, 1, 16, 6, b"\0abcdefgh"))
+    write("image", "palette.png", png(4, 1, 2, 3, b"\0\x1b", extra=[(b"PLTE", bytes(range(12))), (b"tRNS", b"\0\x80")]))
+    write("image", "interlaced.png", png(2, 2, 8, 0, b"\0a\0b\0cd", 1))
+    write("image", "huge.png", png(2**31 - 1, 2**31 - 1, 8, 2, b"\0"))
+    write("image", "cut.png", png(3, 2, 8, 0, b"\0abc"))
+    write("image", "grey.jpg", jpeg())
+    write("image", "cut.jpg", jpeg()[:-4])
+    write("image", "empty", b"")
+    write("image", "grey4.png", png(3, 2, 4, 0, b"\0\x12\x30\0\x45\x60"))
+    write("image", "wide.png", png(9, 5, 8, 2, (b"\0" + bytes(range(27))) * 5))
+    write("image", "same_width.png", png(7, 2, 8, 0, b"\0abcdefg\2abcdefg"))
+    write("image", "same_size.png", png(7, 5, 8, 0, b"\0abcdefg" * 5))
+    write("image", "line.png", png(2, 5, 8, 4, b"\0abcd" * 5))
+    write("image", "checksum.png", png(3, 2, 8, 0, b"\0abc\1def").replace(b"IDAT", b"IDAU"))
+    write("image", "colour.jpg", jpeg(3))
+    write("image", "inks.jpg", jpeg(4))
+    write("image", "huge.jpg", jpeg(1, 20000))
+    write("image", "two.jpg", jpeg(2))
+
+    def npy(header, data, version=b"\1\0"):
+        header = header.encode() + b"\n"
+        return b"\x93NUMPY" + version + (struct.pack("<H", len(header)) if version == b"\1\0" else struct.pack("<I", len(header))) + header + data
+    form = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }"
+    write("npy", "floats", npy(form % ("<f4", "False", "(2, 3)"), bytes(24)))
+    write("npy", "swapped", npy(form % (">i2", "True", "(2,)"), bytes(4)))
+    write("npy", "scalar", npy(form % ("|b1", "False", "()"), b"\1", b"\2\0"))
+    write("npy", "complex", npy(form % ("<c16", "False", "(1,)"), bytes(16)))
+    write("npy", "huge", npy(form % ("<f8", "False", "(4611686018427387904, 4)"), bytes(8)))
+    write("npy", "short", npy(form % ("<f4", "False", "(3,)"), bytes(8)))
+    write("npy", "ranks", npy(form % ("<f4", "False", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), bytes(4)))
+    write("npy", "object", npy(form % ("|O", "False", "(1,)"), bytes(8)))
+    write("npy", "tensor.npy", npy(form % ("<f4", "False", "(1, 2, 1, 2)"), struct.pack("<4f", 0, 1, 2, 3)))
+    for name, parts in (("record", ("x", "False", "(1,)")), ("shapeless", ("<f4", "False", "5")), ("shape_text", ("<f4", "False", "(x,)")),
+                        ("shape_open", ("<f4", "False", "(1")), ("overflow", ("<f4", "False", "(99999999999999999999,)")), ("big", (">f4", "False", "(1,)")),
+                        ("empty", ("<f4", "False", "(4611686018427387904, 0, 9)")), ("fortran", ("=i8", "True", "(2, 2)")), ("missing", ("<f4", "False", ""))):
+        header = form % parts
+        write("npy", name, npy(header.replace("'x'", "[('x', '<f4')]") if name == "record" else header, bytes(32)))
+    write("npy", "no_order", npy("{'descr': '<f4', 'shape': (1,), }", bytes(4)))
+    write("npy", "dtypes", npy(form % ("<f2", "False", "(1,)"), bytes(2), b"\3\0"))
+    write("npy", "version", npy(form % ("<f4", "False", "(1,)"), bytes(4), b"\4\0"))
+    write("npy", "cut", npy(form % ("<f4", "False", "(1,)"), b"")[:40])
+    write("npy", "foreign", b"PK\3\4 not an array")
+    for name, text in (("numbers", "[1, -2.5e3, 9223372036854775807, NaN, -Infinity, true, null]"), ("object", '{"a": [1, 2], "b": {"a": []}}'),
+                       ("texts", '["\\u00e4\\n", "\\ud83d\\ude00", ""]'), ("deep", "[" * 300), ("nested", "[" * 20 + "1" + "]" * 20),
+                       ("rows", "[[1, 2], [3, 4.5]]"), ("cut", '{"a": '),
+                       ("flat", "17"), ("half", "0.5"), ("yes", "true"), ("nothing", "null"), ("string", '"text"'), ("pair", "[1, 2]"), ("mixed", '[1, "a"]'),
+                       ("escapes", '"\\u0041\\u20ac\\/\\b\\u0000"'), ("no_escape", '"\\x"'), ("no_hex", '"\\u12g4"'), ("no_low", '"\\ud800\\u0041"'),
+                       ("no_end", '"abc'), ("no_key", "{1: 2}"), ("no_colon", '{"a" 1}'), ("no_comma", "[1 2]"), ("no_comma_object", '{"a": 1 "b": 2}'),
+                       ("no_number", "1-2"), ("more", "1 1"), ("keys", '{"1": true, "2": false}'), ("keys_text", '{"a": true}'), ("twice", '{"a": 1, "a": 2}'), ("zero_key", '{"a": 1, "a\\u0000": 2}'),
+                       ("empty_list", "[]"), ("empty_object", "{}"), ("file", '"@tensor.npy"'), ("file_plain", '"tensor.npy"'), ("no_file", '"@nowhere.npy"'),
+                       ("files", '["@tensor.npy", "@tensor.npy"]'), ("file_mixed", '["@tensor.npy", 1]'), ("tensor", '{"@tensor": "tensor.npy"}'),
+                       ("channels", '{"@tensor": "tensor.npy", "memory_format": "channels_last"}'), ("narrow", '{"@tensor": "tensor.npy", "dtype": "bfloat16"}'),
+                       ("no_parameters", '{"@tensor": "tensor.npy", "dtype": "quint8"}'), ("optional", "[null, null]"), ("point", '{"x": 1, "y": [2]}'),
+                       ("lists", "[[1, 2], [3]]"), ("deep_values", "[" * 70 + "]" * 70), ("surrogate", '"\\ud800"'), ("empty", ""), ("long", "1" * 400)):
+        write("json", name, text.encode())
+
+
+if __name__ == "__main__":
+    main()
