@@ -394,6 +394,14 @@ taper_status taper_ret_string(taper_call *call, size_t at, const char *text, siz
     return TAPER_OK;
 }
 
+taper_status taper_run_check(taper_run *run)
+{
+    if (run->stop != NULL && run->stop(run)) {
+        TAPER_FAIL(run->error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets, size_t ret_count)
 {
     enum { MOST = 32 };

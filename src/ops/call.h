@@ -127,6 +127,12 @@ TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
+// Fails when the host wants the run to end. Long loops ask about every 10 ms.
+TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
+
+// Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
+void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
+
 // Runs another operator by its row, with the same run: for operators made of others. args are borrowed.
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
                                           size_t ret_count);

@@ -140,19 +140,11 @@ static int64_t volume(const int64_t *sizes)
     return sizes[0] * sizes[1] * sizes[2];
 }
 
-static taper_status stopped(const conv_job *job)
-{
-    if (job->run->stop != NULL && job->run->stop(job->run)) {
-        TAPER_FAIL(job->run->error, TAPER_ERROR_CANCELLED, "the run was stopped");
-    }
-    return TAPER_OK;
-}
-
 static taper_status run_depthwise(const conv_job *job, bool points)
 {
     const int64_t out_total = job->groups * job->out_channels, item = (int64_t)job->item;
     for (int64_t n = 0; n < job->batch; n++) {
-        TAPER_TRY(stopped(job));
+        TAPER_TRY(taper_run_check(job->run));
         const char *x = job->x + n * job->x_batch * item;
         char *y = job->y + n * job->y_batch * item;
         if (points) {
@@ -234,7 +226,7 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
                 }
                 status = taper_gemm_run(job->run, &gemm);
                 if (status == TAPER_OK) {
-                    status = stopped(job);
+                    status = taper_run_check(job->run);
                 }
             }
         }
@@ -283,7 +275,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 } else {
                     u64_scatter(job, column, p, count, (void *)y);
                 }
-                status = stopped(job);
+                status = taper_run_check(job->run);
             }
         }
     }

@@ -18,6 +18,7 @@ static const taper_ew_op copy_op = {.loops = {copy_f32, copy_f64, copy_i64, copy
 // to (writable) = from, broadcast and converted.
 static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
+    TAPER_TRY(taper_ew_check_overlap(to, NULL, call->run->error));
     if (to->dtype == from->dtype) {
         return taper_tensor_copy(to, from, call->run->error);
     }

@@ -217,6 +217,8 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
     return any != 0;
 }
 
+enum { LONG_WALK = 1 << 20 }; // elements between two looks at the host's wish to stop
+
 taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions)
 {
     size_t item;
@@ -229,6 +231,9 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
+        if (i % LONG_WALK == LONG_WALK - 1) {
+            TAPER_TRY(taper_run_check(run));
+        }
     }
     const int64_t sizes[2] = {found, mask->rank};
     const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch

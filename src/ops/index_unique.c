@@ -95,6 +95,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     u.count = taper_tensor_numel(x);
+    const taper_tensor before = *x; // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     const size_t item = taper_tensor_item(x);
     taper_status status = taper_index_keys(run, flat, (taper_dtype)x->dtype, &u.keys);
@@ -115,7 +116,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     if (status == TAPER_OK) {
         // The sorted form makes the inverse for the counts and leaves it.
         status =
-            ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, x->rank, x->sizes);
+            ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, before.rank,
+                       before.sizes);
     }
     drop_unique(&u);
     taper_tensor_drop(flat);

@@ -95,9 +95,7 @@ static taper_status sort(taper_run *run, taper_list *list, bool reverse)
         entry *swap = from;
         from = to;
         to = swap;
-        if (run->stop != NULL && run->stop(run)) {
-            status = taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while sorting");
-        }
+        status = taper_run_check(run);
     }
     for (size_t i = 0; i < count && status == TAPER_OK; i++) {
         list->items[i] = from[i].item;

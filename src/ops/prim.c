@@ -129,7 +129,8 @@ taper_status taper_op_raise(taper_call *call)
 {
     const taper_string *message;
     TAPER_TRY(taper_arg_string(call, 0, &message));
-    const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s", message->data);
+    const char *text = message->length != 0 ? message->data : "the model raised an exception without a message";
+    const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s", text);
     if (!taper_arg_is_none(call, 1) && call->args[1].tag == TAPER_STRING) {
         taper_error_add_detail(call->run->error, "raised as %s\n", call->args[1].as.string->data);
     }

@@ -203,11 +203,7 @@ static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper
     if (list == NULL) {
         return taper_fail_memory(run->error);
     }
-    if (run->stop != NULL && run->stop(run)) {
-        taper_obj_release(&list->head.head);
-        return taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while making a list");
-    }
-    taper_status status = TAPER_OK;
+    taper_status status = taper_run_check(run);
     for (int64_t i = 0; i < size && status == TAPER_OK; i++) {
         taper_val item;
         status = list_of(l, dim + 1, offset + i * l->tensor->strides[dim], &item);

@@ -138,9 +138,7 @@ static taper_status print_matrix(printer *p, const double *data, int64_t rows, i
                 return taper_text_failure(p->run);
             }
         }
-        if (p->run->stop != NULL && p->run->stop(p->run)) {
-            return taper_fail(p->run->error, TAPER_ERROR_CANCELLED, "stopped while printing a tensor");
-        }
+        TAPER_TRY(taper_run_check(p->run));
     }
     return TAPER_OK;
 }

@@ -119,8 +119,8 @@ taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value
         if (text->failed) {
             return taper_text_failure(run);
         }
-        if ((++steps & 0xffff) == 0 && run->stop != NULL && run->stop(run)) {
-            return taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while printing a value");
+        if ((++steps & 0xffff) == 0) {
+            TAPER_TRY(taper_run_check(run));
         }
         if (top->at == top->count) {
             taper_text_string(text, top->tag == TAPER_LIST   ? "]"

@@ -83,7 +83,23 @@ typedef struct walk {
     double count; // of elements behind one result
     accumulators first, second, centre;
     taper_ew_block elements, temp;
+    taper_run *run;
+    size_t unasked; // elements since the host was asked whether to go on
+    taper_status status;
 } walk;
+
+enum { LONG_WALK = 1 << 22, FOLD_BLOCK = 1 << 20 };
+
+// Counts n elements; false when the run is to end.
+static bool go_on(walk *w, size_t n)
+{
+    w->unasked += n;
+    if (w->unasked >= LONG_WALK) {
+        w->unasked = 0;
+        w->status = taper_run_check(w->run);
+    }
+    return w->status == TAPER_OK;
+}
 
 size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
 {
@@ -112,6 +128,8 @@ static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
     size_t at = 0;
     w->r = r;
     w->kept_count = w->reduced_count = 0;
+    w->unasked = 0;
+    w->status = TAPER_OK;
     w->count = 1;
     for (size_t i = 0; i < r->x->rank; i++) {
         const int64_t size = r->x->sizes[i];
@@ -183,17 +201,17 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->side_by_side) {
         do {
             op->lanes[class_](acc, elements(w, from, w->kept[0].in, m), m, &w->centre, &w->r->args);
-        } while (taper_reduce_advance(w->reduced, 0, w->reduced_count, index, &from, NULL));
+        } while (go_on(w, m) && taper_reduce_advance(w->reduced, 0, w->reduced_count, index, &from, NULL));
         return;
     }
     const taper_reduce_dim run = w->reduced[0];
-    const size_t n = (size_t)run.size, block = w->direct ? n : TAPER_EW_BLOCK_BYTES / 16;
+    const size_t n = (size_t)run.size, block = w->direct ? FOLD_BLOCK : TAPER_EW_BLOCK_BYTES / 16;
     do {
-        for (size_t at = 0; at < n; at += block) {
+        for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
             op->folds[class_](acc, elements(w, from + (int64_t)at * run.in, run.in, count), count, &w->centre, &w->r->args);
         }
-    } while (taper_reduce_advance(w->reduced, 1, w->reduced_count, index, &from, NULL));
+    } while (w->status == TAPER_OK && taper_reduce_advance(w->reduced, 1, w->reduced_count, index, &from, NULL));
 }
 
 static void set_centre(walk *w, size_t m)
@@ -289,12 +307,12 @@ static void run_walk(walk *w, taper_tensor *const *out)
             continue;
         }
         const taper_reduce_dim lanes = w->kept[0];
-        for (int64_t at = 0; at < lanes.size; at += BLOCK) {
+        for (int64_t at = 0; at < lanes.size && w->status == TAPER_OK; at += BLOCK) {
             const size_t m = (size_t)taper_min_i64(BLOCK, lanes.size - at);
             block_of_results(w, from + at * lanes.in, to + at * lanes.out, mean == NULL ? NULL : mean + at * lanes.out / item * mean_item,
                              out, m);
         }
-    } while (taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
+    } while (w->status == TAPER_OK && taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
 }
 
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
@@ -337,10 +355,12 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     if (status == TAPER_OK && taper_tensor_numel(out[0]) != 0) {
         walk w;
         prepare(&w, r, out[0]);
+        w.run = call->run;
         w.result_class = r->class_ == TAPER_EW_C128 ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)
                          : r->class_ == TAPER_EW_I64 ? TAPER_EW_I64
                                                      : TAPER_EW_F64;
         run_walk(&w, out);
+        status = w.status;
     }
     r->x = x;
     taper_tensor_drop(apart);

@@ -197,7 +197,11 @@ taper_status taper_op_aminmax(taper_call *call)
         part.schema = NULL; // computed apart, then copied to the given tensor
         part.rets = &ret;
         part.ret_count = 1;
-        TAPER_TRY(taper_reduce_run(&part, &r));
+        const taper_status status = taper_reduce_run(&part, &r);
+        if (status != TAPER_OK) {
+            taper_val_release(ret);
+            return status;
+        }
         TAPER_TRY(taper_ret_tensor(call, k, ret.as.tensor));
     }
     return TAPER_OK;

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ops/packs.c
     src/ops/quantize.c
     src/ops/call.c
+    src/ops/call_describe.c
     src/ops/container.c
     src/ops/dict_ops.c
     src/ops/list_ops.c

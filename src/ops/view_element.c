@@ -234,7 +234,11 @@ taper_status taper_tensor_fill(taper_tensor *tensor, const taper_scalar *scalar,
     char *data = taper_tensor_mutable(tensor);
     if (!taper_tensor_is_dense(tensor)) {
         static const int64_t zero[TAPER_MAX_RANK] = {0};
-        taper_move(item, tensor->rank, tensor->sizes, data, tensor->strides, pattern, zero);
+        int64_t sizes[TAPER_MAX_RANK]; // an expanded dimension has one element
+        for (size_t d = 0; d < tensor->rank; d++) {
+            sizes[d] = tensor->strides[d] == 0 ? 1 : tensor->sizes[d];
+        }
+        taper_move(item, tensor->rank, sizes, data, tensor->strides, pattern, zero);
         return TAPER_OK;
     }
     const size_t bytes = (size_t)count * item;

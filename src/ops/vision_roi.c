@@ -94,10 +94,7 @@ static taper_status roi_read(const taper_call *call, const roi_work *work, int64
     region->y1 = step(work, numbers[2] * scale);
     region->x2 = step(work, numbers[3] * scale);
     region->y2 = step(work, numbers[4] * scale);
-    if (call->run->stop != NULL && call->run->stop(call->run)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_CANCELLED, "stopped");
-    }
-    return TAPER_OK;
+    return taper_run_check(call->run);
 }
 
 static void store(const roi_work *work, int64_t k, int64_t c, int64_t h, int64_t w, double value, int64_t mapped)

@@ -95,13 +95,17 @@ static taper_status reveal_args(const taper_val *args, size_t count, taper_error
     return TAPER_OK;
 }
 
-static TAPER_COLD void blame(const frame *f, const taper_instruction *in)
+static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const taper_val *args)
 {
     taper_error *error = f->source->run->error;
     const taper_lite_module *module = &f->source->model->module;
     if (taper_error_status(error) != TAPER_ERROR_RAISED) {
         const char *schema = in->op->schema;
         taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);
+        taper_text text = taper_text_make(&taper_allocator_system);
+        taper_call_describe(in->schema, args, in->in_count, &text);
+        taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
+        taper_text_free(&text);
     }
     size_t low = 0, high = module->debug_count;
     while (low < high) {
@@ -181,7 +185,7 @@ static taper_status do_fused(const frame *f, const taper_instruction *in, bool *
         }
     }
     if (status != TAPER_OK && !*declined) {
-        blame(f, in);
+        blame(f, in, args);
         return status;
     }
     return TAPER_OK;
@@ -211,7 +215,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
         for (size_t i = 0; i < in->out_count; i++) {
             taper_val_release(rets[i]);
         }
-        blame(f, in);
+        blame(f, in, args);
         return status;
     }
     for (size_t i = 0; i < in->in_count; i++) {
