@@ -61,6 +61,9 @@ list(APPEND TAPER_SOURCES
     src/ops/create_random_sizes.c
     src/ops/create_range.c
     src/ops/create_tensor.c
+    src/ops/fft.c
+    src/ops/fft_plan.c
+    src/ops/stft.c
     src/ops/gather.c
     src/ops/index_advanced.c
     src/ops/index_bag.c
