@@ -152,17 +152,17 @@ def samples(op, dtype, limit, counts):
             continue
         try:
             lite, results = _load_for_lite_interpreter(io.BytesIO(file)), []
-            for seed in (3, 4):
+            for seed in (3, 4, 67280421310721):  # the last one is what Taper starts with
                 torch.manual_seed(seed)
                 with torch.no_grad():
                     results.append(lite(*oracle.clone(tensors)))
         except Exception:
             counts["PyTorch raises"] += 1
             continue
-        if not same(*results):
+        if not same(*results[:2]):
             counts["random"] += 1
             continue
-        yield expression, file, tensors, results[0]
+        yield expression, file, tensors, results[2]
 
 
 def make_cases(folder, dtypes, limit, wanted, part):
