@@ -201,3 +201,187 @@ case("istft/strided", "x : torch.istft(x.permute(2, 0, 1)[:, ::2], 8, 3)", args(
 case("istft/real strided", "x : torch.istft(x.permute(2, 0, 1, 3), 8, 3)", args(numbers(5, 12, 2, 2)))
 case("istft/round trip", "x : torch.istft(torch.stft(x, 64, 16, window=torch.hann_window(64), return_complex=True), 64, 16, "
      "window=torch.hann_window(64), length=1000)", args(numbers(2, 1000)))
+
+# ---- what audio models are made of; the functions are written as torchaudio's are, for scripting
+
+wave = lambda n=3200, b=2: numbers(b, n)
+
+for window in ("hann", "hamming", "blackman", "bartlett", "kaiser"):
+    for rest in ("(11)", "(12, periodic=False)", "(1)", "(0)", "(2, True)"):
+        case("window/%s%s" % (window, rest), "x : torch.%s_window%s * x" % (window, rest), lambda: (torch.ones(1),))
+case("window/hamming/coefficients", "x : torch.hamming_window(9, False, 0.6, 0.4) + x", lambda: (torch.zeros(1),))
+case("window/kaiser/beta", "x : torch.kaiser_window(9, False, 14.0) + x", lambda: (torch.zeros(1),))
+
+case("complex/parts", "z : [z.abs(), z.angle(), z.real, z.imag, torch.view_as_real(z), z.conj().resolve_conj(), z.abs().pow(2.0), torch.is_complex(z)]",
+     args(numbers(3, 5, dtype=torch.complex64)))
+case("complex/polar", "a, b : [torch.polar(a, b), torch.complex(a, b), torch.view_as_complex(torch.stack([a, b], -1)), torch.exp(1j * b)]",
+     args(numbers(3, 5), numbers(3, 5, seed=2)))
+case("complex/arithmetic", "z, w : [z * w, z / w, z * 0.5, z + 1j, torch.sqrt(z), z.pow(2), (z * w.conj()).real, z.sum(0), z.mean(-1), torch.sgn(z)]",
+     args(numbers(3, 5, dtype=torch.complex64), numbers(3, 5, dtype=torch.complex64, seed=2)))
+
+MEL = """
+def mel_bank(n_freqs: int, f_min: float, f_max: float, n_mels: int, rate: int):
+    all_freqs = torch.linspace(0, rate // 2, n_freqs)
+    m_min = 2595.0 * math.log10(1.0 + (f_min / 700.0))
+    m_max = 2595.0 * math.log10(1.0 + (f_max / 700.0))
+    m_pts = torch.linspace(m_min, m_max, n_mels + 2)
+    f_pts = 700.0 * (10.0 ** (m_pts / 2595.0) - 1.0)
+    f_diff = f_pts[1:] - f_pts[:-1]
+    slopes = f_pts.unsqueeze(0) - all_freqs.unsqueeze(1)
+    down = (-1.0 * slopes[:, :-2]) / f_diff[:-1]
+    up = slopes[:, 2:] / f_diff[1:]
+    return torch.max(torch.zeros(1), torch.min(down, up))
+
+def to_db(x, multiplier: float, amin: float, db_multiplier: float, top_db: Optional[float]):
+    x_db = multiplier * torch.log10(torch.clamp(x, min=amin))
+    x_db -= multiplier * db_multiplier
+    if top_db is not None:
+        shape = x_db.size()
+        packed = shape[-3] if x_db.dim() > 2 else 1
+        x_db = x_db.reshape(-1, packed, shape[-2], shape[-1])
+        x_db = torch.max(x_db, (x_db.amax(dim=(-3, -2, -1)) - top_db).view(-1, 1, 1, 1))
+        x_db = x_db.reshape(shape)
+    return x_db
+
+def create_dct(n_mfcc: int, n_mels: int):
+    n = torch.arange(float(n_mels))
+    k = torch.arange(float(n_mfcc)).unsqueeze(1)
+    dct = torch.cos(math.pi / float(n_mels) * (n + 0.5) * k)
+    dct[0] *= 1.0 / math.sqrt(2.0)
+    dct *= math.sqrt(2.0 / float(n_mels))
+    return dct.t()
+
+def spectrogram(x, n_fft: int, hop: int, power: Optional[float]):
+    shape = x.size()
+    spec = torch.stft(x.reshape(-1, shape[-1]), n_fft, hop, n_fft, torch.hann_window(n_fft), True, "reflect", False, True, return_complex=True)
+    spec = spec.reshape(shape[:-1] + spec.shape[-2:])
+    if power is not None:
+        if power == 1.0:
+            return spec.abs()
+        return spec.abs().pow(power)
+    return spec
+"""
+
+
+def script(name, text, builder, **options):
+    """text is the body of def f; it may call the functions above."""
+    CASES.append((name, MEL + text, builder, options))
+
+
+script("audio/mel", """
+def f(x):
+    mel = torch.matmul(spectrogram(x, 400, 160, 2.0).transpose(-1, -2), mel_bank(201, 0.0, 8000.0, 40, 16000)).transpose(-1, -2)
+    return mel, to_db(mel, 10.0, 1e-10, 0.0, 80.0), torch.log(mel + 1e-6)
+""", args(wave()))
+script("audio/mfcc", """
+def f(x):
+    mel = torch.matmul(spectrogram(x, 512, 128, 2.0).transpose(-1, -2), mel_bank(257, 20.0, 7600.0, 64, 16000)).transpose(-1, -2)
+    mfcc = torch.matmul(to_db(mel, 10.0, 1e-10, 0.0, 80.0).transpose(-1, -2), create_dct(13, 64)).transpose(-1, -2)
+    padded = F.pad(mfcc, [2, 2], mode="replicate")
+    kernel = torch.arange(-2, 3, 1, dtype=mfcc.dtype).repeat(mfcc.size(1), 1, 1)
+    return mfcc, F.conv1d(padded, kernel, groups=mfcc.size(1)) / 10.0
+""", args(wave()))
+script("audio/griffin_lim", """
+def f(x):
+    n_fft = 64
+    window = torch.hann_window(n_fft)
+    magnitude = spectrogram(x, n_fft, 16, 1.0)
+    angles = torch.full(magnitude.size(), 1, dtype=torch.complex64)
+    previous = torch.tensor(0.0, dtype=torch.complex64)
+    for i in range(6):
+        inverse = torch.istft(magnitude * angles, n_fft, 16, n_fft, window, length=x.size(-1))
+        rebuilt = torch.stft(inverse, n_fft, 16, n_fft, window, True, "reflect", False, True, return_complex=True)
+        angles = rebuilt
+        angles = angles - previous.mul_(0.99 / 1.99)
+        angles = angles.div(angles.abs().add(1e-16))
+        previous = rebuilt
+    return torch.istft(magnitude * angles, n_fft, 16, n_fft, window, length=x.size(-1))
+""", args(wave(1000)), rtol=1e-3)
+script("audio/griffin_lim, random start", """
+def f(x):
+    magnitude = spectrogram(x, 64, 16, 1.0)
+    angles = torch.rand(magnitude.size(), dtype=torch.complex64)
+    return torch.istft(magnitude * angles, 64, 16, 64, torch.hann_window(64))
+""", args(wave(1000)))
+script("audio/phase vocoder", """
+def f(x):
+    z = spectrogram(x, 64, 16, None)
+    rate = 1.3
+    steps = torch.arange(0, z.size(-1), rate)
+    alphas = steps % 1.0
+    phase_0 = z[..., :1].angle()
+    advance = torch.linspace(0, math.pi * 16, 33)[..., None]
+    z = F.pad(z, [0, 2])
+    z_0 = z.index_select(-1, steps.long())
+    z_1 = z.index_select(-1, (steps + 1).long())
+    phase = z_1.angle() - z_0.angle() - advance
+    phase = phase - 2 * math.pi * torch.round(phase / (2 * math.pi)) + advance
+    phase = torch.cumsum(torch.cat([phase_0, phase[..., :-1]], dim=-1), -1)
+    mag = alphas * z_1.abs() + (1 - alphas) * z_0.abs()
+    return torch.polar(mag, phase)
+""", args(wave(1000)), rtol=1e-3)
+script("audio/resample", """
+def f(x):
+    orig, new = 3, 2
+    base = min(orig, new) * 0.99
+    width = int(math.ceil(6 * orig / base))
+    idx = torch.arange(-width, width + orig, dtype=torch.float64)[None, None] / orig
+    t = torch.arange(0, -new, -1, dtype=torch.float64)[:, None, None] / new + idx
+    t *= base
+    t = t.clamp_(-6, 6)
+    window = torch.cos(t * math.pi / 6 / 2) ** 2
+    t *= math.pi
+    kernels = torch.where(t == 0, torch.tensor(1.0).to(t), t.sin() / t)
+    kernels *= window * (base / orig)
+    y = F.conv1d(F.pad(x, (width, width + orig))[:, None], kernels.to(torch.float32), stride=orig)
+    y = y.transpose(1, 2).reshape(x.size(0), -1)
+    return y[..., :int(math.ceil(new * x.size(-1) / orig))]
+""", args(wave(500)))
+script("audio/voice activity", """
+def f(x):
+    frames = x.unfold(-1, 160, 80)
+    energy = torch.log(frames.pow(2).mean(-1) + 1e-9)
+    floor = torch.quantile(energy, 0.2)
+    active: List[Tuple[int, int]] = []
+    start = -1
+    hang = 0
+    for i in range(energy.size(0)):
+        if bool(energy[i] > floor + 0.1):
+            if start < 0:
+                start = i
+            hang = 2
+        elif start >= 0:
+            hang -= 1
+            if hang < 0:
+                active.append((start, i))
+                start = -1
+    crossings = ((frames[:, 1:] * frames[:, :-1]) < 0).float().mean(-1)
+    return active, energy, crossings
+""", lambda: (numbers(4000)() * torch.sin(torch.arange(4000.0) / 300),))
+script("audio/pre-emphasis, loudness, mu-law", """
+def f(x):
+    y = torch.cat([x[..., :1], x[..., 1:] - 0.97 * x[..., :-1]], dim=-1)
+    y = y / y.abs().max(-1, keepdim=True)[0].clamp(min=1e-8)
+    mu = torch.tensor(255.0)
+    q = torch.sign(y) * torch.log1p(mu * torch.abs(y)) / torch.log1p(mu)
+    codes = ((q + 1) / 2 * mu + 0.5).to(torch.int64)
+    back = codes / mu * 2 - 1.0
+    return torch.sign(back) * (torch.exp(torch.abs(back) * torch.log1p(mu)) - 1.0) / mu, codes, 20 * torch.log10(y.pow(2).mean(-1).sqrt())
+""", args(wave(400)))
+script("audio/fbank by frames", """
+def f(x):
+    frames = x.as_strided([1 + (x.size(0) - 400) // 160, 400], [160, 1])
+    frames = frames - frames.mean(1).unsqueeze(1)
+    shifted = F.pad(frames.unsqueeze(0), (1, 0), mode="replicate").squeeze(0)
+    frames = (frames - 0.97 * shifted[:, :-1]) * torch.hann_window(400, periodic=False).pow(0.85)
+    frames = F.pad(frames.unsqueeze(0), (0, 112), mode="constant", value=0.0).squeeze(0)
+    power = torch.fft.rfft(frames).abs().pow(2.0)
+    return torch.max(torch.mm(power, mel_bank(257, 20.0, 8000.0, 23, 16000)), torch.tensor(1.1920928955078125e-07)).log()
+""", args(numbers(4000)))
+script("audio/convolution and correlation by fft", """
+def f(x, h):
+    n = x.size(-1) + h.size(-1) - 1
+    y = torch.fft.irfft(torch.fft.rfft(x, n) * torch.fft.rfft(h, n), n)
+    r = torch.fft.irfft(torch.fft.rfft(x, 2 * x.size(-1)).abs().pow(2), 2 * x.size(-1))[..., :60]
+    return y, r, torch.argmax(r[..., 10:], -1), torch.fft.fftshift(torch.fft.fft(x[..., :9]).abs(), -1), torch.fft.rfftfreq(9, 0.1)
+""", args(wave(300), numbers(41)))
