@@ -8,6 +8,7 @@ set(TAPER_HOT_SOURCES
     src/ops/cat.c
     src/ops/conv_run.c
     src/ops/elementwise_convert.c
+    src/ops/fft_plan.c
     src/ops/matmul_gemm.c
     src/ops/norm.c
     src/ops/norm_layer.c
@@ -16,6 +17,7 @@ set(TAPER_HOT_SOURCES
     src/ops/reduce_ops.c
     src/ops/resize_loops.c
     src/ops/softmax.c
+    src/ops/stft.c
     src/ops/unary.c
     src/ops/view_move.c
 )

@@ -468,7 +468,7 @@ FILLED(taper_op_log_normal, do_log_normal)
 
 // ---- bernoulli
 
-static taper_status bernoulli_p(taper_call *call, taper_tensor *x, double p)
+taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p)
 {
     if (!(p >= 0 && p <= 1)) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "bernoulli_ expects p to be in [0, 1], but got p=%g",
@@ -498,7 +498,7 @@ static taper_status do_bernoulli_p(taper_call *call, taper_tensor *x)
 {
     double p;
     TAPER_TRY(taper_arg_double(call, 1, &p));
-    return bernoulli_p(call, x, p);
+    return taper_fill_bernoulli(call, x, p);
 }
 FILLED_PLAIN(taper_op_bernoulli_p, do_bernoulli_p)
 

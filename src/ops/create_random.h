@@ -25,6 +25,8 @@ TAPER_MUST_USE taper_status taper_fill_uniform(taper_call *call, taper_tensor *x
 TAPER_MUST_USE taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation);
 TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from,
                                                 int64_t to); // [from, to)
+// Zeros and ones, ones with probability p.
+TAPER_MUST_USE taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p);
 // The integers between which the dtype holds all; false where it holds none.
 bool taper_integer_limits(taper_dtype dtype, int64_t *low, int64_t *high);
 

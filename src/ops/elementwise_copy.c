@@ -3,7 +3,9 @@
 #include "ops/elementwise_copy.h"
 #include "ops/elementwise_loops.h"
 #include "ops/elementwise_ops.h"
+#include "ops/dropout.h"
 #include "ops/kernels.h"
+#include "ops/view_shape.h"
 
 // ---- conversion
 
@@ -238,36 +240,23 @@ taper_status taper_op_zero(taper_call *call)
 
 // ---- dropout
 
-taper_status taper_op_dropout(taper_call *call)
-{
-    double p;
-    bool train;
-    taper_tensor *x;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_double(call, 1, &p));
-    TAPER_TRY(taper_arg_bool(call, 2, &train));
-    if (!(p >= 0 && p <= 1)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dropout probability has to be between 0 and 1, but got %g", p);
-    }
-    if (train && p != 0 && taper_tensor_numel(x) != 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "only evaluation is supported: call eval() before saving the model");
-    }
-    return ret_self(call);
-}
-
 taper_status taper_op_native_dropout(taper_call *call)
 {
+    double p;
     bool train = true;
     taper_tensor *x, *mask;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!taper_arg_is_none(call, 2)) {
         TAPER_TRY(taper_arg_bool(call, 2, &train));
     }
-    if (train && taper_tensor_numel(x) != 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "only evaluation is supported: call eval() before saving the model");
+    const bool empty = taper_tensor_numel(x) == 0;
+    if (train && !empty) {
+        TAPER_TRY(taper_arg_double(call, 1, &p));
+        TAPER_TRY(taper_arg_plain(call, 0, &x));
+        return taper_native_dropout_train(call, x, p);
     }
     TAPER_TRY(ret_copy(call, x, (taper_dtype)x->dtype, TAPER_FORMAT_PRESERVE));
-    TAPER_TRY(taper_ret_new(call, 1, TAPER_BOOL, x->rank, x->sizes, NULL, &mask));
+    TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, NULL, &mask));
     const taper_scalar one = taper_scalar_int(1);
     return taper_tensor_fill(mask, &one, call->run->error);
 }

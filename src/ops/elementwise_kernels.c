@@ -3,6 +3,7 @@
 // numbers first. The row's param is the arithmetic.
 #include "ops/elementwise_math.h"
 #include "ops/elementwise_ops.h"
+#include "ops/dropout.h"
 #include "ops/kernels.h"
 
 static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t from)
@@ -382,7 +383,7 @@ taper_status taper_op_gelu(taper_call *call)
     return run_unary(call, 0, tanh_form ? &taper_ew_gelu_tanh : &taper_ew_gelu, 0, 0, 0);
 }
 
-// rrelu(self, lower, upper, training, …): the mean slope, as in evaluation.
+// rrelu(self, lower, upper, training, …): in evaluation the mean slope.
 static taper_status run_rrelu(taper_call *call, size_t at)
 {
     double lower, upper;
@@ -391,7 +392,11 @@ static taper_status run_rrelu(taper_call *call, size_t at)
     TAPER_TRY(taper_arg_double(call, at + 1, &upper));
     TAPER_TRY(taper_arg_bool(call, at + 2, &training));
     if (training) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "only evaluation is supported: call eval() before saving the model");
+        taper_tensor *noise = NULL;
+        if (at == 2) {
+            TAPER_TRY(taper_arg_tensor(call, 1, &noise));
+        }
+        return taper_rrelu_train(call, noise, lower, upper);
     }
     return run_laid(call, 0, &taper_ew_leaky_relu, TAPER_EW_CONTIGUOUS, (lower + upper) / 2, 0, 0);
 }

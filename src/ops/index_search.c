@@ -2,6 +2,7 @@
 // Searching and counting: searchsorted, bucketize, isin, bincount, histc.
 #include <math.h>
 
+#include "base/half.h"
 #include "ops/index_keys.h"
 #include "ops/kernels.h"
 #include "ops/promote.h"
@@ -337,13 +338,21 @@ taper_status taper_op_bincount(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
+static float bf16(float x)
+{
+    return taper_bf16_to_float(taper_float_to_bf16(x));
+}
+
 static int64_t bin_of(taper_dtype dtype, double x, double low, double high, int64_t bins)
 {
     double at;
-    if (dtype == TAPER_F32) { // in float, so that edges fall as in PyTorch
-        at = (double)(((float)x - (float)low) * (float)bins / ((float)high - (float)low));
+    if (dtype == TAPER_BF16) { // rounded after every step
+        const float shift = bf16((float)x - (float)low), span = bf16((float)high - (float)low);
+        at = (double)bf16(bf16(shift / span) * bf16((float)bins));
+    } else if (dtype == TAPER_F32) { // in float, so that edges fall as in PyTorch
+        at = (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)bins);
     } else {
-        at = (x - low) * (double)bins / (high - low);
+        at = (x - low) / (high - low) * (double)bins;
     }
     const int64_t bin = (int64_t)at;
     return bin == bins ? bins - 1 : bin;
@@ -360,7 +369,7 @@ taper_status taper_op_histc(taper_call *call)
     TAPER_TRY(taper_arg_scalar(call, 2, &low));
     TAPER_TRY(taper_arg_scalar(call, 3, &high));
     const taper_dtype dtype = (taper_dtype)x->dtype;
-    if (dtype != TAPER_F32 && dtype != TAPER_F64) {
+    if (dtype != TAPER_F32 && dtype != TAPER_F64 && dtype != TAPER_BF16) {
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "histc: not implemented for %s",
                           taper_dtype_name(dtype));
     }
@@ -383,6 +392,10 @@ taper_status taper_op_histc(taper_call *call)
         from -= 1;
         to += 1;
     }
+    if (dtype != TAPER_F64) { // the range is of the input's dtype
+        from = (double)(dtype == TAPER_BF16 ? bf16((float)from) : (float)from);
+        to = (double)(dtype == TAPER_BF16 ? bf16((float)to) : (float)to);
+    }
     taper_status status = TAPER_OK;
     if (!isfinite(from) || !isfinite(to) || from > to) {
         status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "range of [%g, %g] is not finite or max is below min",
@@ -401,7 +414,10 @@ taper_status taper_op_histc(taper_call *call)
             if (bin < 0 || bin >= bins) { // overflow of a huge range
                 continue;
             }
-            if (dtype == TAPER_F32) {
+            if (dtype == TAPER_BF16) { // stays at 256
+                uint16_t *const count16 = (uint16_t *)taper_tensor_mutable(result) + bin;
+                *count16 = taper_float_to_bf16(taper_bf16_to_float(*count16) + 1.0f);
+            } else if (dtype == TAPER_F32) {
                 ((float *)taper_tensor_mutable(result))[bin] += 1.0f;
             } else {
                 ((double *)taper_tensor_mutable(result))[bin] += 1.0;

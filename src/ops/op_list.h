@@ -25,3 +25,4 @@
 #include "ops/list_prepacked.inc"
 #include "ops/list_vision.inc"
 #include "ops/list_quantized.inc"
+#include "ops/list_fft.inc"

@@ -3,6 +3,8 @@
 #ifndef TAPER_OPS_PARAMS_H
 #define TAPER_OPS_PARAMS_H
 
+#include "ops/dropout.h"
+#include "ops/fft.h"
 #include "ops/loss.h"
 #include "ops/volume.h"
 #include "ops/container.h"

@@ -55,13 +55,21 @@ list(APPEND TAPER_SOURCES
     src/ops/vision_roi.c
     src/ops/cat.c
     src/ops/create.c
+    src/ops/create_counts.c
     src/ops/create_grid.c
     src/ops/create_multinomial.c
     src/ops/create_random.c
     src/ops/create_random_sizes.c
     src/ops/create_range.c
     src/ops/create_tensor.c
+    src/ops/ctc_loss.c
+    src/ops/dropout.c
+    src/ops/fft.c
+    src/ops/fft_plan.c
+    src/ops/stft.c
     src/ops/gather.c
+    src/ops/histogram.c
+    src/ops/segment_reduce.c
     src/ops/index_advanced.c
     src/ops/index_bag.c
     src/ops/index_diag.c

@@ -115,8 +115,8 @@ taper_status taper_op_rot90(taper_call *call)
 
 // ---- roll
 
-// One dimension, as a concatenation of the two parts (its layout is that of cat).
-static taper_status rolled(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift, taper_tensor **result)
+// As a concatenation of the two parts: its layout is that of cat.
+taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift, taper_tensor **result)
 {
     const int64_t size = x->sizes[dim];
     if (taper_tensor_numel(x) == 0) {
@@ -155,7 +155,7 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
     flat.rank = 1;
     flat.sizes[0] = taper_tensor_numel(plain);
     flat.strides[0] = 1;
-    taper_status status = rolled(run, &flat, 0, shift, &result);
+    taper_status status = taper_roll(run, &flat, 0, shift, &result);
     taper_tensor_drop(plain);
     TAPER_TRY(status);
     result->rank = x->rank;
@@ -193,7 +193,7 @@ taper_status taper_op_roll(taper_call *call)
             status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "roll: self has no dimensions");
         }
         if (status == TAPER_OK) {
-            status = rolled(run, current, d, shifts[i], &next);
+            status = taper_roll(run, current, d, shifts[i], &next);
         }
         taper_tensor_drop(current);
         TAPER_TRY(status);

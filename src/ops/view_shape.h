@@ -40,6 +40,9 @@ TAPER_MUST_USE taper_status taper_expand(taper_run *run, const taper_tensor *ten
                                          taper_tensor **result);
 // Sizes that a and b broadcast to; false when they do not.
 bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, const int64_t *other);
+// x with the elements along dim moved on by shift, those at the end to the front; a new tensor.
+TAPER_MUST_USE taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift,
+                                       taper_tensor **result);
 // Removes or inserts a dimension.
 void taper_view_remove(taper_view *view, size_t dim);
 TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride,

@@ -123,10 +123,15 @@ def flat(v):
     return [x for _, x in oracle.flatten(v, "", [])]
 
 
+def plain(t):
+    """Without NaN; as real numbers, since nan_to_num takes no others."""
+    return torch.nan_to_num(torch.view_as_real(t.resolve_conj()) if t.is_complex() else t)
+
+
 def same(a, b):
     a, b = flat(a), flat(b)
     return len(a) == len(b) and all(
-        x.shape == y.shape and torch.equal(torch.nan_to_num(x), torch.nan_to_num(y)) if isinstance(x, torch.Tensor)
+        x.shape == y.shape and torch.equal(plain(x), plain(y)) if isinstance(x, torch.Tensor)
         and x.layout == torch.strided and isinstance(y, torch.Tensor) else isinstance(x, torch.Tensor) or x == y or x != x
         for x, y in zip(a, b))
 
@@ -147,17 +152,17 @@ def samples(op, dtype, limit, counts):
             continue
         try:
             lite, results = _load_for_lite_interpreter(io.BytesIO(file)), []
-            for seed in (3, 4):
+            for seed in (3, 4, 67280421310721):  # the last one is what Taper starts with
                 torch.manual_seed(seed)
                 with torch.no_grad():
                     results.append(lite(*oracle.clone(tensors)))
         except Exception:
             counts["PyTorch raises"] += 1
             continue
-        if not same(*results):
+        if not same(*results[:2]):
             counts["random"] += 1
             continue
-        yield expression, file, tensors, results[0]
+        yield expression, file, tensors, results[2]
 
 
 def make_cases(folder, dtypes, limit, wanted, part):

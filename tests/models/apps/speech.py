@@ -202,6 +202,99 @@ class SlidingCmvn(nn.Module):
         return F.pad((e - mean) / (var.clamp(min=0) + 0.1).sqrt(), (1, 1, 0, 2), value=-1.0)
 
 
+class LogMel(nn.Module):
+    """The front end of torchaudio's models: power spectrogram, mel scale, decibels."""
+
+    def __init__(self, n_fft: int, hop: int, mels: int):
+        super().__init__()
+        self.n_fft = n_fft
+        self.hop = hop
+        self.register_buffer("window", torch.hann_window(n_fft))
+        freqs = torch.linspace(0, 8000, n_fft // 2 + 1)
+        points = 700.0 * (10.0 ** (torch.linspace(31.7, 2840.0, mels + 2) / 2595.0) - 1.0)
+        slopes = points.unsqueeze(0) - freqs.unsqueeze(1)
+        steps = points[1:] - points[:-1]
+        self.register_buffer("bank", torch.minimum(-slopes[:, :-2] / steps[:-1], slopes[:, 2:] / steps[1:]).clamp(min=0))
+
+    def forward(self, wave: Tensor) -> Tensor:
+        spec = torch.stft(wave, self.n_fft, self.hop, self.n_fft, self.window, center=True, pad_mode="reflect", normalized=False, onesided=True,
+                          return_complex=True)
+        mel = torch.matmul(spec.abs().pow(2.0).transpose(-1, -2), self.bank)
+        db = 10.0 * torch.log10(torch.clamp(mel, min=1e-10))
+        return torch.max(db, (db.amax((-2, -1)) - 80.0).view(-1, 1, 1))
+
+
+class StreamingSpeech(nn.Module):
+    """Pieces of a recording: what does not fill a frame waits for the next piece, an LSTM and a GRU keep their states."""
+    lstm_state: Optional[Tuple[Tensor, Tensor]]
+    gru_state: Optional[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.front = LogMel(64, 32, 10)
+        self.norm = nn.LayerNorm(10)
+        self.lstm = nn.LSTM(10, 12, 2, batch_first=True)
+        self.gru = nn.GRU(12, 8, batch_first=True)
+        self.out = nn.Linear(8, 5)
+        self.register_buffer("rest", torch.zeros(1, 0))
+        self.lstm_state = None
+        self.gru_state = None
+        self.seen: int = 0
+
+    @torch.jit.export
+    def reset(self) -> int:
+        seen = self.seen
+        self.rest = self.rest[:, :0]
+        self.lstm_state = None
+        self.gru_state = None
+        self.seen = 0
+        return seen
+
+    def forward(self, piece: Tensor) -> Tuple[Tensor, List[int], int]:
+        wave = torch.cat([self.rest, piece], 1)
+        whole = wave.size(1) // 32 * 32
+        if whole < 64:
+            self.rest = wave
+            return torch.zeros(1, 0, 5), [], self.seen
+        self.rest = wave[:, whole - 32:].clone()
+        x = self.norm(self.front(wave[:, :whole]) / 40.0)
+        x, self.lstm_state = self.lstm(x, self.lstm_state)
+        y, state = self.gru(x, self.gru_state)
+        self.gru_state = state
+        self.seen += x.size(1)
+        logits = self.out(y).log_softmax(-1)
+        best: List[int] = []
+        last = -1
+        tokens: List[int] = logits[0].argmax(-1).tolist()
+        for token in tokens:
+            if token != last and token != 0:
+                best.append(token)
+            last = token
+        return logits, best, self.seen
+
+
+class Enhance(nn.Module):
+    """A mask on the spectrum by a GRU over frames, back to a signal."""
+
+    def __init__(self):
+        super().__init__()
+        self.gru = nn.GRU(33, 16, batch_first=True)
+        self.mask = nn.Linear(16, 33)
+        self.register_buffer("window", torch.hamming_window(64))
+
+    def forward(self, wave: Tensor, state: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+        z = torch.stft(wave, 64, 16, 64, self.window, return_complex=True)
+        y, h = self.gru(torch.log1p(z.abs()).transpose(1, 2), state)
+        mask = torch.sigmoid(self.mask(y)).transpose(1, 2)
+        return torch.istft(torch.polar(z.abs() * mask, z.angle()), 64, 16, 64, self.window, length=wave.size(-1)), h
+
+
+def pieces():
+    g = torch.Generator().manual_seed(5)
+    calls = [("forward", (torch.randn(1, n, generator=g),)) for n in (320, 40, 320, 200)]
+    return calls + [("reset", ())] + calls[2:] + [("reset", ())]
+
+
 STREAM = [("forward", (torch.randn(1, 4, 5),)), ("forward", (torch.randn(1, 4, 3),)), ("get_cache", ()), ("forward", (torch.randn(1, 4, 5),)),
           ("forward", (torch.randn(1, 4, 5),)), ("get_cache", ()), ("reset", ()), ("forward", (torch.randn(1, 4, 5),)), ("get_cache", ())]
 RING = [("forward", (torch.randn(3),))] * 2 + [("shift", (1,)), ("forward", (torch.randn(3),)), ("shift", (-2,)), ("forward", (torch.randn(3),))] * 2
@@ -217,4 +310,7 @@ CASES = [
     Case("transducer", Transducer, calls_of((torch.randn(5, 5), None), (torch.randn(3, 5), [torch.randn(1, 4), torch.randn(1, 4)]))),
     Case("keyword", KeywordSpotter, SPOT, mobile=False),
     Case("cmvn", SlidingCmvn, calls_of((torch.randn(60),), (torch.randn(33),)), trace=True),
+    Case("streaming_speech", StreamingSpeech, pieces(), mobile=False),
+    Case("log_mel", lambda: LogMel(400, 160, 20), calls_of((torch.randn(2, 3200),), (torch.randn(1, 2000),))),
+    Case("enhance", Enhance, calls_of((torch.randn(2, 400), None), (torch.randn(1, 300), torch.randn(1, 1, 16)))),
 ]
