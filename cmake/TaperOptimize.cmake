@@ -8,6 +8,7 @@ set(TAPER_HOT_SOURCES
     src/ops/cat.c
     src/ops/conv_run.c
     src/ops/elementwise_convert.c
+    src/ops/linalg_dense.c
     src/ops/matmul_gemm.c
     src/ops/norm.c
     src/ops/norm_layer.c
