@@ -80,11 +80,11 @@ static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char tr
     if (w->call->ret_count == 1) {
         return TAPER_OK;
     }
-    if (!vectors) {
+    // The older operator gives what is empty back as it is.
+    const bool same = !divide && taper_tensor_numel(a) == 0, turned = vectors && !same;
+    if (!vectors && !same) {
         TAPER_TRY(taper_linalg_new_empty(w, VECTORS, dtype));
     }
-    // The older operator does not turn what is empty.
-    const bool turned = vectors && (divide || taper_tensor_numel(a) != 0);
     return taper_linalg_ret(w, 1, VECTORS, dtype, turned ? TAPER_BY_COLUMNS : TAPER_BY_ROWS);
 }
 

@@ -140,10 +140,14 @@ static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
     if (vector) {
         x->rank--;
     }
-    if (taper_ret_target(w->call, 0) != NULL) {
-        return taper_linalg_ret(w, 0, X, l->dtype, TAPER_BY_COLUMNS);
+    // With the strides that the dropped rows leave, as in PyTorch.
+    taper_tensor *const target = taper_ret_target(w->call, 0), *result;
+    if (target != NULL) {
+        TAPER_TRY(taper_check_cast(l->dtype, (taper_dtype)target->dtype, w->run->error));
+        TAPER_TRY(taper_ret_new(w->call, 0, l->dtype, x->rank, x->sizes, x->strides, &result));
+        return taper_tensor_copy(result, x, w->run->error);
     }
-    w->t[X] = NULL; // with the strides that the dropped rows leave, as in PyTorch
+    w->t[X] = NULL;
     taper_ret(w->call, 0, TAPER_VAL(x));
     return TAPER_OK;
 }

@@ -152,6 +152,19 @@ static taper_status matrices(const taper_linalg *w, const taper_tensor *a, const
     return TAPER_OK;
 }
 
+// Of norms by singular values PyTorch's kept dimensions were last: they have a stride of 1 wherever they are.
+static taper_status ret_last(taper_linalg *w, const bool *over, taper_dtype dtype)
+{
+    taper_tensor *const value = w->t[RESULT], *result;
+    int64_t strides[TAPER_MAX_RANK], step = 1;
+    for (size_t i = value->rank; i-- > 0;) {
+        strides[i] = over[i] ? 1 : step;
+        step *= over[i] ? 1 : taper_max_i64(value->sizes[i], 1);
+    }
+    TAPER_TRY(taper_ret_new(w->call, 0, dtype, value->rank, value->sizes, strides, &result));
+    return taper_tensor_copy(result, value, w->run->error);
+}
+
 // The norms of argument 0's matrices in these dimensions; keepdim and dtype are arguments 3 and 4.
 static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
 {
@@ -181,6 +194,9 @@ static taper_status ret_norms(taper_linalg *w, norm order, const int64_t *dims)
     result->rank = (uint8_t)taper_reduce_sizes(a, over, keep, sizes);
     memcpy(result->sizes, sizes, result->rank * sizeof *sizes);
     taper_strides_contiguous(result->rank, result->sizes, result->strides);
+    if (keep && (order.kind == NORM_TWO || order.kind == NORM_NUCLEAR) && taper_ret_target(w->call, 0) == NULL) {
+        return ret_last(w, over, taper_dtype_to_real(dtype));
+    }
     return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real(dtype), TAPER_BY_ROWS);
 }
 
@@ -242,8 +258,8 @@ taper_status taper_op_linalg_norm(taper_call *call)
 
 // ---- condition numbers
 
-// The largest singular value over the least one, or the reverse.
-static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, bool reverse)
+// By singular values: the largest over the least one or the reverse, and their sum times that of their inverses.
+static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(a);
     const int64_t k = taper_min_i64(taper_linalg_rows(a), taper_linalg_columns(a)), count = taper_linalg_count(&batch);
@@ -253,7 +269,15 @@ static taper_status condition_by_values(taper_linalg *w, const taper_tensor *a, 
     for (int64_t i = 0; i < count; i++) {
         const double most = taper_load_double(real, taper_tensor_data(w->t[S]), i * k);
         const double least = taper_load_double(real, taper_tensor_data(w->t[S]), i * k + k - 1);
-        taper_linalg_doubles(w->t[RESULT])[i] = reverse ? least / most : most / least;
+        double sum = 0.0, inverses = 0.0;
+        for (int64_t j = 0; j < k; j++) {
+            const double value = taper_load_double(real, taper_tensor_data(w->t[S]), i * k + j);
+            sum += value;
+            inverses += 1.0 / value;
+        }
+        taper_linalg_doubles(w->t[RESULT])[i] = order.kind == NORM_NUCLEAR ? sum * inverses
+                                                : order.least              ? least / most
+                                                                           : most / least;
     }
     return taper_linalg_ret(w, 0, RESULT, real, TAPER_BY_ROWS);
 }
@@ -264,9 +288,6 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     const taper_dtype dtype = (taper_dtype)a->dtype;
     taper_linalg_system system = {.x = INVERSE, .lu = LU, .pivots = PIVOTS, .infos = INFOS, .ones = S, .left = true};
     const int64_t n = taper_linalg_rows(a);
-    if (n != taper_linalg_columns(a)) {
-        return taper_linalg_fail(w, "with this norm type only square matrices are supported");
-    }
     TAPER_TRY(taper_linalg_invert(w, a, &system));
     const int64_t count = taper_tensor_numel(w->t[INFOS]);
     for (int64_t i = 0; i < count; i++) {
@@ -275,7 +296,7 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
         }
         const taper_dense matrix = taper_linalg_matrix(w, w->t[INVERSE], i);
         for (int64_t k = 0; k < n * n; k++) {
-            taper_dense_set(&matrix, k / n, k % n, taper_c(order.kind == NORM_NUCLEAR ? 0.0 : (double)INFINITY, 0.0));
+            taper_dense_set(&matrix, k / n, k % n, taper_c((double)INFINITY, 0.0));
         }
     }
     TAPER_TRY(norms(w, a, order));
@@ -285,9 +306,9 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     const taper_tensor inverse = *w->t[INVERSE];
     TAPER_TRY(norms(w, &inverse, order));
     for (int64_t i = 0; i < count; i++) {
-        // LAPACK takes no infinities; what PyTorch makes of them is not a number.
-        const bool lost = order.kind == NORM_NUCLEAR && taper_linalg_ints(w->t[INFOS])[i] != 0;
-        taper_linalg_doubles(w->t[RESULT])[i] *= lost ? (double)NAN : taper_linalg_doubles(w->t[LU])[i];
+        double *const result = taper_linalg_doubles(w->t[RESULT]) + i;
+        *result *= taper_linalg_doubles(w->t[LU])[i];
+        *result = *result != *result ? (double)INFINITY : *result; // 0 times infinity, and what is no number
     }
     return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real(dtype), TAPER_BY_ROWS);
 }
@@ -300,13 +321,19 @@ static taper_status cond(taper_linalg *w)
     if (!taper_arg_is_none(w->call, 1)) {
         TAPER_TRY(read_norm(w, 1, &order));
     }
-    if (taper_tensor_numel(a) == 0) { // 0 by definition
+    const bool empty = taper_tensor_numel(a) == 0;
+    const bool named = order.kind == NORM_FROBENIUS || order.kind == NORM_NUCLEAR;
+    if (named || (order.kind != NORM_TWO && !empty)) {
+        TAPER_TRY(taper_linalg_check_square(w, a));
+    }
+    if (empty) { // 0 by definition
         const taper_linalg_batch batch = taper_linalg_batch_of(a);
         TAPER_TRY(taper_linalg_new_vectors(w, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), &batch, -1));
         taper_linalg_zero(w->t[RESULT]);
         return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), TAPER_BY_ROWS);
     }
-    return order.kind == NORM_TWO ? condition_by_values(w, a, order.least) : condition_by_inverse(w, a, order);
+    return order.kind == NORM_TWO || order.kind == NORM_NUCLEAR ? condition_by_values(w, a, order)
+                                                                : condition_by_inverse(w, a, order);
 }
 
 taper_status taper_op_linalg_cond(taper_call *call)

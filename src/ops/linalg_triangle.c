@@ -7,6 +7,7 @@ enum { A, X }; // slots
 
 typedef struct triangle {
     bool upper, transposed, unit, left;
+    bool by_rows; // solve by rows of a where it lies so, as PyTorch does: it shows where the diagonal has zeros
 } triangle;
 
 // Leaves a in slot A and the solutions in slot X, both broadcast.
@@ -28,7 +29,10 @@ static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_te
     const int64_t count = taper_tensor_numel(w->t[X]) == 0 ? 0 : taper_linalg_count(&batch);
     for (int64_t i = 0; i < count; i++) {
         const taper_dense matrix = taper_linalg_matrix(w, w->t[A], i), x = taper_linalg_matrix(w, w->t[X], i);
-        if (t.left) {
+        if (t.left && t.by_rows && taper_tensor_is_contiguous(a)) {
+            const taper_dense across = taper_dense_turned(&matrix);
+            taper_dense_triangular(&across, !t.upper, !t.transposed, t.unit, &x);
+        } else if (t.left) {
             taper_dense_triangular(&matrix, t.upper, t.transposed, t.unit, &x);
         } else { // x a = b is a' x' = b'
             const taper_dense turned = taper_dense_turned(&x);
@@ -61,7 +65,7 @@ taper_status taper_op_triangular_solve(taper_call *call)
 static taper_status solve_triangular(taper_linalg *w)
 {
     taper_tensor *a, *b;
-    triangle t = {.transposed = false};
+    triangle t = {.by_rows = true};
     TAPER_TRY(taper_arg_tensor(w->call, 0, &a));
     TAPER_TRY(taper_arg_tensor(w->call, 1, &b));
     TAPER_TRY(taper_arg_bool(w->call, 2, &t.upper));
