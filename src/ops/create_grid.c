@@ -222,8 +222,10 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "x: too many dimensions");
     }
     memcpy(sizes, x->sizes, sizeof sizes);
-    sizes[x->rank] = n;
-    TAPER_TRY(taper_tensor_new(call->run->heap, dtype, x->rank + 1u, sizes, NULL, &result, error));
+    const size_t rank = taper_max_size(x->rank, 1); // a number is one row
+    sizes[0] = x->rank == 0 ? 1 : sizes[0];
+    sizes[rank] = n;
+    TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank + 1, sizes, NULL, &result, error));
     const size_t to_item = taper_tensor_item(result);
     char *to = taper_tensor_mutable(result);
     const char *from = taper_tensor_data(x);
@@ -263,10 +265,7 @@ taper_status taper_op_linalg_vander(taper_call *call)
     taper_tensor *x;
     int64_t n;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank == 0) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "linalg.vander: x must have at least one dimension");
-    }
-    TAPER_TRY(taper_arg_int_or(call, 1, x->sizes[x->rank - 1], &n));
+    TAPER_TRY(taper_arg_int_or(call, 1, x->rank == 0 ? 1 : x->sizes[x->rank - 1], &n));
     if (n <= 1) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "N must be greater than 1.");
     }

@@ -1,576 +1,348 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Factorizations and what follows from them directly: inverse, determinant, Cholesky, solving, powers of matrices.
+// Arguments, temporaries and results of the linear algebra operators.
 #include "ops/linalg.h"
 
-#include <math.h>
+#include <stdio.h>
 
 #include "ops/kernels.h"
-#include "ops/matmul.h"
+#include "ops/view_shape.h"
 
-int64_t taper_lu(double *a, int64_t n, int64_t *swaps, int *sign)
+taper_status taper_linalg_run(taper_call *call, const char *name, taper_linalg_body body)
 {
-    int64_t singular = 0;
-    *sign = 1;
-    for (int64_t c = 0; c < n; c++) {
-        int64_t pivot = c;
-        for (int64_t r = c + 1; r < n; r++) {
-            if (fabs(a[r * n + c]) > fabs(a[pivot * n + c])) {
-                pivot = r;
-            }
-        }
-        swaps[c] = pivot;
-        if (pivot != c) {
-            *sign = -*sign;
-            for (int64_t i = 0; i < n; i++) {
-                const double t = a[c * n + i];
-                a[c * n + i] = a[pivot * n + i];
-                a[pivot * n + i] = t;
-            }
-        }
-        const double d = a[c * n + c];
-        if (d == 0.0) {
-            singular = singular == 0 ? c + 1 : singular;
-            continue;
-        }
-        for (int64_t r = c + 1; r < n; r++) {
-            const double factor = a[r * n + c] / d;
-            a[r * n + c] = factor;
-            for (int64_t i = c + 1; factor != 0.0 && i < n; i++) {
-                a[r * n + i] -= factor * a[c * n + i];
-            }
-        }
+    taper_linalg w = {.call = call, .run = call->run, .name = name};
+    const taper_status status = body(&w);
+    for (size_t i = 0; i < TAPER_LINALG_SLOTS; i++) {
+        taper_tensor_drop(w.t[i]);
     }
-    return singular;
+    return status;
 }
 
-void taper_triangular(const double *a, int64_t n, bool upper, bool transposed, bool unit, double *b, int64_t m)
+// ---- arguments
+
+taper_status taper_linalg_fail(const taper_linalg *w, const char *text)
 {
-    const int64_t row = transposed ? 1 : n, column = transposed ? n : 1;
-    const bool backwards = upper != transposed;
-    for (int64_t step = 0; step < n; step++) {
-        const int64_t i = backwards ? n - 1 - step : step;
-        for (int64_t j = 0; j < step; j++) {
-            const int64_t k = backwards ? n - 1 - j : j;
-            const double factor = a[i * row + k * column];
-            for (int64_t c = 0; c < m; c++) {
-                b[i * m + c] -= factor * b[k * m + c];
-            }
-        }
-        for (int64_t c = 0; c < m && !unit; c++) {
-            b[i * m + c] /= a[i * n + i];
-        }
-    }
+    TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT, "%s: %s", w->name, text);
 }
 
-void taper_lu_solve(const double *a, int64_t n, const int64_t *swaps, double *b, int64_t m)
+taper_status taper_linalg_check_dtype(const taper_linalg *w, const taper_tensor *tensor)
 {
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t c = 0; c < m && swaps[i] != i; c++) {
-            const double t = b[i * m + c];
-            b[i * m + c] = b[swaps[i] * m + c];
-            b[swaps[i] * m + c] = t;
-        }
+    const taper_dtype dtype = (taper_dtype)tensor->dtype;
+    if (dtype != TAPER_F32 && dtype != TAPER_F64 && dtype != TAPER_C64 && dtype != TAPER_C128) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT, "%s: %s. Got %s", w->name,
+                   taper_dtype_is_float(dtype) ? "Low precision dtypes not supported"
+                                               : "Expected a floating point or complex tensor as input",
+                   taper_dtype_torch_name(dtype));
     }
-    taper_triangular(a, n, false, false, true, b, m);
-    taper_triangular(a, n, true, false, false, b, m);
+    return TAPER_OK;
 }
 
-int64_t taper_cholesky_lower(double *a, int64_t n)
-{
-    for (int64_t c = 0; c < n; c++) {
-        double d = a[c * n + c];
-        for (int64_t k = 0; k < c; k++) {
-            d -= a[c * n + k] * a[c * n + k];
-        }
-        if (!(d > 0.0)) {
-            return c + 1;
-        }
-        d = sqrt(d);
-        a[c * n + c] = d;
-        for (int64_t r = c + 1; r < n; r++) {
-            double sum = a[r * n + c];
-            for (int64_t k = 0; k < c; k++) {
-                sum -= a[r * n + k] * a[c * n + k];
-            }
-            a[r * n + c] = sum / d;
-            a[c * n + r] = 0.0;
-        }
-    }
-    return 0;
-}
-
-taper_status taper_linalg_take(taper_run *run, const char *name, const taper_tensor *tensor, bool square,
-                               taper_tensor **matrices)
+taper_status taper_linalg_check_matrix(const taper_linalg *w, const taper_tensor *tensor)
 {
     if (tensor->rank < 2) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                   "%s: The input tensor must have at least 2 dimensions, its sizes are %s", name, TAPER_SHAPE(tensor));
+        TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT,
+                   "%s: The input tensor must have at least 2 dimensions, its sizes are %s", w->name,
+                   TAPER_SHAPE(tensor));
     }
-    if (square && tensor->sizes[tensor->rank - 1u] != tensor->sizes[tensor->rank - 2u]) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                   "%s: A must be batches of square matrices, but they are %lld by %lld matrices", name,
-                   (long long)tensor->sizes[tensor->rank - 2u], (long long)tensor->sizes[tensor->rank - 1u]);
+    // Positions are 32-bit numbers in pivots and in LAPACK.
+    if (taper_linalg_rows(tensor) > INT32_MAX || taper_linalg_columns(tensor) > INT32_MAX) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_RESOURCE, "%s: matrices of sizes %s are too large", w->name,
+                   TAPER_SHAPE(tensor));
     }
-    if (tensor->dtype != TAPER_F32 && tensor->dtype != TAPER_F64) {
-        TAPER_FAIL(run->error,
-                   taper_dtype_is_complex((taper_dtype)tensor->dtype) ? TAPER_ERROR_UNSUPPORTED : TAPER_ERROR_ARGUMENT,
-                   "%s: expected a real floating-point tensor as input, got %s", name,
-                   taper_dtype_torch_name((taper_dtype)tensor->dtype));
-    }
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, tensor->rank, tensor->sizes, NULL, matrices, run->error));
-    return taper_tensor_copy(*matrices, tensor, run->error);
+    return taper_linalg_check_dtype(w, tensor);
 }
 
-static int64_t batch_of(const taper_tensor *tensor)
+taper_status taper_linalg_check_square(const taper_linalg *w, const taper_tensor *tensor)
+{
+    TAPER_TRY(taper_linalg_check_matrix(w, tensor));
+    if (taper_linalg_rows(tensor) != taper_linalg_columns(tensor)) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT,
+                   "%s: A must be batches of square matrices, but they are %lld by %lld matrices", w->name,
+                   (long long)taper_linalg_rows(tensor), (long long)taper_linalg_columns(tensor));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_linalg_check_same_dtype(const taper_linalg *w, const taper_tensor *a, const taper_tensor *b)
+{
+    if (a->dtype != b->dtype) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT,
+                   "%s: Expected A and B to have the same dtype, but found %s and %s", w->name,
+                   taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_linalg_arg_matrix(const taper_linalg *w, size_t at, taper_tensor **tensor)
+{
+    TAPER_TRY(taper_arg_tensor(w->call, at, tensor));
+    return taper_linalg_check_matrix(w, *tensor);
+}
+
+taper_status taper_linalg_arg_square(const taper_linalg *w, size_t at, taper_tensor **tensor)
+{
+    TAPER_TRY(taper_arg_tensor(w->call, at, tensor));
+    return taper_linalg_check_square(w, *tensor);
+}
+
+// ---- batches
+
+taper_linalg_batch taper_linalg_batch_of(const taper_tensor *tensor)
+{
+    taper_linalg_batch batch = {.rank = tensor->rank - 2u};
+    for (size_t i = 0; i < batch.rank; i++) {
+        batch.sizes[i] = tensor->sizes[i];
+    }
+    return batch;
+}
+
+taper_status taper_linalg_broadcast(const taper_linalg *w, const taper_tensor *a, const taper_tensor *b,
+                                    taper_linalg_batch *batch)
+{
+    batch->rank = 0;
+    if (!taper_broadcast_shapes(a->rank - 2u, a->sizes, b->rank - 2u, b->sizes, &batch->rank, batch->sizes)) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT, "%s: the batch dimensions of sizes %s and %s do not broadcast",
+                   w->name, TAPER_SHAPE(a), TAPER_SHAPE(b));
+    }
+    return TAPER_OK;
+}
+
+int64_t taper_linalg_count(const taper_linalg_batch *batch)
 {
     int64_t count = 1;
-    for (size_t i = 0; i + 2 < tensor->rank; i++) {
-        count *= tensor->sizes[i];
+    for (size_t i = 0; i < batch->rank; i++) {
+        count = taper_mul_stride(count, batch->sizes[i]); // exact where there is an element
     }
     return count;
 }
 
-// Room for the row exchanges of one matrix; NULL for none.
-static taper_status new_swaps(taper_run *run, int64_t n, int64_t **swaps, size_t *bytes)
+int64_t taper_linalg_index(const taper_linalg_batch *batch, int64_t index, const taper_linalg_batch *own)
 {
-    *swaps = NULL;
-    if (!taper_mul_size((size_t)n, sizeof **swaps, bytes)) {
-        return taper_fail_memory(run->error);
+    int64_t result = 0, step = 1;
+    for (size_t i = 1; i <= own->rank; i++) {
+        const int64_t size = batch->sizes[batch->rank - i], mine = own->sizes[own->rank - i];
+        result += mine == 1 ? 0 : index % size * step;
+        index /= size;
+        step *= mine;
     }
-    if (*bytes != 0) {
-        *swaps = taper_heap_alloc(run->heap, *bytes);
-    }
-    return *swaps == NULL && *bytes != 0 ? taper_fail_memory(run->error) : TAPER_OK;
+    return result;
 }
 
-static taper_status singular(taper_run *run, const char *name, int64_t info, int64_t which, bool batched)
+static void columns_first(size_t rank, const int64_t *sizes, int64_t *strides)
 {
-    if (batched) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                   "%s: (Batch element %lld): The diagonal element %lld is zero, the inversion could not be completed "
-                   "because the input "
-                   "matrix is singular.",
-                   name, (long long)which, (long long)info);
+    taper_strides_contiguous(rank, sizes, strides);
+    if (rank >= 2) {
+        strides[rank - 2] = 1;
+        strides[rank - 1] = taper_max_i64(sizes[rank - 2], 1);
     }
-    TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-               "%s: The diagonal element %lld is zero, the inversion could not be completed because the input matrix "
-               "is singular.",
-               name, (long long)info);
 }
 
-// Solves a x = b in place of b, [.., n, m] each.
-static taper_status solve_all(taper_run *run, const char *name, taper_tensor *a, taper_tensor *b)
+static taper_status new_tensor(taper_linalg *w, size_t slot, taper_dtype dtype, const taper_linalg_batch *batch,
+                               size_t inner, const int64_t *last)
 {
-    const int64_t n = a->sizes[a->rank - 1u], m = b->sizes[b->rank - 1u], batch = batch_of(a);
-    int64_t *swaps;
-    size_t bytes;
-    int sign;
-    taper_status status = new_swaps(run, n, &swaps, &bytes);
-    for (int64_t i = 0; i < batch && status == TAPER_OK && n != 0; i++) {
-        double *matrix = (double *)taper_tensor_mutable(a) + i * n * n;
-        const int64_t info = taper_lu(matrix, n, swaps, &sign);
-        if (info != 0) {
-            status = singular(run, name, info, i, a->rank > 2);
-            break;
-        }
-        taper_lu_solve(matrix, n, swaps, (double *)taper_tensor_mutable(b) + i * n * m, m);
+    int64_t sizes[TAPER_MAX_RANK + 2], strides[TAPER_MAX_RANK + 2];
+    const size_t rank = batch->rank + inner;
+    if (rank > TAPER_MAX_RANK) {
+        return taper_linalg_fail(w, "too many dimensions");
     }
-    if (swaps != NULL) {
-        taper_heap_free(run->heap, swaps, bytes);
+    for (size_t i = 0; i < rank; i++) {
+        sizes[i] = i < batch->rank ? batch->sizes[i] : last[i - batch->rank];
     }
-    return status;
+    taper_tensor_drop(w->t[slot]);
+    w->t[slot] = NULL;
+    if (inner == 2) {
+        columns_first(rank, sizes, strides);
+    }
+    return taper_tensor_new(w->run->heap, dtype, rank, sizes, inner == 2 ? strides : NULL, &w->t[slot], w->run->error);
 }
 
-static taper_status identity(taper_run *run, const taper_tensor *like, taper_tensor **result)
+taper_status taper_linalg_new(taper_linalg *w, size_t slot, taper_dtype dtype, const taper_linalg_batch *batch,
+                              int64_t rows, int64_t columns)
 {
-    TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_F64, like->rank, like->sizes, result, run->error));
-    const int64_t n = like->sizes[like->rank - 1u], batch = batch_of(like);
-    double *x = taper_tensor_mutable(*result);
-    for (int64_t i = 0; i < batch * n; i++) {
-        x[i * n + i % n] = 1.0;
+    return new_tensor(w, slot, dtype, batch, 2, (const int64_t[]){rows, columns});
+}
+
+taper_status taper_linalg_new_vectors(taper_linalg *w, size_t slot, taper_dtype dtype, const taper_linalg_batch *batch,
+                                      int64_t n)
+{
+    return new_tensor(w, slot, dtype, batch, n < 0 ? 0 : 1, &n);
+}
+
+taper_status taper_linalg_new_empty(taper_linalg *w, size_t slot, taper_dtype dtype)
+{
+    return taper_linalg_new_vectors(w, slot, dtype, &(taper_linalg_batch){.rank = 0}, 0);
+}
+
+taper_status taper_linalg_room(taper_linalg *w, size_t slot, int64_t count, size_t item, void **room)
+{
+    int64_t bytes;
+    if (!taper_mul_i64(count, (int64_t)item, &bytes)) {
+        return taper_fail_memory(w->run->error);
     }
+    TAPER_TRY(taper_linalg_new_vectors(w, slot, TAPER_U8, &(taper_linalg_batch){.rank = 0}, taper_max_i64(bytes, 1)));
+    *room = taper_tensor_mutable(w->t[slot]);
     return TAPER_OK;
 }
 
-// The inverse as a new tensor of doubles.
-static taper_status inverse(taper_run *run, const char *name, const taper_tensor *tensor, taper_tensor **result)
+taper_status taper_linalg_take(taper_linalg *w, size_t slot, const taper_tensor *tensor,
+                               const taper_linalg_batch *batch, taper_dtype dtype)
 {
-    taper_tensor *a = NULL, *x = NULL;
-    taper_status status = taper_linalg_take(run, name, tensor, true, &a);
-    if (status == TAPER_OK) {
-        status = identity(run, a, &x);
-    }
-    if (status == TAPER_OK) {
-        status = solve_all(run, name, a, x);
-    }
-    taper_tensor_drop(a);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(x);
-        return status;
-    }
-    *result = x;
-    return TAPER_OK;
-}
-
-// Results are column-major, as LAPACK leaves them.
-static taper_status ret_columns(taper_call *call, size_t at, taper_tensor *value, taper_dtype dtype)
-{
-    taper_run *run = call->run;
-    const size_t rank = value->rank;
+    const taper_linalg_batch own = taper_linalg_batch_of(tensor);
+    TAPER_TRY(taper_linalg_new(w, slot, dtype, batch == NULL ? &own : batch, taper_linalg_rows(tensor),
+                               taper_linalg_columns(tensor)));
+    taper_tensor *const copy = w->t[slot];
     int64_t strides[TAPER_MAX_RANK];
-    if (rank < 2) {
-        return taper_ret_cast(call, at, value, dtype);
+    if (!taper_broadcast_strides(tensor, copy->rank, copy->sizes, strides)) {
+        return taper_linalg_fail(w, "the batch dimensions do not broadcast");
     }
-    taper_strides_contiguous(rank, value->sizes, strides);
-    strides[rank - 2] = 1;
-    strides[rank - 1] = taper_max_i64(value->sizes[rank - 2], 1);
-    taper_tensor *turned = NULL;
-    taper_status status = taper_tensor_new(run->heap, dtype, rank, value->sizes, strides, &turned, run->error);
-    if (status == TAPER_OK) {
-        status = taper_tensor_copy(turned, value, run->error);
-    }
-    taper_tensor_drop(value);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(turned);
-        return status;
-    }
-    return taper_ret_tensor(call, at, turned);
+    const taper_tensor twin = taper_tensor_twin(tensor, copy->rank, copy->sizes, strides);
+    return taper_tensor_copy(copy, &twin, w->run->error);
 }
 
-taper_status taper_op_inverse(taper_call *call)
+taper_dense taper_linalg_matrix(const taper_linalg *w, taper_tensor *tensor, int64_t index)
 {
-    taper_tensor *a, *x = NULL;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(inverse(call->run, "linalg.inv", a, &x));
-    return ret_columns(call, 0, x, (taper_dtype)a->dtype);
+    const int64_t rows = taper_linalg_rows(tensor), columns = taper_linalg_columns(tensor);
+    const bool complex = tensor->dtype == TAPER_C128;
+    return (taper_dense){taper_linalg_doubles(tensor) + index * rows * columns * (complex ? 2 : 1),
+                         rows,
+                         columns,
+                         tensor->strides[tensor->rank - 2u],
+                         tensor->strides[tensor->rank - 1u],
+                         complex,
+                         w->run};
 }
 
-// ---- determinants: PyTorch's kinds differ only in what is made of the factors
-
-typedef enum determinant { DETERMINANT, SIGN_AND_LOG, LOG_ONLY } determinant;
-
-static taper_status new_batch(taper_run *run, const taper_tensor *like, taper_tensor **result)
+void taper_linalg_zero(taper_tensor *tensor)
 {
-    return taper_tensor_new(run->heap, TAPER_F64, like->rank - 2u, like->sizes, NULL, result, run->error);
+    const size_t bytes = (size_t)taper_tensor_numel(tensor) * taper_tensor_item(tensor);
+    if (bytes != 0) {
+        memset(taper_tensor_mutable(tensor), 0, bytes);
+    }
 }
 
-static taper_status run_determinant(taper_call *call, determinant kind)
+bool taper_linalg_finite(const taper_tensor *tensor, int64_t index, int64_t count)
 {
-    static const char *const names[] = {"linalg.det", "linalg.slogdet", "logdet"};
-    taper_tensor *tensor, *a = NULL, *first = NULL, *second = NULL;
-    taper_run *run = call->run;
-    int64_t *swaps = NULL;
-    size_t bytes = 0;
-    TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    taper_status status = taper_linalg_take(run, names[kind], tensor, true, &a);
-    if (status == TAPER_OK) {
-        status = new_batch(run, a, &first);
-    }
-    if (status == TAPER_OK) {
-        status = new_batch(run, a, &second);
-    }
-    if (status == TAPER_OK) {
-        status = new_swaps(run, a->sizes[a->rank - 1u], &swaps, &bytes);
-    }
-    if (status == TAPER_OK) {
-        const int64_t n = a->sizes[a->rank - 1u], batch = batch_of(a);
-        for (int64_t i = 0; i < batch; i++) {
-            double *matrix = (double *)taper_tensor_mutable(a) + i * n * n, product = 1.0, log_sum = 0.0;
-            int sign = 1;
-            (void)taper_lu(matrix, n, swaps, &sign);
-            double signs = (double)sign;
-            for (int64_t j = 0; j < n; j++) {
-                const double d = matrix[j * n + j];
-                product *= d;
-                log_sum += log(fabs(d));
-                signs *= d > 0.0 ? 1.0 : d < 0.0 ? -1.0 : d;
-            }
-            ((double *)taper_tensor_mutable(first))[i] = kind == DETERMINANT ? product * (double)sign : signs;
-            ((double *)taper_tensor_mutable(second))[i] = kind == LOG_ONLY && signs < 0.0 ? (double)NAN : log_sum;
+    const taper_dtype dtype = (taper_dtype)tensor->dtype, part = taper_dtype_to_real(dtype);
+    const int64_t width = taper_dtype_is_complex(dtype) ? 2 : 1;
+    bool finite = true;
+    if (part == TAPER_F32) {
+        const float *x = (const float *)taper_tensor_data(tensor) + index * width;
+        for (int64_t i = 0; i < count * width; i++) {
+            finite = finite && isfinite(x[i]);
         }
-    }
-    if (swaps != NULL) {
-        taper_heap_free(run->heap, swaps, bytes);
-    }
-    taper_tensor_drop(a);
-    const taper_dtype dtype = (taper_dtype)tensor->dtype;
-    if (status == TAPER_OK && kind == LOG_ONLY) {
-        taper_tensor *const t = first;
-        first = second;
-        second = t;
-    }
-    if (status == TAPER_OK) {
-        status = taper_ret_cast(call, 0, first, dtype);
-        first = NULL;
-    }
-    if (status == TAPER_OK && kind == SIGN_AND_LOG) {
-        status = taper_ret_cast(call, 1, second, dtype);
-        second = NULL;
-    }
-    taper_tensor_drop(first);
-    taper_tensor_drop(second);
-    return status;
-}
-
-taper_status taper_op_det(taper_call *call)
-{
-    return run_determinant(call, DETERMINANT);
-}
-
-taper_status taper_op_slogdet(taper_call *call)
-{
-    return run_determinant(call, SIGN_AND_LOG);
-}
-
-taper_status taper_op_logdet(taper_call *call)
-{
-    return run_determinant(call, LOG_ONLY);
-}
-
-// ---- Cholesky
-
-taper_status taper_op_cholesky(taper_call *call)
-{
-    taper_tensor *tensor, *a = NULL;
-    bool upper;
-    taper_run *run = call->run;
-    TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    TAPER_TRY(taper_arg_bool(call, 1, &upper));
-    taper_status status = taper_linalg_take(run, "linalg.cholesky", tensor, true, &a);
-    const int64_t n = status == TAPER_OK ? a->sizes[a->rank - 1u] : 0, batch = status == TAPER_OK ? batch_of(a) : 0;
-    for (int64_t i = 0; i < batch && status == TAPER_OK; i++) {
-        double *matrix = (double *)taper_tensor_mutable(a) + i * n * n;
-        for (int64_t r = 0; upper && r < n; r++) { // the upper triangle is the one to read
-            for (int64_t c = 0; c < r; c++) {
-                matrix[r * n + c] = matrix[c * n + r];
-            }
-        }
-        const int64_t info = taper_cholesky_lower(matrix, n);
-        if (info != 0) {
-            status = taper_fail(
-                run->error, TAPER_ERROR_ARGUMENT,
-                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite "
-                "(the leading minor of order %lld is not positive-definite).",
-                (long long)info);
-        }
-        for (int64_t r = 0; upper && r < n; r++) {
-            for (int64_t c = 0; c < r; c++) {
-                matrix[c * n + r] = matrix[r * n + c];
-                matrix[r * n + c] = 0.0;
-            }
-        }
-    }
-    if (status != TAPER_OK) {
-        taper_tensor_drop(a);
-        return status;
-    }
-    return ret_columns(call, 0, a, (taper_dtype)tensor->dtype);
-}
-
-// ---- powers of matrices
-
-static taper_status multiply_into(taper_run *run, taper_tensor **x, taper_tensor *y)
-{
-    taper_tensor *product = NULL;
-    TAPER_TRY(taper_matmul_new(run, *x, y, &product));
-    taper_tensor_drop(*x);
-    *x = product;
-    return TAPER_OK;
-}
-
-static taper_status raise(taper_run *run, taper_tensor *base, uint64_t exponent, taper_tensor **result)
-{
-    taper_tensor *power = taper_tensor_keep(base);
-    taper_status status = TAPER_OK;
-    while (status == TAPER_OK && exponent != 0) {
-        if ((exponent & 1) != 0) {
-            if (*result == NULL) {
-                *result = taper_tensor_keep(power);
-            } else {
-                status = multiply_into(run, result, power);
-            }
-        }
-        exponent >>= 1;
-        if (exponent != 0 && status == TAPER_OK) {
-            status = multiply_into(run, &power, power);
-        }
-    }
-    taper_tensor_drop(power);
-    return status;
-}
-
-taper_status taper_op_matrix_power(taper_call *call)
-{
-    taper_tensor *tensor, *base = NULL, *result = NULL, *own = NULL;
-    int64_t exponent;
-    taper_run *run = call->run;
-    TAPER_TRY(taper_arg_tensor(call, 0, &tensor));
-    TAPER_TRY(taper_arg_int(call, 1, &exponent));
-    const taper_dtype dtype = (taper_dtype)tensor->dtype;
-    if (tensor->rank < 2 || tensor->sizes[tensor->rank - 1u] != tensor->sizes[tensor->rank - 2u]) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
-                   "linalg.matrix_power: A must be batches of square matrices, its sizes are %s", TAPER_SHAPE(tensor));
-    }
-    TAPER_TRY(taper_check_product_dtype(call, tensor, "self"));
-    taper_status status;
-    if (exponent == 0) {
-        status = identity(run, tensor, &result);
     } else {
-        status = exponent < 0 ? inverse(run, "linalg.inv", tensor, &base)
-                              : taper_tensor_cast(run, tensor, taper_work_dtype(dtype), &base);
-        if (status == TAPER_OK) {
-            status = raise(run, base, exponent < 0 ? 0 - (uint64_t)exponent : (uint64_t)exponent, &result);
+        const double *x = (const double *)taper_tensor_data(tensor) + index * width;
+        for (int64_t i = 0; i < count * width; i++) {
+            finite = finite && isfinite(x[i]);
         }
     }
-    taper_tensor_drop(base);
-    if (status == TAPER_OK && exponent == -1) {
-        return ret_columns(call, 0, result, dtype);
-    }
-    if (status == TAPER_OK) { // never the argument itself, always contiguous
-        status = taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, NULL, &own, run->error);
-    }
-    if (status == TAPER_OK) {
-        status = taper_tensor_copy(own, result, run->error);
-    }
-    taper_tensor_drop(result);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(own);
-        return status;
-    }
-    return taper_ret_tensor(call, 0, own);
+    return finite;
 }
 
-// ---- solving
-
-// b broadcast to the batch of both, [.., n, m], as contiguous doubles.
-static taper_status take_broadcast(taper_run *run, const taper_tensor *tensor, size_t batch, const int64_t *sizes,
-                                   size_t inner, taper_tensor **result)
+taper_status taper_linalg_stopped(const taper_linalg *w)
 {
-    int64_t full[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0};
-    memcpy(full, sizes, batch * sizeof *full);
-    memcpy(full + batch, tensor->sizes + tensor->rank - inner, inner * sizeof *full);
-    (void)taper_broadcast_strides(tensor, batch + inner, full, strides);
-    const taper_tensor twin = taper_tensor_twin(tensor, batch + inner, full, strides);
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, batch + inner, full, NULL, result, run->error));
-    return taper_tensor_copy(*result, &twin, run->error);
-}
-
-static taper_status check_system(taper_run *run, const char *name, const taper_tensor *a, const taper_tensor *b,
-                                 size_t *batch, int64_t *sizes)
-{
-    const bool real = (a->dtype == TAPER_F32 || a->dtype == TAPER_F64) && a->dtype == b->dtype;
-    if (!real || a->rank < 2 || b->rank < 2 || a->sizes[a->rank - 1u] != a->sizes[a->rank - 2u] ||
-        b->sizes[b->rank - 2u] != a->sizes[a->rank - 1u] ||
-        !taper_broadcast_shapes(a->rank - 2u, a->sizes, b->rank - 2u, b->sizes, batch, sizes)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "%s: a system of %s %s and right sides of %s %s cannot be solved",
-                   name, taper_dtype_torch_name((taper_dtype)a->dtype), TAPER_SHAPE(a),
-                   taper_dtype_torch_name((taper_dtype)b->dtype), TAPER_SHAPE(b));
+    if (w->run->stop != NULL && w->run->stop(w->run)) {
+        TAPER_FAIL(w->run->error, TAPER_ERROR_CANCELLED, "stopped");
     }
     return TAPER_OK;
 }
 
-taper_status taper_op_solve(taper_call *call)
+// ---- results
+
+taper_status taper_linalg_ret(taper_linalg *w, size_t at, size_t slot, taper_dtype dtype, taper_linalg_order order)
 {
-    taper_tensor *a, *b, *wide = NULL, *x = NULL;
-    bool left;
-    size_t batch = 0;
-    int64_t sizes[TAPER_MAX_RANK];
-    taper_run *run = call->run;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    TAPER_TRY(taper_arg_bool(call, 2, &left));
-    if (!left) {
-        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "linalg.solve: left=False is not supported");
+    taper_tensor *const value = w->t[slot], *const target = taper_ret_target(w->call, at);
+    int64_t strides[TAPER_MAX_RANK];
+    if (order == TAPER_BY_COLUMNS) {
+        columns_first(value->rank, value->sizes, strides);
+    } else {
+        taper_strides_contiguous(value->rank, value->sizes, strides);
     }
-    // A vector, or a batch of them, on the right side counts as one column.
-    const bool vector =
-        b->rank == 1 || (b->rank + 1 == a->rank && memcmp(b->sizes, a->sizes, b->rank * sizeof *b->sizes) == 0);
-    taper_tensor right = *b;
-    if (vector) {
-        int64_t shape[TAPER_MAX_RANK + 1], strides[TAPER_MAX_RANK + 1];
-        memcpy(shape, b->sizes, b->rank * sizeof *shape);
-        memcpy(strides, b->strides, b->rank * sizeof *strides);
-        shape[b->rank] = 1;
-        strides[b->rank] = 1;
-        right = taper_tensor_twin(b, taper_min_size(b->rank + 1u, TAPER_MAX_RANK), shape, strides);
+    if (target == NULL && value->dtype == dtype &&
+        memcmp(strides, value->strides, value->rank * sizeof *strides) == 0) {
+        w->t[slot] = NULL;
+        taper_ret(w->call, at, TAPER_VAL(value));
+        return TAPER_OK;
     }
-    TAPER_TRY(check_system(run, "linalg.solve", a, &right, &batch, sizes));
-    taper_status status = take_broadcast(run, a, batch, sizes, 2, &wide);
-    if (status == TAPER_OK) {
-        status = take_broadcast(run, &right, batch, sizes, 2, &x);
+    taper_tensor *result;
+    if (target != NULL) {
+        TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, w->run->error));
     }
-    if (status == TAPER_OK) {
-        status = solve_all(run, "linalg.solve", wide, x);
-    }
-    taper_tensor_drop(wide);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(x);
-        return status;
-    }
-    if (vector) {
-        x->rank--;
-        taper_strides_contiguous(x->rank, x->sizes, x->strides);
-    }
-    return ret_columns(call, 0, x, (taper_dtype)a->dtype);
+    TAPER_TRY(taper_ret_new(w->call, at, dtype, value->rank, value->sizes, strides, &result));
+    return taper_tensor_copy(result, value, w->run->error);
 }
 
-// b solved against triangular a, both broadcast.
-static taper_status triangular(taper_run *run, const taper_tensor *a, const taper_tensor *b, bool upper,
-                               bool transposed, bool unit, taper_tensor **solved, taper_tensor **matrices)
+taper_status taper_linalg_check_infos(taper_run *run, const char *name, const taper_tensor *infos, bool single)
 {
-    size_t batch = 0;
-    int64_t sizes[TAPER_MAX_RANK];
-    TAPER_TRY(check_system(run, "triangular_solve", a, b, &batch, sizes));
-    TAPER_TRY(take_broadcast(run, a, batch, sizes, 2, matrices));
-    TAPER_TRY(take_broadcast(run, b, batch, sizes, 2, solved));
-    const int64_t n = a->sizes[a->rank - 1u], m = b->sizes[b->rank - 1u], count = batch_of(*matrices);
-    for (int64_t i = 0; i < count; i++) {
-        taper_triangular((const double *)taper_tensor_data(*matrices) + i * n * n, n, upper, transposed, unit,
-                         (double *)taper_tensor_mutable(*solved) + i * n * m, m);
+    const int32_t *info = taper_tensor_data(infos);
+    const int64_t count = taper_tensor_numel(infos);
+    int64_t at = 0;
+    while (at < count && info[at] == 0) {
+        at++;
     }
-    return TAPER_OK;
+    if (at == count) {
+        return TAPER_OK;
+    }
+    char where[48] = "";
+    if (!single) {
+        (void)snprintf(where, sizeof where, ": (Batch element %lld)", (long long)at);
+    }
+    const int number = (int)info[at];
+    taper_error *const error = run->error;
+    if (number < 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: Argument %d has illegal value.", name, where, -number);
+    }
+    if (strstr(name, "inv") != NULL) {
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT,
+            "%s%s: The diagonal element %d is zero, the inversion could not be completed because the input matrix "
+            "is singular.",
+            name, where, number);
+    }
+    if (strstr(name, "solve") != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: The solver failed because the input matrix is singular.", name,
+                   where);
+    }
+    if (strstr(name, "cholesky") != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "%s%s: The factorization could not be completed because the input is not positive-definite (the "
+                   "leading minor of order %d is not positive-definite).",
+                   name, where, number);
+    }
+    if (strstr(name, "svd") != NULL || strstr(name, "eig") != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "%s%s: The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+                   "repeated %s values (error code: %d).",
+                   name, where, strstr(name, "svd") != NULL ? "singular" : "eigen", number);
+    }
+    if (strstr(name, "lstsq") != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "%s%s: The least squares solution could not be computed because the input matrix does not have full "
+                   "rank (error code: %d).",
+                   name, where, number);
+    }
+    if (strstr(name, "lu_factor") != NULL) {
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT,
+            "%s%s: U[%d,%d] is zero and using it on lu_solve would result in a division by zero. If you still want "
+            "to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)",
+            name, where, number, number);
+    }
+    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: the factorization failed (error code: %d)", name, where, number);
 }
 
-taper_status taper_op_triangular_solve(taper_call *call)
+taper_status taper_op_linalg_check_errors(taper_call *call)
 {
-    taper_tensor *b, *a, *x = NULL, *matrices = NULL;
-    bool upper, transposed, unit;
-    TAPER_TRY(taper_arg_tensor(call, 0, &b));
-    TAPER_TRY(taper_arg_tensor(call, 1, &a));
-    TAPER_TRY(taper_arg_bool(call, 2, &upper));
-    TAPER_TRY(taper_arg_bool(call, 3, &transposed));
-    TAPER_TRY(taper_arg_bool(call, 4, &unit));
-    taper_status status = triangular(call->run, a, b, upper, transposed, unit, &x, &matrices);
-    if (status == TAPER_OK) {
-        status = ret_columns(call, 0, x, (taper_dtype)b->dtype);
-        x = NULL;
+    taper_tensor *infos, *own;
+    const taper_string *name;
+    bool single;
+    TAPER_TRY(taper_arg_tensor(call, 0, &infos));
+    TAPER_TRY(taper_arg_string(call, 1, &name));
+    TAPER_TRY(taper_arg_bool(call, 2, &single));
+    if (infos->dtype != TAPER_I32) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'info': expected an int32 tensor");
     }
-    if (status == TAPER_OK) {
-        status = ret_columns(call, 1, matrices, (taper_dtype)a->dtype);
-        matrices = NULL;
-    }
-    taper_tensor_drop(x);
-    taper_tensor_drop(matrices);
+    TAPER_TRY(taper_tensor_contiguous(call->run->heap, infos, &own, call->run->error));
+    const taper_status status = taper_linalg_check_infos(call->run, name->data, own, single);
+    taper_tensor_drop(own);
     return status;
-}
-
-taper_status taper_op_solve_triangular(taper_call *call)
-{
-    taper_tensor *a, *b, *x = NULL, *matrices = NULL;
-    bool upper, left, unit;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    TAPER_TRY(taper_arg_bool(call, 2, &upper));
-    TAPER_TRY(taper_arg_bool(call, 3, &left));
-    TAPER_TRY(taper_arg_bool(call, 4, &unit));
-    if (!left) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "linalg.solve_triangular: left=False is not supported");
-    }
-    taper_status status = triangular(call->run, a, b, upper, false, unit, &x, &matrices);
-    taper_tensor_drop(matrices);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(x);
-        return status;
-    }
-    return ret_columns(call, 0, x, (taper_dtype)b->dtype);
 }

@@ -17,6 +17,7 @@
 #include "ops/list_view.inc"
 #include "ops/list_index.inc"
 #include "ops/list_linear.inc"
+#include "ops/list_linalg.inc"
 #include "ops/list_conv.inc"
 #include "ops/list_pool.inc"
 #include "ops/list_norm.inc"

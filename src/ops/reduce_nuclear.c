@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The nuclear norm: the sum of a matrix's singular values, by one-sided Jacobi rotations. Every scripted torch.norm refers
-// to it, hardly any model calls it.
+// The nuclear norm: the sum of a matrix's singular values, by one-sided Jacobi rotations. Every scripted torch.norm
+// refers to it, hardly any model calls it.
 #include <math.h>
 
 #include "ops/kernels.h"
@@ -54,13 +54,27 @@ static double nuclear(double *a, size_t rows, size_t columns)
     return sum;
 }
 
+// A complex matrix as a real one of twice the size, [[re, -im], [im, re]], which has each singular value twice.
+static void put_complex(double *a, size_t rows, size_t columns, size_t r, size_t c, const void *from, taper_dtype dtype)
+{
+    taper_scalar x;
+    taper_scalar_load(dtype, from, &x);
+    a[c * 2 * rows + r] = a[(columns + c) * 2 * rows + rows + r] = x.f;
+    a[c * 2 * rows + rows + r] = x.im;
+    a[(columns + c) * 2 * rows + r] = -x.im;
+}
+
 static taper_status run_nuclear(taper_call *call, size_t first, size_t second, bool keep)
 {
     taper_tensor *x, *out;
     taper_error *error = call->run->error;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->dtype != TAPER_F32 && x->dtype != TAPER_F64) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "only float32 and float64 tensors are supported");
+    const taper_dtype dtype = (taper_dtype)x->dtype, real = taper_dtype_to_real(dtype);
+    const bool complex = dtype != real;
+    if (real != TAPER_F32 && real != TAPER_F64) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "linalg.svd: float32, float64, complex64 or complex128 is needed, not %s",
+                   taper_dtype_torch_name(dtype));
     }
     if (x->sizes[first] < x->sizes[second]) { // columns are the fewer
         const size_t t = first;
@@ -73,10 +87,10 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
     over[first] = over[second] = true;
     const size_t rank = taper_reduce_sizes(x, over, keep, sizes);
     size_t bytes;
-    if (!taper_mul_size(rows, columns, &bytes) || !taper_mul_size(bytes, sizeof(double), &bytes)) {
+    if (!taper_mul_size(rows, columns, &bytes) || !taper_mul_size(bytes, (complex ? 4 : 1) * sizeof(double), &bytes)) {
         return taper_fail_memory(error);
     }
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, rank, sizes, NULL, &out, error));
+    TAPER_TRY(taper_tensor_new(call->run->heap, real, rank, sizes, NULL, &out, error));
     double *a = taper_heap_alloc(call->run->heap, bytes + sizeof(double));
     if (a == NULL) {
         taper_tensor_drop(out);
@@ -98,12 +112,18 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
         }
         for (size_t c = 0; c < columns; c++) {
             for (size_t r = 0; r < rows; r++) {
-                a[c * rows + r] = taper_load_double((taper_dtype)x->dtype, taper_tensor_data(x),
-                                                    base + (int64_t)r * x->strides[first] + (int64_t)c * x->strides[second]);
+                const int64_t at = base + (int64_t)r * x->strides[first] + (int64_t)c * x->strides[second];
+                if (complex) {
+                    put_complex(a, rows, columns, r, c,
+                                (const char *)taper_tensor_data(x) + at * (int64_t)taper_tensor_item(x), dtype);
+                } else {
+                    a[c * rows + r] = taper_load_double(dtype, taper_tensor_data(x), at);
+                }
             }
         }
-        const taper_scalar norm = taper_scalar_double(nuclear(a, rows, columns));
-        taper_scalar_store((taper_dtype)x->dtype, (char *)taper_tensor_mutable(out) + (size_t)k * taper_tensor_item(out), &norm);
+        const double sum = complex ? nuclear(a, 2 * rows, 2 * columns) / 2 : nuclear(a, rows, columns);
+        const taper_scalar norm = taper_scalar_double(sum);
+        taper_scalar_store(real, (char *)taper_tensor_mutable(out) + (size_t)k * taper_tensor_item(out), &norm);
         for (size_t d = count; d-- > 0 && ++index[d] == x->sizes[kept[d]];) {
             index[d] = 0;
         }
@@ -119,8 +139,8 @@ taper_status taper_op_nuclear_norm(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_bool(call, 1, &keep));
     if (x->rank != 2) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Expected a tensor with 2 dimensions, but got a tensor with %u dimension(s)",
-                   x->rank);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected a tensor with 2 dimensions, but got a tensor with %u dimension(s)", x->rank);
     }
     return run_nuclear(call, 0, 1, keep);
 }

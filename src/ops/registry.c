@@ -3,6 +3,7 @@
 
 #include "ops/kernels.h"
 #include "ops/params.h"
+#include "platform/lapack.h"
 #include "platform/platform.h"
 
 const taper_op taper_ops[] = {
@@ -23,6 +24,8 @@ struct taper_registry {
     taper_heap *heap; // of default values
     taper_arena arena;
     taper_mutex *mutex;
+    taper_lapack *lapack;
+    bool lapack_tried;
     const taper_schema *schemas[TAPER_ROW_COUNT + 1];
     uint16_t index[INDEX_SIZE]; // row + 1
 };
@@ -88,6 +91,7 @@ void taper_registry_destroy(taper_registry *registry)
     }
     taper_heap_close(registry->heap);
     taper_types_release(registry->types);
+    taper_lapack_close(registry->lapack);
     taper_mutex_destroy(registry->mutex);
     taper_arena_free(&registry->arena);
     taper_free(registry->allocator, registry, sizeof *registry);
@@ -136,4 +140,16 @@ taper_status taper_registry_schema(taper_registry *registry, const taper_op *op,
 taper_heap *taper_registry_heap(taper_registry *registry)
 {
     return registry->heap;
+}
+
+taper_lapack *taper_registry_lapack(taper_registry *registry)
+{
+    taper_mutex_lock(registry->mutex);
+    if (!registry->lapack_tried) {
+        registry->lapack = taper_lapack_open();
+        registry->lapack_tried = true;
+    }
+    taper_lapack *const lapack = registry->lapack;
+    taper_mutex_unlock(registry->mutex);
+    return lapack;
 }

@@ -25,6 +25,10 @@ void taper_registry_destroy(taper_registry *registry);
 
 taper_heap *taper_registry_heap(taper_registry *registry); // of constants that live as long as the registry
 
+// LAPACK (platform/lapack.h), opened when it is first asked for; NULL when there is none. Thread-safe.
+struct taper_lapack;
+struct taper_lapack *taper_registry_lapack(taper_registry *registry);
+
 // NULL when there is no such operator.
 const taper_op *taper_registry_find(const taper_registry *registry, const char *name, const char *overload);
 // The parsed schema of a row; kept by the registry. Thread-safe.

@@ -107,6 +107,21 @@ list(APPEND TAPER_SOURCES
     src/ops/conv_run.c
     src/ops/einsum.c
     src/ops/linalg.c
+    src/ops/linalg_cholesky.c
+    src/ops/linalg_cross.c
+    src/ops/linalg_dense.c
+    src/ops/linalg_det.c
+    src/ops/linalg_eig.c
+    src/ops/linalg_lapack.c
+    src/ops/linalg_ldl.c
+    src/ops/linalg_lstsq.c
+    src/ops/linalg_lu.c
+    src/ops/linalg_norm.c
+    src/ops/linalg_power.c
+    src/ops/linalg_qr.c
+    src/ops/linalg_solve.c
+    src/ops/linalg_svd.c
+    src/ops/linalg_triangle.c
     src/ops/linear.c
     src/ops/linear_chain.c
     src/ops/linear_distance.c
