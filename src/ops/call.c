@@ -16,7 +16,7 @@ static TAPER_COLD taper_status wrong_kind(const taper_call *call, size_t at, con
                at < call->arg_count ? taper_val_kind_name(value) : "nothing");
 }
 
-static TAPER_COLD const char *arg_name(const taper_call *call, size_t at)
+const char *taper_arg_name(const taper_call *call, size_t at)
 {
     return call->schema != NULL && at < call->schema->arg_count ? call->schema->args[at].name : "?";
 }
@@ -129,8 +129,8 @@ taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype o
     int64_t number;
     TAPER_TRY(taper_arg_int_or(call, at, (int64_t)otherwise, &number));
     if (number < 0 || number >= TAPER_DTYPE_COUNT) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': there is no dtype %lld", arg_name(call, at),
-                   (long long)number);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': there is no dtype %lld",
+                   taper_arg_name(call, at), (long long)number);
     }
     *dtype = (taper_dtype)number;
     return TAPER_OK;
@@ -144,7 +144,7 @@ taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size
         n = list->count;
         if (n > limit) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of %zu ints, at most %zu are possible",
-                       arg_name(call, at), n, limit);
+                       taper_arg_name(call, at), n, limit);
         }
         for (size_t i = 0; i < n; i++) {
             const taper_val item = list->items[i];
@@ -168,7 +168,7 @@ taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size
         }
     }
     if (want != 0 && n != want) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected %zu ints, got %zu", arg_name(call, at), want, n);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected %zu ints, got %zu", taper_arg_name(call, at), want, n);
     }
     *count = n;
     return TAPER_OK;
@@ -180,7 +180,7 @@ taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, 
     TAPER_TRY(taper_arg_list(call, at, &list));
     if (list->count > limit) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of %zu floats, at most %zu are possible",
-                   arg_name(call, at), list->count, limit);
+                   taper_arg_name(call, at), list->count, limit);
     }
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
@@ -200,7 +200,7 @@ taper_status taper_arg_dim(const taper_call *call, size_t at, size_t rank, size_
     const int64_t range = rank == 0 ? 1 : (int64_t)rank;
     if (number < -range || number >= range) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument '%s': dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", arg_name(call, at),
+                   "argument '%s': dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", taper_arg_name(call, at),
                    (long long)-range, (long long)range - 1, (long long)number);
     }
     *dim = (size_t)(number < 0 ? number + range : number);
@@ -216,7 +216,7 @@ taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t ite
         return TAPER_OK;
     }
     if (item >= list->count || list->items[item].tag != TAPER_TENSOR) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': item %zu is not a Tensor but %s", arg_name(call, at), item,
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': item %zu is not a Tensor but %s", taper_arg_name(call, at), item,
                    item < list->count ? taper_val_kind_name(list->items[item]) : "missing");
     }
     *tensor = list->items[item].as.tensor;
@@ -320,7 +320,7 @@ static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *ta
     if (!same_sizes(target, rank, sizes)) {
         if (call->schema->out_count == 0) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the result has other sizes than argument '%s', which it is to be written to", arg_name(call, 0));
+                       "the result has other sizes than argument '%s', which it is to be written to", taper_arg_name(call, 0));
         }
         TAPER_TRY(resize_target(call, target, rank, sizes, strides));
     }

@@ -74,6 +74,8 @@ static inline bool taper_arg_is_none(const taper_call *call, size_t at)
 {
     return at >= call->arg_count || call->args[at].tag == TAPER_NONE;
 }
+// Its name, for messages.
+const char *taper_arg_name(const taper_call *call, size_t at);
 TAPER_MUST_USE taper_status taper_arg_tensor(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at, taper_tensor **tensor); // NULL: None
 TAPER_MUST_USE taper_status taper_arg_bool(const taper_call *call, size_t at, bool *flag);

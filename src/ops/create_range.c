@@ -162,15 +162,37 @@ taper_status taper_op_range_step(taper_call *call)
 
 // ---- linspace, logspace
 
-// From both ends towards the middle, so that the last element is exact.
-static double between(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
+// A number as dtype holds it.
+static double held(taper_dtype dtype, double value)
 {
-    if (dtype == TAPER_F32) {
-        const float s = (float)start, e = (float)end, step = (e - s) / (float)(steps - 1);
-        return (double)(i < steps / 2 ? s + step * (float)i : e - step * (float)(steps - i - 1));
+    uint64_t cell;
+    if (dtype == TAPER_F64) {
+        return value;
     }
-    const double step = (end - start) / (double)(steps - 1);
-    return i < steps / 2 ? start + step * (double)i : end - step * (double)(steps - i - 1);
+    taper_put_double(dtype, &cell, 0, value);
+    return taper_load_double(dtype, &cell, 0);
+}
+
+// From both ends towards the middle, so that the last element is exact. Floats are rounded after every operation; whole
+// numbers have steps in floats of the dtype `wide`.
+static double between(taper_dtype dtype, taper_dtype wide, double start, double end, int64_t i, int64_t steps)
+{
+    const taper_dtype d = taper_dtype_is_float(dtype) ? dtype : wide;
+    const double step = held(d, held(d, end - start) / held(d, (double)(steps - 1)));
+    return i < steps / 2 ? held(d, start + held(d, step * held(d, (double)i)))
+                         : held(d, end - held(d, step * held(d, (double)(steps - i - 1))));
+}
+
+// PyTorch computes whole vectors as their first element and multiples of the step, in pairs of vectors as far as these
+// fit. With whole numbers that can be seen: the first element is cut before the steps are added.
+static double between_vectors(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
+{
+    const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype);
+    if (i >= steps / (2 * lanes) * (2 * lanes) || taper_dtype_is_float(dtype)) {
+        return between(dtype, TAPER_F64, start, end, i, steps);
+    }
+    const double first = trunc(between(dtype, TAPER_F64, start, end, i / lanes * lanes, steps));
+    return first + (end - start) / (double)(steps - 1) * (double)(i % lanes);
 }
 
 static taper_status spaced(taper_call *call, bool logarithmic)
@@ -200,14 +222,19 @@ static taper_status spaced(taper_call *call, bool logarithmic)
         TAPER_TRY(taper_scalar_check(dtype, &end, error));
         start.f = trunc(start.f);
         end.f = trunc(end.f);
+    } else {
+        start.f = held(dtype, start.f);
+        end.f = held(dtype, end.f);
     }
     TAPER_TRY(taper_create_count(error, "steps", steps));
     TAPER_TRY(taper_create_new(call, dtype, 1, &steps, &result));
     void *data = taper_tensor_mutable(result);
     for (int64_t i = 0; i < steps; i++) {
-        double value = steps == 1 ? start.f : between(dtype, start.f, end.f, i, steps);
+        double value = steps == 1    ? start.f
+                       : logarithmic ? between(dtype, TAPER_F32, start.f, end.f, i, steps)
+                                     : between_vectors(dtype, start.f, end.f, i, steps);
         if (logarithmic) {
-            value = pow(base, value);
+            value = pow(held(taper_dtype_is_float(dtype) ? dtype : TAPER_F32, base), value);
         }
         taper_put_double(dtype, data, i, value);
     }

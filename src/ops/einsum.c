@@ -414,7 +414,7 @@ static taper_status contract(taper_run *run, size_t dims, const operand *a, cons
         if (summed[i]) {
             sums[n_sums++] = i;
             k *= a->sizes[i];
-        } else if (a->sizes[i] != 1 && b->sizes[i] != 1) {
+        } else if ((a->sizes[i] != 1) == (b->sizes[i] != 1)) {
             both[n_both++] = i;
             batch *= a->sizes[i];
         } else if (a->sizes[i] != 1) {

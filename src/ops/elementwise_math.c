@@ -265,7 +265,7 @@ double taper_i0e(double x)
 }
 double taper_i0(double x)
 {
-    return isinf(x) ? INFINITY : exp(fabs(x)) * bessel_scaled(0, fabs(x));
+    return isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(0, fabs(x)); // PyTorch has no value at infinity
 }
 double taper_i1e(double x)
 {
@@ -274,7 +274,7 @@ double taper_i1e(double x)
 }
 double taper_i1(double x)
 {
-    const double r = isinf(x) ? INFINITY : exp(fabs(x)) * bessel_scaled(1, fabs(x));
+    const double r = isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(1, fabs(x));
     return x < 0 ? -r : r;
 }
 

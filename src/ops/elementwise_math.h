@@ -23,6 +23,16 @@ double taper_i0(double x);
 double taper_i0e(double x);
 double taper_i1(double x);
 double taper_i1e(double x);
+double taper_bessel_j0(double x);
+double taper_bessel_j1(double x);
+double taper_bessel_y0(double x);
+double taper_bessel_y1(double x);
+double taper_bessel_k0(double x);
+double taper_bessel_k1(double x);
+double taper_scaled_bessel_k0(double x);
+double taper_scaled_bessel_k1(double x);
+double taper_spherical_bessel_j0(double x);
+double taper_airy_ai(double x);
 double taper_ndtr(double x);
 double taper_ndtri(double x);
 double taper_log_ndtr(double x);
@@ -112,12 +122,21 @@ TAPER_MATH_FLOAT1(taper_erfinv)
 TAPER_MATH_FLOAT1(taper_erfcx)
 TAPER_MATH_FLOAT1(taper_digamma)
 TAPER_MATH_FLOAT2(taper_zeta)
-TAPER_MATH_FLOAT2(taper_polygamma)
 TAPER_MATH_FLOAT2(taper_mvlgamma)
 TAPER_MATH_FLOAT1(taper_i0)
 TAPER_MATH_FLOAT1(taper_i0e)
 TAPER_MATH_FLOAT1(taper_i1)
 TAPER_MATH_FLOAT1(taper_i1e)
+TAPER_MATH_FLOAT1(taper_bessel_j0)
+TAPER_MATH_FLOAT1(taper_bessel_j1)
+TAPER_MATH_FLOAT1(taper_bessel_y0)
+TAPER_MATH_FLOAT1(taper_bessel_y1)
+TAPER_MATH_FLOAT1(taper_bessel_k0)
+TAPER_MATH_FLOAT1(taper_bessel_k1)
+TAPER_MATH_FLOAT1(taper_scaled_bessel_k0)
+TAPER_MATH_FLOAT1(taper_scaled_bessel_k1)
+TAPER_MATH_FLOAT1(taper_spherical_bessel_j0)
+TAPER_MATH_FLOAT1(taper_airy_ai)
 TAPER_MATH_FLOAT1(taper_ndtr)
 TAPER_MATH_FLOAT1(taper_ndtri)
 TAPER_MATH_FLOAT1(taper_log_ndtr)
@@ -125,6 +144,15 @@ TAPER_MATH_FLOAT2(taper_igamma)
 TAPER_MATH_FLOAT2(taper_igammac)
 TAPER_MATH_FLOAT2(taper_logaddexp)
 TAPER_MATH_FLOAT2(taper_logaddexp2)
+// Reflected in single precision: at the poles sin(pi x) is what PyTorch's rounding makes of it.
+static inline float taper_polygammaf(float n, float x)
+{
+    if (n == 1 && x < 0.5f) {
+        const float s = sinf((float)TAPER_PI * x);
+        return (float)(TAPER_PI * TAPER_PI) / (s * s) - (float)taper_zeta(2, 1 - (double)x);
+    }
+    return (float)taper_polygamma((double)n, (double)x);
+}
 #undef TAPER_MATH_FLOAT1
 #undef TAPER_MATH_FLOAT2
 

@@ -205,3 +205,28 @@ taper_status taper_op_result_type(taper_call *call)
     taper_ret(call, 0, taper_val_int((int64_t)taper_promotion_result(&promotion)));
     return TAPER_OK;
 }
+
+static taper_status dtype_pair(const taper_call *call, taper_dtype *a, taper_dtype *b)
+{
+    int64_t number;
+    TAPER_TRY(taper_arg_int(call, 0, &number)); // neither may be None
+    TAPER_TRY(taper_arg_int(call, 1, &number));
+    TAPER_TRY(taper_arg_dtype_or(call, 0, TAPER_F32, a));
+    return taper_arg_dtype_or(call, 1, TAPER_F32, b);
+}
+
+taper_status taper_op_can_cast(taper_call *call)
+{
+    taper_dtype from, to;
+    TAPER_TRY(dtype_pair(call, &from, &to));
+    taper_ret(call, 0, taper_val_bool(taper_can_cast(from, to)));
+    return TAPER_OK;
+}
+
+taper_status taper_op_promote_types(taper_call *call)
+{
+    taper_dtype a, b;
+    TAPER_TRY(dtype_pair(call, &a, &b));
+    taper_ret(call, 0, taper_val_int((int64_t)taper_promote(a, b)));
+    return TAPER_OK;
+}

@@ -170,13 +170,13 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     // The slices become rows.
     int64_t strides[TAPER_MAX_RANK];
     taper_tensor rows = *x;
-    rows.sizes[0] = x->sizes[dim];
+    rows.sizes[0] = x->sizes[dim]; // dim and the first dimension change places
     rows.strides[0] = x->strides[dim];
-    for (size_t d = 0, to = 1; d < x->rank; d++) {
-        if (d != dim) {
-            rows.sizes[to] = x->sizes[d];
-            rows.strides[to++] = x->strides[d];
-        }
+    rows.sizes[dim] = x->sizes[0];
+    rows.strides[dim] = x->strides[0];
+    if (dim == 0) {
+        rows.sizes[0] = x->sizes[0];
+        rows.strides[0] = x->strides[0];
     }
     taper_status status = taper_view_clone(run->heap, &rows, TAPER_FORMAT_CONTIGUOUS, &plain, run->error);
     if (status == TAPER_OK) {
@@ -192,9 +192,9 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         sizes[dim] = u.found;
         rows.sizes[0] = u.found;
         taper_strides_contiguous(rows.rank, rows.sizes, strides);
-        for (size_t d = 0, from = 1; d < x->rank; d++) {
-            laid_out[d] = d == dim ? strides[0] : strides[from++];
-        }
+        memcpy(laid_out, strides, sizeof laid_out);
+        laid_out[dim] = strides[0];
+        laid_out[0] = strides[dim];
         status = taper_tensor_like(run->heap, x, x->rank, sizes, laid_out, &result, run->error);
     }
     if (status == TAPER_OK) {

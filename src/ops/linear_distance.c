@@ -282,18 +282,3 @@ taper_status taper_op_cosine_similarity(taper_call *call)
     }
     return ret_rows(call, &pair, dim, false, true, 0.0, eps);
 }
-
-taper_status taper_op_pairwise_distance(taper_call *call)
-{
-    row_pair pair = {0};
-    double p, eps;
-    bool keep;
-    TAPER_TRY(make_pair(call, &pair));
-    TAPER_TRY(taper_arg_double(call, 2, &p));
-    TAPER_TRY(taper_arg_double(call, 3, &eps));
-    TAPER_TRY(taper_arg_bool(call, 4, &keep));
-    if (pair.rank == 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "pairwise_distance needs at least one dimension");
-    }
-    return ret_rows(call, &pair, pair.rank - 1, keep, false, p, eps);
-}

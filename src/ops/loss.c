@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses that compare tensors element by element, broadcast, and those over the last dimension.
+// Losses that compare tensors element by element, broadcast.
 #include "ops/loss.h"
 
 #include <math.h>
@@ -7,12 +7,11 @@
 #include "ops/kernels.h"
 #include "ops/promote.h"
 
-const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_l1 = {TAPER_LOSS_L1},
-                 taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1}, taper_loss_huber = {TAPER_LOSS_HUBER},
-                 taper_loss_bce = {TAPER_LOSS_BCE}, taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS},
-                 taper_loss_kl_div = {TAPER_LOSS_KL_DIV}, taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN},
-                 taper_loss_hinge = {TAPER_LOSS_HINGE}, taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING},
-                 taper_loss_poisson = {TAPER_LOSS_POISSON};
+const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},
+                 taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
+                 taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS}, taper_loss_kl_div = {TAPER_LOSS_KL_DIV},
+                 taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN}, taper_loss_hinge = {TAPER_LOSS_HINGE},
+                 taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING}, taper_loss_poisson = {TAPER_LOSS_POISSON};
 
 enum { INPUTS = 4 };
 
@@ -98,8 +97,6 @@ static double loss_of(const loss_work *work, const double in[INPUTS])
     switch (work->kind) {
     case TAPER_LOSS_MSE:
         return (x - t) * (x - t);
-    case TAPER_LOSS_L1:
-        return fabs(x - t);
     case TAPER_LOSS_SMOOTH_L1: {
         const double z = fabs(x - t);
         return z < n ? 0.5 * z * z / n : z - 0.5 * n;
@@ -241,7 +238,6 @@ static taper_status read_args(const taper_call *call, loss_work *work)
         at = 5;
         break;
     case TAPER_LOSS_MSE:
-    case TAPER_LOSS_L1:
     case TAPER_LOSS_SOFT_MARGIN:
         break;
     }
@@ -288,152 +284,4 @@ taper_status taper_op_loss(taper_call *call)
     }
     TAPER_TRY(taper_ret_new(call, 0, dtype, work.rank, work.sizes, like ? strides : NULL, &y));
     return run_loss(call, &work, y, &sum);
-}
-
-// ---- over the last dimension: cosine_embedding_loss and triplet_margin_loss
-
-typedef struct row_work {
-    taper_tensor *inputs[3]; // of the same sizes, the last dimension being that of the vectors
-    int64_t rows, width;
-    size_t rank; // without the last dimension
-} row_work;
-
-static double row_load(const row_work *work, size_t input, int64_t row, int64_t at)
-{
-    const taper_tensor *t = work->inputs[input];
-    int64_t offset = at * t->strides[work->rank];
-    for (size_t d = work->rank; d-- > 0;) {
-        offset += row % t->sizes[d] * t->strides[d];
-        row /= t->sizes[d];
-    }
-    return taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t), offset);
-}
-
-static taper_status row_begin(const taper_call *call, size_t count, row_work *work)
-{
-    memset(work, 0, sizeof *work);
-    for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_arg_tensor(call, i, &work->inputs[i]));
-        const taper_tensor *a = work->inputs[0], *b = work->inputs[i];
-        if (b->rank < 1 || !taper_dtype_is_float((taper_dtype)b->dtype) || b->rank != a->rank || b->dtype != a->dtype ||
-            memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) != 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the inputs must be floating-point tensors of the same sizes and dtype");
-        }
-    }
-    const taper_tensor *x = work->inputs[0];
-    work->rank = x->rank - 1u;
-    work->width = x->sizes[work->rank];
-    work->rows = 1;
-    for (size_t i = 0; i < work->rank; i++) {
-        work->rows = taper_tensor_numel(x) == 0 && x->sizes[i] == 0 ? 0 : work->rows;
-    }
-    for (size_t i = 0; i < work->rank && work->rows > 0; i++) {
-        if (!taper_mul_i64(work->rows, x->sizes[i], &work->rows)) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_RESOURCE, "the inputs are too large");
-        }
-    }
-    return TAPER_OK;
-}
-
-static double cosine_row(const row_work *work, int64_t row, double target, double margin)
-{
-    double product = 0.0, first = 1e-12, second = 1e-12;
-    for (int64_t i = 0; i < work->width; i++) {
-        const double a = row_load(work, 0, row, i), b = row_load(work, 1, row, i);
-        product += a * b;
-        first += a * a;
-        second += b * b;
-    }
-    const double cosine = product / sqrt(first * second);
-    return target == 1.0 ? 1.0 - cosine : target == -1.0 ? at_least(cosine - margin, 0.0) : 0.0;
-}
-
-static double distance(const row_work *work, int64_t row, size_t a, size_t b, double p, double eps)
-{
-    double sum = 0.0;
-    for (int64_t i = 0; i < work->width; i++) {
-        const double d = fabs(row_load(work, a, row, i) - row_load(work, b, row, i) + eps);
-        if (isinf(p)) {
-            sum = d > sum || d != d ? d : sum;
-        } else {
-            sum += p == 2.0 ? d * d : p == 1.0 ? d : p == 0.0 ? (d != 0.0 ? 1.0 : 0.0) : pow(d, p);
-        }
-    }
-    return isinf(p) || p == 1.0 || p == 0.0 ? sum : p == 2.0 ? sqrt(sum) : pow(sum, 1.0 / p);
-}
-
-// values: what each row gives, by a callback-free switch on target being there.
-typedef struct row_settings {
-    const taper_tensor *target; // of cosine_embedding_loss, otherwise NULL
-    double margin, p, eps;
-    bool swap;
-} row_settings;
-
-static double row_loss(const row_work *work, const row_settings *settings, int64_t row)
-{
-    const taper_tensor *target = settings->target;
-    if (target != NULL) {
-        const int64_t at = target->rank == 0 ? 0 : row * target->strides[0];
-        return cosine_row(work, row, taper_number_load((taper_dtype)target->dtype, taper_tensor_data(target), at),
-                          settings->margin);
-    }
-    const double near = distance(work, row, 0, 1, settings->p, settings->eps);
-    double far = distance(work, row, 0, 2, settings->p, settings->eps);
-    if (settings->swap) {
-        const double other = distance(work, row, 1, 2, settings->p, settings->eps);
-        far = other < far ? other : far;
-    }
-    return at_least(settings->margin + near - far, 0.0);
-}
-
-static taper_status run_rows(taper_call *call, const row_work *work, const row_settings *settings, int64_t reduction)
-{
-    const taper_dtype dtype = (taper_dtype)work->inputs[0]->dtype;
-    taper_tensor *y = NULL;
-    double sum = 0.0;
-    if (reduction == TAPER_REDUCE_NONE) {
-        TAPER_TRY(taper_ret_new(call, 0, dtype, work->rank, work->inputs[0]->sizes, NULL, &y));
-    }
-    for (int64_t row = 0; row < work->rows; row++) {
-        const double loss = row_loss(work, settings, row);
-        sum += loss;
-        if (y != NULL) {
-            taper_number_store(dtype, taper_tensor_mutable(y), row, loss);
-        }
-    }
-    return y != NULL
-               ? TAPER_OK
-               : taper_loss_scalar(call, 0, dtype, reduction == TAPER_REDUCE_MEAN ? sum / (double)work->rows : sum);
-}
-
-taper_status taper_op_cosine_embedding_loss(taper_call *call)
-{
-    row_work work;
-    row_settings settings = {.target = NULL};
-    taper_tensor *target;
-    int64_t reduction;
-    TAPER_TRY(row_begin(call, 2, &work));
-    TAPER_TRY(taper_arg_tensor(call, 2, &target));
-    TAPER_TRY(taper_arg_double(call, 3, &settings.margin));
-    TAPER_TRY(taper_loss_reduction(call, 4, &reduction));
-    if (work.rank > 1 || target->rank != work.rank || (work.rank == 1 && target->sizes[0] != work.rows)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the target must have one element for each pair of vectors");
-    }
-    settings.target = target;
-    return run_rows(call, &work, &settings, reduction);
-}
-
-taper_status taper_op_triplet_margin_loss(taper_call *call)
-{
-    row_work work;
-    row_settings settings = {.target = NULL};
-    int64_t reduction;
-    TAPER_TRY(row_begin(call, 3, &work));
-    TAPER_TRY(taper_arg_double(call, 3, &settings.margin));
-    TAPER_TRY(taper_arg_double(call, 4, &settings.p));
-    TAPER_TRY(taper_arg_double(call, 5, &settings.eps));
-    TAPER_TRY(taper_arg_bool(call, 6, &settings.swap));
-    TAPER_TRY(taper_loss_reduction(call, 7, &reduction));
-    return run_rows(call, &work, &settings, reduction);
 }

@@ -10,7 +10,6 @@ enum { TAPER_REDUCE_NONE = 0, TAPER_REDUCE_MEAN = 1, TAPER_REDUCE_SUM = 2 };
 
 typedef enum taper_loss_kind {
     TAPER_LOSS_MSE,
-    TAPER_LOSS_L1,
     TAPER_LOSS_SMOOTH_L1,
     TAPER_LOSS_HUBER,
     TAPER_LOSS_BCE,
@@ -26,9 +25,8 @@ typedef enum taper_loss_kind {
 typedef struct taper_loss {
     taper_loss_kind kind;
 } taper_loss;
-extern const taper_loss taper_loss_mse, taper_loss_l1, taper_loss_smooth_l1, taper_loss_huber, taper_loss_bce,
-    taper_loss_bce_logits, taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_margin_ranking,
-    taper_loss_poisson;
+extern const taper_loss taper_loss_mse, taper_loss_smooth_l1, taper_loss_huber, taper_loss_bce, taper_loss_bce_logits,
+    taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_margin_ranking, taper_loss_poisson;
 
 TAPER_MUST_USE taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction);
 // A 0-dim result `at` that holds value.

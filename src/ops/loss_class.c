@@ -236,12 +236,12 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     TAPER_TRY(taper_arg_tensor(call, 1, &work->target));
     const taper_tensor *x = work->scores, *t = work->target;
     work->dtype = (taper_dtype)x->dtype;
-    if (x->rank < 1 || x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
+    if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "expected a floating-point input of one or two dimensions and an int64 target");
+                   "expected a floating-point input of at most two dimensions and an int64 target");
     }
-    work->samples = x->rank == 1 ? 1 : x->sizes[0];
-    work->classes = x->sizes[x->rank - 1];
+    work->samples = x->rank == 2 ? x->sizes[0] : 1;
+    work->classes = x->rank == 0 ? 1 : x->sizes[x->rank - 1];
     work->places = 1;
     const int64_t wanted = many ? taper_tensor_numel(x) : work->samples;
     if (work->classes < 1 || taper_tensor_numel(t) != wanted) {
@@ -255,7 +255,7 @@ static taper_status margin_result(taper_call *call, const class_work *work, bool
 {
     *y = NULL;
     TAPER_TRY(taper_out_check(call, 0, work->scores, work->dtype));
-    if (work->reduction != TAPER_REDUCE_NONE || work->target->rank == 0 || (many && work->scores->rank == 1)) {
+    if (work->reduction != TAPER_REDUCE_NONE || work->target->rank == 0 || (many && work->scores->rank <= 1)) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_ret_new(call, 0, work->dtype, 1, &work->samples, NULL, y));

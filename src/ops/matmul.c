@@ -3,6 +3,7 @@
 // kin.
 #include <math.h>
 
+#include "base/half.h"
 #include "ops/kernels.h"
 #include "ops/matmul.h"
 
@@ -25,11 +26,11 @@ static taper_status factors(const taper_call *call, size_t at, size_t a_rank, si
     if ((*a)->rank != a_rank || (*b)->rank != b_rank) {
         const bool first = (*a)->rank != a_rank;
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s must be %s, but its sizes are %s",
-                   call->schema->args[first ? at : at + 1].name, kinds[first ? a_rank : b_rank],
+                   taper_arg_name(call, first ? at : at + 1), kinds[first ? a_rank : b_rank],
                    TAPER_SHAPE(first ? *a : *b));
     }
     TAPER_TRY(same_dtype(call, *a, *b));
-    return taper_check_product_dtype(call, *a, call->schema->args[at].name);
+    return taper_check_product_dtype(call, *a, taper_arg_name(call, at));
 }
 
 static taper_status matrix_factors(const taper_call *call, size_t at, taper_tensor **a, taper_tensor **b)
@@ -66,8 +67,27 @@ static taper_status vector_factors(const taper_call *call, size_t at, taper_tens
     return TAPER_OK;
 }
 
+// PyTorch's products of bfloat16 vectors round after every operation.
+static taper_status ret_dot_bf16(taper_call *call, const taper_tensor *a, const taper_tensor *b)
+{
+    taper_tensor *sum;
+    TAPER_TRY(taper_tensor_new(call->run->heap, TAPER_BF16, 0, NULL, NULL, &sum, call->run->error));
+    const uint16_t *x = taper_tensor_data(a), *y = taper_tensor_data(b);
+    float total = 0;
+    for (int64_t i = 0; i < a->sizes[0]; i++) {
+        const float product = taper_bf16_to_float(x[i * a->strides[0]]) * taper_bf16_to_float(y[i * b->strides[0]]);
+        total = taper_bf16_to_float(taper_float_to_bf16(total + taper_bf16_to_float(taper_float_to_bf16(product))));
+    }
+    *(uint16_t *)taper_tensor_mutable(sum) = taper_float_to_bf16(total);
+    return taper_ret_tensor(call, 0, sum);
+}
+
 static taper_status ret_matmul(taper_call *call, taper_tensor *a, taper_tensor *b)
 {
+    if (a->dtype == TAPER_BF16 && b->dtype == TAPER_BF16 && a->rank == 1 && b->rank == 1 &&
+        a->sizes[0] == b->sizes[0]) {
+        return ret_dot_bf16(call, a, b);
+    }
     taper_tensor *product = NULL;
     TAPER_TRY(taper_matmul_new(call->run, a, b, &product));
     return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
@@ -328,7 +348,7 @@ static taper_status outer_new(taper_call *call, size_t at, taper_dtype dtype, co
     if (a->rank != 1 || b->rank != 1) {
         const bool first = a->rank != 1;
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "outer: Expected 1-D argument %s, but got %u-D",
-                   call->schema->args[first ? at : at + 1].name, first ? a->rank : b->rank);
+                   taper_arg_name(call, first ? at : at + 1), first ? a->rank : b->rank);
     }
     if (taper_dtype_is_quantized((taper_dtype)a->dtype) || taper_dtype_is_quantized((taper_dtype)b->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "outer: not implemented for quantized tensors");
@@ -413,6 +433,9 @@ taper_status taper_op_inner(taper_call *call)
         return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
     }
     const size_t ra = a->rank, rb = b->rank;
+    if (ra == 1 && rb == 1 && a->dtype == TAPER_BF16 && a->sizes[0] == b->sizes[0]) {
+        return ret_dot_bf16(call, a, b);
+    }
     if (a->sizes[ra - 1] != b->sizes[rb - 1]) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
                    "inner() the last dimension must match on both input tensors but got shapes %s and %s",

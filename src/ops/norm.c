@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/kernels.h"
+#include "ops/view_move.h"
 
 // An optional per-channel parameter. Missing ones read as `otherwise`.
 typedef struct norm_param {
@@ -313,6 +314,12 @@ static taper_status batch_norm(taper_call *call, bool saved)
 
 taper_status taper_op_batch_norm(taper_call *call)
 {
+    taper_tensor *x, *copy;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (taper_tensor_numel(x) == 0 && x->rank < 2) { // there is nothing to look at
+        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &copy, call->run->error));
+        return taper_ret_tensor(call, 0, copy);
+    }
     return batch_norm(call, false);
 }
 

@@ -3,6 +3,7 @@
 // not lie contiguous in the input are gathered a few at a time, so that a permuted image is read line by line.
 #include <math.h>
 
+#include "base/half.h"
 #include "ops/kernels.h"
 #include "ops/norm.h"
 #include "ops/pool.h"
@@ -27,6 +28,13 @@ static void row_f32(const layer_work *work, const float *restrict x, float *rest
     const double off = *mean - (double)center;
     const double variance = taper_sum_squares_f32(x, n, center) / (double)n - off * off;
     *inverse = 1.0 / sqrt((variance > 0.0 || variance != variance ? variance : 0.0) + work->eps);
+    if (n == 1) { // PyTorch's x * scale - mean * scale is fused, and what rounding leaves is all there is
+        const float single = 1.0f / sqrtf((float)variance + (float)work->eps);
+        const float v = fmaf(x[0], single, -(center * single));
+        *inverse = (double)single;
+        y[0] = (weight != NULL ? v * weight[0] : v) + (bias != NULL ? bias[0] : 0.0f);
+        return;
+    }
     const float scale = (float)*inverse;
     if (weight != NULL && bias != NULL) {
         for (int64_t i = 0; i < n; i++) {
@@ -63,6 +71,15 @@ static void row_any(const layer_work *work, const void *x, void *y, double *mean
         squares += d * d;
     }
     *inverse = 1.0 / sqrt(squares / (double)n + work->eps);
+    if (work->dtype == TAPER_BF16) { // the coefficients are bfloat16 as well
+        const double scale = (double)taper_bf16_to_float(taper_float_to_bf16((float)*inverse));
+        const double shift = (double)taper_bf16_to_float(taper_float_to_bf16((float)(-*mean * *inverse)));
+        for (int64_t i = 0; i < n; i++) {
+            const double v = taper_number_load(work->dtype, x, i) * scale + shift;
+            taper_number_store(work->dtype, y, i, v * param_at(work->weight, i, 1.0) + param_at(work->bias, i, 0.0));
+        }
+        return;
+    }
     for (int64_t i = 0; i < n; i++) {
         const double v = (taper_number_load(work->dtype, x, i) - *mean) * *inverse;
         taper_number_store(work->dtype, y, i, v * param_at(work->weight, i, 1.0) + param_at(work->bias, i, 0.0));

@@ -230,6 +230,9 @@ static void set_centre(walk *w, size_t m)
 static double finish_one(const walk *w, double first, double second, double centre)
 {
     const double freedom = w->count - w->r->correction;
+    if (w->r->overflow > 0 && first >= w->r->overflow) {
+        return INFINITY;
+    }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:
         return first / w->count;

@@ -47,6 +47,7 @@ typedef struct taper_reduce {
     taper_reduce_finish finish;
     taper_reduce_args args;
     double correction;
+    double overflow;     // of what TAPER_FINISH_SQRT, ROOT and SAME finish: from here on it is infinite; 0: never
     bool real;           // complex accumulators: the result is the real part
     taper_dtype dtype;   // of the result
     bool mean_too;       // result 1 is the centre

@@ -126,9 +126,10 @@ taper_status taper_op_sum_to_size(taper_call *call)
     size_t count;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &count));
-    bool fits = count <= x->rank, any = count < x->rank;
+    bool fits = count <= x->rank, any = count < x->rank || count == 0; // to nothing: a sum of a number, too
     const size_t lead = fits ? x->rank - count : 0;
-    taper_reduce r = taper_reduce_make(x, &taper_reduce_sum, (taper_dtype)x->dtype);
+    taper_reduce r =
+        taper_reduce_make(x, &taper_reduce_sum, is_whole((taper_dtype)x->dtype) ? TAPER_I64 : (taper_dtype)x->dtype);
     for (size_t i = 0; i < x->rank && fits; i++) {
         r.over[i] = i < lead || (sizes[i - lead] == 1 && x->sizes[i] != 1);
         fits = i < lead || sizes[i - lead] == x->sizes[i] || sizes[i - lead] == 1;
@@ -179,9 +180,30 @@ taper_status taper_op_amin(taper_call *call)
     return run_extreme(call, &taper_reduce_min);
 }
 
+// Of a 0-dim tensor, aminmax(dim=0, keepdim=True) has one dimension.
+static taper_status aminmax_number(taper_call *call, taper_tensor *x)
+{
+    const int64_t one = 1;
+    for (size_t k = 0; k < 2; k++) {
+        taper_tensor *copy, *line;
+        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &copy, call->run->error));
+        const taper_status status =
+            taper_tensor_alias(call->run->heap, copy, copy->offset, 1, &one, &one, &line, call->run->error);
+        taper_tensor_drop(copy);
+        TAPER_TRY(status);
+        TAPER_TRY(taper_ret_tensor(call, k, line));
+    }
+    return TAPER_OK;
+}
+
 // aminmax: int? dim and keepdim, two results.
 taper_status taper_op_aminmax(taper_call *call)
 {
+    taper_reduce first;
+    TAPER_TRY(start(call, &first, &taper_reduce_min));
+    if (first.x->rank == 0 && first.keep && !taper_arg_is_none(call, 1)) {
+        return aminmax_number(call, first.x);
+    }
     for (size_t k = 0; k < 2; k++) {
         taper_reduce r;
         taper_call part = *call; // its result k
@@ -294,6 +316,9 @@ taper_status taper_op_std_mean(taper_call *call)
 
 // ---- norms
 
+// PyTorch adds up the powers of float16 numbers in float16, where this and more is infinite.
+#define HALF_OVERFLOW 65520.0
+
 static void set_norm(taper_reduce *r, double p)
 {
     r->args.p = p;
@@ -324,6 +349,7 @@ static taper_status run_norm(taper_call *call, double p)
                    taper_dtype_torch_name(r.dtype));
     }
     set_norm(&r, p);
+    r.overflow = r.dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
     r.dtype = taper_dtype_to_real(r.dtype);
     return taper_reduce_run(call, &r);
 }
@@ -365,6 +391,7 @@ taper_status taper_op_dist(taper_call *call)
     taper_reduce r = taper_reduce_make(difference, &taper_reduce_square_sum, taper_dtype_to_float((taper_dtype)difference->dtype));
     taper_reduce_all(&r);
     set_norm(&r, p.f);
+    r.overflow = r.dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
     r.dtype = taper_dtype_to_real(r.dtype);
     const taper_status status = taper_reduce_run(call, &r);
     taper_tensor_drop(difference);

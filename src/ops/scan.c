@@ -178,31 +178,39 @@ taper_status taper_op_logcumsumexp(taper_call *call)
     return run_sums(call, SCAN_LOGSUM);
 }
 
-static taper_status run_extremes(taper_call *call, scan_kind kind)
+// New tensors with the running extremes and their positions.
+static taper_status extremes(taper_call *call, scan_kind kind, const taper_tensor *x, size_t dim, taper_tensor **values,
+                             taper_tensor **indices)
 {
-    taper_tensor *x, *out, *indices;
-    size_t dim;
     taper_error *error = call->run->error;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
     TAPER_TRY(taper_reduce_supported(call, x));
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name((taper_dtype)x->dtype));
     }
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, x->rank, x->sizes, NULL, &out, error));
-    taper_status status = taper_tensor_new(call->run->heap, TAPER_I64, x->rank, x->sizes, NULL, &indices, error);
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, x->rank, x->sizes, NULL, values, error));
+    const taper_status status = taper_tensor_new(call->run->heap, TAPER_I64, x->rank, x->sizes, NULL, indices, error);
     if (status != TAPER_OK) {
-        taper_tensor_drop(out);
+        taper_tensor_drop(*values);
         return status;
     }
-    if (taper_tensor_numel(out) != 0) {
+    if (taper_tensor_numel(x) != 0) {
         scan s;
         scan_begin(&s, kind, x, (taper_dtype)x->dtype);
-        s.out = out;
-        s.indices = indices;
+        s.out = *values;
+        s.indices = *indices;
         run_scan(&s, dim);
     }
-    status = taper_ret_tensor(call, 0, out);
+    return TAPER_OK;
+}
+
+static taper_status run_extremes(taper_call *call, scan_kind kind)
+{
+    taper_tensor *x, *values, *indices;
+    size_t dim;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    TAPER_TRY(extremes(call, kind, x, dim, &values, &indices));
+    const taper_status status = taper_ret_tensor(call, 0, values);
     if (status != TAPER_OK) {
         taper_tensor_drop(indices);
         return status;
@@ -217,4 +225,44 @@ taper_status taper_op_cummax(taper_call *call)
 taper_status taper_op_cummin(taper_call *call)
 {
     return run_extremes(call, SCAN_MIN);
+}
+
+// _cummax_helper(self, values, indices, dim) writes to tensors that it is given.
+static taper_status fill_extremes(taper_call *call, scan_kind kind)
+{
+    taper_tensor *x, *to[2], *from[2];
+    size_t dim;
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 3, x->rank, &dim));
+    for (size_t k = 0; k < 2; k++) {
+        TAPER_TRY(taper_arg_tensor(call, 1 + k, &to[k]));
+        if (to[k]->dtype != (k == 0 ? x->dtype : TAPER_I64) || to[k]->rank != x->rank ||
+            memcmp(to[k]->sizes, x->sizes, x->rank * sizeof *x->sizes) != 0) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument '%s': expected a tensor of self's sizes and of dtype %s",
+                       k == 0 ? "values" : "indices", k == 0 ? taper_dtype_torch_name((taper_dtype)x->dtype) : "Long");
+        }
+        TAPER_TRY(taper_check_writable(to[k], error));
+    }
+    TAPER_TRY(extremes(call, kind, x, dim, &from[0], &from[1]));
+    taper_status status = TAPER_OK;
+    for (size_t k = 0; k < 2; k++) {
+        if (status == TAPER_OK) {
+            status = taper_storage_write(to[k]->storage, error);
+        }
+        if (status == TAPER_OK) {
+            status = taper_tensor_copy(to[k], from[k], error);
+        }
+        taper_tensor_drop(from[k]);
+    }
+    return status;
+}
+
+taper_status taper_op_cummax_helper(taper_call *call)
+{
+    return fill_extremes(call, SCAN_MAX);
+}
+taper_status taper_op_cummin_helper(taper_call *call)
+{
+    return fill_extremes(call, SCAN_MIN);
 }

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorting along a dimension and what follows from it: argsort, topk, kthvalue, median, mode. Lines are sorted stably as
-// pairs of key and position; NaN counts as the largest number.
+// Sorting along a dimension and what follows from it: argsort, topk, kthvalue, median, mode. Lines are sorted as pairs
+// of key and position, stably where that is asked for and as sort_order.h has it elsewhere; NaN counts as the largest
+// number.
 #include <math.h>
 
 #include "ops/kernels.h"
 #include "ops/reduce.h"
+#include "ops/sort_order.h"
 
-typedef struct entry {
-    union {
-        double f;
-        int64_t i;
-    } key;
-    int64_t at;
-} entry;
+typedef taper_sort_entry entry;
 
 typedef struct sorter {
     taper_heap *heap;
@@ -99,16 +95,17 @@ static void read_line(sorter *s, const char *from, int64_t step)
             s->spare = t;                                                                                           \
         }                                                                                                           \
     }
-#define UP_F64(a, b) ((a).key.f < (b).key.f || ((b).key.f != (b).key.f && (a).key.f == (a).key.f))
-#define DOWN_F64(a, b) ((a).key.f > (b).key.f || ((a).key.f != (a).key.f && (b).key.f == (b).key.f))
-#define UP_I64(a, b) ((a).key.i < (b).key.i)
-#define DOWN_I64(a, b) ((a).key.i > (b).key.i)
-SORT(sort_up_f64, UP_F64)
-SORT(sort_down_f64, DOWN_F64)
-SORT(sort_up_i64, UP_I64)
-SORT(sort_down_i64, DOWN_I64)
+SORT(sort_up_f64, TAPER_BEFORE_UP_F64)
+SORT(sort_down_f64, TAPER_BEFORE_DOWN_F64)
+SORT(sort_up_i64, TAPER_BEFORE_UP_I64)
+SORT(sort_down_i64, TAPER_BEFORE_DOWN_I64)
 
-static void sort_line(sorter *s, bool descending)
+static taper_order order_of(const sorter *s, bool descending)
+{
+    return s->whole ? (descending ? TAPER_DOWN_I64 : TAPER_UP_I64) : descending ? TAPER_DOWN_F64 : TAPER_UP_F64;
+}
+
+static void sort_line_stably(sorter *s, bool descending)
 {
     if (s->whole) {
         (descending ? sort_down_i64 : sort_up_i64)(s);
@@ -143,26 +140,46 @@ static void write_line(sorter *s, const entry *entries, size_t count, char *valu
 typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
-    bool descending, skip_nan;
+    bool descending, skip_nan, stable, sorted;
     int64_t k;
 };
 
 static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    sort_line(s, j->descending);
+    if (j->stable) {
+        sort_line_stably(s, j->descending);
+    } else {
+        taper_sort_all(order_of(s, j->descending), s->entries, s->n);
+    }
     write_line(s, s->entries, (size_t)j->k, value, value_step, place, place_step);
+}
+
+// Few of many are kept in a heap; otherwise the line is divided behind them.
+static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
+{
+    const taper_order order = order_of(s, j->descending);
+    const size_t k = (size_t)j->k;
+    if (k <= s->n / 64) {
+        taper_sort_first(order, s->entries, s->n, k);
+    } else {
+        taper_sort_nth(order, s->entries, s->n, k - 1);
+        if (j->sorted) {
+            taper_sort_all(order, s->entries, k - 1);
+        }
+    }
+    write_line(s, s->entries, k, value, value_step, place, place_step);
 }
 
 static void kth_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    sort_line(s, false);
+    taper_sort_kth(s->whole, s->entries, s->n, (size_t)(j->k - 1));
     write_line(s, s->entries + (j->k - 1), 1, value, value_step, place, place_step);
 }
 
-// The lower of the two middle elements; the first NaN, unless they are skipped.
+// The lower of the two middle elements, stably; the first NaN, unless they are skipped.
 static void median_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    sort_line(s, false);
+    sort_line_stably(s, false);
     size_t numbers = s->n;
     while (!s->whole && numbers > 0 && isnan(s->entries[numbers - 1].key.f)) {
         numbers--;
@@ -174,11 +191,11 @@ static void median_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_line(s, s->entries + at, 1, value, value_step, place, place_step);
 }
 
-// The last position of the smallest of the most frequent elements.
+// The smallest of the most frequent elements; of those the one that is sorted to the end.
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)j;
-    sort_line(s, false);
+    taper_sort_all(order_of(s, false), s->entries, s->n);
     size_t best = 0, best_count = 0, count = 0;
     for (size_t i = 0; i < s->n; i++) {
         const entry *e = &s->entries[i];
@@ -251,8 +268,10 @@ static taper_status run_job(taper_call *call, job *j, taper_tensor *x, size_t di
 
 // ---- sort
 
-static taper_status run_sort(taper_call *call, size_t dim_at, bool descending, unsigned which)
+// stable_at: where the argument is; 0 for none.
+static taper_status run_sort(taper_call *call, size_t dim_at, size_t stable_at, unsigned which)
 {
+    bool descending = false, stable = false;
     taper_tensor *x;
     size_t dim = 0;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
@@ -260,32 +279,35 @@ static taper_status run_sort(taper_call *call, size_t dim_at, bool descending, u
         TAPER_TRY(taper_arg_dim(call, dim_at, x->rank, &dim));
         TAPER_TRY(taper_arg_bool(call, dim_at + 1, &descending));
     }
+    if (stable_at != 0 && !taper_arg_is_none(call, stable_at)) {
+        TAPER_TRY(taper_arg_bool(call, stable_at, &stable));
+    }
     TAPER_TRY(check(call, x));
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
-    job j = {.line = sorted_line, .descending = descending, .k = x->rank == 0 ? 1 : x->sizes[dim]};
+    job j = {.line = sorted_line, .descending = descending, .stable = stable, .k = x->rank == 0 ? 1 : x->sizes[dim]};
     return run_job(call, &j, x, dim, x->rank, x->sizes, strides, false, false, which);
 }
 
 taper_status taper_op_sort(taper_call *call)
 {
-    return run_sort(call, 1, false, 3);
+    return run_sort(call, 1, 0, 3);
 }
 taper_status taper_op_sort_stable(taper_call *call)
 {
-    return run_sort(call, 2, false, 3);
+    return run_sort(call, 2, 1, 3);
 }
 taper_status taper_op_argsort(taper_call *call)
 {
-    return run_sort(call, 1, false, 2);
+    return run_sort(call, 1, 0, 2);
 }
 taper_status taper_op_argsort_stable(taper_call *call)
 {
-    return run_sort(call, 2, false, 2);
+    return run_sort(call, 2, 1, 2);
 }
 taper_status taper_op_msort(taper_call *call)
 {
-    return run_sort(call, SIZE_MAX, false, 1);
+    return run_sort(call, SIZE_MAX, 0, 1);
 }
 
 taper_status taper_op_topk(taper_call *call)
@@ -293,11 +315,12 @@ taper_status taper_op_topk(taper_call *call)
     taper_tensor *x;
     size_t dim;
     int64_t k;
-    bool largest;
+    bool largest, sorted;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &k));
     TAPER_TRY(taper_arg_dim(call, 2, x->rank, &dim));
     TAPER_TRY(taper_arg_bool(call, 3, &largest));
+    TAPER_TRY(taper_arg_bool(call, 4, &sorted));
     TAPER_TRY(check(call, x));
     if (k < 0 || k > (x->rank == 0 ? 1 : x->sizes[dim])) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "selected index k out of range");
@@ -305,7 +328,7 @@ taper_status taper_op_topk(taper_call *call)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
-    job j = {.line = sorted_line, .descending = largest, .k = k};
+    job j = {.line = top_line, .descending = largest, .sorted = sorted, .k = k};
     return run_job(call, &j, x, dim, x->rank, sizes, NULL, false, false, 3);
 }
 

@@ -38,11 +38,13 @@ list(APPEND TAPER_SOURCES
     src/ops/volume.c
     src/ops/binary.c
     src/ops/elementwise.c
+    src/ops/elementwise_bessel.c
     src/ops/elementwise_complex.c
     src/ops/elementwise_convert.c
     src/ops/elementwise_copy.c
     src/ops/elementwise_kernels.c
     src/ops/elementwise_math.c
+    src/ops/elementwise_polynomial.c
     src/ops/elementwise_shape.c
     src/ops/elementwise_special.c
     src/ops/promote.c
@@ -50,6 +52,7 @@ list(APPEND TAPER_SOURCES
     src/ops/unary.c
     src/ops/loss.c
     src/ops/loss_class.c
+    src/ops/loss_rows.c
     src/ops/vision_deform.c
     src/ops/vision_nms.c
     src/ops/vision_roi.c
@@ -89,6 +92,12 @@ list(APPEND TAPER_SOURCES
     src/ops/view_shape.c
     src/ops/view_split.c
     src/ops/view_type.c
+    src/ops/compose.c
+    src/ops/covariance.c
+    src/ops/difference.c
+    src/ops/quantile.c
+    src/ops/renorm.c
+    src/ops/trapezoid.c
     src/ops/reduce.c
     src/ops/reduce_index.c
     src/ops/reduce_kernels.c
@@ -97,6 +106,7 @@ list(APPEND TAPER_SOURCES
     src/ops/scan.c
     src/ops/softmax.c
     src/ops/sort.c
+    src/ops/sort_order.c
     src/ops/attention.c
     src/ops/attention_layer.c
     src/ops/attention_rows.c

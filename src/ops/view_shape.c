@@ -190,9 +190,9 @@ taper_status taper_expand(taper_run *run, const taper_tensor *tensor, size_t ran
     for (size_t d = rank; d-- > 0;) {
         const bool own = d >= lead;
         int64_t size = own ? tensor->sizes[d - lead] : 1;
-        int64_t stride = own             ? tensor->strides[d - lead]
-                         : d + 1 == rank ? 1
-                                         : taper_mul_stride(view.sizes[d + 1], view.strides[d + 1]);
+        int64_t stride = own                 ? tensor->strides[d - lead]
+                         : tensor->rank == 0 ? 0
+                                             : taper_mul_stride(view.sizes[d + 1], view.strides[d + 1]);
         int64_t target = sizes[d];
         if (target == -1) {
             if (!own) {

@@ -103,3 +103,11 @@ results("multinomial", "p: Tensor", ["torch.multinomial(p, 1)", "torch.multinomi
 results("normal", "m: Tensor, s: Tensor", ["torch.normal(m, s)", "torch.normal(m, 2.0)", "torch.normal(1.0, s)", "torch.normal(1.0, 2.0, [20])"],
         lambda: (torch.arange(12.0).view(3, 4), torch.arange(4.0)), rtol=1e-4, atol=1e-5)
 case("uniform_/order", "def f(x: Tensor):\n    return x.transpose(0, 1).uniform_(), x\n", lambda: (torch.zeros(3, 4),), rtol=1e-6, atol=1e-7)
+
+# ---- whole numbers are counted in vectors of 32 bytes
+
+for dtype in ("int64", "int32", "int16", "uint8", "float32", "float64", "bfloat16"):
+    for steps in (1, 2, 7, 8, 9, 50, 200):
+        results(f"linspace/{dtype}/{steps}", "", [f"torch.linspace({bounds}, {steps}, dtype=torch.{dtype})"
+                                                  for bounds in ("4, 90", "90, 4", "4.3, 50.0")])
+    results(f"logspace/{dtype}", "", [f"torch.logspace(0.3, 1.9, 9, dtype=torch.{dtype})"])

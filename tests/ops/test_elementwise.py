@@ -177,3 +177,38 @@ for layout in LAYOUTS:
     case("type_as/" + layout, ("x, y", "x.type_as(y)"), build((SHAPE, torch.float32, layout), ((1,), torch.int64)))
 case("half precision", ("x, y", "(x * y + 1) / 3"), build((SHAPE, torch.bfloat16), (SHAPE, torch.bfloat16)))
 case("chain", ("x, y", "torch.sigmoid(x * 2 + y).relu() - 0.5"), build((SHAPE,), ((5,),)))
+
+# ---- polynomials and Bessel functions
+
+POLYNOMIALS = ["%schebyshev_polynomial_%s" % (shifted, kind) for shifted in ("", "shifted_") for kind in "tuvw"]
+POLYNOMIALS += ["hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"]
+for op in POLYNOMIALS:
+    for dtype in FLOATS:
+        case("%s/%s" % (op, label(dtype)), ("x, n", "torch.special.%s(x, n)" % op),
+             lambda dtype=dtype: [torch.cat([torch.linspace(-2, 2, 33), torch.tensor([float("nan"), -1.0, 1.0, 0.0])]).to(dtype),
+                                  torch.arange(-2, 13).to(dtype).unsqueeze(1)])
+    case(op + "/numbers", ("x, n, y, z", "[torch.special.{0}(x, 5), torch.special.{0}(0.3, n), torch.special.{0}(x, 3, out=y), "
+                           "torch.special.{0}(2, n, out=z)]".format(op)),
+         lambda: [tensor((3, 4), special=False, low=-1, high=1), torch.arange(6), torch.zeros(0), torch.zeros(0)])
+    case(op + "/out", ("x, n, y", "torch.special.%s(x, n, out=y)" % op),
+         lambda: [tensor((3, 4), special=False, low=-1, high=1), torch.arange(4), torch.zeros(0)])
+    case(op + "/half", ("x", "torch.special.%s(x, 2)" % op), build(((3, 4), torch.float16)))
+for op in """airy_ai bessel_j0 bessel_j1 bessel_y0 bessel_y1 modified_bessel_i0 modified_bessel_i1 modified_bessel_k0 modified_bessel_k1
+scaled_modified_bessel_k0 scaled_modified_bessel_k1 spherical_bessel_j0""".split():
+    for dtype, low, high in ((torch.float32, -20.0, 30.0), (torch.float32, 0.0, 60.0), (torch.float64, -12.0, 12.0), (torch.float64, 0.0, 60.0)):
+        if dtype == torch.float64 and ("bessel_j" in op or "bessel_y" in op or op == "airy_ai") and "spherical" not in op:
+            continue  # PyTorch's are right to seven digits only, in float64, too: see docs/numerics.md
+        case("%s/%s/%g" % (op, label(dtype), high), ("x", "torch.special.%s(x)" % op),
+             lambda dtype=dtype, low=low, high=high: [torch.linspace(low, high, 501, dtype=torch.float64).to(dtype)],)
+    case(op + "/edges", ("x", "torch.special.%s(x)" % op),
+         lambda: [torch.tensor([0.0, -0.0, float("nan"), float("inf"), float("-inf"), 1e-30, 1e4, 200.0])])
+    case(op + "/int32", ("x", "torch.special.%s(x)" % op), build(((3, 4), torch.int32)))
+    case(op + "/out", ("x, y", "torch.special.%s(x, out=y)" % op), lambda: [tensor((3, 4), special=False), torch.zeros(0)])
+    case(op + "/half", ("x", "torch.special.%s(x)" % op), build(((3, 4), torch.float16)))
+
+# ---- questions about dtypes
+
+case("can_cast", ("x", "[torch.can_cast(x.dtype, torch.float16), torch.can_cast(torch.float32, torch.int64)]"), build(((2,), torch.int8)))
+case("promote_types", ("x", "torch.zeros(2, dtype=torch.promote_types(x.dtype, torch.uint8))"), build(((2,), torch.int8)))
+case("no_grad fills", ("x", "[torch.nn.init.constant_(x.clone(), 3.0), torch.nn.init.zeros_(x.clone())]"), build(((2, 3),)))
+case("polygamma/poles", ("x", "torch.polygamma(1, x)"), lambda: [torch.tensor([0, -1, -2, -3, 1, 2])])

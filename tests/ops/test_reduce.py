@@ -95,3 +95,108 @@ case("aminmax", ("x", "torch.aminmax(x, dim=1, keepdim=True)"), build((SHAPE,)))
 case("nanmedian", ("x", "torch.nanmedian(x)"), build((SHAPE,)))
 case("msort", ("x", "torch.msort(x)"), plain(SHAPE, layout="channels_last"))
 case("sum_to_size", ("x", "x.sum_to_size([3, 1, 5])"), plain(SHAPE))
+
+# ---- ties: equal elements stand as PyTorch's sort, nth_element and partial_sort leave them
+
+
+def ties(shape, dtype=torch.int64, kinds=4):
+    return lambda: [torch.randint(0, kinds, shape, generator=torch.Generator().manual_seed(sum(shape))).to(dtype)]
+
+
+for dtype in (torch.int64, torch.float32, torch.float16, torch.bfloat16, torch.uint8):
+    for shape in ((3, 10), (3, 100), (1, 3000)):
+        name = "%s/%s" % (label(dtype), shape)
+        case("sort/ties/" + name, ("x", "torch.sort(x)"), ties(shape, dtype))
+        case("sort/ties down/" + name, ("x", "torch.sort(x, descending=True)"), ties(shape, dtype))
+        case("argsort/ties/" + name, ("x", "torch.argsort(x, 0)"), ties(shape, dtype))
+        if dtype == torch.float16:
+            continue
+        case("topk/ties/" + name, ("x", "torch.topk(x, 5)"), ties(shape, dtype))
+        case("topk/ties few/" + name, ("x", "torch.topk(x, 1, largest=False)"), ties(shape, dtype))
+        case("topk/ties unsorted/" + name, ("x", "torch.topk(x, 7, -1, False, False)"), ties(shape, dtype))
+        case("kthvalue/ties/" + name, ("x", "torch.kthvalue(x, 4)"), ties(shape, dtype))
+        case("median/ties/" + name, ("x", "torch.median(x, -1)"), ties(shape, dtype))
+        case("mode/ties/" + name, ("x", "torch.mode(x)"), ties(shape, dtype))
+case("sort/ties/bool", ("x", "torch.sort(x)"), ties((5000,), torch.bool, 2))
+case("topk/partial", ("x", "torch.topk(x, 40)"), ties((2, 4000), torch.int64, 300))
+case("sort/organ pipe", ("x", "torch.sort(x)"), lambda: [torch.cat([torch.arange(3000), torch.arange(3000).flip(0)])])
+case("sort/sorted", ("x", "torch.sort(x // 3, descending=True)"), lambda: [torch.arange(5000)])
+case("sort/NaN", ("x", "torch.sort(x)"), lambda: [torch.tensor([2.0, float("nan"), 1.0, float("nan"), 0.0] * 20)])
+case("nanmedian/NaN", ("x", "torch.nanmedian(x, 0)"), lambda: [torch.tensor([2.0, float("nan"), 1.0, float("nan"), 0.0] * 20)])
+case("aminmax/number", ("x", "torch.aminmax(x, dim=0, keepdim=True)"), plain(()))
+case("sum_to_size/bool", ("x", "[x.sum_to_size([1, 4]), x[0, 0].sum_to_size([])]"), build(((3, 4), torch.bool)))
+for p in ("1", "2", "3"):
+    case("vector_norm/half/" + p, ("x", "torch.linalg.vector_norm(x, %s, [-1])" % p),
+         lambda: [torch.tensor([[30.0, 40.0], [300.0, 200.0], [0.5, 1.0]]).half()])
+
+# ---- differences, integrals, covariances, quantiles, norms
+
+for dtype in (torch.float32, torch.float64, torch.int64, torch.float16):
+    name = "/" + label(dtype)
+    case("diff" + name, ("x", "[torch.diff(x), torch.diff(x, 2, 1), torch.diff(x, 9, 0), torch.diff(x, 0)]"), plain((3, 4, 5), dtype))
+    case("diff/around" + name, ("x, a", "[torch.diff(x, 1, 0, a, a), torch.diff(x, 2, 0, a), torch.diff(x, 0, 0, a)]"),
+         lambda dtype=dtype: [tensor((3, 4), dtype, special=False), tensor((2, 4), dtype, special=False, seed=3)])
+    case("trapezoid" + name, ("y, x", "[torch.trapezoid(y, x), torch.trapz(y, x, dim=0)]"),
+         lambda dtype=dtype: [tensor((4, 4), dtype, special=False), tensor((4,), dtype, special=False, seed=3)])
+    case("trapezoid/dx" + name, ("y", "[torch.trapezoid(y), torch.trapezoid(y, dx=2, dim=0), torch.trapz(y, dx=0.5), torch.trapz(y)]"),
+         plain((3, 4), dtype))
+    if dtype == torch.float16:
+        continue
+    case("cumulative_trapezoid" + name, ("y, x", "[torch.cumulative_trapezoid(y, x), torch.cumulative_trapezoid(y, dx=1.5, dim=0)]"),
+         lambda dtype=dtype: [tensor((4, 4), dtype, special=False), tensor((4,), dtype, special=False, seed=3)])
+    case("cov" + name, ("x", "[torch.cov(x), torch.cov(x, correction=0), torch.cov(x[0]), torch.corrcoef(x), torch.corrcoef(x[0])]"),
+         plain((3, 6), dtype))
+case("diff/bool", ("x", "torch.diff(x)"), build(((3, 9), torch.bool)))
+case("diff/transposed", ("x", "torch.diff(x.transpose(0, 1))"), plain((3, 4, 5)))
+case("diff/out", ("x, y", "torch.diff(x, out=y)"), lambda: [tensor((3, 4), special=False), torch.zeros(0)])
+case("diff/number", ("x", "torch.diff(x)"), plain(()))
+case("diff/negative order", ("x", "torch.diff(x, -1)"), plain((3,)))
+case("diff/empty", ("x", "torch.diff(x)"), plain((3, 0)))
+case("trapezoid/none", ("y", "torch.trapezoid(y, dim=1)"), plain((3, 0, 2)))
+case("trapezoid/bool", ("y", "torch.trapezoid(y)"), build(((3, 4), torch.bool)))
+case("trapezoid/points", ("y, x", "torch.trapezoid(y, x)"), lambda: [tensor((3, 4), special=False), tensor((5,), special=False)])
+case("trapezoid/padded", ("y, x", "torch.trapezoid(y, x, dim=-1)"), lambda: [tensor((2, 3, 4), special=False), tensor((3, 4), special=False, seed=3)])
+for weights in ("fweights=f", "aweights=a", "fweights=f, aweights=a", "correction=0, aweights=a", "correction=9, fweights=f"):
+    case("cov/" + weights, ("x, f, a", "torch.cov(x, %s)" % weights),
+         lambda: [tensor((3, 5), special=False), torch.tensor([1, 2, 0, 3, 1]), torch.tensor([0.5, 1.0, 2.0, 0.0, 1.0])])
+case("cov/negative", ("x, f", "torch.cov(x, fweights=f)"), lambda: [tensor((3, 5), special=False), torch.tensor([1, 2, -1, 3, 1])])
+case("cov/complex", ("x", "[torch.cov(x), torch.corrcoef(x)]"), build(((3, 5), torch.complex64)))
+case("cov/volume", ("x", "torch.cov(x)"), plain((3, 5, 2)))
+for edge in (1, 2):
+    for arguments in ("", "spacing=2, ", "spacing=0.5, dim=1, ", "dim=[0, 1], ", "spacing=2, dim=[1, 0], ", "spacing=[a, b], ", "spacing=[b], dim=[1], "):
+        case("gradient/%s%d" % (arguments, edge), ("x, a, b", "torch.gradient(x, %sedge_order=%d)" % (arguments, edge)),
+             lambda: [tensor((4, 5), special=False), torch.tensor([0.0, 1.0, 3.0, 3.5]), torch.tensor([-1.0, 0.0, 0.5, 2.0, 5.0])])
+case("gradient/int64", ("x", "torch.gradient(x, spacing=2, edge_order=2)"), plain((4, 5), torch.int64))
+case("gradient/uint8", ("x", "torch.gradient(x)"), plain((4, 5), torch.uint8))
+case("gradient/small", ("x", "torch.gradient(x, edge_order=2)"), plain((2, 5)))
+for op, mode in itertools.product(("quantile", "nanquantile"), ("linear", "lower", "higher", "midpoint", "nearest")):
+    for arguments in ("q", "q, 1", "q, 0, True", "q, None, True", "q[0], -1", "0.3", "0.3, 1, True"):
+        case("%s/%s/%s" % (op, mode, arguments), ("x, q", 'torch.%s(x, %s, interpolation="%s")' % (op, arguments, mode)),
+             lambda: [tensor((4, 5, 3)).clamp(-9, 9), torch.tensor([0.0, 0.25, 0.5, 0.9, 1.0])])
+    case("%s/out/%s" % (op, mode), ("x, y", 'torch.%s(x, 0.75, 0, interpolation="%s", out=y)' % (op, mode)),
+         lambda: [tensor((4, 5), torch.float64), torch.zeros(0, dtype=torch.float64)])
+case("quantile/tensor out", ("x, q, y", "torch.quantile(x, q, 0, out=y)"), lambda: [tensor((4, 5), special=False), torch.tensor([0.5, 0.1]), torch.zeros(0)])
+case("nanquantile/tensor out", ("x, q, y", "torch.nanquantile(x, q, 0, out=y)"), lambda: [tensor((4, 5)), torch.tensor([0.5, 0.1]), torch.zeros(0)])
+case("quantile/range", ("x", "torch.quantile(x, 1.5)"), plain((3,)))
+case("quantile/mode", ("x", 'torch.quantile(x, 0.5, interpolation="cubic")'), plain((3,)))
+case("quantile/empty", ("x", "torch.quantile(x, 0.5)"), plain((0,)))
+case("quantile/int", ("x", "torch.quantile(x, 0.5)"), plain((3,), torch.int64))
+for p, dim in itertools.product(("1", "2", "3.5", 'float("inf")'), (0, 1, -1)):
+    case("renorm/%s/%d" % (p, dim), ("x", "torch.renorm(x, %s, %d, 2.5)" % (p, dim)), plain((3, 4, 5)))
+case("renorm/half", ("x", "torch.renorm(x, 2, 0, 1.0)"), plain((3, 4), torch.float16))
+case("renorm/complex", ("x", "torch.renorm(x, 2, 0, 1.0)"), build(((3, 4), torch.complex64)))
+case("renorm/transposed", ("x", "[torch.renorm(x.t(), 2, 0, 1.0), x.t().renorm_(2, 0, 1.0)]"), plain((3, 4)))
+case("renorm/out", ("x, y", "torch.renorm(x, 2, 0, 1.0, out=y)"), lambda: [tensor((3, 4), special=False), torch.zeros(0)])
+case("renorm/p", ("x", "torch.renorm(x, 0, 0, 1.0)"), plain((3, 4)))
+for dim, shape in ((0, (3, 1, 1)), (1, (1, 4, 1)), (2, (1, 1, 5))):
+    case("weight_norm/%d" % dim, ("v, g", "torch._weight_norm(v, g, %d)" % dim),
+         lambda shape=shape: [tensor((3, 4, 5), special=False), tensor(shape, special=False, seed=4)])
+    case("norm_except_dim/%d" % dim, ("v", "[torch.norm_except_dim(v, 2, %d), torch.norm_except_dim(v, 1, %d)]" % (dim, dim)), plain((3, 4, 5)))
+case("weight_norm/transposed", ("v, g", "torch._weight_norm(v.transpose(0, 2), g, 0)"),
+     lambda: [tensor((3, 4, 5), special=False), tensor((5, 1, 1), special=False, seed=4)])
+case("weight_norm/all", ("v, g", "torch._weight_norm(v, g, -1)"), lambda: [tensor((3, 4), special=False), tensor((1, 4), special=False)])
+case("weight_norm/interface", ("v, g", "torch._weight_norm_interface(v, g, 0)"),
+     lambda: [tensor((3, 4), special=False), tensor((3, 1), special=False)])
+case("norm_except_dim/all", ("v", "torch.norm_except_dim(v, 2, -1)"), plain((3, 4)))
+case("cummax_helper", ("x, v, i", "torch._cummax_helper(x, v, i, 1), torch._cummin_helper(x, v[:], i[:], 0), v, i"),
+     lambda: [tensor((3, 4)), torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.int64)])
