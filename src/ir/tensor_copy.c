@@ -216,7 +216,7 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
                            "sizes do not match: dimension %zu is %lld in the source and %lld in the target", i, (long long)size,
                            (long long)to->sizes[i]);
             }
-            step = size == to->sizes[i] ? from->strides[i - lead] * from_item : 0;
+            step = size == to->sizes[i] && size != 1 ? from->strides[i - lead] * from_item : 0;
         }
         if (to->sizes[i] == 0) {
             return TAPER_OK;
