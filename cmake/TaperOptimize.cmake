@@ -9,6 +9,7 @@ set(TAPER_HOT_SOURCES
     src/ops/conv_run.c
     src/ops/elementwise_convert.c
     src/ops/fft_plan.c
+    src/ops/istft.c
     src/ops/linalg_dense.c
     src/ops/matmul_gemm.c
     src/ops/norm.c

@@ -230,9 +230,7 @@ static taper_status ctc_run(taper_run *run, const ctc *c, taper_tensor **losses,
         taper_put_double(dtype, taper_tensor_mutable(*losses), b,
                          item_loss(c, b, target, taper_tensor_mutable(*alpha), sizes[2]));
         offset += c->target_lengths[b];
-        if (run->stop != NULL && run->stop(run)) {
-            status = taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while aligning");
-        }
+        status = status == TAPER_OK ? taper_run_check(run) : status;
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(*alpha);

@@ -126,7 +126,7 @@ static size_t smooth_length(size_t n)
 
 // ---- tables
 
-static void fill_roots(const taper_fft *fft)
+static taper_status fill_roots(const taper_fft *fft)
 {
     const size_t length = fft->padded != 0 ? fft->padded : fft->m;
     size_t at = 0, inner = length, blocks = 1;
@@ -134,6 +134,9 @@ static void fill_roots(const taper_fft *fft)
         const size_t factor = fft->stages[s];
         inner /= factor;
         for (size_t i = 0; i < inner; i++) {
+            if (i % 65536 == 65535) {
+                TAPER_TRY(taper_run_check(fft->run));
+            }
             for (size_t j = 1; j < factor; j++) {
                 put_root(fft, fft->roots, at++, i * j * blocks, length);
             }
@@ -143,6 +146,7 @@ static void fill_roots(const taper_fft *fft)
         }
         blocks *= factor;
     }
+    return TAPER_OK;
 }
 
 // The chirp and, with the buffers as room, the transform of its conjugate as the convolution reads it.
@@ -218,7 +222,7 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->spectrum = at + (roots + real + chirp) * item;
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
-    fill_roots(fft);
+    TAPER_TRY(fill_roots(fft));
     for (size_t k = 0; k < real; k++) {
         put_root(fft, fft->real, k, k, n);
     }
@@ -238,10 +242,7 @@ void taper_fft_end(taper_fft *fft)
 
 taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
 {
-    taper_run *run = fft->run;
-    if (run->stop != NULL && run->stop(run)) {
-        return taper_fail(run->error, TAPER_ERROR_CANCELLED, "stopped while transforming");
-    }
+    TAPER_TRY(taper_run_check(fft->run));
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);
     } else if (fft->wide) {

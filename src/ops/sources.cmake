@@ -69,6 +69,7 @@ list(APPEND TAPER_SOURCES
     src/ops/dropout.c
     src/ops/fft.c
     src/ops/fft_plan.c
+    src/ops/istft.c
     src/ops/stft.c
     src/ops/gather.c
     src/ops/histogram.c
