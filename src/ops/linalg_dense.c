@@ -196,6 +196,15 @@ static void subtract(const taper_dense *a, int64_t c, int64_t j, taper_c128 top)
                          taper_dense_at(a, c + 1, j), a->down);
         return;
     }
+    if (!a->complex && below > 0) {
+        const double *const x = taper_dense_at(a, c + 1, c);
+        double *const y = taper_dense_at(a, c + 1, j);
+        const int64_t step = a->down;
+        for (int64_t i = 0; i < below; i++) {
+            y[i * step] = (double)(float)(y[i * step] - (double)(float)(top.re * x[i * step]));
+        }
+        return;
+    }
     for (int64_t r = c + 1; r < a->rows; r++) {
         const taper_c128 old = taper_dense_get(a, r, j), part = product(a, top, taper_dense_get(a, r, c));
         taper_dense_set(a, r, j, taper_c(rounded(true, old.re - part.re), rounded(true, old.im - part.im)));
