@@ -208,6 +208,7 @@ taper_dense taper_linalg_matrix(const taper_linalg *w, taper_tensor *tensor, int
                          tensor->strides[tensor->rank - 2u],
                          tensor->strides[tensor->rank - 1u],
                          complex,
+                         false,
                          w->run};
 }
 

@@ -158,6 +158,59 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
     }
 }
 
+static inline double rounded(bool single, double x)
+{
+    return single ? (double)(float)x : x;
+}
+
+// 1 / x by Smith's method, as Fortran divides.
+static taper_c128 reciprocal(const taper_dense *a, taper_c128 x)
+{
+    const bool single = a->single;
+    if (!a->complex) {
+        return taper_c(rounded(single, 1.0 / x.re), 0.0);
+    }
+    const bool steep = fabs(x.re) < fabs(x.im);
+    const double small = steep ? x.re : x.im, large = steep ? x.im : x.re, ratio = rounded(single, small / large);
+    const double sum = rounded(single, rounded(single, small * ratio) + large);
+    const double with = rounded(single, ratio / sum), without = rounded(single, 1.0 / sum);
+    return steep ? taper_c(with, -without) : taper_c(without, -with);
+}
+
+static taper_c128 product(const taper_dense *a, taper_c128 x, taper_c128 y)
+{
+    const bool single = a->single;
+    if (!a->complex) {
+        return taper_c(rounded(single, x.re * y.re), 0.0);
+    }
+    return taper_c(rounded(single, rounded(single, x.re * y.re) - rounded(single, x.im * y.im)),
+                   rounded(single, rounded(single, x.re * y.im) + rounded(single, x.im * y.re)));
+}
+
+// Column j of a minus top times what is below the diagonal in column c.
+static void subtract(const taper_dense *a, int64_t c, int64_t j, taper_c128 top)
+{
+    const int64_t below = a->rows - c - 1;
+    if (!a->single) {
+        taper_vector_add(a->complex, below, taper_c_neg(top), taper_dense_at(a, c + 1, c), a->down,
+                         taper_dense_at(a, c + 1, j), a->down);
+        return;
+    }
+    if (!a->complex && below > 0) {
+        const double *const x = taper_dense_at(a, c + 1, c);
+        double *const y = taper_dense_at(a, c + 1, j);
+        const int64_t step = a->down;
+        for (int64_t i = 0; i < below; i++) {
+            y[i * step] = (double)(float)(y[i * step] - (double)(float)(top.re * x[i * step]));
+        }
+        return;
+    }
+    for (int64_t r = c + 1; r < a->rows; r++) {
+        const taper_c128 old = taper_dense_get(a, r, j), part = product(a, top, taper_dense_get(a, r, c));
+        taper_dense_set(a, r, j, taper_c(rounded(true, old.re - part.re), rounded(true, old.im - part.im)));
+    }
+}
+
 int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots)
 {
     const int64_t m = a->rows, n = a->columns;
@@ -180,19 +233,15 @@ int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots)
         if (pivot != c) {
             taper_vector_swap(a->complex, n, taper_dense_at(a, c, 0), a->right, taper_dense_at(a, pivot, 0), a->right);
         }
-        const int64_t below = m - c - 1;
-        if (below == 0) {
-            continue;
-        }
         const taper_c128 d = taper_dense_get(a, c, c);
-        double *const column = taper_dense_at(a, c + 1, c);
+        const bool tiny = (a->complex ? taper_c_abs(d) : fabs(d.re)) < (a->single ? 0x1p-126 : 0x1p-1022);
+        const taper_c128 inverse = reciprocal(a, d);
         for (int64_t r = c + 1; r < m; r++) {
-            taper_dense_set(a, r, c, quotient(a->complex, taper_dense_get(a, r, c), d));
+            const taper_c128 x = taper_dense_get(a, r, c);
+            taper_dense_set(a, r, c, tiny ? quotient(a->complex, x, d) : product(a, inverse, x));
         }
-        for (int64_t j = c + 1; j < n; j++) {
-            const taper_c128 top = taper_dense_get(a, c, j);
-            taper_vector_add(a->complex, below, taper_c_neg(top), column, a->down, taper_dense_at(a, c + 1, j),
-                             a->down);
+        for (int64_t j = c + 1; c + 1 < m && j < n; j++) {
+            subtract(a, c, j, taper_dense_get(a, c, j));
         }
     }
     return singular;

@@ -13,6 +13,7 @@ typedef struct taper_dense {
     int64_t rows, columns;
     int64_t down, right; // strides, in elements
     bool complex;
+    bool single;           // of a single-precision tensor: LU rounds as LAPACK does there
     struct taper_run *run; // asked in outer loops whether to stop; NULL: never
 } taper_dense;
 
@@ -35,12 +36,13 @@ static inline void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, t
 }
 static inline taper_dense taper_dense_turned(const taper_dense *m) // transposed
 {
-    return (taper_dense){m->data, m->columns, m->rows, m->right, m->down, m->complex, m->run};
+    return (taper_dense){m->data, m->columns, m->rows, m->right, m->down, m->complex, m->single, m->run};
 }
 // Rows and columns from (i, j) on.
 static inline taper_dense taper_dense_from(const taper_dense *m, int64_t i, int64_t j)
 {
-    return (taper_dense){taper_dense_at(m, i, j), m->rows - i, m->columns - j, m->down, m->right, m->complex, m->run};
+    return (taper_dense){
+        taper_dense_at(m, i, j), m->rows - i, m->columns - j, m->down, m->right, m->complex, m->single, m->run};
 }
 static inline bool taper_dense_stopped(const taper_dense *m)
 {
@@ -78,7 +80,8 @@ void taper_dense_identity(const taper_dense *m);
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b);
 
 // P a = L U in place, by rows, with pivots from 1 as LAPACK's getrf leaves them (min(rows, columns) of them). Returns 0
-// or the position (from 1) of the first zero pivot.
+// or the position (from 1) of the first zero pivot. Every step is rounded as LAPACK's, as it decides which pivots are
+// zero.
 int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots);
 typedef enum taper_transpose { TAPER_PLAIN, TAPER_TRANSPOSED, TAPER_ADJOINT } taper_transpose;
 // op(a) x = b in place of b, lu and pivots as taper_dense_lu leaves them; pivots are in range.

@@ -76,12 +76,12 @@ static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char tr
     TAPER_TRY(taper_linalg_arg_square(w, 0, &a));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     TAPER_TRY(taper_linalg_eigh(w, a, divide, vectors ? 'V' : 'N', triangle, VALUES, VECTORS, SCRATCH));
+    // The older operator gives what is empty back as it is.
+    const bool same = !divide && taper_tensor_numel(a) == 0, turned = vectors && !same;
     TAPER_TRY(taper_linalg_ret(w, 0, VALUES, taper_dtype_to_real(dtype), TAPER_BY_ROWS));
     if (w->call->ret_count == 1) {
         return TAPER_OK;
     }
-    // The older operator gives what is empty back as it is.
-    const bool same = !divide && taper_tensor_numel(a) == 0, turned = vectors && !same;
     if (!vectors && !same) {
         TAPER_TRY(taper_linalg_new_empty(w, VECTORS, dtype));
     }

@@ -17,7 +17,8 @@ taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool tr
     TAPER_TRY(taper_linalg_new_vectors(w, infos, TAPER_I32, &batch, -1));
     taper_linalg_zero(w->t[infos]);
     for (int64_t i = 0; i < count && k != 0; i++) {
-        const taper_dense matrix = taper_linalg_matrix(w, w->t[lu], i);
+        taper_dense matrix = taper_linalg_matrix(w, w->t[lu], i);
+        matrix.single = a->dtype == TAPER_F32 || a->dtype == TAPER_C64;
         taper_linalg_ints(w->t[infos])[i] = (int32_t)taper_dense_lu(&matrix, taper_linalg_ints(w->t[pivots]) + i * k);
         TAPER_TRY(taper_linalg_stopped(w));
     }
