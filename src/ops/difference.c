@@ -71,6 +71,7 @@ taper_status taper_op_diff(taper_call *call)
          round--) {
         taper_compose step;
         taper_compose_begin(&step, call->run);
+        taper_compose_fail(&step, taper_run_check(call->run));
         taper_tensor *result = differ(&step, x, dim);
         if (result != NULL) {
             taper_obj_retain(&result->head);

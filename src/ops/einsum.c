@@ -414,7 +414,7 @@ static taper_status contract(taper_run *run, size_t dims, const operand *a, cons
         if (summed[i]) {
             sums[n_sums++] = i;
             k *= a->sizes[i];
-        } else if ((a->sizes[i] != 1) == (b->sizes[i] != 1)) {
+        } else if (a->sizes[i] != 1 && b->sizes[i] != 1) {
             both[n_both++] = i;
             batch *= a->sizes[i];
         } else if (a->sizes[i] != 1) {
@@ -588,7 +588,27 @@ static taper_status measure(taper_run *run, einsum_work *w, size_t count)
     return TAPER_OK;
 }
 
-static taper_status finish(taper_call *call, einsum_work *w, taper_dtype dtype)
+// PyTorch drops the summed dimensions, which have size 1 by then, by a view. That gives other dimensions of size 1 new
+// strides: those of the run of dimensions, contiguous in each other, in which they lie.
+static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t *strides)
+{
+    int64_t step = o->strides[dims - 1], run = 1, seen = 1;
+    size_t to = out_dims;
+    for (size_t d = dims; d-- > 0;) {
+        run *= o->sizes[d];
+        if (d > 0 && (o->sizes[d - 1] == 1 || o->strides[d - 1] == run * step)) {
+            continue;
+        }
+        while (to > 0 && (seen < run || o->sizes[to - 1] == 1)) {
+            strides[--to] = seen * step;
+            seen *= o->sizes[to];
+        }
+        step = d > 0 ? o->strides[d - 1] : 0;
+        run = seen = 1;
+    }
+}
+
+static taper_status finish(taper_call *call, einsum_work *w, taper_dtype dtype, bool product)
 {
     taper_run *run = call->run;
     operand *o = &w->first;
@@ -599,6 +619,16 @@ static taper_status finish(taper_call *call, einsum_work *w, taper_dtype dtype)
     }
     if (any) {
         TAPER_TRY(sum_over(run, w->eq.dims, o, summed));
+    }
+    bool empty = false;
+    for (size_t i = 0; i < w->eq.dims; i++) {
+        empty = empty || o->sizes[i] == 0;
+    }
+    int64_t strides[DIMS];
+    if (product && !empty && w->eq.dims > w->eq.out_dims) {
+        memcpy(strides, o->strides, sizeof strides);
+        view_strides(o, w->eq.dims, w->eq.out_dims, strides);
+        memcpy(o->strides, strides, sizeof strides);
     }
     taper_tensor *result = NULL;
     TAPER_TRY(
@@ -649,7 +679,7 @@ static taper_status run_einsum(taper_call *call, size_t count, einsum_work *w)
         taper_tensor_drop(w->next.tensor);
         w->next.tensor = NULL;
     }
-    return finish(call, w, dtype);
+    return finish(call, w, dtype, count > 1);
 }
 
 taper_status taper_op_einsum(taper_call *call)

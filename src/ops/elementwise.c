@@ -315,7 +315,8 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
             w.side[k + 1].data = (char *)(uintptr_t)taper_tensor_data(tensor);
         }
     }
-    ew->args.zero_division = false;
+    ew->args.zero_division = ew->args.stopped = false;
+    ew->args.run = call->run;
     sort_and_merge(&w);
     if (run_fast(call->run, ew, &w)) {
         return TAPER_OK;
@@ -323,6 +324,9 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     run_walk(&w, d->loop, &ew->args);
     if (ew->args.zero_division) {
         TAPER_FAIL(error, TAPER_ERROR_RAISED, "ZeroDivisionError");
+    }
+    if (ew->args.stopped) {
+        TAPER_FAIL(error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
     }
     return TAPER_OK;
 }

@@ -5,6 +5,15 @@
 #include "ops/elementwise_ops.h"
 #include "ops/kernels.h"
 
+enum { LONG_WALK = 1 << 20 }; // steps between two looks at the host's wish to stop
+
+static bool stop(taper_ew_args *args)
+{
+    args->steps = 0;
+    args->stopped = args->run != NULL && args->run->stop != NULL && args->run->stop(args->run);
+    return args->stopped;
+}
+
 #define T float
 #define F(function) function##f
 #define NAME(function) function##_f32

@@ -11,7 +11,7 @@ const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_smooth_l1 = {TAPE
                  taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
                  taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS}, taper_loss_kl_div = {TAPER_LOSS_KL_DIV},
                  taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN}, taper_loss_hinge = {TAPER_LOSS_HINGE},
-                 taper_loss_margin_ranking = {TAPER_LOSS_MARGIN_RANKING}, taper_loss_poisson = {TAPER_LOSS_POISSON};
+                 taper_loss_poisson = {TAPER_LOSS_POISSON};
 
 enum { INPUTS = 4 };
 
@@ -119,8 +119,6 @@ static double loss_of(const loss_work *work, const double in[INPUTS])
         return log1p(exp(-x * t));
     case TAPER_LOSS_HINGE:
         return (t != 1.0 ? at_least(n - x, 0.0) : 0.0) + (t != -1.0 ? x : 0.0);
-    case TAPER_LOSS_MARGIN_RANKING:
-        return at_least(-in[2] * (x - t) + n, 0.0);
     case TAPER_LOSS_POISSON: {
         const double loss = work->flags[0] ? exp(x) - t * x : x - t * log(x + n);
         const double stirling = t * log(t) - t + 0.5 * log(2.0 * 3.14159265358979323846 * t);
@@ -224,12 +222,6 @@ static taper_status read_args(const taper_call *call, loss_work *work)
     case TAPER_LOSS_HINGE: // margin, reduction
         TAPER_TRY(taper_arg_double(call, 2, &work->number));
         at = 3;
-        break;
-    case TAPER_LOSS_MARGIN_RANKING: // target, margin, reduction
-        TAPER_TRY(taper_arg_tensor(call, 2, &work->inputs[2]));
-        TAPER_TRY(taper_arg_double(call, 3, &work->number));
-        work->input_count = 3;
-        at = 4;
         break;
     case TAPER_LOSS_POISSON: // log_input, full, eps, reduction
         TAPER_TRY(taper_arg_bool(call, 2, &work->flags[0]));

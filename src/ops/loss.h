@@ -17,7 +17,6 @@ typedef enum taper_loss_kind {
     TAPER_LOSS_KL_DIV,
     TAPER_LOSS_SOFT_MARGIN,
     TAPER_LOSS_HINGE,
-    TAPER_LOSS_MARGIN_RANKING,
     TAPER_LOSS_POISSON
 } taper_loss_kind;
 
@@ -26,7 +25,7 @@ typedef struct taper_loss {
     taper_loss_kind kind;
 } taper_loss;
 extern const taper_loss taper_loss_mse, taper_loss_smooth_l1, taper_loss_huber, taper_loss_bce, taper_loss_bce_logits,
-    taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_margin_ranking, taper_loss_poisson;
+    taper_loss_kl_div, taper_loss_soft_margin, taper_loss_hinge, taper_loss_poisson;
 
 TAPER_MUST_USE taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction);
 // A 0-dim result `at` that holds value.

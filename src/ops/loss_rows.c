@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Losses that PyTorch makes of other operators, and the distance of vectors: l1_loss, pairwise_distance,
-// cosine_embedding_loss and triplet_margin_loss.
+// Losses that PyTorch makes of other operators, and the distance of vectors: l1_loss, margin_ranking_loss,
+// pairwise_distance, cosine_embedding_loss and triplet_margin_loss.
 #include "ops/compose.h"
 #include "ops/elementwise_ops.h"
 #include "ops/kernels.h"
@@ -39,6 +39,23 @@ taper_status taper_op_l1_loss(taper_call *call)
     taper_tensor *apart = taper_compose_sub(&c, x, target);
     apart = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_abs, taper_compose_arg(apart));
     return taper_compose_ret(&c, call, 0, reduced(&c, apart, reduction));
+}
+
+taper_status taper_op_margin_ranking_loss(taper_call *call)
+{
+    taper_tensor *a, *b, *target;
+    double margin;
+    int64_t reduction;
+    TAPER_TRY(taper_arg_tensor(call, 0, &a));
+    TAPER_TRY(taper_arg_tensor(call, 1, &b));
+    TAPER_TRY(taper_arg_tensor(call, 2, &target));
+    TAPER_TRY(taper_arg_double(call, 3, &margin));
+    TAPER_TRY(taper_loss_reduction(call, 4, &reduction));
+    taper_compose c;
+    taper_compose_begin(&c, call->run);
+    taper_tensor *minus = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_neg, TAPER_VAL(target));
+    taper_tensor *losses = plus_number(&c, taper_compose_mul(&c, minus, taper_compose_sub(&c, a, b)), margin);
+    return taper_compose_ret(&c, call, 0, reduced(&c, not_negative(&c, losses), reduction));
 }
 
 // The p-norm of a - b + eps over the last dimension.

@@ -78,9 +78,14 @@ static taper_status read_args(const taper_call *call, quantile *w)
 #define QUANTILE(name, type, function)                                                                                 \
     static type name(const quantile *w, const type *line, int64_t n, double q)                                         \
     {                                                                                                                  \
-        int64_t numbers = n;                                                                                           \
-        while (numbers > 0 && line[numbers - 1] != line[numbers - 1]) {                                                \
-            numbers--;                                                                                                 \
+        int64_t numbers = 0, end = n; /* NaN stands last */                                                            \
+        while (numbers < end) {                                                                                        \
+            const int64_t middle = numbers + (end - numbers) / 2;                                                      \
+            if (line[middle] == line[middle]) {                                                                        \
+                numbers = middle + 1;                                                                                  \
+            } else {                                                                                                   \
+                end = middle;                                                                                          \
+            }                                                                                                          \
         }                                                                                                              \
         const int64_t last = w->skip_nan ? taper_max_i64(numbers - 1, 0) : n - 1;                                      \
         type rank = numbers < n && !w->skip_nan ? (type)last : (type)q * (type)last;                                   \
@@ -170,7 +175,8 @@ static taper_status run_quantile(taper_call *call, bool skip_nan)
     if (c.status == TAPER_OK && taper_compose_keep(&c, result) != NULL) {
         void *to = taper_tensor_mutable(result);
         const void *from = taper_tensor_data(lines);
-        for (int64_t row = 0; row < lines->sizes[0]; row++) {
+        for (int64_t row = 0; row < lines->sizes[0] && c.status == TAPER_OK; row++) {
+            c.status = row % 1024 == 0 ? taper_run_check(call->run) : TAPER_OK;
             for (int64_t i = 0; i < w.wanted; i++) {
                 if (w.x->dtype == TAPER_F32) {
                     ((float *)to)[row * w.wanted + i] =

@@ -116,11 +116,10 @@ taper_status taper_op_trapezoid_dx(taper_call *call)
     return taper_compose_ret(&c, call, 0, taper_compose_mul_number(&c, taper_compose_sub(&c, all, half), dx));
 }
 
-static taper_status ret_running(taper_compose *c, taper_call *call, taper_tensor *areas, size_t dim)
+static taper_tensor *running(taper_compose *c, taper_tensor *areas, size_t dim)
 {
-    taper_tensor *sums = TAPER_COMPOSE(c, taper_op_cumsum, NULL, taper_compose_arg(areas), taper_val_int((int64_t)dim),
-                                       taper_val_none());
-    return taper_compose_ret(c, call, 0, sums);
+    return TAPER_COMPOSE(c, taper_op_cumsum, NULL, taper_compose_arg(areas), taper_val_int((int64_t)dim),
+                         taper_val_none());
 }
 
 taper_status taper_op_cumulative_trapezoid_x(taper_call *call)
@@ -132,8 +131,8 @@ taper_status taper_op_cumulative_trapezoid_x(taper_call *call)
     TAPER_TRY(check_bool(call, y, x));
     taper_compose c;
     taper_compose_begin(&c, call->run);
-    taper_tensor *half = taper_compose_div_number(&c, steps(&c, x, y, dim), 2);
-    return ret_running(&c, call, taper_compose_mul(&c, half, sums_of_neighbours(&c, y, dim)), dim);
+    taper_tensor *dx = steps(&c, x, y, dim), *areas = taper_compose_mul(&c, sums_of_neighbours(&c, y, dim), dx);
+    return taper_compose_ret(&c, call, 0, taper_compose_div_number(&c, running(&c, areas, dim), 2));
 }
 
 taper_status taper_op_cumulative_trapezoid_dx(taper_call *call)
@@ -146,5 +145,6 @@ taper_status taper_op_cumulative_trapezoid_dx(taper_call *call)
     TAPER_TRY(read_step(call, &dx));
     taper_compose c;
     taper_compose_begin(&c, call->run);
-    return ret_running(&c, call, taper_compose_mul_number(&c, sums_of_neighbours(&c, y, dim), dx / 2), dim);
+    taper_tensor *areas = taper_compose_mul_number(&c, sums_of_neighbours(&c, y, dim), dx / 2);
+    return taper_compose_ret(&c, call, 0, running(&c, areas, dim));
 }

@@ -148,6 +148,26 @@ taper_status taper_op_answer_true(taper_call *call)
     return ret_bool(call, true);
 }
 
+// Whether PyTorch was built with something that Taper is not: is_vulkan_available.
+taper_status taper_op_backend_absent(taper_call *call)
+{
+    return ret_bool(call, false);
+}
+
+taper_status taper_op_assert_async(taper_call *call)
+{
+    taper_val truth = taper_val_none();
+    taper_call question = *call;
+    question.schema = NULL;
+    question.rets = &truth;
+    question.ret_count = 1;
+    TAPER_TRY(taper_op_to_bool(&question));
+    if (truth.as.i == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_RAISED, "Expected Tensor with single nonzero value, but got zero");
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_op_answer_zero(taper_call *call)
 {
     taper_tensor *x;

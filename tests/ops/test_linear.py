@@ -71,7 +71,11 @@ EQUATIONS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)), ("ij,
              ("bhid,bhjd->bhij", (2, 3, 4, 5), (2, 3, 6, 5)), ("bhij,bhjd->bihd", (2, 3, 4, 6), (2, 3, 6, 5)), ("ab,b->ab", (3, 4), (4,)),
              ("ij,i->ji", (3, 4), (3,)), ("ij,k->i", (3, 4), (5,)), ("ij,jk->ik", (2, 1), (3, 4)), ("Ab,bC", (2, 3), (3, 4)),
              ("bqhd,bkhd->bhqk", (2, 3, 4, 5), (2, 6, 4, 5)), ("ntg,ncg->nct", (2, 3, 4), (2, 5, 4)), ("ij,kj,lj->ikl", (2, 3), (4, 3), (5, 3)),
-             ("i j , j k -> i k", (2, 3), (3, 4)), ("ij,jk->ik", (2, 0), (0, 3))]
+             ("i j , j k -> i k", (2, 3), (3, 4)), ("ij,jk->ik", (2, 0), (0, 3)),
+             ("aij,ajk->aik", (1, 2, 3), (1, 3, 4)), ("aij,jk->aik", (1, 3, 4), (4, 4)), ("ij,kj->ik", (2, 3), (1, 3)), ("ij,kj->ik", (1, 3), (2, 3)),
+             ("bij,bjk->ikb", (1, 2, 3), (1, 3, 4)), ("ij,bjk->ikb", (2, 3), (1, 3, 4)), ("bhqd,bhkd->bhqk", (1, 4, 1, 3), (1, 4, 7, 3)),
+             ("bhqk,bhkd->bqhd", (1, 2, 5, 7), (1, 2, 7, 3)), ("bij,jk->kbi", (1, 2, 3), (3, 1)), ("ab,cb->ca", (1, 4), (3, 4)),
+             ("ij,kj,lj->ikl", (1, 3), (4, 3), (1, 3))]
 for equation, *shapes in EQUATIONS:
     operands = ", ".join("abcd"[:len(shapes)])
     add(f"einsum {equation} {shapes}", f"torch.einsum({equation!r}, [{operands}])", *shapes)

@@ -81,3 +81,27 @@ for reduction in (0, 1, 2):
     CASES.append((f"nll_loss2d-{reduction}", f"def f(x: Tensor, t: Tensor) -> Tensor:\n"
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))
+
+# Losses made of other operators take every dtype that these take.
+THREE_ROWS = "a: Tensor, b: Tensor, c: Tensor"
+for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.uint8, torch.complex64):
+    def rows(dtype=dtype):
+        return tuple((random(4, 5, seed=i) * 3).to(dtype) for i in range(3))
+
+    name = str(dtype)[6:]
+    for reduction in (0, 1, 2):
+        for form in ("l1_loss(a, b, {})", "triplet_margin_loss(a, b, c, 0.5, 2., 1e-06, False, {})",
+                     "triplet_margin_loss(a, b, c, 1., 2., 1e-06, True, {})", "cosine_embedding_loss(a, b, c.real[:, 0].sign(), 0.1, {})",
+                     "margin_ranking_loss(a, b, c, 0.25, {})"):
+            CASES.append((f"{form.split('(')[0]}-{name}-{reduction}-{form.count('True')}", f"def f({THREE_ROWS}) -> Tensor:\n"
+                          f"    return torch.ops.aten.{form.format(reduction)}\n", rows))
+    for p in ("0.", "1.", "2.", "3.5", "float('inf')"):
+        CASES.append((f"pairwise_distance-{name}-{p}", f"def f({THREE_ROWS}) -> Tensor:\n"
+                      f"    return torch.ops.aten.pairwise_distance(a, b[:1], {p}, 1e-06, True)\n", rows))
+for loss, target in (("multi_margin_loss", "0"), ("multilabel_margin_loss", "0")):
+    CASES.append((f"{loss}-number", f"def f(x: Tensor) -> Tensor:\n    return torch.nn.functional.{loss}(x, torch.tensor({target}))\n",
+                  lambda: (torch.tensor(2.5),)))
+CASES.append(("batch_norm-nothing", "def f(x: Tensor) -> Tensor:\n"
+              "    return torch.nn.functional.batch_norm(x, None, None, None, None, True)\n", lambda: (torch.zeros(0),)))
+CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
+CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1).bfloat16(),)))

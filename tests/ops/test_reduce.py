@@ -152,6 +152,8 @@ case("diff/out", ("x, y", "torch.diff(x, out=y)"), lambda: [tensor((3, 4), speci
 case("diff/number", ("x", "torch.diff(x)"), plain(()))
 case("diff/negative order", ("x", "torch.diff(x, -1)"), plain((3,)))
 case("diff/empty", ("x", "torch.diff(x)"), plain((3, 0)))
+case("cumulative_trapezoid/uint8", ("y, x", "[torch.cumulative_trapezoid(y * 20, x * 9), torch.trapezoid(y * 20, x * 9)]"),
+     lambda: [tensor((4, 4), torch.uint8), tensor((4,), torch.uint8, seed=3)])
 case("trapezoid/none", ("y", "torch.trapezoid(y, dim=1)"), plain((3, 0, 2)))
 case("trapezoid/bool", ("y", "torch.trapezoid(y)"), build(((3, 4), torch.bool)))
 case("trapezoid/points", ("y, x", "torch.trapezoid(y, x)"), lambda: [tensor((3, 4), special=False), tensor((5,), special=False)])

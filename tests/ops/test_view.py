@@ -94,3 +94,6 @@ for expression in ("x.view(7)", "x.transpose(1, 3).view(-1)", "x.view(-1, -1)", 
                    "torch.cat([x, x[:, :1]], 2)", "torch.stack([x, x[:1]])", "x.repeat(2)", "x.flip([0, 0])", "x.flatten(2, 1)", "x.size(4)",
                    "F.pixel_shuffle(x, 2)", "torch.hsplit(x, 2)", "x.roll([1, 2], [0])"):
     raises(expression, expression)
+add("asserted", ["torch.is_vulkan_available()", "torch._assert_async(x.abs().sum())"])
+raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
+raises("assert_async/many", "torch._assert_async(x)")

@@ -37,11 +37,14 @@ taper_status taper_cpu_layer_norm(taper_call *call)
         !parameter(call, 3, x, count, &bias)) {
         return TAPER_DECLINED;
     }
-    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));
     size_t width = 1;
     for (size_t i = x->rank - count; i < x->rank; i++) {
         width *= (size_t)x->sizes[i];
     }
+    if (width == 1) { // nothing is left but roundings, which the reference does as PyTorch does
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));
     float *out = taper_tensor_mutable(y);
     const float *in = taper_tensor_data(x);
     if (!taper_tensor_is_contiguous(x)) {
