@@ -231,7 +231,7 @@ static double finish_one(const walk *w, double first, double second, double cent
 {
     const double freedom = w->count - w->r->correction;
     if (w->r->overflow > 0 && first >= w->r->overflow) {
-        return INFINITY;
+        first = (double)INFINITY; // whose root may be 0
     }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:
