@@ -5,9 +5,9 @@
   run_opinfo.py TAPER [OPERATOR…] [--dtypes A,B…] [--max N] [--part I/K] [--cases DIR] [--report FILE.tsv] [--taper-arg ARG]…
 
 Each sample becomes a module of one expression, its tensors arguments of forward, everything else literals. Left out are samples that
-cannot be scripted, that PyTorch's lite interpreter refuses, and whose results are random. --max N takes N samples, spread over an
-operator's list (8; 0: all); --part I/K takes every K-th operator; --cases DIR keeps the models there and uses those of an earlier run.
-Values, dtypes, sizes and strides are compared as oracle.py does. Ends with "N passed, N failed"."""
+cannot be scripted, that PyTorch's lite interpreter refuses, whose results are random or uninitialized, and sparse tensors. --max N takes
+N samples, spread over an operator's list (8; 0: all); --part I/K takes every K-th operator; --cases DIR keeps the models there and uses
+those of an earlier run. Values, dtypes, sizes and strides are compared as oracle.py does. Ends with "N passed, N failed"."""
 import argparse
 import collections
 import io
@@ -37,8 +37,8 @@ from torch.jit.mobile import _load_for_lite_interpreter
 import oracle
 
 DTYPES = "float32,int64,bool,float16,bfloat16,complex64"
-# Samples where 1.13 is at odds with itself or with its own documentation: (operator, dtype or None, why).
-EXCLUDED = ()
+# Their results are uninitialized memory.
+UNINITIALIZED = ("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided")
 
 # Expressions that differ from torch.NAME(…) and tensor.NAME(…). {0}, {1}: arguments; {kw}: keyword arguments.
 EXPRESSIONS = {
@@ -166,8 +166,11 @@ def samples(op, dtype, limit, counts):
         except Exception:
             counts["PyTorch raises"] += 1
             continue
-        if not same(*results[:2]):
-            counts["random"] += 1
+        if any(isinstance(x, torch.Tensor) and x.layout != torch.strided for x in flat(tensors) + flat(results[2])):
+            counts["sparse"] += 1
+            continue
+        if op.name in UNINITIALIZED or not same(*results[:2]):
+            counts["random or uninitialized"] += 1
             continue
         yield expression, file, resolved(tensors), resolved(results[2])
 
@@ -187,11 +190,13 @@ def make_cases(folder, dtypes, limit, wanted, part):
                 continue
             try:
                 for n, (expression, file, tensors, result) in enumerate(samples(op, dtype, limit, counts)):
+                    saved = io.BytesIO()
+                    torch.save((expression, tensors, result), saved)  # raises for complex32
                     case = os.path.join(folder, label, f"{name}_{n}")
                     os.makedirs(case, exist_ok=True)
-                    with open(os.path.join(case, "model.ptl"), "wb") as f:
-                        f.write(file)
-                    torch.save((expression, tensors, result), os.path.join(case, "case.pt"))
+                    for file_name, content in (("model.ptl", file), ("case.pt", saved.getvalue())):
+                        with open(os.path.join(case, file_name), "wb") as f:
+                            f.write(content)
             except Exception as e:
                 counts[f"no samples ({type(e).__name__})"] += 1
     print("left out: " + (", ".join(f"{n} {why}" for why, n in sorted(counts.items())) or "none"), flush=True)
@@ -200,8 +205,6 @@ def make_cases(folder, dtypes, limit, wanted, part):
 def run_case(taper, extra, case):
     """(None or what is wrong, expression)"""
     expression, tensors, want = torch.load(os.path.join(case, "case.pt"))
-    if any(isinstance(x, torch.Tensor) and x.layout != torch.strided for x in flat(tensors) + flat(want)):
-        return "sparse", expression
     files = []
     command = [taper, "run", os.path.join(case, "model.ptl"), "--json"] + extra
     for tensor in tensors:
