@@ -24,12 +24,19 @@ set(TAPER_HOT_SOURCES
     src/ops/view_move.c
 )
 
+# Loops that the compiler turns into vectors of the baseline instruction set.
+set(TAPER_VECTOR_SOURCES
+    src/ops/vision_nms.c
+)
+
 function(taper_optimize)
     if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
         return()
     endif()
     foreach(source IN LISTS ARGN)
-        if(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES)
+        if(source IN_LIST TAPER_VECTOR_SOURCES)
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
+        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         elseif(NOT source MATCHES "/kernels/")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // torchvision::nms: keeps the best-scored boxes of those that overlap too much.
+#include <math.h>
+
 #include "ops/kernels.h"
 #include "ops/volume.h"
 
@@ -43,28 +45,79 @@ static double rounded(bool single, double value)
     return single ? (double)(float)value : value;
 }
 
-static int64_t suppress(nms_box *boxes, int64_t count, double threshold, bool single)
+// Boxes in the order of their scores, a field each, so that the loops below go over vectors.
+typedef struct nms_fields {
+    void *x1, *y1, *x2, *y2, *area;
+    uint32_t *suppressed;
+} nms_fields;
+
+// Marks the boxes after `i` whose intersection over union with it is above threshold. Computed in the boxes' own dtype, as torchvision does.
+#define NMS(name, type)                                                                                                         \
+    static void name(const nms_fields *f, int64_t i, int64_t count, type threshold)                                             \
+    {                                                                                                                           \
+        const type *x1 = f->x1, *y1 = f->y1, *x2 = f->x2, *y2 = f->y2, *area = f->area;                                          \
+        uint32_t *suppressed = f->suppressed;                                                                                   \
+        const type ax1 = x1[i], ay1 = y1[i], ax2 = x2[i], ay2 = y2[i], own = area[i];                                            \
+        for (int64_t j = i + 1; j < count; j++) {                                                                               \
+            const type left = ax1 < x1[j] ? x1[j] : ax1, top = ay1 < y1[j] ? y1[j] : ay1;                                        \
+            const type right = x2[j] < ax2 ? x2[j] : ax2, bottom = y2[j] < ay2 ? y2[j] : ay2;                                    \
+            const type wide = right - left, high = bottom - top;                                                                \
+            const type shared = (wide > 0 ? wide : 0) * (high > 0 ? high : 0);                                                  \
+            suppressed[j] |= shared / (own + area[j] - shared) > threshold;                                                     \
+        }                                                                                                                       \
+    }
+NMS(mark_f32, float)
+NMS(mark_f64, double)
+
+// A float is above the double threshold where it is above the largest float that is not.
+static float threshold_f32(double threshold)
 {
-    int64_t kept = 0;
-    for (int64_t i = 0; i < count; i++) {
-        const nms_box *a = &boxes[i];
-        if (a->suppressed) {
+    const float nearest = (float)threshold;
+    return (double)nearest > threshold ? nextafterf(nearest, -INFINITY) : nearest;
+}
+
+static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, double threshold, bool single, int64_t *kept)
+{
+    const size_t item = single ? sizeof(float) : sizeof(double), n = (size_t)count; // 2 * sizeof(nms_box) * n was checked
+    const size_t bytes = n * (5 * item + sizeof(uint32_t));
+    char *block = taper_heap_alloc(run->heap, bytes);
+    if (block == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    const nms_fields f = {block, block + n * item, block + 2 * n * item, block + 3 * n * item, block + 4 * n * item,
+                          (uint32_t *)(void *)(block + 5 * n * item)};
+    for (size_t i = 0; i < n; i++) {
+        const nms_box *box = &boxes[i];
+        if (single) {
+            ((float *)f.x1)[i] = (float)box->x1, ((float *)f.y1)[i] = (float)box->y1;
+            ((float *)f.x2)[i] = (float)box->x2, ((float *)f.y2)[i] = (float)box->y2;
+            ((float *)f.area)[i] = (float)box->area;
+        } else {
+            ((double *)f.x1)[i] = box->x1, ((double *)f.y1)[i] = box->y1;
+            ((double *)f.x2)[i] = box->x2, ((double *)f.y2)[i] = box->y2;
+            ((double *)f.area)[i] = box->area;
+        }
+        f.suppressed[i] = 0;
+    }
+    taper_status status = TAPER_OK;
+    *kept = 0;
+    for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+        boxes[i].suppressed = f.suppressed[i] != 0;
+        if (boxes[i].suppressed) {
             continue;
         }
-        kept++;
-        for (int64_t j = i + 1; j < count; j++) {
-            nms_box *b = &boxes[j];
-            const double x1 = a->x1 < b->x1 ? b->x1 : a->x1, y1 = a->y1 < b->y1 ? b->y1 : a->y1;
-            const double x2 = b->x2 < a->x2 ? b->x2 : a->x2, y2 = b->y2 < a->y2 ? b->y2 : a->y2;
-            const double wide = rounded(single, x2 - x1), high = rounded(single, y2 - y1);
-            const double shared = rounded(single, (wide > 0.0 ? wide : 0.0) * (high > 0.0 ? high : 0.0));
-            const double both = rounded(single, rounded(single, a->area + b->area) - shared);
-            if (rounded(single, shared / both) > threshold) {
-                b->suppressed = true;
-            }
+        ++*kept;
+        if (single) {
+            mark_f32(&f, i, count, threshold_f32(threshold));
+        } else {
+            mark_f64(&f, i, count, threshold);
+        }
+        if (*kept % 64 == 0) {
+            status = taper_run_check(run);
         }
     }
-    return kept;
+    taper_heap_free(run->heap, block, bytes);
+    return status;
 }
 
 taper_status taper_op_nms(taper_call *call)
@@ -111,8 +164,11 @@ taper_status taper_op_nms(taper_call *call)
                              .index = i};
     }
     nms_box *sorted = sort_boxes(boxes, boxes + count, count);
-    const int64_t kept = suppress(sorted, count, threshold, single);
-    const taper_status status = taper_ret_new(call, 0, TAPER_I64, 1, &kept, NULL, &y);
+    int64_t kept;
+    taper_status status = suppress(call->run, sorted, count, threshold, single, &kept);
+    if (status == TAPER_OK) {
+        status = taper_ret_new(call, 0, TAPER_I64, 1, &kept, NULL, &y);
+    }
     if (status == TAPER_OK) {
         int64_t *out = taper_tensor_mutable(y), at = 0;
         for (int64_t i = 0; i < count; i++) {

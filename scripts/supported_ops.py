@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""docs/supported-ops.md, made from the operator list.
+
+  supported_ops.py --check               every row of the list stands in the document and nothing else does
+  supported_ops.py --write TAPER CASES   writes it; TAPER: the program; CASES: a folder of run_opinfo.py --cases. Needs python3-torch:
+                                         each case of tests/ops is scripted to see which operators it holds."""
+import collections
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+DOCUMENT = TOP / "docs/supported-ops.md"
+ROOMS = {"container": "lists and dicts", "conv": "convolution", "create": "creation and random numbers",
+         "elementwise": "elementwise", "fft": "Fourier transforms", "index": "indexing, sorting, searching", "linalg": "linear algebra",
+         "linear": "products of matrices", "norm": "normalization, softmax, losses", "pool": "pooling and padding",
+         "prepacked": "prepacked", "prim": "primitives", "quantized": "quantized", "recurrent": "recurrent layers",
+         "reduce": "reductions", "resize": "resizing", "scalar": "numbers", "string": "strings", "view": "views and copies",
+         "vision": "torchvision"}
+
+
+def rows():
+    """{list: {operator: [overload, …]}} in the order of the lists, and the names of the CPU backend's rows."""
+    lists = {}
+    for path in sorted((TOP / "src/ops").glob("list_*.inc")):
+        text = re.sub(r'"\s*\n\s*"', "", path.read_text())
+        found = collections.OrderedDict()
+        for name in re.findall(r'OP\(\w+,\s*"([\w:.]+)\(', text):
+            operator, _, overload = name.partition(".")
+            found.setdefault(operator, []).append(overload or "default")
+        if found:
+            lists[path.stem[len("list_"):]] = found
+    fast = set(re.findall(r"CPU\((\w+),", (TOP / "src/backends/cpu/cpu_list.inc").read_text()))
+    return lists, fast
+
+
+def row_id(operator, overload):
+    return re.sub(r"\W", "_", operator.replace("::", "_")) + ("" if overload == "default" else "_" + overload)
+
+
+def cases_of_tests(taper):
+    """{operator: {test file}} of tests/ops."""
+    sys.path.insert(0, str(TOP / "tests/ops"))
+    import oracle
+    import torch
+    tested = collections.defaultdict(set)
+    for path in sorted((TOP / "tests/ops").glob("test_*.py")):
+        spec = importlib.util.spec_from_file_location("cases", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for number, case in enumerate(getattr(module, "CASES", ())):
+            try:
+                for name in torch.jit.export_opnames(oracle.scripted_module(case[1], number)):
+                    tested[name.split(".")[0]].add(path.stem[len("test_"):])
+            except Exception:
+                pass
+    return tested
+
+
+def dtypes_of_opinfo(taper, folder):
+    """{operator: {dtype}} of OpInfo samples that agree; runs them."""
+    report = os.path.join(folder + ".tsv")
+    subprocess.run([sys.executable, str(TOP / "tests/ops/run_opinfo.py"), taper, "--cases", folder, "--report", report],
+                   stdout=subprocess.DEVNULL)
+    dtypes = collections.defaultdict(set)
+    for line in open(report):
+        label, case, _, result = line.rstrip("\n").split("\t")
+        if result != "agrees":
+            continue
+        model = os.path.join(folder, label, case, "model.ptl")
+        names = subprocess.run([taper, "ops", model], capture_output=True, text=True).stdout.split()
+        for name in names:
+            if name.startswith(("aten::", "torchvision::")):
+                dtypes[name.split(".")[0]].add(case.rsplit("_", 1)[0])
+    return dtypes
+
+
+def write(taper, folder):
+    lists, fast = rows()
+    tested, dtypes = cases_of_tests(taper), dtypes_of_opinfo(taper, folder)
+    order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128")
+    short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint8": "u8",
+             "complex64": "c64", "complex128": "c128", "int16": "i16", "int8": "i8"}
+    count = sum(len(o) for found in lists.values() for o in found.values())
+    out = ["# Supported operators", "",
+           f"Made by `scripts/supported_ops.py --write` from the operator list: {sum(map(len, lists.values()))} operators, {count} overloads.", "",
+           "- *Backends*: every operator runs on the CPU by its portable reference; **cpu** marks those with vectorized, threaded versions.",
+           "- *Dtypes*: those in which samples of PyTorch's operator database (OpInfo: f32, i64, bool, f16, bf16, c64) that hold the operator",
+           "  agree with PyTorch 1.13. Operators without an entry there are tested by the cases of `tests/ops`, in the dtypes named in them.",
+           "- *Tested by*: OpInfo (`tests/ops/run_opinfo.py`) and the files `tests/ops/test_NAME.py`, all against PyTorch; every row is also called",
+           "  with wrong arguments (`tests/limits/op_arguments.c`).",
+           "- Whether a model's operators are all there: `taper inspect MODEL`; their names: `taper ops MODEL`.", ""]
+    for name, found in lists.items():
+        out += [f"## {ROOMS.get(name, name)[0].upper()}{ROOMS.get(name, name)[1:]}", "",
+                "| Operator | Overloads | Backends | Dtypes | Tested by |", "|---|---|---|---|---|"]
+        for operator, overloads in found.items():
+            backends = "reference, **cpu**" if any(row_id(operator, o) in fast for o in overloads) else "reference"
+            kinds = " ".join(short.get(d, d) for d in order if d in dtypes.get(operator, ()))
+            by = (["OpInfo"] if dtypes.get(operator) else []) + sorted(tested.get(operator, ()))
+            out.append(f"| {operator} | {', '.join(overloads)} | {backends} | {kinds} | {', '.join(by)} |")
+        out.append("")
+    DOCUMENT.write_text("\n".join(out))
+    untested = [o for found in lists.values() for o in found if not tested.get(o) and not dtypes.get(o)]
+    print(f"{count} overloads; operators that no case holds by name: {len(untested)}")
+    print("\n".join(untested))
+
+
+def check():
+    lists, _ = rows()
+    want = {(operator, ", ".join(overloads)) for found in lists.values() for operator, overloads in found.items()}
+    have = set(re.findall(r"^\| ([\w]+::\w+) \| ([^|]*) \|", DOCUMENT.read_text(), flags=re.M))
+    for operator, overloads in sorted(want ^ have):
+        print(f"{operator} ({overloads}): {'not in' if (operator, overloads) in want else 'only in'} docs/supported-ops.md;"
+              " run scripts/supported_ops.py --write")
+    print(f"{len(want & have)} operators in both")
+    return 1 if want != have else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 4 and sys.argv[1] == "--write":
+        write(sys.argv[2], sys.argv[3])
+    elif sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    else:
+        sys.exit(__doc__)
