@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "ops/scalar.h"
+#include "ops/promote.h"
 #include "ops/string_ops.h"
 
 enum { LINE = 80 };

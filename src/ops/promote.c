@@ -102,3 +102,12 @@ taper_status taper_check_cast(taper_dtype from, taper_dtype to, taper_error *err
     }
     return TAPER_OK;
 }
+
+const char *taper_dtype_torch_name(taper_dtype dtype)
+{
+    static const char *const names[TAPER_DTYPE_COUNT] = {
+        "Byte",         "Char",          "Short", "Int",   "Long",   "Half",   "Float",    "Double",   "ComplexHalf",
+        "ComplexFloat", "ComplexDouble", "Bool",  "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4",
+    };
+    return (unsigned)dtype < TAPER_DTYPE_COUNT ? names[dtype] : "Undefined";
+}

@@ -44,6 +44,6 @@ static inline taper_dtype taper_scalar_dtype(const taper_scalar *scalar)
     static const taper_dtype dtypes[] = {TAPER_BOOL, TAPER_I64, TAPER_F64, TAPER_C128};
     return dtypes[scalar->kind];
 }
-const char *taper_dtype_torch_name(taper_dtype d); // "Float", "Long", … as in PyTorch's messages
+const char *taper_dtype_torch_name(taper_dtype dtype); // "Float", "Long", "QUInt8", … as in PyTorch's messages
 
 #endif

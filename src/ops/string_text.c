@@ -139,15 +139,6 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
     return TAPER_OK;
 }
 
-const char *taper_dtype_torch_name(taper_dtype dtype)
-{
-    static const char *const names[TAPER_DTYPE_COUNT] = {
-        "Byte",         "Char",          "Short", "Int",   "Long",   "Half",   "Float",    "Double",   "ComplexHalf",
-        "ComplexFloat", "ComplexDouble", "Bool",  "QInt8", "QUInt8", "QInt32", "BFloat16", "QUInt4x2", "QUInt2x4",
-    };
-    return (unsigned)dtype < TAPER_DTYPE_COUNT ? names[dtype] : "Undefined";
-}
-
 const char *taper_device_kind_name(int kind)
 {
     static const char *const names[] = {
