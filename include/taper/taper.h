@@ -249,6 +249,9 @@ typedef struct taper_load_options {
     const char *disable_passes; /* names, comma-separated; NULL: none */
     int copy;                   /* 1: read the file into memory rather than map it (see SECURITY.md) */
     int reference;              /* 1: portable reference operators only: slow, for checking */
+    /* 1: only to look at what the file holds. Operators that this build lacks are listed, not refused; objects are as saved, without
+     * their __setstate__; the model makes no session. */
+    int listing;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
@@ -290,6 +293,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, cons
 /* Names of the operators that the model calls ("aten::add.Tensor"), sorted. Borrowed. */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
+TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t index); /* places in the code that call it */
+TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index); /* 1: called, and not in this build */
 
 /* ---- session ---------------------------------------------------------------------------------------------------- */
 

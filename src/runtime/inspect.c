@@ -9,6 +9,9 @@ taper_status taper_inspect_graph(taper_model *model, const char *method, taper_w
 {
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(model, taper_model_name(model), name);
+    if (model->listing) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was loaded for listing: it has no graphs");
+    }
     if (function == NULL || function->program.graph == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
     }

@@ -253,8 +253,11 @@ static taper_status build_programs(taper_model *model, taper_error *error)
 static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     TAPER_TRY(index_functions(model, error));
-    TAPER_TRY(taper_bytecode_check_operators(&model->module, model->context->registry, error));
     TAPER_TRY(taper_model_list_operators(model, error));
+    if (model->listing) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_bytecode_check_operators(&model->module, model->context->registry, error));
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
         TAPER_TRY(taper_bytecode_lower(&model->module, function->source, model->context->registry, &function->graph, error));
@@ -277,6 +280,7 @@ static taper_status load_blob(taper_context *context, taper_blob *blob, const ta
     taper_context_retain(context);
     m->context = context;
     m->reference = options->reference != 0;
+    m->listing = options->listing != 0;
     taper_status status = taper_types_create(&context->allocator, &m->types, error);
     if (status == TAPER_OK) {
         status = taper_packs_create(&context->allocator, &m->packs, error);

@@ -44,12 +44,19 @@ struct taper_model {
     size_t state_count;
     size_t *methods; // functions of the root class, sorted as in the file
     size_t method_count;
-    char **operators; // sorted names
+    struct taper_model_operator *operators; // sorted by name
     size_t operator_count, operator_capacity;
     taper_packs *packs;
     taper_types *types;
     bool reference;
+    bool listing; // loaded to be looked at: there are no programs
 };
+
+typedef struct taper_model_operator {
+    char *name;
+    size_t calls;
+    bool missing;
+} taper_model_operator;
 
 typedef struct taper_planner taper_planner; // runtime/planner.h
 

@@ -101,12 +101,22 @@ size_t taper_model_operator_count(const taper_model *model)
 
 const char *taper_model_operator_name(const taper_model *model, size_t index)
 {
-    return index < model->operator_count ? model->operators[index] : NULL;
+    return index < model->operator_count ? model->operators[index].name : NULL;
 }
 
-static int by_text(const void *a, const void *b)
+size_t taper_model_operator_calls(const taper_model *model, size_t index)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return index < model->operator_count ? model->operators[index].calls : 0;
+}
+
+int taper_model_operator_missing(const taper_model *model, size_t index)
+{
+    return index < model->operator_count && model->operators[index].missing;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const taper_model_operator *)a)->name, ((const taper_model_operator *)b)->name);
 }
 
 static taper_status add_operator(taper_model *model, const taper_lite_operator *op, size_t *capacity, taper_error *error)
@@ -123,7 +133,24 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
         memcpy(name + base + 1, op->overload, extra);
     }
     TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
-    model->operators[model->operator_count++] = name;
+    const bool known = taper_registry_find(model->context->registry, op->name, op->overload) != NULL;
+    model->operators[model->operator_count++] = (taper_model_operator){name, 0, !known};
+    return TAPER_OK;
+}
+
+// The table of a function's operators, and the calls of each.
+static taper_status add_function(taper_model *model, const taper_lite_function *function, size_t *capacity, taper_error *error)
+{
+    const size_t first = model->operator_count;
+    for (size_t i = 0; i < function->operator_count; i++) {
+        TAPER_TRY(add_operator(model, &function->operators[i], capacity, error));
+    }
+    for (size_t pc = 0; pc < function->instruction_count; pc++) {
+        const taper_lite_instruction *in = &function->instructions[pc];
+        if ((in->op == TAPER_LITE_OP || in->op == TAPER_LITE_OPN) && in->x >= 0 && (size_t)in->x < function->operator_count) {
+            model->operators[first + (size_t)in->x].calls++;
+        }
+    }
     return TAPER_OK;
 }
 
@@ -132,21 +159,25 @@ taper_status taper_model_list_operators(taper_model *model, taper_error *error)
     size_t capacity = 0;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < model->module.function_count; i++) {
-        const taper_lite_function *function = &model->module.functions[i];
-        for (size_t o = 0; status == TAPER_OK && o < function->operator_count; o++) {
-            status = add_operator(model, &function->operators[o], &capacity, error);
-        }
+        status = add_function(model, &model->module.functions[i], &capacity, error);
     }
+    model->operator_capacity = capacity;
+    TAPER_TRY(status);
+    taper_model_operator *items = model->operators;
     size_t kept = 0;
     if (model->operator_count != 0) {
-        qsort(model->operators, model->operator_count, sizeof *model->operators, by_text);
+        qsort(items, model->operator_count, sizeof *items, by_name);
     }
     for (size_t i = 0; i < model->operator_count; i++) {
-        if (kept == 0 || strcmp(model->operators[kept - 1], model->operators[i]) != 0) {
-            model->operators[kept++] = model->operators[i];
+        if (kept != 0 && strcmp(items[kept - 1].name, items[i].name) == 0) {
+            items[kept - 1].calls += items[i].calls;
+        } else {
+            items[kept++] = items[i];
         }
     }
     model->operator_count = kept;
-    model->operator_capacity = capacity;
-    return status;
+    for (size_t i = 0; i < kept; i++) {
+        items[i].missing = items[i].missing && items[i].calls != 0;
+    }
+    return TAPER_OK;
 }

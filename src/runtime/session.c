@@ -42,6 +42,9 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
         }
         memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
     }
+    if (model->listing) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was loaded for listing: load it without that option to run it");
+    }
     taper_context *context = model->context;
     const taper_allocator *allocator = &context->allocator;
     taper_session *s = taper_alloc_zeroed(allocator, sizeof *s);

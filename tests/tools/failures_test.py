@@ -6,7 +6,7 @@ import stat
 import subprocess
 import time
 
-from toolcase import BIN, DEMO, VALUES, ToolCase, main, np
+from toolcase import BIN, DEMO, ROOT, VALUES, ToolCase, main, np
 
 COMMANDS = ["run", "classify", "segment", "inspect", "ops", "bench"]
 
@@ -108,6 +108,19 @@ class Inspection(ToolCase):
                       found["methods"])
         found = json.loads(self.call("inspect", os.path.join(DEMO, "classifier.ptl"), "--json").stdout)
         self.assertEqual(list(found["extra_files"]), ["taper.json"])
+
+    def test_missing_operators(self):
+        import json
+        with open(os.path.join(ROOT, "tests", "data", "samples", "s01_convnet.fb.ptl"), "rb") as file:
+            model = self.write("missing.ptl", file.read().replace(b"aten::relu", b"aten::rolu"))
+        self.assertIn("aten::rolu", self.fails("run", model, says="operator").stderr)
+        text = self.call("inspect", model).stdout
+        self.assertRegex(text, r"operators \(\d+, 1 of them not in this build")
+        self.assertRegex(text, r"aten::rolu  \d calls?  MISSING")
+        self.assertRegex(text, r"aten::conv2d  \d calls?\n")
+        found = json.loads(self.call("inspect", model, "--json").stdout)
+        self.assertEqual(list(found["missing_operators"]), ["aten::rolu"])
+        self.assertIn("aten::rolu", self.call("ops", model).stdout.split("\n"))
 
     def test_ops(self):
         names = self.call("ops", VALUES).stdout.split("\n")[:-1]

@@ -12,7 +12,7 @@
 #include "taper/inspect_detail.h"
 
 static const char usage[] = "usage: taper inspect MODEL [--graph] [--memory -i INPUT…] [--json]\n\n"
-                            "Shows the versions, methods, extra files and operators of a model file.\n\n"
+                            "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
                             "  --graph             the methods as graphs, as they run after optimization\n"
                             "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
                             "  -i, --input INPUT   an input\n"
@@ -52,11 +52,20 @@ static void count_tensors(const taper_value *value, int depth, parameter_count *
     }
 }
 
+static size_t count_missing(const taper_model *model)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < taper_model_operator_count(model); i++) {
+        missing += (size_t)taper_model_operator_missing(model, i);
+    }
+    return missing;
+}
+
 static parameter_count count_parameters(const opened_model *opened)
 {
     parameter_count count = {0};
     taper_value *root;
-    if (taper_session_attribute(opened->session, "", &root, NULL) == TAPER_OK) {
+    if (opened->session != NULL && taper_session_attribute(opened->session, "", &root, NULL) == TAPER_OK) {
         count_tensors(root, 0, &count);
         taper_value_release(root);
     }
@@ -121,11 +130,14 @@ static void put_text(const opened_model *opened)
         }
         fputc('\n', stdout);
     }
-    printf("\noperators (%zu)\n", taper_model_operator_count(model));
+    const size_t missing = count_missing(model);
+    printf("\noperators (%zu, ", taper_model_operator_count(model));
+    printf(missing != 0 ? "%zu of them not in this build: the model cannot run)\n" : "all in this build)\n", missing);
     for (size_t i = 0; i < taper_model_operator_count(model); i++) {
+        const size_t calls = taper_model_operator_calls(model, i);
         fputs("  ", stdout);
         put_plain(taper_model_operator_name(model, i));
-        fputc('\n', stdout);
+        printf("  %zu call%s%s\n", calls, calls == 1 ? "" : "s", taper_model_operator_missing(model, i) ? "  MISSING" : "");
     }
 }
 
@@ -160,6 +172,20 @@ static void put_method(const taper_model *model, const char *method)
     fputc('}', stdout);
 }
 
+// "aten::add.Tensor": 3, …
+static void put_counts(const taper_model *model, bool missing_only)
+{
+    bool first = true;
+    for (size_t i = 0; i < taper_model_operator_count(model); i++) {
+        if (!missing_only || taper_model_operator_missing(model, i)) {
+            fputs(first ? "" : ", ", stdout);
+            put_string(taper_model_operator_name(model, i));
+            printf(": %zu", taper_model_operator_calls(model, i));
+            first = false;
+        }
+    }
+}
+
 static void put_json(const opened_model *opened)
 {
     taper_model *model = opened->model;
@@ -170,8 +196,10 @@ static void put_json(const opened_model *opened)
     put_string(taper_model_name(model));
     printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
            taper_model_bytecode_version(model), taper_model_operator_version(model));
-    printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n  \"methods\": [", parameters.tensors,
-           parameters.elements);
+    if (opened->session != NULL) {
+        printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n", parameters.tensors, parameters.elements);
+    }
+    fputs("  \"methods\": [", stdout);
     for (size_t i = 0; i < taper_model_method_count(model); i++) {
         fputs(i != 0 ? ",\n    " : "\n    ", stdout);
         put_method(model, taper_model_method_name(model, i));
@@ -194,7 +222,11 @@ static void put_json(const opened_model *opened)
         fputs(i != 0 ? ",\n    " : "\n    ", stdout);
         put_string(taper_model_operator_name(model, i));
     }
-    fputs("\n  ]\n}\n", stdout);
+    fputs("\n  ],\n  \"operator_calls\": {", stdout);
+    put_counts(model, false);
+    fputs("},\n  \"missing_operators\": {", stdout);
+    put_counts(model, true);
+    fputs("}\n}\n", stdout);
 }
 
 typedef struct inspect_options {
@@ -232,9 +264,18 @@ static int inspect_checked(inspect_options *options)
     const bool running = options->graph || options->memory;
     options->model.no_optimize = options->model.no_optimize || !running; // the facts are those of the file
     options->model.print_to_stderr = options->json;
+    const char *path = options->positional.items[0];
     opened_model opened;
-    if (!model_open(&opened, options->positional.items[0], &options->model)) {
+    options->model.listing = !running;
+    if (!model_open(&opened, path, &options->model)) {
         return EXIT_WORK_FAILED;
+    }
+    if (!running && count_missing(opened.model) == 0) { // then its objects can be made, and their tensors counted
+        model_close(&opened);
+        options->model.listing = false;
+        if (!model_open(&opened, path, &options->model)) {
+            return EXIT_WORK_FAILED;
+        }
     }
     bool done = true;
     if (!running) {

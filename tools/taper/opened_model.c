@@ -78,14 +78,15 @@ static bool open_steps(opened_model *opened, const model_options *options, const
     const taper_load_options load = {.struct_size = sizeof load,
                                      .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
                                      .disable_passes = disabled,
-                                     .reference = options->reference};
+                                     .reference = options->reference,
+                                     .listing = options->listing};
     if (taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
         return false;
     }
     const double begin = clock_seconds();
     const bool done =
         taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
-        taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK;
+        (options->listing || taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK);
     opened->load_seconds = clock_seconds() - begin;
     return done;
 }

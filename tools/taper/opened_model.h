@@ -13,6 +13,7 @@ typedef struct model_options {
     const char *device;
     long threads; // 0: physical cores
     bool reference, no_optimize;
+    bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
     bool print_to_stderr; // where the model's print() goes
 } model_options;
