@@ -37,6 +37,11 @@ function(taper_link_options target)
         target_link_options(${target} PRIVATE -Wl,-dead_strip)
     else()
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
+        if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+            # Code and constants share a segment, without pages of padding between them (as lld does it anyway). With
+            # -z max-page-size=16384 that padding would be four times as much.
+            target_link_options(${target} PRIVATE -Wl,-z,noseparate-code)
+        endif()
         # The operator table is full of pointers; packed relocations take a fiftieth of the room.
         include(CheckCSourceCompiles)
         set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)

@@ -18,6 +18,11 @@ typedef void (*taper_write_function)(void *user, const char *text, size_t length
 TAPER_API TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write,
                                                           void *user, taper_error *error);
 
+/* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those that
+ * instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model, taper_write_function write, void *user,
+                                                           taper_error *error);
+
 /* One storage of the latest memory plan of a session. */
 typedef struct taper_plan_item {
     size_t struct_size;    /* sizeof(taper_plan_item) */

@@ -103,8 +103,14 @@ taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error)
 static taper_status read_file(taper_blob *blob, taper_lite_module *module, taper_error *error)
 {
     if (has(blob, 4, "PTMF")) {
+#ifdef TAPER_WITH_FLATBUFFER
         module->flatbuffer = true;
         return taper_lite_flatbuffer_read(blob, module, error);
+#else
+        return taper_fail_at(error, TAPER_ERROR_UNSUPPORTED, 0,
+                             "the file is a flatbuffer module, and this build of Taper reads zip archives only "
+                             "(TAPER_WITH_FLATBUFFER is off)");
+#endif
     }
     if (has(blob, 0, "PK\3\4")) {
         return taper_lite_archive_read(blob, module, error);

@@ -196,6 +196,17 @@ static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t
     return lower_operator(l, block, pc, floor, op, given);
 }
 
+// An instruction that stands for an operator.
+static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size_t floor)
+{
+    const taper_lite_instruction *in = &l->function->instructions[pc];
+    const taper_bytecode_row *row = taper_bytecode_row_of(in->op);
+    if (row == NULL) {
+        return bad_at(l, pc, "the lite interpreter has no such instruction");
+    }
+    return lower_row(l, block, pc, floor, row->name, row->overload, row->inputs >= 0 ? row->inputs : in->x);
+}
+
 // ---- control flow
 
 static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, int depth);
@@ -427,45 +438,17 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
         node->name = taper_arena_string(&l->graph->arena, l->function->constants[in->x].as.string->data,
                                         l->function->constants[in->x].as.string->length);
         return node->name == NULL ? taper_fail_memory(l->error) : TAPER_OK;
-    case TAPER_LITE_TUPLE_INDEX:
-        return lower_row(l, block, pc, floor, "prim::TupleIndex", "", 2);
-    case TAPER_LITE_RAISE_EXCEPTION:
-        return lower_row(l, block, pc, floor, "prim::RaiseException", "", 2);
-    case TAPER_LITE_DICT_INDEX:
-        return lower_row(l, block, pc, floor, "aten::__getitem__", "Dict_str", 2);
     case TAPER_LITE_UNCHECKED_CAST:
         return TAPER_OK;
-    case TAPER_LITE___IS__:
-        return lower_row(l, block, pc, floor, "aten::__is__", "", 2);
-    case TAPER_LITE___ISNOT__:
-        return lower_row(l, block, pc, floor, "aten::__isnot__", "", 2);
     case TAPER_LITE_UN_INITIALIZED:
         TAPER_TRY(add_constant(l, taper_val_none(), &value));
         return push(l, value);
-    case TAPER_LITE_FORMAT:
-        return lower_row(l, block, pc, floor, "aten::format", "", in->x);
-    case TAPER_LITE_DEVICE:
-        return lower_row(l, block, pc, floor, "prim::device", "", 1);
-    case TAPER_LITE_DTYPE:
-        return lower_row(l, block, pc, floor, "prim::dtype", "", 1);
-    case TAPER_LITE_DIM:
-        return lower_row(l, block, pc, floor, "aten::dim", "", 1);
-    case TAPER_LITE___NOT__:
-        return lower_row(l, block, pc, floor, "aten::__not__", "", 1);
-    case TAPER_LITE_TO_LIST:
-        return lower_row(l, block, pc, floor, "prim::tolist", "", 3);
-    case TAPER_LITE_NUM_TO_TENSOR:
-        return lower_row(l, block, pc, floor, "prim::NumToTensor", "Scalar", 1);
-    case TAPER_LITE_IS_CUDA:
-        return lower_row(l, block, pc, floor, "prim::is_cuda", "", 1);
-    case TAPER_LITE_WARN:
-        return lower_row(l, block, pc, floor, "aten::warn", "", 2);
     case TAPER_LITE_JMP:
         return bad_at(l, pc, "the jump belongs to no if and no loop");
     case TAPER_LITE_RET:
         return bad_at(l, pc, "it stands inside the function");
     default:
-        return bad_at(l, pc, "the lite interpreter has no such instruction");
+        return lower_short(l, block, pc, floor);
     }
 }
 

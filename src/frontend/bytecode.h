@@ -10,7 +10,15 @@
 #include "ir/graph.h"
 #include "ops/registry.h"
 
-// Fails with the whole list of operators that the registry lacks, with how often each is called, in the detail text.
+// The operator that an instruction stands for.
+typedef struct taper_bytecode_row {
+    const char *name, *overload;
+    int inputs; // that it takes from the stack; -1: as many as its x says
+} taper_bytecode_row;
+const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // NULL: none
+
+// Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the detail
+// text.
 TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry,
                                                            taper_error *error);
 TAPER_MUST_USE taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function,

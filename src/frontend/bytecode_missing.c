@@ -1,72 +1,50 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which operators a file needs and this build lacks: all of them at once, with how often each is called.
-#include <stdlib.h>
-
+// Which operators and classes a file needs and this build lacks: all of them at once, with how often each is called.
 #include "frontend/bytecode.h"
+#include "frontend/needs.h"
+#include "ops/torchbind.h"
 
-typedef struct missing_operator {
-    const char *name, *overload;
-    size_t calls;
-} missing_operator;
-
-static int by_name(const void *a, const void *b)
+static bool is_missing(const taper_need *need, const taper_registry *registry)
 {
-    const missing_operator *x = a, *y = b;
-    const int names = strcmp(x->name, y->name);
-    return names != 0 ? names : strcmp(x->overload, y->overload);
+    return need->calls != 0 && (need->overload == NULL ? taper_torchbind_left_out(need->name)
+                                                       : taper_registry_find(registry, need->name, need->overload) == NULL);
 }
 
-// Sorts and merges; returns how many different ones there are.
-static size_t merge(missing_operator *items, size_t count)
+static taper_status fail(const taper_needs *needs, const taper_registry *registry, size_t operators, size_t classes,
+                         taper_error *error)
 {
-    qsort(items, count, sizeof *items, by_name);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (kept != 0 && by_name(&items[kept - 1], &items[i]) == 0) {
-            items[kept - 1].calls += items[i].calls;
-        } else {
-            items[kept++] = items[i];
+    const taper_need *first = needs->items;
+    while (!is_missing(first, registry)) {
+        first++;
+    }
+    const char *const dot = first->overload != NULL && first->overload[0] != '\0' ? "." : "";
+    const taper_status status = taper_fail(
+        error, TAPER_ERROR_UNSUPPORTED, "the model needs %zu %s%s that this build of Taper does not have: %s%s%s%s; see the list",
+        operators + classes, classes == 0 ? "operator" : operators == 0 ? "class" : "operators and classe",
+        operators + classes == 1 ? "" : classes != 0 && operators == 0 ? "es" : "s", first->name, dot,
+        first->overload != NULL ? first->overload : "", operators + classes > 1 ? " and others" : "");
+    for (size_t i = 0; i < needs->count; i++) {
+        const taper_need *n = &needs->items[i];
+        if (is_missing(n, registry)) {
+            const char *const overload = n->overload != NULL ? n->overload : "";
+            taper_error_add_detail(error, "  %s%s%s (%zu %s%s)\n", n->name, overload[0] != '\0' ? "." : "", overload, n->calls,
+                                   n->overload != NULL ? "call" : "object", n->calls == 1 ? "" : "s");
         }
     }
-    return kept;
-}
-
-static taper_status collect(const taper_lite_module *module, const taper_registry *registry, missing_operator **items, size_t *count,
-                            size_t *capacity, taper_error *error)
-{
-    for (size_t f = 0; f < module->function_count; f++) {
-        const taper_lite_function *function = &module->functions[f];
-        for (size_t pc = 0; pc < function->instruction_count; pc++) {
-            const taper_lite_instruction *in = &function->instructions[pc];
-            if ((in->op != TAPER_LITE_OP && in->op != TAPER_LITE_OPN) || in->x < 0 || (size_t)in->x >= function->operator_count) {
-                continue;
-            }
-            const taper_lite_operator *called = &function->operators[in->x];
-            if (taper_registry_find(registry, called->name, called->overload) == NULL) {
-                TAPER_TRY(TAPER_GROW(module->allocator, *items, *capacity, *count + 1, error));
-                (*items)[(*count)++] = (missing_operator){called->name, called->overload, 1};
-            }
-        }
-    }
-    return TAPER_OK;
+    return status;
 }
 
 taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry, taper_error *error)
 {
-    missing_operator *items = NULL;
-    size_t count = 0, capacity = 0;
-    taper_status status = collect(module, registry, &items, &count, &capacity, error);
-    if (status == TAPER_OK && count != 0) {
-        count = merge(items, count);
-        status = taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                            "the model needs %zu operator%s that this build of Taper does not have: %s%s%s%s; see the list", count,
-                            count == 1 ? "" : "s", items[0].name, items[0].overload[0] != '\0' ? "." : "", items[0].overload,
-                            count > 1 ? " and others" : "");
-        for (size_t i = 0; i < count; i++) {
-            taper_error_add_detail(error, "  %s%s%s (%zu call%s)\n", items[i].name, items[i].overload[0] != '\0' ? "." : "",
-                                   items[i].overload, items[i].calls, items[i].calls == 1 ? "" : "s");
-        }
+    taper_needs needs;
+    taper_status status = taper_needs_collect(module, &needs, error);
+    size_t missing[2] = {0};
+    for (size_t i = 0; status == TAPER_OK && i < needs.count; i++) {
+        missing[needs.items[i].overload == NULL] += is_missing(&needs.items[i], registry);
     }
-    taper_free(module->allocator, items, capacity * sizeof *items);
+    if (missing[0] + missing[1] != 0) {
+        status = fail(&needs, registry, missing[0], missing[1], error);
+    }
+    taper_needs_free(&needs);
     return status;
 }

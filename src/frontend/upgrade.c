@@ -120,3 +120,16 @@ taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_regi
     }
     return TAPER_OK;
 }
+
+const char *taper_upgrade_overload(const char *name, const char *overload, int64_t version)
+{
+    for (size_t i = 0; i < sizeof upgraders / sizeof upgraders[0]; i++) {
+        const upgrader *u = &upgraders[i];
+        const size_t base = strlen(u->name), extra = strlen(overload);
+        if (version <= u->last_version && strcmp(u->name, name) == 0 && u->schema_start[base] == '.' &&
+            strncmp(u->schema_start + base + 1, overload, extra) == 0 && u->schema_start[base + 1 + extra] == '(') {
+            return u->overload;
+        }
+    }
+    return NULL;
+}

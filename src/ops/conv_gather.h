@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gathers patches of the input for one element size: included by conv_run.c with ELEMENT and NAME(x). Two orders:
-// channels outside (rows of positions) for channels-first inputs, channels inside for channels-last ones.
+// Gathers patches of the input for one element size: included by conv_run.c with NAME(x) and
+//   ELEMENT, SIZE (its bytes), AT(pointer, index), MOVE(to, from)
+// Two orders: channels outside (rows of positions) for channels-first inputs, channels inside for channels-last ones.
 
 // column[(channel * taps + tap) * count + position]
 static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int64_t count, ELEMENT *column)
 {
     const int64_t width = job->out[2], x_step = job->x_space[2];
     for (int64_t channel = 0; channel < job->in_channels; channel++) {
-        const ELEMENT *plane = x + channel * job->x_channel;
+        const ELEMENT *plane = AT(x, channel * job->x_channel);
         for (int64_t tap = 0; tap < job->taps; tap++) {
             const conv_tap at = tap_of(job, tap);
             int64_t od = first / (job->out[1] * width), oh = first / width % job->out[1], ow = first % width;
@@ -15,24 +16,24 @@ static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int
                 const int64_t run = taper_min_i64(count - p, width - ow);
                 const int64_t d = od * job->stride[0] + at.shift[0], h = oh * job->stride[1] + at.shift[1];
                 if (d < 0 || d >= job->in[0] || h < 0 || h >= job->in[1]) {
-                    memset(column + p, 0, (size_t)run * sizeof *column);
+                    memset(AT(column, p), 0, (size_t)run * SIZE);
                 } else {
-                    const ELEMENT *line = plane + d * job->x_space[0] + h * job->x_space[1];
+                    const ELEMENT *line = AT(plane, d * job->x_space[0] + h * job->x_space[1]);
                     const int64_t w = ow * job->stride[2] + at.shift[2];
                     const conv_range inside = range_inside(w, job->stride[2], job->in[2], run);
                     int64_t i = 0;
                     for (; i < inside.first; i++) {
-                        memset(column + p + i, 0, sizeof *column);
+                        memset(AT(column, p + i), 0, SIZE);
                     }
                     if (job->stride[2] == 1 && x_step == 1) {
-                        memcpy(column + p + i, line + w + i, (size_t)(inside.end - i) * sizeof *column);
+                        memcpy(AT(column, p + i), AT(line, w + i), (size_t)(inside.end - i) * SIZE);
                         i = inside.end;
                     }
                     for (; i < inside.end; i++) {
-                        column[p + i] = line[(w + i * job->stride[2]) * x_step];
+                        MOVE(AT(column, p + i), AT(line, (w + i * job->stride[2]) * x_step));
                     }
                     for (; i < run; i++) {
-                        memset(column + p + i, 0, sizeof *column);
+                        memset(AT(column, p + i), 0, SIZE);
                     }
                 }
                 p += run;
@@ -42,7 +43,7 @@ static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int
                     od++;
                 }
             }
-            column += count;
+            column = AT(column, count);
         }
     }
 }
@@ -53,15 +54,15 @@ static void NAME(points)(const conv_job *job, const ELEMENT *x, int64_t first, i
     const int64_t width = job->out[2], channels = job->in_channels;
     for (int64_t p = first; p < first + count; p++) {
         const int64_t od = p / (job->out[1] * width), oh = p / width % job->out[1], ow = p % width;
-        for (int64_t tap = 0; tap < job->taps; tap++, column += channels) {
+        for (int64_t tap = 0; tap < job->taps; tap++, column = AT(column, channels)) {
             const conv_tap at = tap_of(job, tap);
             const int64_t d = od * job->stride[0] + at.shift[0], h = oh * job->stride[1] + at.shift[1];
             const int64_t w = ow * job->stride[2] + at.shift[2];
             if (d < 0 || d >= job->in[0] || h < 0 || h >= job->in[1] || w < 0 || w >= job->in[2]) {
-                memset(column, 0, (size_t)channels * sizeof *column);
+                memset(column, 0, (size_t)channels * SIZE);
             } else {
-                const ELEMENT *from = x + d * job->x_space[0] + h * job->x_space[1] + w * job->x_space[2];
-                memcpy(column, from, (size_t)channels * sizeof *column);
+                const ELEMENT *from = AT(x, d * job->x_space[0] + h * job->x_space[1] + w * job->x_space[2]);
+                memcpy(column, from, (size_t)channels * SIZE);
             }
         }
     }

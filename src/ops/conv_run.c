@@ -4,6 +4,7 @@
 // columns first. Transposed ones multiply first and scatter the products.
 #include "ops/conv.h"
 #include "ops/matmul.h"
+#include "ops/op_config.h"
 
 enum { BLOCK_ITEMS = 1 << 18 };
 
@@ -50,6 +51,27 @@ static conv_range range_inside(int64_t start, int64_t stride, int64_t limit, int
     return range;
 }
 
+#if TAPER_SMALL
+#define ELEMENT char
+#define SIZE job->item
+#define AT(pointer, index) ((pointer) + (index) * (int64_t)job->item)
+#define MOVE(to, from) memcpy(to, from, job->item)
+#define NAME(x) gather_##x
+#include "ops/conv_gather.h"
+#undef ELEMENT
+#undef SIZE
+#undef AT
+#undef MOVE
+#undef NAME
+
+static void gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
+{
+    points ? gather_points(job, x, first, count, column) : gather_rows(job, x, first, count, column);
+}
+#else
+#define SIZE sizeof(ELEMENT)
+#define AT(pointer, index) ((pointer) + (index))
+#define MOVE(to, from) (*(to) = *(from))
 #define ELEMENT uint32_t
 #define NAME(x) gather4_##x
 #include "ops/conv_gather.h"
@@ -68,6 +90,26 @@ typedef struct pair {
 #include "ops/conv_gather.h"
 #undef ELEMENT
 #undef NAME
+#undef SIZE
+#undef AT
+#undef MOVE
+
+static void gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
+{
+    const void *from = x;
+    switch (job->item) {
+    case 4:
+        points ? gather4_points(job, from, first, count, column) : gather4_rows(job, from, first, count, column);
+        break;
+    case 8:
+        points ? gather8_points(job, from, first, count, column) : gather8_rows(job, from, first, count, column);
+        break;
+    default:
+        points ? gather16_points(job, from, first, count, column) : gather16_rows(job, from, first, count, column);
+        break;
+    }
+}
+#endif
 
 #define ELEMENT float
 #define NAME(x) f32_##x
@@ -95,22 +137,6 @@ static void u64_scatter(const conv_job *job, const uint64_t *column, int64_t fir
                     column[p];
             }
         }
-    }
-}
-
-static void gather(const conv_job *job, const char *x, bool points, int64_t first, int64_t count, void *column)
-{
-    const void *from = x;
-    switch (job->item) {
-    case 4:
-        points ? gather4_points(job, from, first, count, column) : gather4_rows(job, from, first, count, column);
-        break;
-    case 8:
-        points ? gather8_points(job, from, first, count, column) : gather8_rows(job, from, first, count, column);
-        break;
-    default:
-        points ? gather16_points(job, from, first, count, column) : gather16_rows(job, from, first, count, column);
-        break;
     }
 }
 
@@ -148,7 +174,7 @@ static taper_status run_depthwise(const conv_job *job, bool points)
         const char *x = job->x + n * job->x_batch * item;
         char *y = job->y + n * job->y_batch * item;
         if (points) {
-            if (job->dtype == TAPER_F32) {
+            if (TAPER_SMALL || job->dtype == TAPER_F32) {
                 f32_depthwise_points(job, (const void *)x, (const void *)job->w, out_total, (void *)y);
             } else {
                 f64_depthwise_points(job, (const void *)x, (const void *)job->w, out_total, (void *)y);
@@ -159,7 +185,7 @@ static taper_status run_depthwise(const conv_job *job, bool points)
             const void *plane = x + c / job->out_channels * job->x_channel * item;
             const void *weight = job->w + c * item;
             void *to = y + c * job->y_channel * item;
-            if (job->dtype == TAPER_F32) {
+            if (TAPER_SMALL || job->dtype == TAPER_F32) {
                 f32_depthwise_plane(job, plane, weight, out_total, to);
             } else {
                 f64_depthwise_plane(job, plane, weight, out_total, to);
@@ -375,7 +401,7 @@ static taper_status pack_weight(taper_run *run, const taper_conv_args *args, tap
 static taper_status run_job(conv_job *job, const taper_conv_args *args, const taper_tensor *bias, taper_tensor **weight)
 {
     const bool depthwise = !args->params.transposed && job->in_channels == 1 && job->groups > 1 &&
-                           (job->dtype == TAPER_F32 || job->dtype == TAPER_F64);
+                           (job->dtype == TAPER_F32 || (!TAPER_SMALL && job->dtype == TAPER_F64));
     const bool last = job->x_channel == 1 && job->in_channels > 1;
     const weight_order order = depthwise ? ORDER_TAPS : last && !args->params.transposed ? ORDER_LAST : ORDER_FIRST;
     TAPER_TRY(pack_weight(job->run, args, job->dtype, order, job->taps, weight));

@@ -2,6 +2,7 @@
 // The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
 // tile by tile; small products and those of few rows are done in place.
 #include "ops/fast.h"
+#include "ops/op_config.h"
 
 enum {
     MR = 4,
@@ -87,7 +88,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
                               .c_column = gemm->c_row,
                               .add = gemm->add};
     }
-    if (turned.dtype == TAPER_C128 || turned.m < MR || turned.k < 4 ||
+    if (turned.dtype == TAPER_C128 || (TAPER_SMALL && turned.dtype != TAPER_F32) || turned.m < MR || turned.k < 4 ||
         (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {
         gemm_simple(&turned);
         return TAPER_OK;

@@ -84,16 +84,6 @@ taper_status taper_op_tensor_data(taper_call *call)
     return TAPER_OK;
 }
 
-// prim::abs(Tensor)
-taper_status taper_op_tensor_abs(taper_call *call)
-{
-    const taper_op *abs = taper_registry_find(call->run->registry, "aten::abs", "");
-    if (abs == NULL) {
-        return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED, "needs aten::abs, which this build leaves out");
-    }
-    return taper_call_op(call->run, abs, call->args, call->arg_count, call->rets, call->ret_count);
-}
-
 // ---- devices
 
 // "cuda:1"

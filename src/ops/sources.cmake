@@ -140,6 +140,7 @@ list(APPEND TAPER_SOURCES
     src/ops/matmul_gemm.c
     src/ops/matmul_tensor.c
     src/ops/nnapi_blob.c
+    src/ops/nnapi_class.c
     src/ops/nnapi_cpu.c
     src/ops/nnapi_cpu_ops.c
     src/ops/prepacked.c

@@ -5,6 +5,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/interpreter_node.c
     src/runtime/liveness.c
     src/runtime/model.c
+    src/runtime/model_config.c
     src/runtime/model_info.c
     src/runtime/planner.c
     src/runtime/program.c

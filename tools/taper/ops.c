@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper ops: the operators that a model calls, as names or as the header of a selective build.
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <taper/taper_inspect.h>
 
 #include "common/errors.h"
 #include "taper/commands.h"
@@ -13,36 +14,32 @@ static const char usage[] =
     "Prints the names of the operators that a model calls, one a line, as torch.jit.export_opnames does.\n\n"
     "  --config    print a header for a build with these operators only: cmake -DTAPER_OP_CONFIG=FILE\n";
 
-// The row's id in the operator list: "aten::add.Tensor" is aten_add_Tensor.
-static void put_id(const char *name)
+static void put_text(void *user, const char *text, size_t length)
 {
-    while (*name != '\0') {
-        const size_t separator = strncmp(name, "::", 2) == 0 ? 2 : 1;
-        fputc(separator == 1 && isalnum((unsigned char)*name) ? *name : '_', stdout);
-        name += separator;
-    }
+    fwrite(text, 1, length, user);
 }
 
-static void put_config(const opened_model *opened)
+static bool put_config(const opened_model *opened)
 {
     const char *slash = strrchr(opened->path, '/'), *name = slash != NULL ? slash + 1 : opened->path;
-    fputs("// Operators of ", stdout);
+    fputs("// What ", stdout);
     text_put(stdout, name, strlen(name), false);
-    fputs(", made by `taper ops --config`.\n", stdout);
-    for (size_t i = 0; i < taper_model_operator_count(opened->model); i++) {
-        fputs("#define TAPER_USE_", stdout);
-        put_id(taper_model_operator_name(opened->model, i));
-        fputs(" 1\n", stdout);
+    fputs(" needs, made by `taper ops --config`.\n", stdout);
+    if (taper_inspect_config(opened->model, put_text, stdout, opened->error) != TAPER_OK) {
+        error_report_library(opened->path, opened->error);
+        return false;
     }
+    return true;
 }
 
-static void put_names(const opened_model *opened)
+static bool put_names(const opened_model *opened)
 {
     for (size_t i = 0; i < taper_model_operator_count(opened->model); i++) {
         const char *name = taper_model_operator_name(opened->model, i);
         text_put(stdout, name, strlen(name), false);
         fputc('\n', stdout);
     }
+    return true;
 }
 
 int command_ops(int argc, char **argv)
@@ -57,9 +54,8 @@ int command_ops(int argc, char **argv)
         opened_model opened;
         status = EXIT_WORK_FAILED;
         if (model_open(&opened, positional.items[0], &as_saved)) {
-            (config ? put_config : put_names)(&opened);
+            status = (config ? put_config : put_names)(&opened) ? 0 : EXIT_WORK_FAILED;
             model_close(&opened);
-            status = 0;
         }
     }
     args_release(&table);

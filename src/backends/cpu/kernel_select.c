@@ -24,6 +24,7 @@ static const taper_dwconv_entry dwconv_entries[] = {
 #include "backends/cpu/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
+    {.name = NULL}, // a selective build may have none
 };
 
 static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
@@ -57,7 +58,7 @@ const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu)
 
 const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index)
 {
-    return index < COUNT(dwconv_entries) ? &dwconv_entries[index] : NULL;
+    return index + 1 < COUNT(dwconv_entries) ? &dwconv_entries[index] : NULL;
 }
 
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index)
@@ -77,7 +78,7 @@ const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, s
 {
     // An entry of a lesser instruction set is slower than the taps of the best one, and packed differently.
     const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
-    for (size_t i = 0; i < COUNT(dwconv_entries); i++) {
+    for (size_t i = 0; dwconv_entries[i].name != NULL; i++) {
         const taper_dwconv_entry *e = &dwconv_entries[i];
         if (allows(cpu, e->cpu) && e->kernel == kernel && e->stride == stride && e->block == block)
             return e;

@@ -1,5 +1,5 @@
 # The CPU kernels and the flags of their instruction sets: a file's suffix says what it may use. Every file guards its
-# architecture, so that the list is the same everywhere.
+# architecture and its level, so that the list is the same everywhere.
 set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernel_select.c
     src/backends/cpu/kernels/scalar/gemm_f32_pack.c
@@ -18,6 +18,26 @@ set(TAPER_KERNEL_SOURCES
 )
 list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
 
+# Which of them are built: `scalar` always is, as the last resort, but only for size when it is not named here.
+set(TAPER_KNOWN_LEVELS scalar avx2 avx512 neon)
+set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_KNOWN_LEVELS}; empty: all of the architecture")
+set(TAPER_LEVELS_LEFT_OUT)
+if(TAPER_CPU_LEVELS)
+    foreach(level IN LISTS TAPER_CPU_LEVELS)
+        if(NOT level IN_LIST TAPER_KNOWN_LEVELS)
+            message(FATAL_ERROR "TAPER_CPU_LEVELS: there is no level \"${level}\"; there are: ${TAPER_KNOWN_LEVELS}")
+        endif()
+    endforeach()
+    set(TAPER_LEVELS_LEFT_OUT ${TAPER_KNOWN_LEVELS})
+    list(REMOVE_ITEM TAPER_LEVELS_LEFT_OUT ${TAPER_CPU_LEVELS})
+endif()
+# For whatever includes the lists: the library, and the kernels' tests and benchmarks.
+set(TAPER_LEVEL_DEFINITIONS)
+foreach(level IN LISTS TAPER_LEVELS_LEFT_OUT)
+    string(TOUPPER ${level} level)
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_WITHOUT_${level}=1)
+endforeach()
+
 foreach(source IN LISTS TAPER_KERNEL_SOURCES)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
         if(source MATCHES "_avx2\\.c$")
@@ -28,7 +48,9 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
         endif()
     endif()
     # Kernels are built for speed in every build type: a debug build would take minutes to run its tests.
-    if(source MATCHES "/kernels/")
+    if(source MATCHES "/kernels/scalar/" AND "scalar" IN_LIST TAPER_LEVELS_LEFT_OUT)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_SMALL_KERNEL=1")
+    elseif(source MATCHES "/kernels/")
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
     endif()
 endforeach()

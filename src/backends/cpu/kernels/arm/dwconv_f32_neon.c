@@ -2,19 +2,19 @@
 // Depthwise convolution with NEON.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_ARM64
+#if TAPER_LEVEL_NEON
 
 #include "backends/cpu/kernels/simd_neon.h"
 
 #include "backends/cpu/kernels/dwconv_f32_tmpl.h"
 
-DWCONV(k3s1, 3, 1)
-DWCONV(k3s2, 3, 2)
-DWCONV(k5s1, 5, 1)
-DWCONV(k5s2, 5, 2)
-DWCONV(k7s1, 7, 1)
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s1, 3, 1))
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s2, 3, 2))
+TAPER_OP_IF(dwconv_k5, DWCONV(k5s1, 5, 1))
+TAPER_OP_IF(dwconv_k5, DWCONV(k5s2, 5, 2))
+TAPER_OP_IF(dwconv_k7, DWCONV(k7s1, 7, 1))
 DWCONV_TAPS
 
 #else
-typedef int taper_dwconv_f32_neon_is_for_arm64;
+typedef int taper_dwconv_f32_neon_is_left_out;
 #endif

@@ -3,7 +3,7 @@
 // of weights, 64 multiply-adds by lane.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_ARM64
+#if TAPER_LEVEL_NEON
 
 #include <arm_neon.h>
 
@@ -194,5 +194,5 @@ void taper_gemm_f32_8x8_neon(size_t mr, size_t nc, size_t kc, const float *a, si
 }
 
 #else
-typedef int taper_gemm_f32_neon_is_for_arm64;
+typedef int taper_gemm_f32_neon_is_left_out;
 #endif

@@ -2,7 +2,7 @@
 // The kernels of vector_f32.h with NEON.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_ARM64
+#if TAPER_LEVEL_NEON
 
 #include "backends/cpu/kernels/simd_neon.h"
 
@@ -12,5 +12,5 @@
 VECTOR_ENTRY("neon", TAPER_CPU_NEON)
 
 #else
-typedef int taper_vector_f32_neon_is_for_arm64;
+typedef int taper_vector_f32_neon_is_left_out;
 #endif

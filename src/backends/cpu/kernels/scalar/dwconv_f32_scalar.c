@@ -4,8 +4,10 @@
 
 #include "backends/cpu/kernels/dwconv_f32_tmpl.h"
 
-DWCONV(k3s1, 3, 1)
-DWCONV(k3s2, 3, 2)
+#if TAPER_LEVEL_SCALAR
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s1, 3, 1))
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s2, 3, 2))
+#endif
 DWCONV_TAPS
 
 size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, size_t in_width, size_t l1_bytes)

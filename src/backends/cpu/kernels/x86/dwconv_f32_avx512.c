@@ -2,19 +2,19 @@
 // Depthwise convolution with AVX-512.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_X86
+#if TAPER_LEVEL_AVX512
 
 #include "backends/cpu/kernels/simd_avx512.h"
 
 #include "backends/cpu/kernels/dwconv_f32_tmpl.h"
 
-DWCONV(k3s1, 3, 1)
-DWCONV(k3s2, 3, 2)
-DWCONV(k5s1, 5, 1)
-DWCONV(k5s2, 5, 2)
-DWCONV(k7s1, 7, 1)
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s1, 3, 1))
+TAPER_OP_IF(dwconv_k3, DWCONV(k3s2, 3, 2))
+TAPER_OP_IF(dwconv_k5, DWCONV(k5s1, 5, 1))
+TAPER_OP_IF(dwconv_k5, DWCONV(k5s2, 5, 2))
+TAPER_OP_IF(dwconv_k7, DWCONV(k7s1, 7, 1))
 DWCONV_TAPS
 
 #else
-typedef int taper_dwconv_f32_avx512_is_for_x86;
+typedef int taper_dwconv_f32_avx512_is_left_out;
 #endif

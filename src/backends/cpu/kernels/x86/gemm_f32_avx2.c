@@ -3,7 +3,7 @@
 // and one broadcast per row.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_X86
+#if TAPER_LEVEL_AVX2
 
 #include <immintrin.h>
 #include <math.h>
@@ -180,5 +180,5 @@ void taper_gemm_f32_6x16_avx2(size_t mr, size_t nc, size_t kc, const float *a, s
 }
 
 #else
-typedef int taper_gemm_f32_avx2_is_for_x86;
+typedef int taper_gemm_f32_avx2_is_left_out;
 #endif

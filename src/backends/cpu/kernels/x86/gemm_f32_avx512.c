@@ -3,7 +3,7 @@
 // one broadcast per row. 14 x 32 leaves four registers; more columns and fewer rows need more loads of weights.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_X86
+#if TAPER_LEVEL_AVX512
 
 #include <immintrin.h>
 #include <math.h>
@@ -174,5 +174,5 @@ void taper_gemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, const float *a
 }
 
 #else
-typedef int taper_gemm_f32_avx512_is_for_x86;
+typedef int taper_gemm_f32_avx512_is_left_out;
 #endif

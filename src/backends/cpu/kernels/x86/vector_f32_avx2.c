@@ -2,7 +2,7 @@
 // The kernels of vector_f32.h with AVX2.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_X86
+#if TAPER_LEVEL_AVX2
 
 #include "backends/cpu/kernels/simd_avx2.h"
 
@@ -12,5 +12,5 @@
 VECTOR_ENTRY("avx2", TAPER_CPU_AVX2)
 
 #else
-typedef int taper_vector_f32_avx2_is_for_x86;
+typedef int taper_vector_f32_avx2_is_left_out;
 #endif

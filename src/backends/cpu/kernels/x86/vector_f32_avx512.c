@@ -2,7 +2,7 @@
 // The kernels of vector_f32.h with AVX-512.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_ARCH_X86
+#if TAPER_LEVEL_AVX512
 
 #include "backends/cpu/kernels/simd_avx512.h"
 
@@ -12,5 +12,5 @@
 VECTOR_ENTRY("avx512", TAPER_CPU_AVX512)
 
 #else
-typedef int taper_vector_f32_avx512_is_for_x86;
+typedef int taper_vector_f32_avx512_is_left_out;
 #endif

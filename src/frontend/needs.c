@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "frontend/needs.h"
+
+#include <stdlib.h>
+
+#include "frontend/bytecode.h"
+#include "frontend/upgrade.h"
+
+static taper_status add(taper_needs *needs, const char *name, const char *overload, size_t calls, taper_error *error)
+{
+    TAPER_TRY(TAPER_GROW(needs->allocator, needs->items, needs->capacity, needs->count + 1, error));
+    needs->items[needs->count++] = (taper_need){name, overload, calls};
+    return TAPER_OK;
+}
+
+static taper_status add_operator(taper_needs *needs, const taper_lite_module *module, const taper_lite_operator *op,
+                                 size_t calls, taper_error *error)
+{
+    TAPER_TRY(add(needs, op->name, op->overload, calls, error));
+    const char *mode = taper_upgrade_overload(op->name, op->overload, module->operator_version);
+    if (mode != NULL) {
+        TAPER_TRY(add(needs, op->name, mode, calls, error));
+#define X(name, overload) TAPER_TRY(add(needs, name, overload, calls, error));
+        TAPER_UPGRADE_TESTS(X)
+#undef X
+    }
+    return TAPER_OK;
+}
+
+static taper_status add_instruction(taper_needs *needs, const taper_lite_module *module,
+                                    const taper_lite_function *function, const taper_lite_instruction *in,
+                                    taper_error *error)
+{
+    const taper_bytecode_row *row = taper_bytecode_row_of(in->op);
+    if (row != NULL) {
+        return add(needs, row->name, row->overload, 1, error);
+    }
+    if ((in->op == TAPER_LITE_OP || in->op == TAPER_LITE_OPN) && in->x >= 0 &&
+        (size_t)in->x < function->operator_count) {
+        return add_operator(needs, module, &function->operators[in->x], 1, error);
+    }
+    if (in->op == TAPER_LITE_CREATE_OBJECT && in->x >= 0 && (size_t)in->x < function->type_count) {
+        const taper_type *type = function->types[in->x];
+        if (type != NULL && type->kind == TAPER_TYPE_CLASS && type->name != NULL) {
+            return add(needs, type->name, NULL, 1, error);
+        }
+    }
+    return TAPER_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const taper_need *x = a, *y = b;
+    const int names = strcmp(x->name, y->name);
+    return names != 0                                   ? names
+           : x->overload == NULL || y->overload == NULL ? (x->overload != NULL) - (y->overload != NULL)
+                                                        : strcmp(x->overload, y->overload);
+}
+
+static void merge(taper_needs *needs)
+{
+    size_t kept = 0;
+    if (needs->count != 0) {
+        qsort(needs->items, needs->count, sizeof *needs->items, by_name);
+    }
+    for (size_t i = 0; i < needs->count; i++) {
+        if (kept != 0 && by_name(&needs->items[kept - 1], &needs->items[i]) == 0) {
+            needs->items[kept - 1].calls += needs->items[i].calls;
+        } else {
+            needs->items[kept++] = needs->items[i];
+        }
+    }
+    needs->count = kept;
+}
+
+taper_status taper_needs_collect(const taper_lite_module *module, taper_needs *needs, taper_error *error)
+{
+    *needs = (taper_needs){.allocator = module->allocator};
+    for (size_t f = 0; f < module->function_count; f++) {
+        const taper_lite_function *function = &module->functions[f];
+        for (size_t i = 0; i < function->operator_count; i++) {
+            TAPER_TRY(add_operator(needs, module, &function->operators[i], 0, error));
+        }
+        for (size_t pc = 0; pc < function->instruction_count; pc++) {
+            TAPER_TRY(add_instruction(needs, module, function, &function->instructions[pc], error));
+        }
+    }
+    merge(needs);
+    return TAPER_OK;
+}
+
+void taper_needs_free(taper_needs *needs)
+{
+    taper_free(needs->allocator, needs->items, needs->capacity * sizeof *needs->items);
+    *needs = (taper_needs){0};
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a file needs of a build: the operators that it calls or names, those that its instructions and the upgraders of
+// its version stand for, and the classes that it makes objects of. All functions of a file count: a method that is
+// called through an interface is one of them.
+#ifndef TAPER_FRONTEND_NEEDS_H
+#define TAPER_FRONTEND_NEEDS_H
+
+#include "format/lite_module.h"
+
+typedef struct taper_need {
+    const char *name;
+    const char *overload; // "": none; NULL: name is a class
+    size_t calls;         // 0: only named
+} taper_need;
+
+typedef struct taper_needs {
+    const taper_allocator *allocator;
+    taper_need *items; // each once, sorted
+    size_t count, capacity;
+} taper_needs;
+
+// *needs is filled as far as it came also when it fails; always taper_needs_free it. The texts are the module's.
+TAPER_MUST_USE taper_status taper_needs_collect(const taper_lite_module *module, taper_needs *needs,
+                                                taper_error *error);
+void taper_needs_free(taper_needs *needs);
+
+#endif

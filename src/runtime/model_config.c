@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The header of a selective build, from what the model's file needs, and the kernels for depthwise convolutions of the
+// sizes that it has (others are slower in such a build, but work).
+#include <ctype.h>
+
+#include <taper/taper_inspect.h>
+
+#include "frontend/needs.h"
+#include "runtime/model.h"
+
+// The row's id in its list: "aten::add.Tensor" is aten_add_Tensor.
+static void add_id(taper_text *text, const char *name)
+{
+    while (*name != '\0') {
+        const size_t separator = strncmp(name, "::", 2) == 0 ? 2 : 1;
+        taper_text_format(text, "%c", separator == 1 && isalnum((unsigned char)*name) ? *name : '_');
+        name += separator;
+    }
+}
+
+// Kernel sizes of weights that look as those of depthwise convolutions do: [C, 1, k, k]. A bit for each.
+typedef struct weight_walk {
+    size_t left; // values to look at
+    unsigned sizes;
+} weight_walk;
+
+enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20 };
+
+static void look(weight_walk *walk, taper_val value, int depth);
+
+static void look_at_all(weight_walk *walk, const taper_val *values, size_t count, int depth)
+{
+    for (size_t i = 0; i < count; i++) {
+        look(walk, values[i], depth + 1);
+    }
+}
+
+static void look(weight_walk *walk, taper_val value, int depth)
+{
+    if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
+        walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // who knows
+        return;
+    }
+    walk->left--;
+    switch (value.tag) {
+    case TAPER_TENSOR: {
+        const taper_tensor *t = value.as.tensor;
+        if (t->rank == 4 && t->sizes[1] == 1 && t->sizes[2] == t->sizes[3] && t->sizes[2] < KERNEL_SIZE_LIMIT) {
+            walk->sizes |= 1u << t->sizes[2];
+        }
+        break;
+    }
+    case TAPER_LIST:
+        look_at_all(walk, value.as.list->items, value.as.list->count, depth);
+        break;
+    case TAPER_TUPLE:
+        look_at_all(walk, value.as.tuple->items, value.as.tuple->count, depth);
+        break;
+    case TAPER_OBJECT:
+        look_at_all(walk, value.as.object->slots, value.as.object->count, depth);
+        break;
+    default:
+        break;
+    }
+}
+
+static void add_kernels(taper_text *text, const taper_lite_module *module)
+{
+    weight_walk walk = {.left = VALUES_LOOKED_AT};
+    look(&walk, module->root, 0);
+    for (size_t i = 0; i < module->function_count; i++) {
+        look_at_all(&walk, module->functions[i].constants, module->functions[i].constant_count, 0);
+    }
+    for (unsigned size = 3; size < KERNEL_SIZE_LIMIT; size += 2) {
+        if ((walk.sizes >> size & 1) != 0) {
+            taper_text_format(text, "#define TAPER_USE_dwconv_k%u 1\n", size);
+        }
+    }
+}
+
+taper_status taper_inspect_config(const taper_model *model, taper_write_function write, void *user, taper_error *error)
+{
+    static const char native[] = "__torch__.torch.classes.";
+    taper_text text = taper_text_make(&model->context->allocator);
+    taper_needs needs;
+    taper_status status = taper_needs_collect(&model->module, &needs, error);
+    for (size_t i = 0; i < needs.count; i++) {
+        const taper_need *need = &needs.items[i];
+        const bool is_class = need->overload == NULL;
+        if (is_class && strncmp(need->name, native, sizeof native - 1) != 0) {
+            continue; // the file's own
+        }
+        taper_text_format(&text, "#define TAPER_USE_%s", is_class ? "class_" : "");
+        add_id(&text, is_class ? need->name + sizeof native - 1 : need->name);
+        if (!is_class && need->overload[0] != '\0') {
+            taper_text_format(&text, "_");
+            add_id(&text, need->overload);
+        }
+        taper_text_format(&text, " 1\n");
+    }
+    add_kernels(&text, &model->module);
+    if (status == TAPER_OK && text.failed) {
+        status = taper_fail_memory(error);
+    }
+    if (status == TAPER_OK && text.length != 0) {
+        write(user, taper_text_get(&text), text.length);
+    }
+    taper_needs_free(&needs);
+    taper_text_free(&text);
+    return status;
+}

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper ops --config: everything that a file needs is in the header of its selective build, also what no OP instruction calls."""
+import os
+import re
+
+from toolcase import DEMO, ROOT, ToolCase, main
+
+SAMPLES = os.path.join(ROOT, "tests", "data", "samples")
+
+
+class Config(ToolCase):
+    def config(self, model):
+        text = self.call("ops", model, "--config").stdout
+        lines = text.split("\n")
+        self.assertEqual((lines[0][:3], lines[-1]), ("// ", ""))
+        rows = [re.fullmatch(r"#define TAPER_USE_(\w+) 1", line).group(1) for line in lines[1:-1]]
+        self.assertEqual(len(rows), len(set(rows)))
+        names = self.call("ops", model).stdout.split("\n")[:-1]
+        for name in names:
+            self.assertIn(re.sub(r"\W", "_", name.replace("::", "_")), rows)
+        return set(rows)
+
+    def sample(self, name):
+        return self.config(os.path.join(SAMPLES, name + ".ptl"))
+
+    def test_operators_alone(self):
+        rows = self.config(os.path.join(DEMO, "classifier.ptl"))
+        self.assertIn("prepacked_conv2d_clamp_run", rows)
+        self.assertFalse([row for row in rows if "class_" in row or "div" in row], rows)
+
+    def test_upgraders(self):
+        rows = self.sample("s20_div_v3")
+        wanted = {"aten_div_Tensor", "aten_div_Tensor_mode", "aten_is_floating_point", "aten___or___bool"}
+        self.assertEqual(wanted - rows, set())
+        # A newer file with the same operator needs none.
+        rows = self.sample("s19_versions")
+        self.assertIn("aten_div_Tensor", rows)
+        self.assertNotIn("aten_div_Tensor_mode", rows)
+
+    def test_instructions(self):
+        self.assertIn("prim_RaiseException", self.sample("s06_raise"))
+
+    def test_interface_methods(self):
+        # Functions of all submodules, whether or not forward names them, in both containers.
+        rows = self.sample("s03_control_flow")
+        self.assertEqual(rows, self.sample("s03_control_flow.fb"))
+
+    def test_classes(self):
+        self.assertIn("class__nnapi_Compilation", self.sample("s15_nnapi_float"))
+        self.assertFalse([row for row in self.sample("s11_xnnpack") if row.startswith("class_")])
+
+    def test_depthwise_kernels(self):
+        self.assertIn("dwconv_k3", self.config(os.path.join(DEMO, "classifier.ptl")))
+        self.assertFalse([row for row in self.sample("s06_raise") if row.startswith("dwconv_")])
+
+
+if __name__ == "__main__":
+    main()
