@@ -25,5 +25,6 @@
 #include "ops/list_recurrent.inc"
 #include "ops/list_prepacked.inc"
 #include "ops/list_vision.inc"
+#include "ops/list_caffe2.inc"
 #include "ops/list_quantized.inc"
 #include "ops/list_fft.inc"

@@ -53,6 +53,12 @@ list(APPEND TAPER_SOURCES
     src/ops/loss.c
     src/ops/loss_class.c
     src/ops/loss_rows.c
+    src/ops/caffe2_boxes.c
+    src/ops/caffe2_keypoint.c
+    src/ops/caffe2_levels.c
+    src/ops/caffe2_limit.c
+    src/ops/caffe2_proposals.c
+    src/ops/caffe2_transform.c
     src/ops/vision_deform.c
     src/ops/vision_nms.c
     src/ops/vision_roi.c

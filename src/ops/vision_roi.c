@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision's region-of-interest pools. A region is a row of rois: sample, x1, y1, x2, y2. The position-sensitive
-// ones (ps_) read another channel for every bin.
+// torchvision's region-of-interest pools, and Caffe2's RoIAlign. A region is a row of rois: sample, x1, y1, x2, y2. The
+// position-sensitive ones (ps_) read another channel for every bin.
 #include <math.h>
 
 #include "ops/kernels.h"
@@ -12,10 +12,13 @@ typedef struct roi_work {
     taper_volume x;
     const void *in, *regions;
     int64_t region_strides[2];
+    int64_t region_columns;              // 4: without the sample, which is the first
     int64_t count, channels, high, wide; // of the output
+    int64_t out_strides[4];              // of region, channel, row, column
     double scale;
     taper_dtype dtype;
     bool single;
+    bool positive; // regions of negative size are refused
     void *out;
     int32_t *map; // argmax or channel_mapping, NULL without
 } roi_work;
@@ -30,19 +33,22 @@ static inline double step(const roi_work *work, double value)
     return work->single ? (double)(float)value : value;
 }
 
-static taper_status roi_begin(taper_call *call, bool sensitive, roi_work *work)
+// The arguments are the input, rois, what is ahead of `at`, the scale, the pooled height and width. last: the channels
+// are the last size.
+static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool last, bool short_regions,
+                              roi_work *work)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *rois, *y, *map;
     memset(work, 0, sizeof *work);
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &rois));
-    TAPER_TRY(taper_arg_double(call, 2, &work->scale));
-    TAPER_TRY(taper_arg_int(call, 3, &work->high));
-    TAPER_TRY(taper_arg_int(call, 4, &work->wide));
+    TAPER_TRY(taper_arg_double(call, at, &work->scale));
+    TAPER_TRY(taper_arg_int(call, at + 1, &work->high));
+    TAPER_TRY(taper_arg_int(call, at + 2, &work->wide));
     TAPER_TRY(taper_volume_check(call, x, 2, false));
-    if (rois->rank != 2 || rois->sizes[1] != 5) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rois must have the sizes K, 5");
+    if (rois->rank != 2 || (rois->sizes[1] != 5 && !(short_regions && rois->sizes[1] == 4))) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rois must have the sizes K, %s", short_regions ? "4 or K, 5" : "5");
     }
     if (!taper_dtype_is_float((taper_dtype)x->dtype) || rois->dtype != x->dtype) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input and rois must be floating-point tensors of the same dtype");
@@ -52,7 +58,16 @@ static taper_status roi_begin(taper_call *call, bool sensitive, roi_work *work)
                    (long long)work->high, (long long)work->wide);
     }
     work->x = taper_volume_of(x, 2);
+    if (last) {
+        work->x.c = x->sizes[3];
+        work->x.stride_c = x->strides[3];
+        for (int i = 1; i < 3; i++) {
+            work->x.size[i] = x->sizes[i];
+            work->x.stride[i] = x->strides[i];
+        }
+    }
     work->count = rois->sizes[0];
+    work->region_columns = rois->sizes[1];
     work->channels = work->x.c;
     if (sensitive) {
         if (work->x.c % (work->high * work->wide) != 0) {
@@ -63,8 +78,13 @@ static taper_status roi_begin(taper_call *call, bool sensitive, roi_work *work)
     }
     work->dtype = (taper_dtype)x->dtype;
     work->single = work->dtype != TAPER_F64;
-    const int64_t sizes[4] = {work->count, work->channels, work->high, work->wide};
+    const int64_t sizes[4] = {work->count, last ? work->high : work->channels, last ? work->wide : work->high,
+                              last ? work->channels : work->wide};
     TAPER_TRY(taper_ret_new(call, 0, work->dtype, 4, sizes, NULL, &y));
+    static const int places[2][4] = {{0, 1, 2, 3}, {0, 3, 1, 2}};
+    for (int i = 0; i < 4; i++) {
+        work->out_strides[i] = y->strides[places[last][i]];
+    }
     if (call->ret_count > 1) {
         TAPER_TRY(taper_ret_new(call, 1, TAPER_I32, 4, sizes, NULL, &map));
         work->map = taper_tensor_mutable(map);
@@ -79,9 +99,9 @@ static taper_status roi_begin(taper_call *call, bool sensitive, roi_work *work)
 
 static taper_status roi_read(const taper_call *call, const roi_work *work, int64_t k, roi_region *region)
 {
-    double numbers[5];
-    for (int64_t i = 0; i < 5; i++) {
-        numbers[i] =
+    double numbers[5] = {0};
+    for (int64_t i = 0, first = 5 - work->region_columns; first + i < 5; i++) {
+        numbers[first + i] =
             taper_number_load(work->dtype, work->regions, k * work->region_strides[0] + i * work->region_strides[1]);
     }
     if (!(numbers[0] > -1.0 && numbers[0] < (double)work->x.n)) {
@@ -99,7 +119,8 @@ static taper_status roi_read(const taper_call *call, const roi_work *work, int64
 
 static void store(const roi_work *work, int64_t k, int64_t c, int64_t h, int64_t w, double value, int64_t mapped)
 {
-    const int64_t at = ((k * work->channels + c) * work->high + h) * work->wide + w;
+    const int64_t *strides = work->out_strides;
+    const int64_t at = k * strides[0] + c * strides[1] + h * strides[2] + w * strides[3];
     taper_number_store(work->dtype, work->out, at, value);
     if (work->map != NULL) {
         work->map[at] = (int32_t)mapped;
@@ -182,10 +203,8 @@ static void sample_bin(const roi_work *work, const roi_region *region, const int
     }
 }
 
-static taper_status align(taper_call *call, bool sensitive, bool aligned, int64_t ratio)
+static taper_status align(taper_call *call, roi_work work, bool sensitive, bool aligned, int64_t ratio)
 {
-    roi_work work;
-    TAPER_TRY(roi_begin(call, sensitive, &work));
     const int64_t channels = sensitive ? 1 : work.x.c;
     size_t bytes;
     if (!taper_mul_size((size_t)channels, sizeof(double), &bytes)) {
@@ -210,6 +229,11 @@ static taper_status align(taper_call *call, bool sensitive, bool aligned, int64_
             region.y2 = step(&work, region.y2 - 0.5);
         }
         double size[2] = {step(&work, region.y2 - region.y1), step(&work, region.x2 - region.x1)};
+        if (work.positive && aligned && !(size[0] >= 0.0 && size[1] >= 0.0)) {
+            status = taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "rois: region %lld has a negative size",
+                                (long long)k);
+            break;
+        }
         if (!aligned) { // regions are at least one element large
             size[0] = size[0] > 1.0 ? size[0] : 1.0;
             size[1] = size[1] > 1.0 ? size[1] : 1.0;
@@ -246,14 +270,36 @@ taper_status taper_op_roi_align(taper_call *call)
     bool aligned;
     TAPER_TRY(taper_arg_int(call, 5, &ratio));
     TAPER_TRY(taper_arg_bool(call, 6, &aligned));
-    return align(call, false, aligned, ratio);
+    roi_work work;
+    TAPER_TRY(roi_begin(call, 2, false, false, false, &work));
+    return align(call, work, false, aligned, ratio);
+}
+
+taper_status taper_op_caffe2_roi_align(taper_call *call)
+{
+    const taper_string *order;
+    int64_t ratio;
+    bool aligned;
+    TAPER_TRY(taper_arg_string(call, 2, &order));
+    TAPER_TRY(taper_arg_int(call, 6, &ratio));
+    TAPER_TRY(taper_arg_bool(call, 7, &aligned));
+    const bool last = strcmp(order->data, "NHWC") == 0;
+    if (!last && strcmp(order->data, "NCHW") != 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "order must be NCHW or NHWC");
+    }
+    roi_work work;
+    TAPER_TRY(roi_begin(call, 3, false, last, true, &work));
+    work.positive = true;
+    return align(call, work, false, aligned, ratio);
 }
 
 taper_status taper_op_ps_roi_align(taper_call *call)
 {
     int64_t ratio;
     TAPER_TRY(taper_arg_int(call, 5, &ratio));
-    return align(call, true, true, ratio);
+    roi_work work;
+    TAPER_TRY(roi_begin(call, 2, true, false, false, &work));
+    return align(call, work, true, true, ratio);
 }
 
 // ---- the greatest, or the mean, of the elements of a bin
@@ -266,7 +312,7 @@ static int64_t bounded(double value, int64_t most)
 static taper_status pool(taper_call *call, bool sensitive)
 {
     roi_work work;
-    TAPER_TRY(roi_begin(call, sensitive, &work));
+    TAPER_TRY(roi_begin(call, 2, sensitive, false, false, &work));
     const int64_t high = work.x.size[1], wide = work.x.size[2];
     // The last position where a bin can begin or end.
     const int64_t most_y = sensitive ? high - 1 : high, most_x = sensitive ? wide - 1 : wide;
