@@ -3,7 +3,8 @@
 """docs/supported-ops.md, made from the operator list.
 
   supported_ops.py --check               every row of the list stands in the document and nothing else does
-  supported_ops.py --write TAPER CASES   writes it; TAPER: the program; CASES: a folder of run_opinfo.py --cases. Needs python3-torch:
+  supported_ops.py --rows                brings its rows up to date; what is known of dtypes and tests stays
+  supported_ops.py --write TAPER CASES   writes it anew; TAPER: the program; CASES: a folder of run_opinfo.py --cases. Needs python3-torch:
                                          each case of tests/ops is scripted to see which operators it holds."""
 import collections
 import importlib.util
@@ -19,7 +20,7 @@ ROOMS = {"container": "lists and dicts", "conv": "convolution", "create": "creat
          "elementwise": "elementwise", "fft": "Fourier transforms", "index": "indexing, sorting, searching", "linalg": "linear algebra",
          "linear": "products of matrices", "norm": "normalization, softmax, losses", "pool": "pooling and padding",
          "prepacked": "prepacked", "prim": "primitives", "quantized": "quantized", "recurrent": "recurrent layers",
-         "reduce": "reductions", "resize": "resizing", "scalar": "numbers", "string": "strings", "view": "views and copies",
+         "caffe2": "Detectron2's mobile detectors", "class": "classes", "reduce": "reductions", "resize": "resizing", "scalar": "numbers", "string": "strings", "view": "views and copies",
          "vision": "torchvision"}
 
 
@@ -79,15 +80,30 @@ def dtypes_of_opinfo(taper, folder):
     return dtypes
 
 
-def write(taper, folder):
-    lists, fast = rows()
+def known():
+    """{operator: (dtypes, tests)} as the document has them."""
+    if not DOCUMENT.exists():
+        return {}
+    found = re.findall(r"^\| (\w+::\w+) \| [^|]* \| [^|]* \| ([^|]*) \| ([^|]*) \|", DOCUMENT.read_text(), flags=re.M)
+    return {operator: (kinds.strip(), by.strip()) for operator, kinds, by in found}
+
+
+def measured(taper, folder):
+    """The same, from PyTorch."""
     tested, dtypes = cases_of_tests(taper), dtypes_of_opinfo(taper, folder)
     order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128")
     short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint8": "u8",
              "complex64": "c64", "complex128": "c128", "int16": "i16", "int8": "i8"}
+    return {operator: (" ".join(short.get(d, d) for d in order if d in dtypes.get(operator, ())),
+                       ", ".join((["OpInfo"] if dtypes.get(operator) else []) + sorted(tested.get(operator, ()))))
+            for operator in set(tested) | set(dtypes)}
+
+
+def write(columns):
+    lists, fast = rows()
     count = sum(len(o) for found in lists.values() for o in found.values())
     out = ["# Supported operators", "",
-           f"Made by `scripts/supported_ops.py --write` from the operator list: {sum(map(len, lists.values()))} operators, {count} overloads.", "",
+           f"Made by `scripts/supported_ops.py` from the operator list: {sum(map(len, lists.values()))} operators, {count} overloads.", "",
            "- *Backends*: every operator runs on the CPU by its portable reference; **cpu** marks those with vectorized, threaded versions.",
            "- *Dtypes*: those in which samples of PyTorch's operator database (OpInfo: f32, i64, bool, f16, bf16, c64) that hold the operator",
            "  agree with PyTorch 1.13. Operators without an entry there are tested by the cases of `tests/ops`, in the dtypes named in them.",
@@ -99,12 +115,11 @@ def write(taper, folder):
                 "| Operator | Overloads | Backends | Dtypes | Tested by |", "|---|---|---|---|---|"]
         for operator, overloads in found.items():
             backends = "reference, **cpu**" if any(row_id(operator, o) in fast for o in overloads) else "reference"
-            kinds = " ".join(short.get(d, d) for d in order if d in dtypes.get(operator, ()))
-            by = (["OpInfo"] if dtypes.get(operator) else []) + sorted(tested.get(operator, ()))
-            out.append(f"| {operator} | {', '.join(overloads)} | {backends} | {kinds} | {', '.join(by)} |")
+            kinds, by = columns.get(operator, ("", ""))
+            out.append(f"| {operator} | {', '.join(overloads)} | {backends} | {kinds} | {by} |")
         out.append("")
     DOCUMENT.write_text("\n".join(out))
-    untested = [o for found in lists.values() for o in found if not tested.get(o) and not dtypes.get(o)]
+    untested = [o for found in lists.values() for o in found if not columns.get(o, ("", ""))[1]]
     print(f"{count} overloads; operators that no case holds by name: {len(untested)}")
     print("\n".join(untested))
 
@@ -115,14 +130,16 @@ def check():
     have = set(re.findall(r"^\| ([\w]+::\w+) \| ([^|]*) \|", DOCUMENT.read_text(), flags=re.M))
     for operator, overloads in sorted(want ^ have):
         print(f"{operator} ({overloads}): {'not in' if (operator, overloads) in want else 'only in'} docs/supported-ops.md;"
-              " run scripts/supported_ops.py --write")
+              " run scripts/supported_ops.py --rows")
     print(f"{len(want & have)} operators in both")
     return 1 if want != have else 0
 
 
 if __name__ == "__main__":
     if len(sys.argv) == 4 and sys.argv[1] == "--write":
-        write(sys.argv[2], sys.argv[3])
+        write(measured(sys.argv[2], sys.argv[3]))
+    elif sys.argv[1:] == ["--rows"]:
+        write(known())
     elif sys.argv[1:] == ["--check"]:
         sys.exit(check())
     else:
