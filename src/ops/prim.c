@@ -3,6 +3,8 @@
 // have one position here.
 #include "ops/prim.h"
 
+#include <stdio.h>
+
 #include "ops/kernels.h"
 #include "ops/scalar.h"
 #include "ops/string_ops.h"
@@ -53,6 +55,29 @@ taper_status taper_op_tuple_unpack(taper_call *call)
     for (size_t i = 0; i < tuple->count; i++) {
         taper_ret(call, i, taper_val_retain(tuple->items[i]));
     }
+    return TAPER_OK;
+}
+
+// self.layers[i] and self.heads[name] of a container of modules: their attributes are "0", "1", …, or the keys. As in
+// PyTorch a negative index is no attribute.
+taper_status taper_op_module_index(taper_call *call)
+{
+    taper_object *object;
+    TAPER_TRY(taper_arg_object(call, 0, &object));
+    char digits[24];
+    const char *name = digits;
+    if (taper_arg_is_none(call, 1) || call->args[1].tag != TAPER_STRING) {
+        int64_t index;
+        TAPER_TRY(taper_arg_int(call, 1, &index));
+        snprintf(digits, sizeof digits, "%lld", (long long)index);
+    } else {
+        name = call->args[1].as.string->data;
+    }
+    const int64_t slot = taper_object_slot(object, name);
+    if (slot < 0) {
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "ind: the container has no module %s", name);
+    }
+    taper_ret(call, 0, taper_val_retain(object->slots[slot]));
     return TAPER_OK;
 }
 

@@ -466,6 +466,152 @@ TYPES = calls_of((torch.tensor([[1, 2, 9], [250, 4, 5]], dtype=torch.uint8), tor
 DIVERGE = [("forward", (X, m)) for m in (0, 0, 0, 1, 2, 3, 4, 0, 2, 1, 0, 4, 4, 3, 3, 0, 0)]
 TRAIN = [("forward", (X, t)) for t in (False, True, False, False, True, True, False)]
 
+
+@torch.jit.interface
+class Step(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Mix(nn.Module):
+    def __init__(self, n):
+        super().__init__()
+        self.fc = nn.Linear(4, 4)
+        self.n, self.calls = n, 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        return self.fc(x) + self.n * self.calls
+
+
+class Double(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mul_(2)
+
+
+class Containers(nn.Module):
+    """Modules of a list and of a dict, picked when it runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Mix(1), Double(), Mix(3)])
+        self.heads = nn.ModuleDict({"plain": Mix(5), "twice": Double(), "0": Mix(-1)})
+
+    def forward(self, x: Tensor, order: List[int], head: str) -> Tuple[Tensor, List[Tensor]]:
+        x = x.clone()
+        steps: List[Tensor] = []
+        for i in order:
+            layer: Step = self.layers[i]
+            x = layer.forward(x)
+            steps.append(x)
+        last: Step = self.heads[head]
+        return last.forward(x), steps
+
+
+class Assignments(nn.Module):
+    """What stands left of "=": masks, tensors of indices among slices, ellipses, steps, views of views."""
+
+    def forward(self, x: Tensor, i: int) -> List[Tensor]:
+        a = x.clone()
+        a[a > 0.5] = 9.0
+        a[i, :, 1] = torch.arange(a.size(1), dtype=a.dtype)
+        b = x.clone()
+        b[:, torch.tensor([2, 0])] = -b[:, [0, 2]]
+        b[..., -1] *= 2
+        b[torch.tensor([True, False]), 1:, ::2] += 100
+        c = torch.zeros(3, 4, 5, dtype=torch.long)
+        c[torch.arange(3), :, torch.tensor([4, 0, 2])] = torch.tensor([1, 2, 3, 4])
+        c[1:, 2:][:, 0] = -7
+        c[c.sum((1, 2)) > 0, 0] = 5
+        c[None, 2, ..., None, 1:3].fill_(6)
+        d = x.new_zeros(x.shape)
+        d[:, :, 0] = x.amax(2)
+        d[-1][x[-1] < 0] = x[-1][x[-1] < 0]
+        d[0, [1, 0]] = d[0, [0, 1]]
+        d.select(2, 1).copy_(x.select(1, 0)[:, :1])
+        e = x.double()
+        e[x.argmax(0), torch.arange(x.size(1)).unsqueeze(1), torch.arange(x.size(2))] -= 1
+        e[:, 1:3, None][..., 0] = 0.25
+        f = torch.ones(4, 6)
+        f.diagonal().zero_()
+        f.view(2, 2, 6)[1].narrow(1, 2, 3).add_(torch.arange(3))
+        f[torch.tensor([3, 0, 1])] = torch.tensor([[2.0], [3.0], [4.0]])
+        f.unfold(1, 2, 3).mul_(0.5)
+        return [a, b, c, d, e, f]
+
+
+class Losses(nn.Module):
+    """Losses of one's own and quantiles."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 4)
+        self.register_buffer("weight", torch.tensor([1.0, 2.0, 0.5, 1.5]))
+        self.levels: List[float] = [0.1, 0.5, 0.9]
+
+    def focal(self, p: Tensor, y: Tensor, gamma: float = 2.0) -> Tensor:
+        ce = F.cross_entropy(p, y, self.weight, reduction="none", label_smoothing=0.1, ignore_index=-100)
+        return ((1 - torch.exp(-ce)) ** gamma * ce).mean()
+
+    def dice(self, p: Tensor, y: Tensor) -> Tensor:
+        hot = F.one_hot(y.clamp(min=0), 4).to(p.dtype)
+        q = p.softmax(1)
+        return 1 - ((2 * (q * hot).sum(0) + 1) / (q.sum(0) + hot.sum(0) + 1)).mean()
+
+    def pinball(self, p: Tensor, t: Tensor) -> Tensor:
+        total = torch.zeros(())
+        for k, level in enumerate(self.levels):
+            e = t - p[:, k]
+            total = total + torch.max((level - 1) * e, level * e).mean()
+        return total
+
+    def contrast(self, a: Tensor, b: Tensor) -> Tensor:
+        s = F.cosine_similarity(a.unsqueeze(1), b.unsqueeze(0), dim=2) / 0.1
+        y = torch.arange(a.size(0))
+        return (F.cross_entropy(s, y) + F.cross_entropy(s.t(), y)) / 2
+
+    def forward(self, x: Tensor, y: Tensor) -> Dict[str, Tensor]:
+        p = self.fc(x)
+        out: Dict[str, Tensor] = {"focal": self.focal(p, y), "dice": self.dice(p, y), "pinball": self.pinball(p, x[:, 0])}
+        out["contrast"] = self.contrast(p, x[:, :4])
+        out["huber"] = F.huber_loss(p, x[:, :4], delta=0.5) + F.smooth_l1_loss(p, x[:, 2:], beta=0.3)
+        out["triplet"] = F.triplet_margin_loss(p, x[:, :4], x[:, 2:], swap=True)
+        out["kl"] = F.kl_div(p.log_softmax(1), x[:, :4].softmax(1), reduction="batchmean")
+        out["quantiles"] = torch.quantile(p, torch.tensor(self.levels), dim=0)
+        out["nan"] = torch.nanquantile(p.masked_fill(p > 1, float("nan")), 0.75, dim=1, keepdim=True, interpolation="lower")
+        out["median"] = p.median(0)[0] + torch.kthvalue(p, 2, 1)[0].sum() + torch.std_mean(p, 0, unbiased=False)[0]
+        low, high = torch.aminmax(p, dim=0)
+        out["scaled"] = (p - low) / (high - low + 1e-6)
+        out["histogram"] = torch.histc(p, 5, -2.0, 2.0)
+        return out
+
+
+class Growing(nn.Module):
+    """Shapes that change with every turn of a loop."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.fc = nn.Conv1d(2, 2, 3, padding=1), nn.Linear(3, 3)
+
+    def forward(self, x: Tensor, turns: int) -> Tuple[List[Tensor], List[List[Tensor]], Dict[str, List[int]]]:
+        levels: List[Tensor] = []
+        nested: List[List[Tensor]] = []
+        shapes: Dict[str, List[int]] = {}
+        y = x
+        for i in range(turns):
+            y = F.relu(self.conv(y))
+            y = torch.cat([y, y[:, :, :i + 1].flip(2)], 2) if i % 2 == 0 else F.avg_pool1d(y, 2)
+            levels.append(y)
+            shapes["level" + str(i)] = y.shape
+            nested.append([t for t in y.unbind(1)] + [y.new_full((i, 2), float(i))])
+        rest = y.flatten()
+        while rest.numel() >= 3:
+            rest = rest[: rest.numel() // 3 * 3].view(-1, 3)
+            rest = self.fc(rest).sum(1) if rest.size(0) > 1 else rest.new_empty(0)
+            nested.append(list(torch.split(rest, 4)))
+        return levels, nested, shapes
+
+
 CASES = [
     Case("pipeline", Pipeline, PIPE, preserve=("preprocess", "encode", "decode", "set_scale", "reset", "status"), mobile=False, no_schema=False),
     Case("interfaces", Interfaces, [("forward", (torch.randn(2, 4), w)) for w in (False, True, True, False)], mobile=False),
@@ -481,4 +627,11 @@ CASES = [
     Case("in_place", InPlaceInput, calls_of((torch.randn(4, 4), [torch.ones(2)]), (torch.randn(2, 6), [torch.zeros(3), torch.ones(1)]))),
     Case("flow", Flow, FLOW, no_schema=False),
     Case("shared", Shared, calls_of((torch.randn(1, 3, 5, 5),), (torch.randn(2, 3, 4, 6),))),
+    Case("containers", Containers, [("forward", (torch.randn(2, 4), o, h)) for o, h in (([0, 1, 2], "plain"), ([], "twice"), ([2, 2, 1], "0"), ([0], "plain"))],
+         mobile=False, no_schema=False),
+    Case("containers_raise", Containers, [("forward", (torch.randn(2, 4), [0], "plain")), ("forward", (torch.randn(2, 4), [3], "plain"))], mobile=False),
+    Case("containers_raise_key", Containers, [("forward", (torch.randn(2, 4), [0], "plain")), ("forward", (torch.randn(2, 4), [], "none"))], mobile=False),
+    Case("assignments", Assignments, [("forward", (torch.randn(2, 3, 4), i)) for i in (0, 1, -1)]),
+    Case("losses", Losses, calls_of((torch.randn(5, 6), torch.tensor([0, 3, 1, 2, 2])), (torch.randn(9, 6), torch.tensor([1, 1, 0, 3, -100, 2, 2, 0, 1])))),
+    Case("growing", Growing, calls_of((torch.randn(1, 2, 5), 4), (torch.randn(2, 2, 3), 7))),
 ] + [Case(f"raise{n}", Raises, [("forward", (torch.randn(2, 3), 0)), ("forward", (torch.randn(2, 3), n))]) for n in range(1, 10)]
