@@ -4,9 +4,13 @@
 #include "ops/kernels.h"
 #include "ops/scalar.h"
 
+enum {
+    MOST_KEYS = 4096
+}; // of an item: no tuple that is meant to be sorted has more, one within one shared many times may
+
 typedef struct entry {
     taper_val item;
-    taper_val key; // a number or a borrowed string
+    const taper_val *keys; // numbers and borrowed strings; of a tuple those of its items
 } entry;
 
 static double real(taper_val number)
@@ -55,42 +59,99 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
     return TAPER_OK;
 }
 
-static void merge(const entry *from, entry *to, size_t low, size_t middle, size_t high, bool reverse)
+// The keys of an item, behind the count that keys holds already. keys NULL: counts only. A tuple has its size as a key,
+// too, so that an empty one that is shared many times counts.
+static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t most, taper_val *keys, size_t *count)
+{
+    const bool tuple = item.tag == TAPER_TUPLE && depth < TAPER_LIMIT_VALUE_DEPTH;
+    if (*count >= most) {
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          keys == NULL ? "a tuple has too many items"
+                                       : "tuples of other sizes have no order among them");
+    }
+    if (keys != NULL && tuple) {
+        keys[*count] = taper_val_int((int64_t)item.as.tuple->count);
+    } else if (keys != NULL) {
+        TAPER_TRY(key_of(run, item, &keys[*count]));
+    }
+    ++*count;
+    for (size_t i = 0; tuple && i < item.as.tuple->count; i++) {
+        TAPER_TRY(keys_of(run, item.as.tuple->items[i], depth + 1, most, keys, count));
+    }
+    return TAPER_OK;
+}
+
+// The first keys that differ decide. NaN differs from everything, and is below nothing.
+static bool comes_first(const taper_val *a, const taper_val *b, size_t keys)
+{
+    for (size_t i = 0; i < keys; i++) {
+        if (less(a[i], b[i])) {
+            return true;
+        }
+        if (less(b[i], a[i]) || (a[i].tag != TAPER_STRING && (real(a[i]) != real(a[i]) || real(b[i]) != real(b[i])))) {
+            return false;
+        }
+    }
+    return false;
+}
+
+static void merge(const entry *from, entry *to, size_t low, size_t middle, size_t high, size_t keys, bool reverse)
 {
     size_t a = low, b = middle;
     for (size_t i = low; i < high; i++) {
         bool second = a == middle;
         if (!second && b < high) {
-            second = reverse ? less(from[a].key, from[b].key) : less(from[b].key, from[a].key);
+            second =
+                reverse ? comes_first(from[a].keys, from[b].keys, keys) : comes_first(from[b].keys, from[a].keys, keys);
         }
         to[i] = second ? from[b++] : from[a++];
     }
 }
 
+// The keys of all items, which must be of the same kinds at the same places.
+static taper_status fill(taper_run *run, const taper_list *list, size_t width, entry *entries, taper_val *keys)
+{
+    for (size_t i = 0; i < list->count; i++, keys += width) {
+        size_t found = 0;
+        entries[i] = (entry){.item = list->items[i], .keys = keys};
+        TAPER_TRY(keys_of(run, list->items[i], 0, width, keys, &found));
+        if (found != width) {
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "tuples of other sizes have no order among them");
+        }
+        for (size_t k = 0; k < width; k++) {
+            const taper_val first = entries[0].keys[k];
+            if ((keys[k].tag == TAPER_STRING) != (first.tag == TAPER_STRING)) {
+                return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "str and %s items have no order among them",
+                                  taper_val_kind_name(keys[k].tag == TAPER_STRING ? first : keys[k]));
+            }
+        }
+    }
+    return TAPER_OK;
+}
+
 // Stable merge sort; the list's references only change places.
 static taper_status sort(taper_run *run, taper_list *list, bool reverse)
 {
-    const size_t count = list->count, bytes = 2 * count * sizeof(entry);
+    const size_t count = list->count;
+    size_t width = 0, key_bytes, bytes;
     if (count < 2) {
         return TAPER_OK;
+    }
+    TAPER_TRY(keys_of(run, list->items[0], 0, MOST_KEYS, NULL, &width));
+    if (!taper_mul_size(count, width * sizeof(taper_val), &key_bytes) ||
+        !taper_add_size(key_bytes, 2 * count * sizeof(entry), &bytes)) {
+        return taper_fail_memory(run->error);
     }
     entry *from = taper_heap_alloc(run->heap, bytes), *const block = from;
     if (from == NULL) {
         return taper_fail_memory(run->error);
     }
     entry *to = from + count;
-    taper_status status = TAPER_OK;
-    for (size_t i = 0; i < count && status == TAPER_OK; i++) {
-        from[i].item = list->items[i];
-        status = key_of(run, list->items[i], &from[i].key);
-        if (status == TAPER_OK && (from[i].key.tag == TAPER_STRING) != (from[0].key.tag == TAPER_STRING)) {
-            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "str and %s items have no order among them",
-                                taper_val_kind_name(from[from[i].key.tag == TAPER_STRING ? 0 : i].key));
-        }
-    }
-    for (size_t width = 1; width < count && status == TAPER_OK; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            merge(from, to, low, taper_min_size(low + width, count), taper_min_size(low + 2 * width, count), reverse);
+    taper_status status = fill(run, list, width, from, (taper_val *)(void *)(to + count));
+    for (size_t run_width = 1; run_width < count && status == TAPER_OK; run_width *= 2) {
+        for (size_t low = 0; low < count; low += 2 * run_width) {
+            merge(from, to, low, taper_min_size(low + run_width, count), taper_min_size(low + 2 * run_width, count),
+                  width, reverse);
         }
         entry *swap = from;
         from = to;
