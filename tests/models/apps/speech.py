@@ -301,6 +301,70 @@ RING = [("forward", (torch.randn(3),))] * 2 + [("shift", (1,)), ("forward", (tor
 SPOT = [("forward", (torch.randn(1, 1, 20, 8),)), ("forward", (torch.randn(1, 1, 24, 8),)), ("forward", (torch.randn(1, 1, 20, 8),)),
         ("forward", (torch.randn(1, 1, 20, 8),))]
 
+
+class CausalBlock(nn.Module):
+    def __init__(self, channels, dilation):
+        super().__init__()
+        self.pad = dilation
+        self.conv = nn.Conv1d(channels, channels * 2, 2, dilation=dilation)
+        self.mel = nn.Conv1d(3, channels * 2, 1)
+        self.skip, self.out = nn.Conv1d(channels, 6, 1), nn.Conv1d(channels, channels, 1)
+
+    def forward(self, x: Tensor, mel: Tensor) -> Tuple[Tensor, Tensor]:
+        a, b = (self.conv(F.pad(x, (self.pad, 0))) + self.mel(mel)).chunk(2, dim=1)
+        y = torch.tanh(a) * torch.sigmoid(b)
+        return (x + self.out(y)) * 0.5 ** 0.5, self.skip(y)
+
+
+class WaveNet(nn.Module):
+    """Dilated causal convolutions over what was said so far; samples follow one by one, then as mu-law codes."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Conv1d(1, 4, 1)
+        self.up = nn.ConvTranspose1d(3, 3, 8, 4, 2)
+        self.blocks = nn.ModuleList([CausalBlock(4, 2 ** i) for i in range(4)])
+        self.last = nn.Sequential(nn.ReLU(), nn.Conv1d(6, 6, 1), nn.ReLU(), nn.Conv1d(6, 16, 1))
+
+    def logits(self, x: Tensor, mel: Tensor) -> Tensor:
+        y = self.first(x)
+        total = torch.zeros(1)
+        for block in self.blocks:
+            y, skip = block(y, mel[:, :, :y.size(2)])
+            total = total + skip
+        return self.last(total)
+
+    def forward(self, x: Tensor, mel: Tensor, more: int) -> Tuple[Tensor, Tensor]:
+        mel = self.up(mel)
+        for _ in range(more):
+            p = F.softmax(self.logits(x, mel)[:, :, -1], 1)
+            code = (p * torch.arange(16, dtype=torch.float)).sum(1) / 8 - 0.9375
+            x = torch.cat([x, code.sign()[:, None, None] * (((1 + 15.0) ** code.abs() - 1) / 15.0)[:, None, None]], 2)
+        return x, self.logits(x, mel)
+
+
+class GruSpeech(nn.Module):
+    """Frames through strided convolutions, a bidirectional GRU over packed sequences, an LSTM with projections, CTC's loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Sequential(nn.Conv2d(1, 3, (3, 5), (2, 1), (1, 2), bias=False), nn.BatchNorm2d(3), nn.Hardtanh(0.0, 20.0))
+        self.gru = nn.GRU(12, 5, batch_first=True, bidirectional=True)
+        self.lstm = nn.LSTM(10, 6, 2, proj_size=4)
+        self.out = nn.Linear(4, 7)
+
+    def forward(self, x: Tensor, lengths: Tensor, text: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+        y = self.conv(x.unsqueeze(1))
+        y = y.flatten(1, 2).transpose(1, 2)
+        packed = nn.utils.rnn.pack_padded_sequence(y, lengths, batch_first=True, enforce_sorted=False)
+        y, h = self.gru(packed)
+        y, n = nn.utils.rnn.pad_packed_sequence(y, batch_first=True, padding_value=-1.0, total_length=x.size(2))
+        z, (hn, cn) = self.lstm(y.transpose(0, 1))
+        p = F.log_softmax(self.out(z), 2)
+        loss = F.ctc_loss(p, text, n, torch.full((x.size(0),), text.size(1), dtype=torch.long), reduction="none", zero_infinity=True)
+        return p, h, loss
+
+
 CASES = [
     Case("conv_stack", ConvStack, calls_of((torch.randn(1, 120),), (torch.randn(2, 200),)), trace=True),
     Case("wav2vec", Wav2Vec, calls_of((torch.randn(1, 200),), (torch.randn(1, 300),))),
@@ -313,4 +377,7 @@ CASES = [
     Case("streaming_speech", StreamingSpeech, pieces(), mobile=False),
     Case("log_mel", lambda: LogMel(400, 160, 20), calls_of((torch.randn(2, 3200),), (torch.randn(1, 2000),))),
     Case("enhance", Enhance, calls_of((torch.randn(2, 400), None), (torch.randn(1, 300), torch.randn(1, 1, 16)))),
+    Case("wavenet", WaveNet, calls_of((torch.randn(1, 1, 6), torch.randn(1, 3, 4), 3), (torch.randn(2, 1, 9), torch.randn(2, 3, 4), 0))),
+    Case("gru_speech", GruSpeech, calls_of((torch.randn(3, 8, 9), torch.tensor([4, 9, 6]), torch.tensor([[1, 2], [3, 3], [6, 1]])),
+                                           (torch.randn(1, 8, 12), torch.tensor([11]), torch.tensor([[5, 5, 2]])))),
 ]

@@ -342,6 +342,197 @@ PADDING = torch.tensor([[False, False, True, True, True], [False, False, False, 
 BERT = [("forward", (tokens(1, 7),)), ("forward", (tokens(2, 5), torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]))),
         ("forward", (tokens(1, 7), None, torch.tensor([[0, 0, 0, 1, 1, 1, 1]]))), ("forward", (tokens(1, 7),))]
 
+
+class Tokenizer(nn.Module):
+    """Words and pieces of words by a dictionary: the longest piece first, as BERT's."""
+
+    counts: Dict[str, int]
+
+    def __init__(self):
+        super().__init__()
+        words = "[PAD] [UNK] [CLS] [SEP] the a cat dog run ##ning ##s un ##happy ! , . 1 ##2".split()
+        self.ids: Dict[str, int] = {w: i for i, w in enumerate(words)}
+        self.words: List[str] = words
+        self.counts = {}
+
+    def pieces(self, word: str) -> List[int]:
+        out: List[int] = []
+        start = 0
+        while start < len(word):
+            end = len(word)
+            found = -1
+            while start < end:
+                piece = word[start:end]
+                if start > 0:
+                    piece = "##" + piece
+                if piece in self.ids:
+                    found = self.ids[piece]
+                    break
+                end -= 1
+            if found < 0:
+                return [self.ids["[UNK]"]]
+            out.append(found)
+            start = end
+        return out
+
+    @torch.jit.export
+    def tokenize(self, text: str) -> List[str]:
+        clean = text.strip().lower().replace("\t", " ")
+        words: List[str] = []
+        for word in clean.split():
+            current = ""
+            for c in word:
+                if c.isalnum():
+                    current += c
+                else:
+                    if len(current) > 0:
+                        words.append(current)
+                    words.append(c)
+                    current = ""
+            if len(current) > 0:
+                words.append(current)
+        for word in words:
+            self.counts[word] = self.counts.get(word, 0) + 1
+        return words
+
+    @torch.jit.export
+    def most_common(self, n: int) -> List[Tuple[int, str]]:
+        pairs: List[Tuple[int, str]] = []
+        for word, count in self.counts.items():
+            pairs.append((-count, word))
+        pairs.sort()
+        return [(-a, b) for a, b in pairs[:n]]
+
+    def forward(self, text: List[str], most: int) -> Tuple[Tensor, Tensor, List[str]]:
+        rows: List[List[int]] = []
+        for line in text:
+            ids = [self.ids["[CLS]"]]
+            for word in self.tokenize(line):
+                ids.extend(self.pieces(word))
+            ids = ids[:most - 1]
+            ids.append(self.ids["[SEP]"])
+            rows.append(ids)
+        longest = max([len(r) for r in rows])
+        out = torch.zeros(len(rows), longest, dtype=torch.long)
+        shown: List[str] = []
+        for i, r in enumerate(rows):
+            out[i, :len(r)] = torch.tensor(r)
+            said = " ".join([self.words[j] for j in r]).replace(" ##", "")
+            shown.append("{}: {} ({:d} of {}) %s".format(i, said, len(r), longest) % said.upper()[:3].rjust(5, "."))
+        return out, (out != 0).long(), shown
+
+
+class SentenceClassifier(nn.Module):
+    """A tokenizer and what it feeds in one file; the answer by name."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokenizer = Tokenizer()
+        self.emb = nn.Embedding(18, 6, padding_idx=0)
+        self.convs = nn.ModuleList([nn.Conv1d(6, 4, k, padding=k - 1) for k in (2, 3)])
+        self.fc = nn.Linear(8, 3)
+        self.names: Dict[int, str] = {0: "bad", 1: "fair", 2: "good"}
+
+    def forward(self, text: List[str]) -> List[Dict[str, float]]:
+        ids, mask, _ = self.tokenizer(text, 12)
+        x = (self.emb(ids) * mask.unsqueeze(-1)).transpose(1, 2)
+        pooled: List[Tensor] = []
+        for conv in self.convs:
+            pooled.append(F.relu(conv(x)).max(2)[0])
+        p = F.softmax(self.fc(torch.cat(pooled, 1)), 1)
+        out: List[Dict[str, float]] = []
+        for row in p:
+            d: Dict[str, float] = {}
+            for i, v in enumerate(row):
+                d[self.names[i]] = float(v)
+            out.append(d)
+        return out
+
+
+class EinsumAttention(nn.Module):
+    """Heads by einsum, T5's relative position buckets, a rotation of queries and keys, a gated layer, tied output."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(30, 12)
+        self.q, self.k, self.v, self.o = (nn.Parameter(torch.randn(12, 3, 4) * 0.3) for _ in range(4))
+        self.bias = nn.Embedding(8, 3)
+        self.gate, self.up, self.down = nn.Linear(12, 16, False), nn.Linear(12, 16, False), nn.Linear(16, 12, False)
+        self.norm = nn.Parameter(torch.ones(12))
+
+    def rotate(self, x: Tensor) -> Tensor:
+        angle = torch.arange(x.size(1)).unsqueeze(1) * torch.tensor([1.0, 0.01])
+        c, s = torch.cos(angle)[None, :, None], torch.sin(angle)[None, :, None]
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2)
+
+    def bucket(self, n: int) -> Tensor:
+        far = torch.arange(n)[None, :] - torch.arange(n)[:, None]
+        side = (far > 0).to(torch.long) * 4
+        far = far.abs()
+        large = 2 + (torch.log(far.float().clamp(min=1) / 2) / math.log(8.0) * 2).to(torch.long)
+        return side + torch.where(far < 2, far, torch.min(large, torch.full_like(large, 3)))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.emb(ids)
+        y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * self.norm
+        q = self.rotate(torch.einsum("bnd,dhe->bnhe", y, self.q))
+        k = self.rotate(torch.einsum("bnd,dhe->bnhe", y, self.k))
+        v = torch.einsum("bnd,dhe->bnhe", y, self.v)
+        a = torch.einsum("bqhe,bkhe->bhqk", q, k) + self.bias(self.bucket(ids.size(1))).permute(2, 0, 1)
+        a = a.masked_fill(torch.ones(ids.size(1), ids.size(1), dtype=torch.bool).triu(1), -10000.0)
+        x = x + torch.einsum("bhqk,bkhe,dhe->bqd", a.softmax(-1), v, self.o)
+        x = x + self.down(F.silu(self.gate(x)) * self.up(x))
+        return torch.einsum("bnd,vd->bnv", x, self.emb.weight)
+
+
+class Recommender(nn.Module):
+    """Sparse features in bags, their products in pairs, a factorization term, the best items of a table."""
+
+    def __init__(self):
+        super().__init__()
+        self.bags = nn.ModuleList([nn.EmbeddingBag(n, 4, mode="sum", include_last_offset=True) for n in (10, 20, 7)])
+        self.weighted = nn.EmbeddingBag(15, 4, mode="sum")
+        self.bottom = nn.Sequential(nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 4), nn.ReLU())
+        self.top = nn.Sequential(nn.Linear(14, 6), nn.PReLU(), nn.Linear(6, 1))
+        self.items = nn.Parameter(torch.randn(25, 4))
+
+    def forward(self, dense: Tensor, indices: List[Tensor], offsets: List[Tensor], history: Tensor, weights: Tensor,
+                seen: Dict[int, List[int]]) -> Tuple[Tensor, Tensor, List[List[int]]]:
+        x = self.bottom(dense)
+        parts = [x]
+        for i, bag in enumerate(self.bags):
+            parts.append(bag(indices[i], offsets[i]))
+        parts.append(self.weighted(history, per_sample_weights=weights))
+        t = torch.stack(parts, 1)
+        pairs = torch.bmm(t, t.transpose(1, 2))
+        rows, columns = torch.tril_indices(t.size(1), t.size(1), -1).unbind(0)
+        second = 0.5 * (t.sum(1).pow(2) - t.pow(2).sum(1)).sum(1)
+        y = self.top(torch.cat([x, pairs[:, rows, columns]], 1)).squeeze(1) + second
+        user = F.normalize(t.mean(1), dim=1)
+        scores = user @ F.normalize(self.items, dim=1).t()
+        for row, items in seen.items():
+            if len(items) > 0:
+                scores[row, torch.tensor(items)] = float("-inf")
+        values, best = scores.topk(3, dim=1)
+        picked: List[List[int]] = best.tolist()
+        return torch.sigmoid(y), values, picked
+
+
+def shopping(n, seed):
+    g = torch.Generator().manual_seed(seed)
+    indices, offsets = [], []
+    for size in (10, 20, 7):
+        counts = torch.randint(0, 4, (n,), generator=g)
+        offsets.append(torch.cat([torch.zeros(1, dtype=torch.long), counts.cumsum(0)]))
+        indices.append(torch.randint(0, size, (int(counts.sum()),), generator=g))
+    return (torch.randn(n, 5, generator=g), indices, offsets, torch.randint(0, 15, (n, 3), generator=g), torch.rand(n, 3, generator=g))
+
+
+TALK = [("forward", (["The cat  runs, the DOG!", "unhappy 12 dogs\tzebra"], 9)), ("tokenize", ("A cat.",)), ("most_common", (3,)),
+        ("forward", (["running"], 4)), ("most_common", (20,)), ("tokenize", ("",))]
+
+
 CASES = [
     Case("bag", BagClassifier, [("forward", (tokens(n), torch.tensor(o))) for n, o in ((9, [0, 4]), (14, [0, 1, 1, 10]), (9, [0, 6]), (9, [0, 4]))]),
     Case("bytes", ByteClassifier, BYTES, preserve=("get_classes", "top", "labels"), no_schema=False),
@@ -357,4 +548,9 @@ CASES = [
     Case("beam", Beam, [("forward", (0,)), ("forward", (5, 3)), ("forward", (0, 2, 7))], no_schema=False),
     Case("attention", Attention, calls_of((torch.randn(3, 2, 8), torch.randn(5, 2, 8), torch.randn(5, 2, 8)),
                                           (torch.randn(1, 1, 8), torch.randn(2, 1, 8), torch.randn(2, 1, 8)))),
+    Case("tokenizer", Tokenizer, TALK, mobile=False, no_schema=False),
+    Case("sentences", SentenceClassifier, [("forward", (t,)) for t in (["the cat runs!", "a dog"], ["unhappy"], ["the cat runs!", "a dog"])], mobile=False),
+    Case("einsum_attention", EinsumAttention, calls_of((tokens(2, 6),), (tokens(1, 11),))),
+    Case("recommender", Recommender, [("forward", shopping(2, 1) + ({0: [3, 4], 1: []},)), ("forward", shopping(5, 2) + ({},)),
+                                      ("forward", shopping(2, 3) + ({1: [0]},)), ("forward", shopping(2, 1) + ({0: [3, 4], 1: []},))], mobile=False),
 ]

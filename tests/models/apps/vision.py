@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Image models in the manner of public apps: classifiers, segmentation, depth, style transfer, super-resolution, video."""
-from typing import Dict, List, Tuple
+"""Image models in the manner of public apps: classifiers, segmentation, depth, style transfer, super-resolution, video,
+windowed attention, optical flow, a generator."""
+from typing import Dict, List, Optional, Tuple
 
 import torch
 import torch.nn as nn
@@ -370,6 +371,138 @@ def frames(h, w):
     return torch.randint(0, 256, (h, w, 3), dtype=torch.uint8)
 
 
+class WindowAttention(nn.Module):
+    """Swin's: attention within windows, a bias by relative position, a mask where windows wrap around."""
+
+    def __init__(self, dim, window, heads):
+        super().__init__()
+        self.window, self.heads, self.scale = window, heads, (dim // heads) ** -0.5
+        self.qkv, self.proj = nn.Linear(dim, dim * 3), nn.Linear(dim, dim)
+        self.table = nn.Parameter(torch.randn((2 * window - 1) ** 2, heads))
+        at = torch.stack(torch.meshgrid(torch.arange(window), torch.arange(window), indexing="ij")).flatten(1)
+        apart = (at[:, :, None] - at[:, None, :]).permute(1, 2, 0) + window - 1
+        self.register_buffer("index", (apart[..., 0] * (2 * window - 1) + apart[..., 1]).flatten())
+
+    def forward(self, x: Tensor, mask: Optional[Tensor]) -> Tensor:
+        b, n, c = x.shape
+        q, k, v = self.qkv(x).reshape(b, n, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        a = (q * self.scale) @ k.transpose(-2, -1)
+        a = a + self.table[self.index].view(n, n, -1).permute(2, 0, 1).contiguous().unsqueeze(0)
+        if mask is not None:
+            windows = mask.shape[0]
+            a = (a.view(b // windows, windows, self.heads, n, n) + mask.unsqueeze(1).unsqueeze(0)).view(-1, self.heads, n, n)
+        return self.proj((a.softmax(-1) @ v).transpose(1, 2).reshape(b, n, c))
+
+
+class SwinBlock(nn.Module):
+    def __init__(self, dim, window, shift, heads):
+        super().__init__()
+        self.window, self.shift = window, shift
+        self.norm1, self.norm2 = nn.LayerNorm(dim), nn.LayerNorm(dim)
+        self.attn = WindowAttention(dim, window, heads)
+        self.mlp = nn.Sequential(nn.Linear(dim, dim * 2), nn.GELU(), nn.Linear(dim * 2, dim))
+
+    def split(self, x: Tensor) -> Tensor:
+        b, h, w, c = x.shape
+        s = self.window
+        return x.view(b, h // s, s, w // s, s, c).permute(0, 1, 3, 2, 4, 5).reshape(-1, s * s, c)
+
+    def forward(self, x: Tensor) -> Tensor:
+        b, h, w, c = x.shape
+        s = self.window
+        y = F.pad(self.norm1(x), (0, 0, 0, (s - w % s) % s, 0, (s - h % s) % s))
+        _, ph, pw, _ = y.shape
+        mask: Optional[Tensor] = None
+        if self.shift > 0:
+            y = torch.roll(y, shifts=(-self.shift, -self.shift), dims=(1, 2))
+            part = torch.zeros(1, ph, pw, 1)
+            count = 0
+            for a in [(0, -s), (-s, -self.shift), (-self.shift, ph)]:
+                for d in [(0, -s), (-s, -self.shift), (-self.shift, pw)]:
+                    part[:, a[0]:a[1], d[0]:d[1], :] = count
+                    count += 1
+            rows = self.split(part).squeeze(-1)
+            apart = rows.unsqueeze(1) - rows.unsqueeze(2)
+            mask = apart.masked_fill(apart != 0, -100.0).masked_fill(apart == 0, 0.0)
+        y = self.attn(self.split(y), mask)
+        y = y.view(b, ph // s, pw // s, s, s, c).permute(0, 1, 3, 2, 4, 5).reshape(b, ph, pw, c)
+        if self.shift > 0:
+            y = torch.roll(y, shifts=(self.shift, self.shift), dims=(1, 2))
+        x = x + y[:, :h, :w]
+        return x + self.mlp(self.norm2(x))
+
+
+class Swin(nn.Module):
+    """Two blocks, one of them shifted, and a merging of patches."""
+
+    def __init__(self):
+        super().__init__()
+        self.patch = nn.Conv2d(3, 8, 2, 2)
+        self.blocks = nn.Sequential(SwinBlock(8, 4, 0, 2), SwinBlock(8, 4, 2, 2))
+        self.norm, self.reduce = nn.LayerNorm(32), nn.Linear(32, 12, bias=False)
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        x = self.blocks(self.patch(x).permute(0, 2, 3, 1))
+        x = F.pad(x, (0, 0, 0, x.size(2) % 2, 0, x.size(1) % 2))
+        y = torch.cat([x[:, 0::2, 0::2], x[:, 1::2, 0::2], x[:, 0::2, 1::2], x[:, 1::2, 1::2]], -1)
+        y = self.reduce(self.norm(y))
+        return y, y.flatten(1, 2).mean(1)
+
+
+class OpticalFlow(nn.Module):
+    """Two frames: a cost volume by shifts, flow from coarse to fine, the second frame warped back."""
+
+    def __init__(self):
+        super().__init__()
+        self.feature = nn.Sequential(nn.Conv2d(3, 6, 3, 2, 1), nn.LeakyReLU(0.1), nn.Conv2d(6, 6, 3, 1, 1))
+        self.flow = nn.Sequential(nn.Conv2d(9 + 6 + 2, 8, 3, padding=1), nn.LeakyReLU(0.1), nn.Conv2d(8, 2, 3, padding=1))
+
+    def warp(self, x: Tensor, flow: Tensor) -> Tensor:
+        n, _, h, w = x.shape
+        ys, xs = torch.meshgrid(torch.arange(h, dtype=x.dtype), torch.arange(w, dtype=x.dtype), indexing="ij")
+        gx = 2.0 * (xs + flow[:, 0]) / max(w - 1, 1) - 1.0
+        gy = 2.0 * (ys + flow[:, 1]) / max(h - 1, 1) - 1.0
+        return F.grid_sample(x, torch.stack([gx, gy], dim=-1), mode="bilinear", padding_mode="zeros", align_corners=True)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+        fa, fb = self.feature(a), self.feature(b)
+        flow = torch.zeros(fa.size(0), 2, fa.size(2), fa.size(3))
+        for step in range(2):
+            moved = F.pad(self.warp(fb, flow), [1, 1, 1, 1])
+            costs: List[Tensor] = []
+            for i in range(3):
+                for j in range(3):
+                    costs.append((fa * moved[:, :, i:i + fa.size(2), j:j + fa.size(3)]).mean(1, keepdim=True))
+            flow = flow + self.flow(torch.cat([F.leaky_relu(torch.cat(costs, 1), 0.1), fa, flow], 1)) * 0.25
+        full = F.interpolate(flow, size=a.shape[2:], mode="bilinear", align_corners=True) * 2
+        back = self.warp(b, full)
+        seen = self.warp(torch.ones_like(b[:, :1]), full) > 0.999
+        return full, torch.where(seen, back, a), (back - a).abs().mean((1, 2, 3))
+
+
+class Generator(nn.Module):
+    """A GAN's: noise and a class to a picture, with modulated convolutions as StyleGAN has them."""
+
+    def __init__(self):
+        super().__init__()
+        self.label = nn.Embedding(5, 6)
+        self.first = nn.ConvTranspose2d(14, 12, 4, 1, 0, bias=False)
+        self.rest = nn.Sequential(nn.BatchNorm2d(12), nn.ReLU(True), nn.ConvTranspose2d(12, 8, 4, 2, 1, bias=False), nn.BatchNorm2d(8),
+                                  nn.ReLU(True), nn.ConvTranspose2d(8, 6, 3, 2, 1, output_padding=1, groups=2))
+        self.style, self.weight = nn.Linear(6, 6), nn.Parameter(torch.randn(1, 4, 6, 3, 3))
+        self.out = nn.utils.spectral_norm(nn.Conv2d(4, 3, 1)).eval()
+        nn.utils.remove_spectral_norm(self.out)
+
+    def forward(self, z: Tensor, label: Tensor) -> Tensor:
+        n = z.size(0)
+        e = self.label(label)
+        x = self.rest(self.first(torch.cat([z, e], 1)[:, :, None, None]))
+        w = self.weight * (self.style(e).view(n, 1, 6, 1, 1) + 1)
+        w = w * torch.rsqrt(w.pow(2).sum([2, 3, 4], keepdim=True) + 1e-8)
+        x = F.conv2d(x.reshape(1, -1, x.size(2), x.size(3)), w.view(n * 4, 6, 3, 3), padding=1, groups=n).view(n, 4, x.size(2), x.size(3))
+        return torch.tanh(self.out(F.leaky_relu(x, 0.2) * 2 ** 0.5))
+
+
 CASES = [
     Case("mobilenet", MobileNet, images((1, 3, 32, 32), (2, 3, 24, 40)), trace=True),
     Case("resnet", ResNet, images((1, 3, 32, 32), (3, 3, 33, 29)), trace=True),
@@ -388,4 +521,7 @@ CASES = [
     Case("clip", Clip, calls_of(([torch.randn(1, 3, 8, 8) for _ in range(3)],), ([torch.randn(2, 3, 6, 10) for _ in range(2)],))),
     Case("patch_transformer", PatchTransformer, images((1, 3, 16, 16), (2, 3, 16, 16)), trace=True),
     Case("camera", Camera, calls_of((frames(20, 30),), (frames(16, 16), 24)), no_schema=False),
+    Case("swin", Swin, images((1, 3, 16, 16), (2, 3, 20, 14))),
+    Case("optical_flow", OpticalFlow, calls_of((torch.randn(1, 3, 12, 16), torch.randn(1, 3, 12, 16)), (torch.randn(2, 3, 16, 10), torch.randn(2, 3, 16, 10)))),
+    Case("generator", Generator, calls_of((torch.randn(2, 8), torch.tensor([1, 4])), (torch.randn(1, 8), torch.tensor([0])))),
 ]
