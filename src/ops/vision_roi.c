@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// torchvision's region-of-interest pools, and Caffe2's RoIAlign. A region is a row of rois: sample, x1, y1, x2, y2. The
-// position-sensitive ones (ps_) read another channel for every bin.
+// torchvision's region-of-interest pools, and Caffe2's RoIAlign. A region is a row of rois: sample, x1, y1, x2, y2;
+// rotated: sample, centre x, centre y, width, height, angle. The position-sensitive ones (ps_) read another channel for
+// every bin.
 #include <math.h>
 
 #include "ops/kernels.h"
 #include "ops/volume.h"
 
-enum { MOST_SAMPLES = 1 << 20 }; // of a bin along one axis: only absurd regions have more
+enum { MOST_SAMPLES = 1 << 20 };   // of a bin along one axis: only absurd regions have more
+enum { UPRIGHT = 5, ROTATED = 6 }; // columns of a region
 
 typedef struct roi_work {
     taper_volume x;
     const void *in, *regions;
     int64_t region_strides[2];
-    int64_t region_columns;              // 4: without the sample, which is the first
+    int64_t region_columns, row_columns; // row_columns may be one less: without the sample, which is the first
     int64_t count, channels, high, wide; // of the output
     int64_t out_strides[4];              // of region, channel, row, column
     double scale;
@@ -26,6 +28,8 @@ typedef struct roi_work {
 typedef struct roi_region {
     int64_t sample;
     double x1, y1, x2, y2; // scaled
+    // Rotated: x1 and y1 are seen from the centre.
+    double centre_x, centre_y, sine, cosine;
 } roi_region;
 
 static inline double step(const roi_work *work, double value)
@@ -34,9 +38,9 @@ static inline double step(const roi_work *work, double value)
 }
 
 // The arguments are the input, rois, what is ahead of `at`, the scale, the pooled height and width. last: the channels
-// are the last size.
-static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool last, bool short_regions,
-                              roi_work *work)
+// are the last size. columns: of regions.
+static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool last, int64_t columns,
+                              bool short_regions, roi_work *work)
 {
     taper_error *error = call->run->error;
     taper_tensor *x, *rois, *y, *map;
@@ -47,8 +51,9 @@ static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool 
     TAPER_TRY(taper_arg_int(call, at + 1, &work->high));
     TAPER_TRY(taper_arg_int(call, at + 2, &work->wide));
     TAPER_TRY(taper_volume_check(call, x, 2, false));
-    if (rois->rank != 2 || (rois->sizes[1] != 5 && !(short_regions && rois->sizes[1] == 4))) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rois must have the sizes K, %s", short_regions ? "4 or K, 5" : "5");
+    if (rois->rank != 2 || (rois->sizes[1] != columns && !(short_regions && rois->sizes[1] == columns - 1))) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "rois must have the sizes K, %lld%s", (long long)columns,
+                   short_regions ? ", or one column less" : "");
     }
     if (!taper_dtype_is_float((taper_dtype)x->dtype) || rois->dtype != x->dtype) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input and rois must be floating-point tensors of the same dtype");
@@ -67,7 +72,8 @@ static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool 
         }
     }
     work->count = rois->sizes[0];
-    work->region_columns = rois->sizes[1];
+    work->region_columns = columns;
+    work->row_columns = rois->sizes[1];
     work->channels = work->x.c;
     if (sensitive) {
         if (work->x.c % (work->high * work->wide) != 0) {
@@ -99,8 +105,8 @@ static taper_status roi_begin(taper_call *call, size_t at, bool sensitive, bool 
 
 static taper_status roi_read(const taper_call *call, const roi_work *work, int64_t k, roi_region *region)
 {
-    double numbers[5] = {0};
-    for (int64_t i = 0, first = 5 - work->region_columns; first + i < 5; i++) {
+    double numbers[6] = {0};
+    for (int64_t i = 0, first = work->region_columns - work->row_columns; i < work->row_columns; i++) {
         numbers[first + i] =
             taper_number_load(work->dtype, work->regions, k * work->region_strides[0] + i * work->region_strides[1]);
     }
@@ -114,6 +120,11 @@ static taper_status roi_read(const taper_call *call, const roi_work *work, int64
     region->y1 = step(work, numbers[2] * scale);
     region->x2 = step(work, numbers[3] * scale);
     region->y2 = step(work, numbers[4] * scale);
+    region->centre_x = region->x1;
+    region->centre_y = region->y1;
+    const double angle = numbers[5] * (3.14159265358979323846 / 180.0);
+    region->sine = step(work, sin(angle));
+    region->cosine = step(work, cos(angle));
     return taper_run_check(call->run);
 }
 
@@ -184,7 +195,10 @@ static void sample_bin(const roi_work *work, const roi_region *region, const int
             const double inner_x = step(work, step(work, ((double)j + 0.5) * bin[1]) / (double)grid[1]);
             const double x = step(work, step(work, region->x1 + step(work, (double)w * bin[1])) + inner_x);
             roi_tap tap;
-            if (!find_tap(work, y, x, &tap)) {
+            const bool turned = work->region_columns == ROTATED;
+            const double turned_y = turned ? step(work, y * region->cosine - x * region->sine + region->centre_y) : y;
+            const double turned_x = turned ? step(work, x * region->cosine + y * region->sine + region->centre_x) : x;
+            if (!find_tap(work, turned_y, turned_x, &tap)) {
                 continue;
             }
             for (int64_t c = 0; c < channels; c++) {
@@ -222,13 +236,21 @@ static taper_status align(taper_call *call, roi_work work, bool sensitive, bool 
         if (status != TAPER_OK) {
             break;
         }
-        if (aligned) {
-            region.x1 = step(&work, region.x1 - 0.5);
-            region.y1 = step(&work, region.y1 - 0.5);
-            region.x2 = step(&work, region.x2 - 0.5);
-            region.y2 = step(&work, region.y2 - 0.5);
+        const bool turned = work.region_columns == ROTATED;
+        double size[2] = {region.y2, region.x2};
+        if (turned) {
+            region.centre_x = step(&work, region.centre_x - (aligned ? 0.5 : 0.0));
+            region.centre_y = step(&work, region.centre_y - (aligned ? 0.5 : 0.0));
+        } else {
+            if (aligned) {
+                region.x1 = step(&work, region.x1 - 0.5);
+                region.y1 = step(&work, region.y1 - 0.5);
+                region.x2 = step(&work, region.x2 - 0.5);
+                region.y2 = step(&work, region.y2 - 0.5);
+            }
+            size[0] = step(&work, region.y2 - region.y1);
+            size[1] = step(&work, region.x2 - region.x1);
         }
-        double size[2] = {step(&work, region.y2 - region.y1), step(&work, region.x2 - region.x1)};
         if (work.positive && aligned && !(size[0] >= 0.0 && size[1] >= 0.0)) {
             status = taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "rois: region %lld has a negative size",
                                 (long long)k);
@@ -237,6 +259,10 @@ static taper_status align(taper_call *call, roi_work work, bool sensitive, bool 
         if (!aligned) { // regions are at least one element large
             size[0] = size[0] > 1.0 ? size[0] : 1.0;
             size[1] = size[1] > 1.0 ? size[1] : 1.0;
+        }
+        if (turned) {
+            region.y1 = -size[0] / 2.0;
+            region.x1 = -size[1] / 2.0;
         }
         const double bin[2] = {step(&work, size[0] / (double)work.high), step(&work, size[1] / (double)work.wide)};
         status = samples_of(call, size[0], work.high, ratio, &grid[0]);
@@ -271,11 +297,11 @@ taper_status taper_op_roi_align(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 5, &ratio));
     TAPER_TRY(taper_arg_bool(call, 6, &aligned));
     roi_work work;
-    TAPER_TRY(roi_begin(call, 2, false, false, false, &work));
+    TAPER_TRY(roi_begin(call, 2, false, false, UPRIGHT, false, &work));
     return align(call, work, false, aligned, ratio);
 }
 
-taper_status taper_op_caffe2_roi_align(taper_call *call)
+static taper_status caffe2_align(taper_call *call, int64_t columns)
 {
     const taper_string *order;
     int64_t ratio;
@@ -288,9 +314,19 @@ taper_status taper_op_caffe2_roi_align(taper_call *call)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "order must be NCHW or NHWC");
     }
     roi_work work;
-    TAPER_TRY(roi_begin(call, 3, false, last, true, &work));
+    TAPER_TRY(roi_begin(call, 3, false, last, columns, true, &work));
     work.positive = true;
     return align(call, work, false, aligned, ratio);
+}
+
+taper_status taper_op_caffe2_roi_align(taper_call *call)
+{
+    return caffe2_align(call, UPRIGHT);
+}
+
+taper_status taper_op_caffe2_roi_align_rotated(taper_call *call)
+{
+    return caffe2_align(call, ROTATED);
 }
 
 taper_status taper_op_ps_roi_align(taper_call *call)
@@ -298,7 +334,7 @@ taper_status taper_op_ps_roi_align(taper_call *call)
     int64_t ratio;
     TAPER_TRY(taper_arg_int(call, 5, &ratio));
     roi_work work;
-    TAPER_TRY(roi_begin(call, 2, true, false, false, &work));
+    TAPER_TRY(roi_begin(call, 2, true, false, UPRIGHT, false, &work));
     return align(call, work, true, true, ratio);
 }
 
@@ -312,7 +348,7 @@ static int64_t bounded(double value, int64_t most)
 static taper_status pool(taper_call *call, bool sensitive)
 {
     roi_work work;
-    TAPER_TRY(roi_begin(call, 2, sensitive, false, false, &work));
+    TAPER_TRY(roi_begin(call, 2, sensitive, false, UPRIGHT, false, &work));
     const int64_t high = work.x.size[1], wide = work.x.size[2];
     // The last position where a bin can begin or end.
     const int64_t most_y = sensitive ? high - 1 : high, most_x = sensitive ? wide - 1 : wide;

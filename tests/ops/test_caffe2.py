@@ -154,6 +154,40 @@ def roi_align(features, rois, order, scale, high, wide, ratio, aligned, _=None):
     return made(out.permute(0, 2, 3, 1).numpy()) if order == "NHWC" else out
 
 
+def roi_align_rotated(features, rois, order, scale, high, wide, ratio, aligned, _=None):
+    x, rows = features.numpy().astype(float), rois.numpy().astype(float)
+    assert order in ("NCHW", "NHWC") and rows.shape[1] in (5, 6)
+    x = x.transpose(0, 3, 1, 2) if order == "NHWC" else x
+    tall, across = x.shape[2:]
+    out = np.zeros((len(rows), x.shape[1], high, wide))
+    for k, row in enumerate(rows):
+        plane, (cx, cy, w, h) = x[int(row[0]) if len(row) == 6 else 0], row[-5:-1] * scale
+        angle = math.radians(row[-1])
+        cx, cy = (cx - 0.5, cy - 0.5) if aligned else (cx, cy)
+        assert not aligned or (w >= 0 and h >= 0)
+        w, h = (w, h) if aligned else (max(w, 1), max(h, 1))
+        grid = [ratio] * 2 if ratio > 0 else [math.ceil(h / high), math.ceil(w / wide)]
+        for i in np.ndindex(high, wide):
+            for j in np.ndindex(*grid):
+                v = (i[0] + (j[0] + 0.5) / grid[0]) * h / high - h / 2
+                u = (i[1] + (j[1] + 0.5) / grid[1]) * w / wide - w / 2
+                py, px = v * math.cos(angle) - u * math.sin(angle) + cy, u * math.cos(angle) + v * math.sin(angle) + cx
+                if -1 <= py <= tall and -1 <= px <= across:
+                    py, px = min(max(py, 0), tall - 1), min(max(px, 0), across - 1)
+                    top, left = min(int(py), tall - 2), min(int(px), across - 2)
+                    fy, fx = py - top, px - left
+                    near = plane[:, top:top + 2, left:left + 2]
+                    value = (near[:, 0, 0] * (1 - fx) + near[:, 0, 1] * fx) * (1 - fy) + (near[:, 1, 0] * (1 - fx) + near[:, 1, 1] * fx) * fy
+                    out[(k, slice(None)) + i] += value / max(grid[0] * grid[1], 1)
+    out = out.transpose(0, 2, 3, 1) if order == "NHWC" else out
+    return made(np.ascontiguousarray(out.astype(F)))
+
+
+# An upright one is torchvision's.
+assert torch.allclose(roi_align_rotated(torch.arange(60.0).view(1, 1, 6, 10).sqrt(), torch.tensor([[5.0, 3, 6, 4, 0]]), "NCHW", 1.0, 2, 3, 2, True),
+                      torch.ops.torchvision.roi_align(torch.arange(60.0).view(1, 1, 6, 10).sqrt(), torch.tensor([[0.0, 2, 1, 8, 5]]), 1.0, 2, 3, 2, True))
+
+
 def transform(rois, deltas, info, weights, back, rotated, bound, low, high, angle, legacy, _=None):
     rois, deltas, info = rois.numpy(), deltas.numpy(), info.numpy()
     columns = 5 if rotated else 4
@@ -286,6 +320,8 @@ SCHEMAS = [
      "float clip_angle_thresh, bool legacy_plus_one" + OUT + " -> (Tensor output_0, Tensor output_1)", proposals),
     ("RoIAlign(Tensor features, Tensor rois, str order, float spatial_scale, int pooled_h, int pooled_w, int sampling_ratio, "
      "bool aligned" + OUT + " -> Tensor", roi_align),
+    ("RoIAlignRotated(Tensor features, Tensor rois, str order, float spatial_scale, int pooled_h, int pooled_w, int sampling_ratio, "
+     "bool aligned" + OUT + " -> Tensor", roi_align_rotated),
     ("BBoxTransform(Tensor rois, Tensor deltas, Tensor im_info, float[] weights, bool apply_scale, bool rotated, bool angle_bound_on, "
      "int angle_bound_lo, int angle_bound_hi, float clip_angle_thresh, bool legacy_plus_one" + OUT + " -> (Tensor output_0, "
      "Tensor output_1)", transform),
@@ -371,6 +407,16 @@ for order in ("NCHW", "NHWC"):
                 case(f"roi_align-{order}-{indexed}-{ratio}-{aligned}", "x r", f"RoIAlign(x, r, '{order}', 0.5, 3, 4, {ratio}, {aligned})",
                      "Tensor", args)
     case(f"roi_align-{order}-none", "x r", f"RoIAlign(x, r, '{order}', 0.5, 3, 4, 0, True)", "Tensor", (noise(1, 3, 6, 6), torch.zeros(0, 5)))
+    for indexed, ratio, aligned in ((True, 0, True), (True, 2, False), (False, 2, True), (False, -1, False)):
+        def args(order=order, indexed=indexed):
+            x, rois = noise(2, 3, 12, 14), some_boxes(7, 28, rotated=True)
+            rois = torch.cat([torch.tensor([[0.0], [1], [1], [0], [1], [0], [0]]), rois], 1) if indexed else rois
+            return (x.permute(0, 2, 3, 1).contiguous() if order == "NHWC" else x), rois
+        case(f"roi_align_rotated-{order}-{indexed}-{ratio}-{aligned}", "x r",
+             f"RoIAlignRotated(x, r, '{order}', 0.5, 3, 2, {ratio}, {aligned})", "Tensor", args, rtol=1e-3)
+case("roi_align_rotated-bad-columns", "x r", "RoIAlignRotated(x, r, 'NCHW', 0.5, 3, 2, 0, True)", "Tensor", (noise(1, 3, 6, 6), torch.rand(2, 4)))
+case("roi_align_rotated-bad-negative", "x r", "RoIAlignRotated(x, r, 'NCHW', 0.5, 3, 2, 0, True)", "Tensor",
+     (noise(1, 3, 6, 6), torch.tensor([[0.0, 3, 3, 2, -2, 10]])))
 CASES.append(("roi_align-after-conv", "def f(x: Tensor, w: Tensor, r: Tensor) -> Tensor:\n    y = F.conv2d(x, w).relu()\n"
               "    return torch.ops._caffe2.RoIAlign(y, r, 'NCHW', 0.5, 3, 4, 2, True)\n", (noise(1, 3, 12, 14), noise(4, 3, 1, 1), some_boxes(5, 20))))
 for name, call, x, r in (("order", "RoIAlign(x, r, 'HWCN', 0.5, 3, 4, 0, True)", (1, 3, 6, 6), torch.rand(2, 5) * 0.4),

@@ -552,5 +552,6 @@ CASES = [
     Case("sentences", SentenceClassifier, [("forward", (t,)) for t in (["the cat runs!", "a dog"], ["unhappy"], ["the cat runs!", "a dog"])], mobile=False),
     Case("einsum_attention", EinsumAttention, calls_of((tokens(2, 6),), (tokens(1, 11),))),
     Case("recommender", Recommender, [("forward", shopping(2, 1) + ({0: [3, 4], 1: []},)), ("forward", shopping(5, 2) + ({},)),
-                                      ("forward", shopping(2, 3) + ({1: [0]},)), ("forward", shopping(2, 1) + ({0: [3, 4], 1: []},))], mobile=False),
+                                      ("forward", shopping(2, 3) + ({1: [0]},)), ("forward", shopping(2, 1) + ({0: [3, 4], 1: []},))], mobile=False,
+         no_schema=False),
 ]
