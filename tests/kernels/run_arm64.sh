@@ -16,10 +16,20 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$root"
 sources=$(sed -n 's/^ *\(src[^ ]*\.c\)$/\1/p' src/backends/cpu/kernels.cmake)
-# shellcheck disable=SC2086
-"$cc" -std=c11 -O2 -static -Wall -Wextra -Werror -Iinclude -Isrc -Ibench/kernels $sources tests/kernels/*.c \
-    bench/kernels/bench.c -lm -o "$out/kernel_check"
+# compile OUT [flags]
+compile() {
+    to=$1
+    shift
+    # shellcheck disable=SC2086
+    "$cc" -std=c11 -O2 -static -Wall -Wextra -Werror "$@" -Iinclude -Isrc -Ibench/kernels $sources tests/kernels/*.c \
+        bench/kernels/bench.c -lm -o "$to"
+}
+compile "$out/kernel_check"
 for cpu in cortex-a53 cortex-a76 max; do
     printf '%s: ' "$cpu"
     "$qemu" -cpu "$cpu" "$out/kernel_check" "$@"
 done
+# What builds for size have instead.
+compile "$out/kernel_check" -DTAPER_SMALL=1
+printf 'small: '
+"$qemu" -cpu max "$out/kernel_check" gemm_f32

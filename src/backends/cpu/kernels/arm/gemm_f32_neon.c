@@ -146,6 +146,10 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const call *t, const 
 }
 
 // All panels for mr rows.
+#if TAPER_SMALL
+#define TILE(mr, t, w, c, add) tile(mr, 2, t, w, c, add, NR)
+#include "backends/cpu/kernels/gemm_f32_small.h"
+#else
 TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 {
     const size_t panel = (t->ks * t->kc + 1) * NR;
@@ -161,6 +165,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
     if (n > 0)
         tile(mr, 1, t, w, c, add, n);
 }
+#endif
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
 #define STRIP(mr)                                                                                                      \

@@ -130,6 +130,11 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 }
 
 // All panels for mr rows.
+#if TAPER_SMALL
+#define TILE(mr, t, w, c, add)                                                                                         \
+    tile(mr, 2, (mr) == 1 ? 4 : 1, t, w, c, add, _mm256_set1_epi32(-1), _mm256_set1_epi32(-1))
+#include "backends/cpu/kernels/gemm_f32_small.h"
+#else
 TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 {
     const size_t ku = mr == 1 ? 4 : 1;
@@ -147,6 +152,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
     if (n > 0)
         tile(mr, 1, ku, t, w, c, add, tail_mask(n), all);
 }
+#endif
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #define STRIP(mr)                                                                                                      \

@@ -125,6 +125,10 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 }
 
 // All panels for mr rows.
+#if TAPER_SMALL
+#define TILE(mr, t, w, c, add) tile(mr, 2, (mr) == 1 ? 4 : 1, t, w, c, add, UINT32_MAX)
+#include "backends/cpu/kernels/gemm_f32_small.h"
+#else
 TAPER_TEMPLATE void strip(const size_t mr, const call *t)
 {
     const size_t ku = mr == 1 ? 4 : 1;
@@ -141,6 +145,7 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
     if (n > 0)
         tile(mr, 1, ku, t, w, c, add, (UINT32_C(1) << n) - 1);
 }
+#endif
 
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 #define STRIP(mr)                                                                                                      \
