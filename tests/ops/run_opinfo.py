@@ -40,6 +40,9 @@ DTYPES = "float32,int64,bool,float16,bfloat16,complex64"
 # Their results are uninitialized memory.
 UNINITIALIZED = ("empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided")
 
+# In Debian's build the product of two complex vectors is 0: its BLAS returns complex numbers in another way than PyTorch expects.
+COMPLEX_DOT = ("dot", "vdot", "inner", "matmul", "__rmatmul__", "linalg.vecdot", "linalg.multi_dot", "tensordot")
+
 # Expressions that differ from torch.NAME(…) and tensor.NAME(…). {0}, {1}: arguments; {kw}: keyword arguments.
 EXPRESSIONS = {
     "nn.functional.embedding": "torch.nn.functional.embedding({1}, {0}{kw})",
@@ -171,6 +174,9 @@ def samples(op, dtype, limit, counts):
             continue
         if op.name in UNINITIALIZED or not same(*results[:2]):
             counts["random or uninitialized"] += 1
+            continue
+        if dtype.is_complex and op.name in COMPLEX_DOT and not results[2].any() and any(t.any() for t in flat(tensors)):
+            counts["complex dot products that are 0 in Debian's build"] += 1
             continue
         yield expression, file, resolved(tensors), resolved(results[2])
 
