@@ -105,6 +105,8 @@ def flatten(v, path, out):
 def flatten_json(v, path, out):
     if isinstance(v, dict) and "dtype" in v and "data" in v:
         out.append((path, v))
+    elif isinstance(v, dict) and list(v) == ["complex"]:
+        out.append((path, complex(*v["complex"])))
     elif isinstance(v, list):
         for i, x in enumerate(v):
             flatten_json(x, f"{path}[{i}]", out)
@@ -123,8 +125,7 @@ def same_number(a, b, rtol=1e-12):
     if isinstance(a, float) and isinstance(b, (int, float)):
         return a == b or (math.isnan(a) and math.isnan(b)) or abs(a - b) <= rtol * abs(a)
     if isinstance(a, complex):
-        b = complex(*b) if isinstance(b, list) else complex(b)
-        return a == b
+        return isinstance(b, complex) and same_number(a.real, b.real) and same_number(a.imag, b.imag)
     return a == b
 
 
