@@ -4,8 +4,9 @@
 
   supported_ops.py --check               every row of the list stands in the document and nothing else does
   supported_ops.py --rows                brings its rows up to date; what is known of dtypes and tests stays
-  supported_ops.py --write TAPER CASES   writes it anew; TAPER: the program; CASES: a folder of run_opinfo.py --cases. Needs python3-torch:
-                                         each case of tests/ops is scripted to see which operators it holds."""
+  supported_ops.py --tests               scripts each case of tests/ops to see which operators it holds, and brings the column of the tests
+                                         up to date. Needs python3-torch.
+  supported_ops.py --write TAPER CASES   writes it anew; TAPER: the program; CASES: a folder of run_opinfo.py --cases, which is run."""
 import collections
 import importlib.util
 import os
@@ -22,6 +23,11 @@ ROOMS = {"container": "lists and dicts", "conv": "convolution", "create": "creat
          "prepacked": "prepacked", "prim": "primitives", "quantized": "quantized", "recurrent": "recurrent layers",
          "caffe2": "Detectron2's mobile detectors", "class": "classes", "reduce": "reductions", "resize": "resizing", "scalar": "numbers", "string": "strings", "view": "views and copies",
          "vision": "torchvision"}
+
+# Operators that the format has instructions for, so that a model does not name them.
+INSTRUCTIONS = ("prim::TupleIndex", "prim::RaiseException", "prim::unchecked_unwrap_optional", "prim::Uninitialized", "prim::dtype", "prim::device",
+                "prim::is_cuda", "prim::NumToTensor", "prim::tolist", "aten::__is__", "aten::__isnot__", "aten::__not__", "aten::warn", "aten::dim",
+                "aten::format", "aten::len", "aten::size", "prim::EnumName", "prim::EnumValue")
 
 
 def rows():
@@ -43,7 +49,7 @@ def row_id(operator, overload):
     return re.sub(r"\W", "_", operator.replace("::", "_")) + ("" if overload == "default" else "_" + overload)
 
 
-def cases_of_tests(taper):
+def cases_of_tests():
     """{operator: {test file}} of tests/ops."""
     sys.path.insert(0, str(TOP / "tests/ops"))
     import oracle
@@ -55,10 +61,13 @@ def cases_of_tests(taper):
         spec.loader.exec_module(module)
         for number, case in enumerate(getattr(module, "CASES", ())):
             try:
-                for name in torch.jit.export_opnames(oracle.scripted_module(case[1], number)):
-                    tested[name.split(".")[0]].add(path.stem[len("test_"):])
+                scripted = oracle.scripted_module(case[1], number)
             except Exception:
-                pass
+                continue
+            # Operators that have their own instruction (prim::dtype) are in the graph only.
+            own = {node.kind() for kind in INSTRUCTIONS for node in scripted.inlined_graph.findAllNodes(kind)}
+            for name in own | set(torch.jit.export_opnames(scripted)):
+                tested[name.split(".")[0]].add(path.stem[len("test_"):])
     return tested
 
 
@@ -88,9 +97,16 @@ def known():
     return {operator: (kinds.strip(), by.strip()) for operator, kinds, by in found}
 
 
+def retested():
+    """known() with the files of tests/ops as they are now."""
+    tested, columns = cases_of_tests(), known()
+    return {operator: (kinds, ", ".join((["OpInfo"] if by.startswith("OpInfo") else []) + sorted(tested.get(operator, ()))))
+            for operator, (kinds, by) in columns.items()}
+
+
 def measured(taper, folder):
     """The same, from PyTorch."""
-    tested, dtypes = cases_of_tests(taper), dtypes_of_opinfo(taper, folder)
+    tested, dtypes = cases_of_tests(), dtypes_of_opinfo(taper, folder)
     order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128")
     short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint8": "u8",
              "complex64": "c64", "complex128": "c128", "int16": "i16", "int8": "i8"}
@@ -140,6 +156,8 @@ if __name__ == "__main__":
         write(measured(sys.argv[2], sys.argv[3]))
     elif sys.argv[1:] == ["--rows"]:
         write(known())
+    elif sys.argv[1:] == ["--tests"]:
+        write(retested())
     elif sys.argv[1:] == ["--check"]:
         sys.exit(check())
     else:

@@ -5,6 +5,7 @@ forms("add", "x, y", "x, 2") is two cases, each with the functional form, out= i
 add_ on a copy and on a tensor with gaps, plus cases with out tensors of another dtype. Arguments are expressions of the tensors
 of POOL; those that an expression names become the case's inputs."""
 import re
+from typing import List, Optional
 
 import torch
 
@@ -64,7 +65,7 @@ def case(name, body, *texts, options=None, pool=POOL):
 def works(body, pool):
     """Whether PyTorch runs the lines without an exception."""
     space = {k: v.clone() for k, v in pool.items()}
-    space["torch"] = torch
+    space |= {"torch": torch, "List": List, "Optional": Optional, "Tensor": torch.Tensor}
     try:
         with torch.no_grad():
             exec("\n".join(line.strip() for line in body.strip().split("\n")), space)
@@ -73,9 +74,10 @@ def works(body, pool):
         return False
 
 
-def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other=True, empty=True, options=None, pool=POOL):
+def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other=True, empty=True, gaps=True, options=None, pool=POOL):
     """The cases. outs: names of the out arguments, "a b", where the first .out form is not the one meant. functional, out, in_place
-    False: leaves these forms out; other False: no out tensors of another dtype; empty False: no empty ones. A form that PyTorch refuses becomes a case of its own,
+    False: leaves these forms out; other False: no out tensors of another dtype; empty, gaps False: no empty ones,
+    none with gaps. A form that PyTorch refuses becomes a case of its own,
     which must raise."""
     name = "torch.ops.aten." + op
     outs = tuple(outs.split()) if isinstance(outs, str) else outs_of(op) if outs is None else outs
@@ -90,7 +92,7 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
             continue
         further = []
         if outs and out:
-            for label, make in (("B", "torch.empty([0], dtype={}.dtype)"), ("C", "torch.stack([{0}, {0}], -1)[..., 0].zero_()"))[0 if empty else 1:]:
+            for label, make in (("B", "torch.empty([0], dtype={}.dtype)"), ("C", "torch.stack([{0}, {0}], -1)[..., 0].zero_()"))[0 if empty else 1:2 if gaps else 1]:
                 names = [label + str(n) for n in range(len(outs))]
                 lines = "".join(f"    {o} = {make.format(r)}\n" for o, r in zip(names, results))
                 lines += f"    {label} = {name}({call}, {', '.join(f'{k}={o}' for k, o in zip(outs, names))})\n"
