@@ -46,11 +46,13 @@ for mode in range(3):
     for name in ("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag"):
         CASES.append(plain(f"{name}/{mode}", f"{A}{name}(x, k, {V}, False, {mode}, False, None)[0]"))
 # Normalization and losses.
-for name, calls in {"mse_loss": ("x, y", "x, y, 0"), "smooth_l1_loss": ("x, y", "x, y, 2, 0.5"), "huber_loss": ("x, y", "x, y, 0, 0.5"), "binary_cross_entropy": ("u, u.flip(0), None, 0",), "binary_cross_entropy_with_logits": ("x, u",), "soft_margin_loss": ("x, y.sign()",),
+for name, calls in {"mse_loss": ("x, y", "x, y, 0"), "smooth_l1_loss": ("x, y", "x, y, 2, 0.5"), "huber_loss": ("x, y", "x, y, 0, 0.5"), "binary_cross_entropy_with_logits": ("x, u",), "soft_margin_loss": ("x, y.sign()",),
                     "nll_loss": ("x, k[:3]", "x, k[:3], None, 0"), "nll_loss_forward": ("x, k[:3], None, 1, -100", "x, k[:3], v, 0, 1"), "nll_loss2d": ("q, torch.zeros([2, 4, 5], dtype=torch.int64)",), "nll_loss2d_forward": ("q, torch.zeros([2, 4, 5], dtype=torch.int64), None, 1, -100",),
                     "multi_margin_loss": ("x, k[:3]",), "multilabel_margin_loss": ("x, i.clamp(-1, 3)",), "multilabel_margin_loss_forward": ("x, i.clamp(-1, 3), 1",), "native_group_norm": ("q, None, None, 2, 3, 20, 3, 1e-5", "q, r[:3], v[:3], 2, 3, 20, 1, 1e-5"),
                     "native_layer_norm": ("x, [4], r, v, 1e-5",)}.items():
     CASES += forms(name, *calls, gaps=False)
+# PyTorch resizes no out tensor of these.
+CASES += forms("binary_cross_entropy", "u, u.flip(0)", "u, u.flip(0), None, 0", out=False)
 CASES += [plain("_batch_norm_impl_index", f"{A}_batch_norm_impl_index(q, r[:3], v[:3], r[:3], v[:3].abs(), False, 0.1, 1e-5, False)[0]"), plain("_transform_bias_rescale_qkv", f"{A}_transform_bias_rescale_qkv(torch.cat([t, t, t], 2), torch.cat([r, r, v]), 2)"),
           plain("_scaled_dot_product_attention_math", f"{A}_scaled_dot_product_attention_math(q, q, q, None, 0.0, True, False)", f"{A}_scaled_dot_product_attention_forward(q, q, q, None, 0.0, False, True)")]
 # Pooling and padding.
