@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arguments of a call in words, for the detail of an error: "self: float32[2, 3], dim: 7".
-#include "ops/call.h"
+#include "ops/string_ops.h"
 
 enum { MOST_ARGUMENTS = 24, MOST_ITEMS = 8, MOST_CHARACTERS = 40, MOST_DEPTH = 3 };
 
@@ -44,6 +44,11 @@ static void describe(taper_val value, size_t depth, taper_text *text)
     case TAPER_INT:
         taper_text_format(text, "%lld", (long long)value.as.i);
         break;
+    case TAPER_DEVICE: {
+        const char *kind = taper_device_kind_name((int)(value.as.i >> 8));
+        taper_text_string(text, kind != NULL ? kind : "a device");
+        break;
+    }
     case TAPER_DOUBLE:
         taper_text_double(text, value.as.f);
         break;
