@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/create.h"
+#include "ops/promote.h"
 #include "ops/kernels.h"
 
 static const double PI = 3.14159265358979323846;
@@ -195,6 +196,24 @@ static double between_vectors(taper_dtype dtype, double start, double end, int64
     return first + (end - start) / (double)(steps - 1) * (double)(i % lanes);
 }
 
+// The real and the imaginary part go their ways; steps are real.
+static void complex_spaced(taper_dtype dtype, void *data, const taper_scalar *start, const taper_scalar *end, int64_t steps, double base)
+{
+    const taper_dtype part = taper_dtype_to_real(dtype);
+    const double a[2] = {held(part, start->f), held(part, start->im)}, b[2] = {held(part, end->f), held(part, end->im)};
+    for (int64_t i = 0; i < steps; i++) {
+        taper_scalar value = {.kind = TAPER_SCALAR_COMPLEX};
+        value.f = steps == 1 ? a[0] : between(part, part, a[0], b[0], i, steps);
+        value.im = steps == 1 ? a[1] : between(part, part, a[1], b[1], i, steps);
+        if (base != 0) { // base to the power of it
+            const double length = pow(base, value.f), angle = value.im * log(base);
+            value.f = length * cos(angle);
+            value.im = length * sin(angle);
+        }
+        taper_scalar_store(dtype, (char *)data + (size_t)i * taper_dtype_size(dtype), &value);
+    }
+}
+
 static taper_status spaced(taper_call *call, bool logarithmic)
 {
     taper_error *error = call->run->error;
@@ -209,13 +228,20 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     if (logarithmic) {
         TAPER_TRY(taper_arg_double(call, 3, &base));
     }
-    TAPER_TRY(taper_create_options(call, logarithmic ? 4 : 3, TAPER_F32, &dtype));
+    const bool complex_ends = start.kind == TAPER_SCALAR_COMPLEX || end.kind == TAPER_SCALAR_COMPLEX;
+    TAPER_TRY(taper_create_options(call, logarithmic ? 4 : 3, complex_ends ? TAPER_C64 : TAPER_F32, &dtype));
     if (steps < 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "number of steps must be non-negative");
     }
+    if (dtype == TAPER_C64 || dtype == TAPER_C128) {
+        TAPER_TRY(taper_create_count(error, "steps", steps));
+        TAPER_TRY(taper_create_new(call, dtype, 1, &steps, &result));
+        complex_spaced(dtype, taper_tensor_mutable(result), &start, &end, steps, logarithmic ? base : 0);
+        return taper_ret_tensor(call, 0, result);
+    }
     TAPER_TRY(check_range_dtype(error, dtype));
-    if (start.kind == TAPER_SCALAR_COMPLEX || end.kind == TAPER_SCALAR_COMPLEX) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "start, end: complex numbers are not supported");
+    if (complex_ends) {
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, the result is to be %s", taper_dtype_torch_name(dtype));
     }
     if (taper_dtype_is_integral(dtype)) {
         TAPER_TRY(taper_scalar_check(dtype, &start, error));

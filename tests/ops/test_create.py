@@ -111,3 +111,6 @@ for dtype in ("int64", "int32", "int16", "uint8", "float32", "float64", "bfloat1
         results(f"linspace/{dtype}/{steps}", "", [f"torch.linspace({bounds}, {steps}, dtype=torch.{dtype})"
                                                   for bounds in ("4, 90", "90, 4", "4.3, 50.0")])
     results(f"logspace/{dtype}", "", [f"torch.logspace(0.3, 1.9, 9, dtype=torch.{dtype})"])
+results("linspace/complex", "", ["torch.linspace(1+2j, 3-1j, 7)", "torch.linspace(0.5, 2, 5, dtype=torch.complex128)", "torch.logspace(0.5+1j, 2, 6)",
+                                 "torch.linspace(1j, 2, 1)", "torch.linspace(1j, 2, 0, dtype=torch.complex64)"])
+case("linspace/complex ends of a real result", "def f():\n    return torch.linspace(1+2j, 3-1j, 7, dtype=torch.float32)\n", ())
