@@ -14,10 +14,13 @@ int main(int argc, char **argv)
     taper_session *session;
     taper_value *input, *output;
 
-    if (argc != 2 || taper_context_create(NULL, &context, error) || taper_model_load(context, argv[1], &options, &model, error) ||
+    if (argc != 2 || taper_context_create(NULL, &context, error) ||
+        taper_model_load(context, argv[1], &options, &model, error) ||
         taper_session_create(model, NULL, &session, error) ||
-        taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, pixels, sizeof pixels, 1, NULL, NULL, &input, error) ||
-        taper_session_run(session, "forward", &input, 1, &output, error) || taper_value_get_tensor(output, &scores, error)) {
+        taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, pixels, sizeof pixels, 1, NULL, NULL, &input,
+                                error) ||
+        taper_session_run(session, "forward", &input, 1, &output, error) ||
+        taper_value_get_tensor(output, &scores, error)) {
         fprintf(stderr, "%s\n", argc == 2 ? taper_error_message(error) : "usage: run_model MODEL.ptl");
         return 1;
     }

@@ -89,13 +89,13 @@ typedef enum taper_log_level { TAPER_LOG_PRINT = 0, TAPER_LOG_WARNING = 1, TAPER
 typedef void (*taper_log_function)(void *user, taper_log_level level, const char *text, size_t length);
 
 typedef struct taper_context_options {
-    size_t struct_size;              /* sizeof(taper_context_options) */
+    size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* copied; NULL: malloc */
     const taper_thread_pool *pool;    /* copied; NULL: Taper's own */
     unsigned threads;                 /* for Taper's own pool, the caller's thread included; 0: physical cores */
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
-    uint64_t cpu_mask;                /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */
+    uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */
 } taper_context_options;
 
 /* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. */
@@ -110,8 +110,8 @@ typedef struct taper_context_options {
 
 typedef struct taper_context taper_context;
 
-TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options, taper_context **context,
-                                                           taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
+                                                           taper_context **context, taper_error *error);
 TAPER_API void taper_context_release(taper_context *context);
 TAPER_API unsigned taper_context_threads(const taper_context *context);
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
@@ -141,7 +141,7 @@ typedef enum taper_dtype {
     TAPER_DTYPE_COUNT = 18
 } taper_dtype;
 
-TAPER_API size_t taper_dtype_size(taper_dtype dtype); /* bytes per element; 0 for sub-byte or unknown dtypes */
+TAPER_API size_t taper_dtype_size(taper_dtype dtype);      /* bytes per element; 0 for sub-byte or unknown dtypes */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype); /* "float32" */
 
 #define TAPER_MAX_RANK 8
@@ -170,19 +170,21 @@ TAPER_API taper_value *taper_value_retain(taper_value *value); /* returns value 
 TAPER_API taper_kind taper_value_kind(const taper_value *value);
 
 TAPER_API TAPER_MUST_USE taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_bool(taper_context *context, int flag, taper_value **value, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_int(taper_context *context, int64_t number, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_bool(taper_context *context, int flag, taper_value **value,
+                                                       taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_int(taper_context *context, int64_t number, taper_value **value,
+                                                      taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_double(taper_context *context, double number, taper_value **value,
                                                          taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im, taper_value **value,
-                                                          taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_complex(taper_context *context, double re, double im,
+                                                          taper_value **value, taper_error *error);
 /* The bytes are copied. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_string(taper_context *context, const char *text, size_t length,
                                                          taper_value **value, taper_error *error);
 
 /* A contiguous tensor with uninitialized elements, owned by the value. */
-TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                                         taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank,
+                                                         const int64_t *sizes, taper_value **value, taper_error *error);
 
 typedef struct taper_tensor_info {
     size_t struct_size; /* sizeof(taper_tensor_info) */
@@ -190,8 +192,8 @@ typedef struct taper_tensor_info {
     size_t rank;
     int64_t sizes[TAPER_MAX_RANK];
     int64_t strides[TAPER_MAX_RANK];
-    void *data;   /* of element [0, 0, …]; borrowed: valid while the value is held */
-    size_t bytes; /* from data to the end of the storage */
+    void *data;    /* of element [0, 0, …]; borrowed: valid while the value is held */
+    size_t bytes;  /* from data to the end of the storage */
     int quantized; /* 1: per tensor, 2: per channel */
     double scale;
     int64_t zero_point;
@@ -201,37 +203,46 @@ typedef struct taper_tensor_info {
  * NULL when the caller keeps it valid longer than every value). strides NULL: contiguous. With read_only nonzero the
  * model's in-place writes go to a private copy; otherwise they are seen by the caller, as in PyTorch. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
-                                                              const int64_t *sizes, const int64_t *strides, void *data, size_t bytes,
-                                                              int read_only, void (*release)(void *user), void *user,
-                                                              taper_value **value, taper_error *error);
+                                                              const int64_t *sizes, const int64_t *strides, void *data,
+                                                              size_t bytes, int read_only, void (*release)(void *user),
+                                                              void *user, taper_value **value, taper_error *error);
 /* A quantized tensor over a copy of the integers in data (contiguous). dtype TAPER_QU8, TAPER_QI8 or TAPER_QI32. */
-TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype, size_t rank,
-                                                                   const int64_t *sizes, const void *data, size_t bytes, double scale,
-                                                                   int64_t zero_point, taper_value **value, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype,
+                                                                   size_t rank, const int64_t *sizes, const void *data,
+                                                                   size_t bytes, double scale, int64_t zero_point,
+                                                                   taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
+                                                             taper_error *error);
 
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *value, double *number, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im, taper_error *error);
-/* Borrowed from the value; NUL-terminated. */
-TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text, size_t *length,
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
+                                                          taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_double(const taper_value *value, double *number,
                                                              taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_complex(const taper_value *value, double *re, double *im,
+                                                              taper_error *error);
+/* Borrowed from the value; NUL-terminated. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_get_string(const taper_value *value, const char **text,
+                                                             size_t *length, taper_error *error);
 
 /* Containers. A list's element type is taken from a type string ("int", "Tensor", "Tuple[Tensor, int]"; NULL: from the
  * first item). Items are retained, not copied. */
-TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type, taper_value *const *items,
-                                                       size_t count, taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_list(taper_context *context, const char *element_type,
+                                                       taper_value *const *items, size_t count, taper_value **value,
+                                                       taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count,
                                                         taper_value **value, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, const char *key_type, const char *value_type,
-                                                       taper_value *const *keys, taper_value *const *values, size_t count,
-                                                       taper_value **value, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, const char *key_type,
+                                                       const char *value_type, taper_value *const *keys,
+                                                       taper_value *const *values, size_t count, taper_value **value,
+                                                       taper_error *error);
 /* Items of a list or tuple, pairs of a dict, attributes of an object. */
 TAPER_API size_t taper_value_count(const taper_value *value);
 /* A new reference each; a dict's and object's item is the value at that position (insertion order). */
-TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item, taper_error *error);
-TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item,
+                                                       taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key,
+                                                      taper_error *error);
 /* The name of field index of a named tuple or attribute index of an object; NULL for a plain tuple. */
 TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
 /* The type as PyTorch prints it ("List[Tensor]", "__torch__.M"), written like snprintf; returns the full length. */
@@ -249,26 +260,29 @@ typedef struct taper_load_options {
     const char *disable_passes; /* names, comma-separated; NULL: none */
     int copy;                   /* 1: read the file into memory rather than map it (see SECURITY.md) */
     int reference;              /* 1: portable reference operators only: slow, for checking */
-    /* 1: only to look at what the file holds. Operators that this build lacks are listed, not refused; objects are as saved, without
-     * their __setstate__; the model makes no session. */
+    /* 1: only to look at what the file holds. Operators that this build lacks are listed, not refused; objects are as
+     * saved, without their __setstate__; the model makes no session. */
     int listing;
 } taper_load_options;
 
-TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
-                                                       taper_model **model, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
+                                                       const taper_load_options *options, taper_model **model,
+                                                       taper_error *error);
 /* The bytes must stay valid and unchanged while the model is held. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               const taper_load_options *options, taper_model **model,
                                                               taper_error *error);
 /* A part of an open file, as Android hands out assets. The descriptor is not kept. length 0: to the end. */
-TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
-                                                          const taper_load_options *options, taper_model **model, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
+                                                          uint64_t length, const taper_load_options *options,
+                                                          taper_model **model, taper_error *error);
 /* read(user, offset, buffer, size) fills all of buffer and returns 0, or anything else on failure. Called only
  * during the load. */
 typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
-TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user,
-                                                                uint64_t size, const taper_load_options *options,
-                                                                taper_model **model, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read,
+                                                                void *user, uint64_t size,
+                                                                const taper_load_options *options, taper_model **model,
+                                                                taper_error *error);
 TAPER_API void taper_model_release(taper_model *model);
 
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
@@ -287,14 +301,16 @@ TAPER_API const char *taper_model_return_type(const taper_model *model, const ch
 /* Files saved beside the model with _extra_files. data is borrowed from the model. */
 TAPER_API size_t taper_model_extra_count(const taper_model *model);
 TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
-TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size,
-                                                        taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,
+                                                        size_t *size, taper_error *error);
 
 /* Names of the operators that the model calls ("aten::add.Tensor"), sorted. Borrowed. */
 TAPER_API size_t taper_model_operator_count(const taper_model *model);
 TAPER_API const char *taper_model_operator_name(const taper_model *model, size_t index);
-TAPER_API size_t taper_model_operator_calls(const taper_model *model, size_t index); /* places in the code that call it */
-TAPER_API int taper_model_operator_missing(const taper_model *model, size_t index); /* 1: called, and not in this build */
+TAPER_API size_t taper_model_operator_calls(const taper_model *model,
+                                            size_t index); /* places in the code that call it */
+TAPER_API int taper_model_operator_missing(const taper_model *model,
+                                           size_t index); /* 1: called, and not in this build */
 
 /* ---- session ---------------------------------------------------------------------------------------------------- */
 
@@ -312,23 +328,24 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_create(taper_model *model, c
 TAPER_API void taper_session_destroy(taper_session *session);
 
 /* method NULL: "forward". Missing trailing inputs take the method's defaults. */
-TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs,
-                                                        size_t count, taper_value **result, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
+                                                        taper_value *const *inputs, size_t count, taper_value **result,
+                                                        taper_error *error);
 /* From any thread: the run in progress (or the next one) stops with TAPER_ERROR_CANCELLED. */
 TAPER_API void taper_session_cancel(taper_session *session);
 /* Attribute of the root object, dotted for submodules ("layer1.0.weight"). */
-TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value,
-                                                              taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *session, const char *path,
+                                                              taper_value **value, taper_error *error);
 /* Gives cached memory back to the allocator. */
 TAPER_API void taper_session_trim(taper_session *session);
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed); /* torch.manual_seed */
 
 typedef struct taper_memory_info {
-    size_t struct_size;        /* sizeof(taper_memory_info) */
-    uint64_t allocator_calls;  /* of the last run */
-    size_t arena_bytes;        /* planned activations */
-    size_t pool_bytes;         /* blocks kept for reuse, those in use included */
-    size_t packed_bytes;       /* packed weights of the model */
+    size_t struct_size;       /* sizeof(taper_memory_info) */
+    uint64_t allocator_calls; /* of the last run */
+    size_t arena_bytes;       /* planned activations */
+    size_t pool_bytes;        /* blocks kept for reuse, those in use included */
+    size_t packed_bytes;      /* packed weights of the model */
 } taper_memory_info;
 TAPER_API void taper_session_memory(taper_session *session, taper_memory_info *info);
 

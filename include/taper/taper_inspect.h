@@ -15,29 +15,29 @@ extern "C" {
 typedef void (*taper_write_function)(void *user, const char *text, size_t length);
 
 /* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. */
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write,
-                                                          void *user, taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
+                                                          taper_write_function write, void *user, taper_error *error);
 
-/* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those that
- * instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model, taper_write_function write, void *user,
-                                                           taper_error *error);
+/* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those
+ * that instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model, taper_write_function write,
+                                                           void *user, taper_error *error);
 
 /* One storage of the latest memory plan of a session. */
 typedef struct taper_plan_item {
-    size_t struct_size;    /* sizeof(taper_plan_item) */
-    size_t bytes;          /* of the storage */
-    size_t offset;         /* in the arena; meaningless when it outlives the run */
-    uint32_t born, died;   /* in steps of the run: each birth and each death is one */
-    int outlives;          /* a result or an attribute: not in the arena */
+    size_t struct_size;        /* sizeof(taper_plan_item) */
+    size_t bytes;              /* of the storage */
+    size_t offset;             /* in the arena; meaningless when it outlives the run */
+    uint32_t born, died;       /* in steps of the run: each birth and each death is one */
+    int outlives;              /* a result or an attribute: not in the arena */
     const char *operator_name; /* that made it, up to its parenthesis "aten::conv2d"; NULL when unknown */
     size_t operator_length;
 } taper_plan_item;
 
 /* 0 until a run with its shapes was made. */
 TAPER_API size_t taper_inspect_plan_count(const taper_session *session);
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item,
-                                                              taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
+                                                              taper_plan_item *item, taper_error *error);
 
 /* Time per operator call site, summed over runs while profiling is on. */
 typedef struct taper_profile_item {
@@ -54,8 +54,8 @@ typedef struct taper_profile_item {
 /* on 1 clears and starts, 0 stops and keeps. */
 TAPER_API TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on, taper_error *error);
 TAPER_API size_t taper_profile_count(const taper_session *session); /* call sites, in order of the program */
-TAPER_API TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item,
-                                                        taper_error *error);
+TAPER_API TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
+                                                        taper_profile_item *item, taper_error *error);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,7 @@ void taper_free(const taper_allocator *allocator, void *ptr, size_t size); // pt
 // Makes room for at least want items; capacity and items are updated together. Growth is geometric.
 TAPER_MUST_USE taper_status taper_grow(const taper_allocator *allocator, void **items, size_t *capacity, size_t want,
                                        size_t item_size, taper_error *error);
-#define TAPER_GROW(allocator, array, capacity, want, error) \
+#define TAPER_GROW(allocator, array, capacity, want, error)                                                            \
     taper_grow((allocator), (void **)&(array), &(capacity), (want), sizeof *(array), (error))
 
 // Bump allocation, freed all at once. Alignment 16.
@@ -31,8 +31,9 @@ typedef struct taper_arena {
 
 void taper_arena_init(taper_arena *arena, const taper_allocator *allocator);
 void taper_arena_free(taper_arena *arena);
-void *taper_arena_alloc(taper_arena *arena, size_t size); // zeroed; NULL when out of memory; size 0 gives a valid pointer
-void *taper_arena_array(taper_arena *arena, size_t count, size_t item_size); // checks the product
+void *taper_arena_alloc(taper_arena *arena,
+                        size_t size); // zeroed; NULL when out of memory; size 0 gives a valid pointer
+void *taper_arena_array(taper_arena *arena, size_t count, size_t item_size);   // checks the product
 char *taper_arena_string(taper_arena *arena, const char *text, size_t length); // a NUL-terminated copy
 
 #endif

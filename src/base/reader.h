@@ -18,7 +18,8 @@ typedef struct taper_reader {
     taper_error *error;
 } taper_reader;
 
-static inline taper_reader taper_reader_make(const void *data, size_t size, uint64_t base, const char *what, taper_error *error)
+static inline taper_reader taper_reader_make(const void *data, size_t size, uint64_t base, const char *what,
+                                             taper_error *error)
 {
     return (taper_reader){.data = data, .size = size, .base = base, .what = what, .error = error};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Error objects. Their memory comes from malloc, not from a context's allocator: an error must outlive the context whose
-// creation failed, and reporting "out of memory" must not depend on the allocator that just refused. A message that
-// cannot be stored is shortened to what fits the fixed buffer.
+// Error objects. Their memory comes from malloc, not from a context's allocator: an error must outlive the context
+// whose creation failed, and reporting "out of memory" must not depend on the allocator that just refused. A message
+// that cannot be stored is shortened to what fits the fixed buffer.
 #include "base/status.h"
 
 #include <stdio.h>

@@ -17,12 +17,12 @@
 #endif
 
 // Forwards a failure.
-#define TAPER_TRY(expression)                       \
-    do {                                            \
-        const taper_status try_ = (expression);     \
-        if (try_ != TAPER_OK) {                     \
-            return try_;                            \
-        }                                           \
+#define TAPER_TRY(expression)                                                                                          \
+    do {                                                                                                               \
+        const taper_status try_ = (expression);                                                                        \
+        if (try_ != TAPER_OK) {                                                                                        \
+            return try_;                                                                                               \
+        }                                                                                                              \
     } while (0)
 
 // Creates a failure and returns it.

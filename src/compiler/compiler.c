@@ -18,7 +18,8 @@ static const pass passes[] = {
     {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
     {"remove_dropout", "dropout outside training is nothing", taper_pass_remove_dropout},
     {"dead_code", "what nobody uses is removed", taper_pass_dead_code},
-    {"fuse_epilogue", "batch norm, sum and activation are done where their input is computed", taper_pass_fuse_epilogue},
+    {"fuse_epilogue", "batch norm, sum and activation are done where their input is computed",
+     taper_pass_fuse_epilogue},
 };
 
 enum { PASSES = sizeof passes / sizeof passes[0] };

@@ -7,7 +7,8 @@
 static bool reads_only(const taper_value_use *use)
 {
     const taper_node *user = use->user;
-    if (user == NULL || user->kind != TAPER_NODE_OP || use->index >= user->schema->arg_count || !taper_node_is_pure(user)) {
+    if (user == NULL || user->kind != TAPER_NODE_OP || use->index >= user->schema->arg_count ||
+        !taper_node_is_pure(user)) {
         return false;
     }
     const taper_type *type = user->schema->args[use->index].type;
@@ -18,7 +19,8 @@ static bool reads_only(const taper_value_use *use)
         return false;
     }
     const uint8_t element = type->items[0]->kind;
-    const bool fixed = element == TAPER_TYPE_INT || element == TAPER_TYPE_FLOAT || element == TAPER_TYPE_BOOL || element == TAPER_TYPE_STRING;
+    const bool fixed = element == TAPER_TYPE_INT || element == TAPER_TYPE_FLOAT || element == TAPER_TYPE_BOOL ||
+                       element == TAPER_TYPE_STRING;
     const bool returns_list = user->schema->ret_count != 0 && user->schema->rets[0].type->kind == TAPER_TYPE_LIST;
     if (fixed) {
         return !returns_list;
@@ -51,9 +53,9 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return taper_fail_memory(compilation->error);
     }
     if (type != NULL && type->kind == TAPER_TYPE_LIST && type->items[0]->count == 0 && type->items[0]->name == NULL) {
-        list->element = type->items[0]->kind == TAPER_TYPE_INT     ? &taper_type_int
-                        : type->items[0]->kind == TAPER_TYPE_FLOAT ? &taper_type_float
-                        : type->items[0]->kind == TAPER_TYPE_BOOL  ? &taper_type_bool
+        list->element = type->items[0]->kind == TAPER_TYPE_INT      ? &taper_type_int
+                        : type->items[0]->kind == TAPER_TYPE_FLOAT  ? &taper_type_float
+                        : type->items[0]->kind == TAPER_TYPE_BOOL   ? &taper_type_bool
                         : type->items[0]->kind == TAPER_TYPE_STRING ? &taper_type_string
                                                                     : NULL;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes pure operators on constant numbers, strings and frozen lists whose results are numbers, strings or None; takes
-// the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
+// Computes pure operators on constant numbers, strings and frozen lists whose results are numbers, strings or None;
+// takes the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
 #include "compiler/pass.h"
 
 enum {
@@ -56,8 +56,8 @@ static bool foldable_input(const taper_node *node, size_t index)
 
 static taper_status fold_op(taper_compilation *compilation, taper_node *node)
 {
-    if (!taper_node_is_pure(node) || node->output_count != 1 || node->input_count == 0 || node->input_count > MOST_INPUTS ||
-        !small_result(node)) {
+    if (!taper_node_is_pure(node) || node->output_count != 1 || node->input_count == 0 ||
+        node->input_count > MOST_INPUTS || !small_result(node)) {
         return TAPER_OK;
     }
     taper_val args[MOST_INPUTS];

@@ -32,10 +32,12 @@ static bool of_root(const taper_compilation *compilation, const taper_graph *gra
 {
     const char *name = compilation->root.as.object->klass != NULL ? compilation->root.as.object->klass->name : "";
     const char *dot = strrchr(graph->name, '.');
-    return dot != NULL && strlen(name) == (size_t)(dot - graph->name) && strncmp(graph->name, name, (size_t)(dot - graph->name)) == 0;
+    return dot != NULL && strlen(name) == (size_t)(dot - graph->name) &&
+           strncmp(graph->name, name, (size_t)(dot - graph->name)) == 0;
 }
 
-static taper_status freeze_block(taper_compilation *compilation, taper_block *block, const taper_ir_value *self, const set_slots *slots)
+static taper_status freeze_block(taper_compilation *compilation, taper_block *block, const taper_ir_value *self,
+                                 const set_slots *slots)
 {
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
@@ -47,13 +49,16 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
         }
         const taper_ir_value *from = taper_node_in(node, 0);
         const taper_node *constant = taper_value_constant(from);
-        const taper_val object = from == self ? compilation->root : constant != NULL ? constant->constant : taper_val_none();
+        const taper_val object = from == self       ? compilation->root
+                                 : constant != NULL ? constant->constant
+                                                    : taper_val_none();
         const bool is_set = node->number < SLOTS ? slots->set[node->number] : slots->beyond;
         if (object.tag != TAPER_OBJECT || is_set || (uint64_t)node->number >= object.as.object->count) {
             continue;
         }
         taper_ir_value *value;
-        TAPER_TRY(taper_constant_before(node, taper_val_retain(object.as.object->slots[node->number]), &value, compilation->error));
+        TAPER_TRY(taper_constant_before(node, taper_val_retain(object.as.object->slots[node->number]), &value,
+                                        compilation->error));
         taper_value_replace_uses(&node->outputs[0], value);
         taper_node_remove(node);
     }
@@ -74,7 +79,8 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
             collect(compilation->graphs[g]->body, slots);
         }
     }
-    const taper_ir_value *self = graph->body->param_count != 0 && of_root(compilation, graph) ? &graph->body->params[0] : NULL;
+    const taper_ir_value *self =
+        graph->body->param_count != 0 && of_root(compilation, graph) ? &graph->body->params[0] : NULL;
     const taper_status status = freeze_block(compilation, graph->body, self, slots);
     taper_free(compilation->allocator, slots, sizeof *slots);
     return status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution or linear layer with the batch norm, sum and activation that follow it becomes one FUSED node
-// (ops/fusion.h), which holds the nodes it stands for as its fallback. A chain is taken where every value on the way has
-// one user and nothing in between has an effect.
+// (ops/fusion.h), which holds the nodes it stands for as its fallback. A chain is taken where every value on the way
+// has one user and nothing in between has an effect.
 #include <math.h>
 
 #include "compiler/pass.h"
@@ -22,12 +22,9 @@ static bool is_root(const taper_node *node, chain *c)
     static const struct {
         const char *name;
         bool convolution, prepacked;
-    } roots[] = {{"aten::conv2d", true, false},
-                 {"aten::_convolution", true, false},
-                 {"aten::convolution", true, false},
-                 {"prepacked::conv2d_clamp_run", true, true},
-                 {"aten::linear", false, false},
-                 {"prepacked::linear_clamp_run", false, true}};
+    } roots[] = {{"aten::conv2d", true, false},      {"aten::_convolution", true, false},
+                 {"aten::convolution", true, false}, {"prepacked::conv2d_clamp_run", true, true},
+                 {"aten::linear", false, false},     {"prepacked::linear_clamp_run", false, true}};
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
         if (taper_node_is(node, roots[i].name) && node->output_count == 1) {
             c->convolution = roots[i].convolution;
@@ -43,8 +40,8 @@ static bool take_norm(chain *c, taper_node *node, size_t position)
     const taper_val *training = taper_node_constant_in(node, 5);
     double eps;
     if (!c->convolution || c->prepacked || c->norm != NULL || c->summand != NULL || position != 0 ||
-        !taper_node_is(node, "aten::batch_norm") || training == NULL || training->tag != TAPER_BOOLEAN || training->as.b ||
-        !taper_node_constant_is_number(node, 7, &eps)) {
+        !taper_node_is(node, "aten::batch_norm") || training == NULL || training->tag != TAPER_BOOLEAN ||
+        training->as.b || !taper_node_constant_is_number(node, 7, &eps)) {
         return false;
     }
     c->norm = node;
@@ -58,7 +55,8 @@ static bool take_sum(chain *c, taper_node *node, size_t position)
     const bool in_place = taper_node_is(node, "aten::add_.Tensor") || taper_node_is(node, "aten::_add_relu_.Tensor");
     double alpha;
     if (c->summand != NULL || position > 1 || (in_place && position != 0) ||
-        !(relu || in_place || taper_node_is(node, "aten::add.Tensor")) || !taper_node_constant_is_number(node, 2, &alpha) || alpha != 1.0 ||
+        !(relu || in_place || taper_node_is(node, "aten::add.Tensor")) ||
+        !taper_node_constant_is_number(node, 2, &alpha) || alpha != 1.0 ||
         taper_node_in(node, 0) == taper_node_in(node, 1)) {
         return false;
     }
@@ -104,11 +102,16 @@ static bool take_activation(chain *c, const taper_node *node, size_t position)
     static const struct {
         const char *name;
         taper_activation activation;
-    } functions[] = {{"aten::hardswish", TAPER_ACTIVATION_HARDSWISH}, {"aten::hardswish_", TAPER_ACTIVATION_HARDSWISH},
-                     {"aten::hardsigmoid", TAPER_ACTIVATION_HARDSIGMOID}, {"aten::hardsigmoid_", TAPER_ACTIVATION_HARDSIGMOID},
-                     {"aten::silu", TAPER_ACTIVATION_SILU}, {"aten::silu_", TAPER_ACTIVATION_SILU},
-                     {"aten::sigmoid", TAPER_ACTIVATION_SIGMOID}, {"aten::sigmoid_", TAPER_ACTIVATION_SIGMOID},
-                     {"aten::tanh", TAPER_ACTIVATION_TANH}, {"aten::tanh_", TAPER_ACTIVATION_TANH}};
+    } functions[] = {{"aten::hardswish", TAPER_ACTIVATION_HARDSWISH},
+                     {"aten::hardswish_", TAPER_ACTIVATION_HARDSWISH},
+                     {"aten::hardsigmoid", TAPER_ACTIVATION_HARDSIGMOID},
+                     {"aten::hardsigmoid_", TAPER_ACTIVATION_HARDSIGMOID},
+                     {"aten::silu", TAPER_ACTIVATION_SILU},
+                     {"aten::silu_", TAPER_ACTIVATION_SILU},
+                     {"aten::sigmoid", TAPER_ACTIVATION_SIGMOID},
+                     {"aten::sigmoid_", TAPER_ACTIVATION_SIGMOID},
+                     {"aten::tanh", TAPER_ACTIVATION_TANH},
+                     {"aten::tanh_", TAPER_ACTIVATION_TANH}};
     if (position != 0) {
         return false;
     }
@@ -135,9 +138,10 @@ static bool take_activation(chain *c, const taper_node *node, size_t position)
         c->fusion.max = 6;
         return true;
     }
-    if (taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::hardtanh_") || taper_node_is(node, "aten::clamp") ||
-        taper_node_is(node, "aten::clamp_")) {
-        return strstr(node->op_name, ".out") == NULL && strstr(node->op_name, "Tensor?") == NULL && take_bounds(c, node, 1, 2);
+    if (taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::hardtanh_") ||
+        taper_node_is(node, "aten::clamp") || taper_node_is(node, "aten::clamp_")) {
+        return strstr(node->op_name, ".out") == NULL && strstr(node->op_name, "Tensor?") == NULL &&
+               take_bounds(c, node, 1, 2);
     }
     return false;
 }

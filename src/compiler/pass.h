@@ -18,7 +18,8 @@ taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_grap
 
 // ---- helpers (pass.c)
 
-// Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload ("aten::add.Tensor").
+// Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload
+// ("aten::add.Tensor").
 bool taper_node_is(const taper_node *node, const char *name);
 // Whether running the node has no effect but its results, and the results depend on the inputs alone.
 bool taper_node_is_pure(const taper_node *node);
@@ -26,7 +27,8 @@ bool taper_node_is_pure(const taper_node *node);
 const taper_val *taper_node_constant_in(const taper_node *node, size_t index);
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
 // A constant node before `before`; takes over the reference.
-TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made, taper_error *error);
+TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
+                                                  taper_error *error);
 // Calls visit for every node of the block and the blocks in it; visit may remove or replace the node it is given.
 TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *block,
                                               taper_status (*visit)(taper_compilation *compilation, taper_node *node));

@@ -10,20 +10,23 @@
 #include "platform/platform.h"
 
 // Instruction numbers of the lite interpreter (the flatbuffer's op field; names are the zip's).
-#define TAPER_LITE_OPCODES(X)                                                                                              \
-    X(OP, 0) X(OPN, 1) X(LOAD, 2) X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) \
-    X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18)         \
-    X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24)         \
-    X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29)          \
-    X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)       \
-    X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42)                \
-    X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47) X(ENTER, 48) X(EXIT, 49)
+#define TAPER_LITE_OPCODES(X)                                                                                          \
+    X(OP, 0)                                                                                                           \
+    X(OPN, 1) X(LOAD, 2) X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10)    \
+        X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17)                 \
+            X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22)                   \
+                X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26)           \
+                    X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) \
+                        X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)                   \
+                            X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) \
+                                X(__NOT__, 42) X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46)          \
+                                    X(WARN, 47) X(ENTER, 48) X(EXIT, 49)
 
 typedef enum taper_lite_opcode {
 #define X(name, number) TAPER_LITE_##name = number,
     TAPER_LITE_OPCODES(X)
 #undef X
-    TAPER_LITE_OPCODE_COUNT = 50
+        TAPER_LITE_OPCODE_COUNT = 50
 } taper_lite_opcode;
 
 const char *taper_lite_opcode_name(unsigned opcode);
@@ -79,7 +82,8 @@ typedef struct taper_lite_extra {
 // One entry of the callstack map: what to print for a debug handle.
 typedef struct taper_lite_debug {
     int64_t handle;
-    const char *text; // "top(Net)::<unknown>.conv(Conv2d)::forward.aten::conv2d", PyTorch's module hierarchy, as far as known
+    const char
+        *text; // "top(Net)::<unknown>.conv(Conv2d)::forward.aten::conv2d", PyTorch's module hierarchy, as far as known
 } taper_lite_debug;
 
 typedef struct taper_lite_module {
@@ -123,19 +127,20 @@ typedef struct taper_blob {
 
 // data must stay as it is until release(user) is called (release may be NULL).
 TAPER_MUST_USE taper_status taper_blob_from_memory(const taper_allocator *allocator, const void *data, size_t size,
-                                                   void (*release)(void *user), void *user, taper_blob **blob, taper_error *error);
+                                                   void (*release)(void *user), void *user, taper_blob **blob,
+                                                   taper_error *error);
 // Takes over a block of the allocator, or a mapping; also when it fails.
-TAPER_MUST_USE taper_status taper_blob_from_block(const taper_allocator *allocator, void *block, size_t size, taper_blob **blob,
-                                                  taper_error *error);
-TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *allocator, taper_mapping *mapping, taper_blob **blob,
-                                                    taper_error *error);
+TAPER_MUST_USE taper_status taper_blob_from_block(const taper_allocator *allocator, void *block, size_t size,
+                                                  taper_blob **blob, taper_error *error);
+TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *allocator, taper_mapping *mapping,
+                                                    taper_blob **blob, taper_error *error);
 
 // Reads a module from bytes (blob is retained by the module and by storages that borrow from it). *module is filled; on
 // failure it is left empty. Recognizes what kind of file it is and says so when it is not one of these.
 TAPER_MUST_USE taper_status taper_lite_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                             taper_lite_module *module, taper_error *error);
-// The two readers behind it. module has allocator, arena, heap, types and blob and is otherwise zero; what a reader left
-// in it when it fails is freed by the caller.
+// The two readers behind it. module has allocator, arena, heap, types and blob and is otherwise zero; what a reader
+// left in it when it fails is freed by the caller.
 TAPER_MUST_USE taper_status taper_lite_archive_read(taper_blob *blob, taper_lite_module *module, taper_error *error);
 TAPER_MUST_USE taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_lite_module *module, taper_error *error);
 

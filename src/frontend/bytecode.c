@@ -26,7 +26,8 @@ typedef struct lowering {
 
 static TAPER_COLD taper_status bad_at(const lowering *l, size_t pc, const char *what)
 {
-    const unsigned op = pc < l->function->instruction_count ? l->function->instructions[pc].op : TAPER_LITE_OPCODE_COUNT;
+    const unsigned op =
+        pc < l->function->instruction_count ? l->function->instructions[pc].op : TAPER_LITE_OPCODE_COUNT;
     TAPER_FAIL(l->error, TAPER_ERROR_FILE, "function %s, instruction %zu (%s): %s", l->function->name, pc,
                op < TAPER_LITE_OPCODE_COUNT ? taper_lite_opcode_name(op) : "end", what);
 }
@@ -69,8 +70,8 @@ static void undo_registers(lowering *l, size_t mark)
 
 // ---- nodes
 
-static taper_status add_node(lowering *l, taper_block *block, size_t pc, taper_node_kind kind, size_t inputs, size_t outputs,
-                             taper_node **node)
+static taper_status add_node(lowering *l, taper_block *block, size_t pc, taper_node_kind kind, size_t inputs,
+                             size_t outputs, taper_node **node)
 {
     if (++l->nodes > 2 * (size_t)TAPER_LIMIT_INSTRUCTIONS) {
         return bad_at(l, pc, "the function is too long");
@@ -97,8 +98,8 @@ static taper_status add_constant(lowering *l, taper_val value, taper_ir_value **
 }
 
 // Takes the top `count` values of the stack as inputs and pushes the outputs.
-static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, size_t floor, taper_node_kind kind, int64_t count,
-                                    size_t outputs, taper_node **node)
+static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, size_t floor, taper_node_kind kind,
+                                    int64_t count, size_t outputs, taper_node **node)
 {
     TAPER_TRY(need(l, pc, floor, count));
     TAPER_TRY(add_node(l, block, pc, kind, (size_t)count, outputs, node));
@@ -121,8 +122,8 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
-// prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements. Old
-// files call it as an operator without a number of arguments.
+// prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements.
+// Old files call it as an operator without a number of arguments.
 static bool is_tolist(const taper_op *op)
 {
     return strncmp(op->schema, "prim::tolist(", 13) == 0;
@@ -139,7 +140,8 @@ static bool passes_class_too(const lowering *l, size_t floor, const taper_op *op
 }
 
 // An operator call. given: values on the stack that are its arguments; -1: all of the schema.
-static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op, int64_t given)
+static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op,
+                                   int64_t given)
 {
     const taper_schema *schema;
     TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
@@ -174,7 +176,8 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
         } else if (schema->args[i].has_default) {
             TAPER_TRY(add_constant(l, taper_val_retain(schema->args[i].default_value), &value));
         } else {
-            return taper_fail(l->error, TAPER_ERROR_FILE, "function %s, instruction %zu: %s.%s is called without its argument '%s'",
+            return taper_fail(l->error, TAPER_ERROR_FILE,
+                              "function %s, instruction %zu: %s.%s is called without its argument '%s'",
                               l->function->name, pc, schema->name, schema->overload, schema->args[i].name);
         }
         taper_node_set_input(node, i, value);
@@ -182,16 +185,17 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
     for (size_t i = 0; i < outputs; i++) {
         TAPER_TRY(push(l, &node->outputs[i]));
     }
-    return taper_upgrade_node(l->graph, node, l->registry, l->module->operator_version, &l->stack[l->height - outputs], l->error);
+    return taper_upgrade_node(l->graph, node, l->registry, l->module->operator_version, &l->stack[l->height - outputs],
+                              l->error);
 }
 
-static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t floor, const char *name, const char *overload,
-                              int64_t given)
+static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t floor, const char *name,
+                              const char *overload, int64_t given)
 {
     const taper_op *op = taper_registry_find(l->registry, name, overload);
     if (op == NULL) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operator %s%s%s is not part of this build", name, overload[0] != '\0' ? "." : "",
-                   overload);
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operator %s%s%s is not part of this build", name,
+                   overload[0] != '\0' ? "." : "", overload);
     }
     return lower_operator(l, block, pc, floor, op, given);
 }
@@ -212,7 +216,8 @@ static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size
 static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, int depth);
 
 // Lowers [pc, end) into block, which must leave exactly `want` values (SIZE_MAX: any number) above floor: its results.
-static taper_status lower_block(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, size_t want, int depth)
+static taper_status lower_block(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, size_t want,
+                                int depth)
 {
     const size_t mark = l->trail_count;
     TAPER_TRY(lower_range(l, block, pc, end, floor, depth + 1));
@@ -346,7 +351,8 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
             return bad_at(l, pc, "its operator is out of range");
         }
         const taper_lite_operator *called = &l->function->operators[in->x];
-        return lower_row(l, block, pc, floor, called->name, called->overload, in->op == TAPER_LITE_OPN ? in->n : called->arguments);
+        return lower_row(l, block, pc, floor, called->name, called->overload,
+                         in->op == TAPER_LITE_OPN ? in->n : called->arguments);
     }
     case TAPER_LITE_LOAD:
     case TAPER_LITE_MOVE:
@@ -430,8 +436,8 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
         node->number2 = (int64_t)in->x + in->n;
         return TAPER_OK;
     case TAPER_LITE_INTERFACE_CALL:
-        if (in->x < 0 || (size_t)in->x >= l->function->constant_count || l->function->constants[in->x].tag != TAPER_STRING ||
-            in->n == 0) {
+        if (in->x < 0 || (size_t)in->x >= l->function->constant_count ||
+            l->function->constants[in->x].tag != TAPER_STRING || in->n == 0) {
             return bad_at(l, pc, "the method has no name");
         }
         TAPER_TRY(node_from_stack(l, block, pc, floor, TAPER_NODE_CALL, in->n, 1, &node));
@@ -504,17 +510,19 @@ static size_t count_params(const taper_lite_function *f)
     return f->instruction_count != 0 && f->instructions[0].op == TAPER_LITE_STORE ? 1 : 0;
 }
 
-taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function, taper_registry *registry,
-                                  taper_graph **graph, taper_error *error)
+taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function,
+                                  taper_registry *registry, taper_graph **graph, taper_error *error)
 {
-    lowering l = {.module = module, .function = function, .registry = registry, .allocator = module->allocator, .error = error};
+    lowering l = {
+        .module = module, .function = function, .registry = registry, .allocator = module->allocator, .error = error};
     TAPER_TRY(taper_graph_create(module->allocator, function->name, count_params(function), graph, error));
     l.graph = *graph;
     const size_t registers = (function->register_count + 1) * sizeof *l.registers;
     const size_t constants = (function->constant_count + 1) * sizeof *l.constants;
     l.registers = taper_alloc_zeroed(l.allocator, registers);
     l.constants = taper_alloc_zeroed(l.allocator, constants);
-    const taper_status status = l.registers == NULL || l.constants == NULL ? taper_fail_memory(error) : lower_function(&l);
+    const taper_status status =
+        l.registers == NULL || l.constants == NULL ? taper_fail_memory(error) : lower_function(&l);
     taper_free(l.allocator, l.registers, registers);
     taper_free(l.allocator, l.constants, constants);
     taper_free(l.allocator, l.stack, l.stack_capacity * sizeof *l.stack);

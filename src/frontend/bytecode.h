@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lite-interpreter functions to graphs. The stack machine is run symbolically: what an instruction would push is a value
-// of the graph. Structured control flow is recovered from the jumps; only the shapes that PyTorch emits are accepted:
+// Lite-interpreter functions to graphs. The stack machine is run symbolically: what an instruction would push is a
+// value of the graph. Structured control flow is recovered from the jumps; only the shapes that PyTorch emits are
+// accepted:
 //   if:    JF else; …; JMP end; else: …; end:
 //   loop:  LOADC 0; <most trips> <condition> <carried…>; LOOP end; STOREN …; …; <condition> <carried…>; JMP back; end:
 #ifndef TAPER_FRONTEND_BYTECODE_H
@@ -17,10 +18,10 @@ typedef struct taper_bytecode_row {
 } taper_bytecode_row;
 const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // NULL: none
 
-// Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the detail
-// text.
-TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry,
-                                                           taper_error *error);
+// Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the
+// detail text.
+TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_lite_module *module,
+                                                           const taper_registry *registry, taper_error *error);
 TAPER_MUST_USE taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function,
                                                  taper_registry *registry, taper_graph **graph, taper_error *error);
 

@@ -6,8 +6,9 @@
 
 static bool is_missing(const taper_need *need, const taper_registry *registry)
 {
-    return need->calls != 0 && (need->overload == NULL ? taper_torchbind_left_out(need->name)
-                                                       : taper_registry_find(registry, need->name, need->overload) == NULL);
+    return need->calls != 0 &&
+           (need->overload == NULL ? taper_torchbind_left_out(need->name)
+                                   : taper_registry_find(registry, need->name, need->overload) == NULL);
 }
 
 static taper_status fail(const taper_needs *needs, const taper_registry *registry, size_t operators, size_t classes,
@@ -19,22 +20,28 @@ static taper_status fail(const taper_needs *needs, const taper_registry *registr
     }
     const char *const dot = first->overload != NULL && first->overload[0] != '\0' ? "." : "";
     const taper_status status = taper_fail(
-        error, TAPER_ERROR_UNSUPPORTED, "the model needs %zu %s%s that this build of Taper does not have: %s%s%s%s; see the list",
-        operators + classes, classes == 0 ? "operator" : operators == 0 ? "class" : "operators and classe",
-        operators + classes == 1 ? "" : classes != 0 && operators == 0 ? "es" : "s", first->name, dot,
-        first->overload != NULL ? first->overload : "", operators + classes > 1 ? " and others" : "");
+        error, TAPER_ERROR_UNSUPPORTED,
+        "the model needs %zu %s%s that this build of Taper does not have: %s%s%s%s; see the list", operators + classes,
+        classes == 0     ? "operator"
+        : operators == 0 ? "class"
+                         : "operators and classe",
+        operators + classes == 1         ? ""
+        : classes != 0 && operators == 0 ? "es"
+                                         : "s",
+        first->name, dot, first->overload != NULL ? first->overload : "", operators + classes > 1 ? " and others" : "");
     for (size_t i = 0; i < needs->count; i++) {
         const taper_need *n = &needs->items[i];
         if (is_missing(n, registry)) {
             const char *const overload = n->overload != NULL ? n->overload : "";
-            taper_error_add_detail(error, "  %s%s%s (%zu %s%s)\n", n->name, overload[0] != '\0' ? "." : "", overload, n->calls,
-                                   n->overload != NULL ? "call" : "object", n->calls == 1 ? "" : "s");
+            taper_error_add_detail(error, "  %s%s%s (%zu %s%s)\n", n->name, overload[0] != '\0' ? "." : "", overload,
+                                   n->calls, n->overload != NULL ? "call" : "object", n->calls == 1 ? "" : "s");
         }
     }
     return status;
 }
 
-taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry, taper_error *error)
+taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry,
+                                            taper_error *error)
 {
     taper_needs needs;
     taper_status status = taper_needs_collect(module, &needs, error);

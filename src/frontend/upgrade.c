@@ -3,7 +3,8 @@
 // with the old meaning, and these were filled in before (a None for steps is read as 100 by the operator).
 //
 // div, versions 0 to 3: true division if anything is floating, otherwise division that truncates:
-//   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other, rounding_mode="trunc")
+//   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other,
+//   rounding_mode="trunc")
 #include "frontend/upgrade.h"
 
 typedef struct upgrader {
@@ -14,19 +15,18 @@ typedef struct upgrader {
 } upgrader;
 
 static const upgrader upgraders[] = {
-    {"aten::div.Tensor(", 3, "Tensor_mode", "aten::div"},
-    {"aten::div.Scalar(", 3, "Scalar_mode", "aten::div"},
-    {"aten::div_.Tensor(", 3, "Tensor_mode", "aten::div_"},
-    {"aten::div_.Scalar(", 3, "Scalar_mode", "aten::div_"},
+    {"aten::div.Tensor(", 3, "Tensor_mode", "aten::div"},   {"aten::div.Scalar(", 3, "Scalar_mode", "aten::div"},
+    {"aten::div_.Tensor(", 3, "Tensor_mode", "aten::div_"}, {"aten::div_.Scalar(", 3, "Scalar_mode", "aten::div_"},
     {"aten::div.out(", 3, "out_mode", "aten::div"},
 };
 
-static taper_status op_node(taper_graph *graph, taper_registry *registry, const char *name, const char *overload, size_t inputs,
-                            taper_node **node, taper_error *error)
+static taper_status op_node(taper_graph *graph, taper_registry *registry, const char *name, const char *overload,
+                            size_t inputs, taper_node **node, taper_error *error)
 {
     const taper_op *op = taper_registry_find(registry, name, overload);
     if (op == NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator %s.%s, which an upgrader needs, is not part of this build", name, overload);
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator %s.%s, which an upgrader needs, is not part of this build",
+                   name, overload);
     }
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, node, error));
     (*node)->op = op;
@@ -35,8 +35,8 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
 }
 
 // is_floating_point of every tensor, isinstance(…, float) of every number, joined by __or__; before node.
-static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node, taper_ir_value **result,
-                                 taper_error *error)
+static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node,
+                                 taper_ir_value **result, taper_error *error)
 {
     static const taper_type *const floats[1] = {&taper_type_float};
     *result = NULL;
@@ -81,7 +81,8 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     taper_node_insert_before(mode, node);
     taper_node_insert_before(branch, node);
     for (size_t i = 0; i < inputs; i++) {
-        taper_node_set_input(truncated, i < 2 ? i : i + 1, taper_node_in(node, i)); // self, other, *, rounding_mode, out
+        taper_node_set_input(truncated, i < 2 ? i : i + 1,
+                             taper_node_in(node, i)); // self, other, *, rounding_mode, out
     }
     taper_node_set_input(truncated, 2, &mode->outputs[0]);
     taper_node_set_input(branch, 0, floating);

@@ -90,8 +90,8 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
         TAPER_TRY(status);
     }
     taper_tensor *twin;
-    TAPER_TRY(taper_tensor_view(memo->heap, storage, (taper_dtype)tensor->dtype, tensor->offset, tensor->rank, tensor->sizes,
-                                tensor->strides, &twin, memo->error));
+    TAPER_TRY(taper_tensor_view(memo->heap, storage, (taper_dtype)tensor->dtype, tensor->offset, tensor->rank,
+                                tensor->sizes, tensor->strides, &twin, memo->error));
     twin->requires_grad = tensor->requires_grad;
     if (tensor->quantizer != NULL && taper_tensor_set_quantizer(twin, tensor->quantizer, memo->error) != TAPER_OK) {
         taper_obj_release(&twin->head);
@@ -149,7 +149,8 @@ static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *co
     if (depth > TAPER_LIMIT_VALUE_DEPTH) {
         TAPER_FAIL(memo->error, TAPER_ERROR_RESOURCE, "values are nested more than %d deep", TAPER_LIMIT_VALUE_DEPTH);
     }
-    if (!taper_val_is_object(value) || value.tag == TAPER_STRING || value.tag == TAPER_COMPLEX || value.tag == TAPER_GENERATOR) {
+    if (!taper_val_is_object(value) || value.tag == TAPER_STRING || value.tag == TAPER_COMPLEX ||
+        value.tag == TAPER_GENERATOR) {
         *copy = taper_val_retain(value); // immutable
         return TAPER_OK;
     }

@@ -47,8 +47,8 @@ static void init_value(taper_graph *graph, taper_ir_value *value, taper_node *no
     value->id = graph->value_count++;
 }
 
-taper_status taper_node_create(taper_graph *graph, taper_node_kind kind, size_t inputs, size_t outputs, taper_node **node,
-                               taper_error *error)
+taper_status taper_node_create(taper_graph *graph, taper_node_kind kind, size_t inputs, size_t outputs,
+                               taper_node **node, taper_error *error)
 {
     taper_node *n = taper_arena_alloc(&graph->arena, sizeof *n);
     *node = NULL;
@@ -93,7 +93,8 @@ taper_status taper_node_constant(taper_graph *graph, taper_val value, taper_node
     return TAPER_OK;
 }
 
-taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params, taper_block **block, taper_error *error)
+taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params, taper_block **block,
+                                taper_error *error)
 {
     taper_block *b = taper_arena_alloc(&graph->arena, sizeof *b);
     *block = NULL;
@@ -154,7 +155,8 @@ void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value)
     link_use(input, value);
 }
 
-taper_status taper_block_set_results(taper_block *block, taper_ir_value *const *values, size_t count, taper_error *error)
+taper_status taper_block_set_results(taper_block *block, taper_ir_value *const *values, size_t count,
+                                     taper_error *error)
 {
     for (size_t i = 0; i < block->result_count; i++) {
         unlink_use(&block->results[i]);

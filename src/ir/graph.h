@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The program in memory: a function is a graph of nodes in nested blocks, in static single assignment form. The order of
-// the nodes in a block is the order of effects. prim::If has two blocks without parameters; prim::Loop has one whose
-// parameters are the trip number and the carried values and whose results are the next condition and the carried values.
+// The program in memory: a function is a graph of nodes in nested blocks, in static single assignment form. The order
+// of the nodes in a block is the order of effects. prim::If has two blocks without parameters; prim::Loop has one whose
+// parameters are the trip number and the carried values and whose results are the next condition and the carried
+// values.
 //
-// Everything of a graph lives in its arena: nodes that a pass unlinks are not freed one by one. Constants hold references.
+// Everything of a graph lives in its arena: nodes that a pass unlinks are not freed one by one. Constants hold
+// references.
 #ifndef TAPER_IR_GRAPH_H
 #define TAPER_IR_GRAPH_H
 
@@ -11,16 +13,16 @@
 #include "ir/value.h"
 
 typedef enum taper_node_kind {
-    TAPER_NODE_CONSTANT,  // no inputs; constant
-    TAPER_NODE_OP,        // op, schema: inputs are the arguments of the schema, all of them unless vararg
-    TAPER_NODE_IF,        // condition
-    TAPER_NODE_LOOP,      // most trips, condition, carried…
-    TAPER_NODE_GET_ATTR,  // object; number is the slot
-    TAPER_NODE_SET_ATTR,  // object, value; number is the slot
-    TAPER_NODE_LIST,      // items; type is the list's type
-    TAPER_NODE_TUPLE,     // items; type is a named tuple's type, otherwise NULL
-    TAPER_NODE_DICT,      // key, value, key, value …; type is the dict's type
-    TAPER_NODE_OBJECT,    // type is the class of the new object
+    TAPER_NODE_CONSTANT, // no inputs; constant
+    TAPER_NODE_OP,       // op, schema: inputs are the arguments of the schema, all of them unless vararg
+    TAPER_NODE_IF,       // condition
+    TAPER_NODE_LOOP,     // most trips, condition, carried…
+    TAPER_NODE_GET_ATTR, // object; number is the slot
+    TAPER_NODE_SET_ATTR, // object, value; number is the slot
+    TAPER_NODE_LIST,     // items; type is the list's type
+    TAPER_NODE_TUPLE,    // items; type is a named tuple's type, otherwise NULL
+    TAPER_NODE_DICT,     // key, value, key, value …; type is the dict's type
+    TAPER_NODE_OBJECT,   // type is the class of the new object
     TAPER_NODE_LIST_UNPACK,
     TAPER_NODE_TUPLE_UNPACK,
     TAPER_NODE_TUPLE_SLICE, // tuple; number is the begin, number2 the end
@@ -73,7 +75,7 @@ struct taper_node {
     const char *name;
     taper_val constant;
     int64_t number, number2;
-    int32_t debug; // handle of the file's debug map, -1: none
+    int32_t debug;        // handle of the file's debug map, -1: none
     uint32_t instruction; // offset in the file's function, for messages
 };
 
@@ -96,17 +98,18 @@ struct taper_graph {
     struct taper_constant_ref *constant_refs;
 };
 
-TAPER_MUST_USE taper_status taper_graph_create(const taper_allocator *allocator, const char *name, size_t params, taper_graph **graph,
-                                               taper_error *error);
+TAPER_MUST_USE taper_status taper_graph_create(const taper_allocator *allocator, const char *name, size_t params,
+                                               taper_graph **graph, taper_error *error);
 void taper_graph_destroy(taper_graph *graph);
 
 // A node that is not linked into a block yet. Inputs are set with taper_node_set_input.
 TAPER_MUST_USE taper_status taper_node_create(taper_graph *graph, taper_node_kind kind, size_t inputs, size_t outputs,
                                               taper_node **node, taper_error *error);
 // A CONSTANT; takes over the reference (released on failure too).
-TAPER_MUST_USE taper_status taper_node_constant(taper_graph *graph, taper_val value, taper_node **node, taper_error *error);
-TAPER_MUST_USE taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params, taper_block **block,
-                                               taper_error *error);
+TAPER_MUST_USE taper_status taper_node_constant(taper_graph *graph, taper_val value, taper_node **node,
+                                                taper_error *error);
+TAPER_MUST_USE taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params,
+                                               taper_block **block, taper_error *error);
 TAPER_MUST_USE taper_status taper_block_set_results(taper_block *block, taper_ir_value *const *values, size_t count,
                                                     taper_error *error);
 

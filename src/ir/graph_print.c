@@ -5,15 +5,22 @@
 
 const char *taper_node_kind_name(taper_node_kind kind)
 {
-    static const char *const names[TAPER_NODE_KIND_COUNT] = {
-        "prim::Constant",      "op",
-        "prim::If",            "prim::Loop",
-        "prim::GetAttr",       "prim::SetAttr",
-        "prim::ListConstruct", "prim::TupleConstruct",
-        "prim::DictConstruct", "prim::CreateObject",
-        "prim::ListUnpack",    "prim::TupleUnpack",
-        "prim::TupleSlice",    "prim::isinstance",
-        "prim::CallMethod",    "taper::fused"};
+    static const char *const names[TAPER_NODE_KIND_COUNT] = {"prim::Constant",
+                                                             "op",
+                                                             "prim::If",
+                                                             "prim::Loop",
+                                                             "prim::GetAttr",
+                                                             "prim::SetAttr",
+                                                             "prim::ListConstruct",
+                                                             "prim::TupleConstruct",
+                                                             "prim::DictConstruct",
+                                                             "prim::CreateObject",
+                                                             "prim::ListUnpack",
+                                                             "prim::TupleUnpack",
+                                                             "prim::TupleSlice",
+                                                             "prim::isinstance",
+                                                             "prim::CallMethod",
+                                                             "taper::fused"};
     return (unsigned)kind < TAPER_NODE_KIND_COUNT ? names[kind] : "?";
 }
 
@@ -140,7 +147,8 @@ static taper_status wrong(const verifier *v, const taper_node *node, const char 
 static taper_status check_inputs(const verifier *v, const taper_node *node, const taper_ir_input *inputs, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (inputs[i].value == NULL || inputs[i].value->id >= v->graph->value_count || !v->defined[inputs[i].value->id]) {
+        if (inputs[i].value == NULL || inputs[i].value->id >= v->graph->value_count ||
+            !v->defined[inputs[i].value->id]) {
             return wrong(v, node, "a value is used where it is not defined");
         }
     }
@@ -175,17 +183,16 @@ static taper_status check_block(const verifier *v, const taper_block *block, int
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(check_block(v, node->blocks[b], depth + 1));
         }
-        const bool counts =
-            node->kind == TAPER_NODE_IF
-                ? node->block_count == 2 && node->input_count == 1 && node->blocks[0]->result_count == node->output_count &&
-                      node->blocks[1]->result_count == node->output_count
-            : node->kind == TAPER_NODE_FUSED
-                ? node->block_count == 2 && node->op != NULL && node->blocks[1]->result_count == node->output_count
-            : node->kind == TAPER_NODE_LOOP
-                ? node->block_count == 1 && node->input_count == node->output_count + 2 &&
-                      node->blocks[0]->param_count == node->output_count + 1 &&
-                      node->blocks[0]->result_count == node->output_count + 1
-                : node->block_count == 0 && (node->kind != TAPER_NODE_OP || node->op != NULL);
+        const bool counts = node->kind == TAPER_NODE_IF ? node->block_count == 2 && node->input_count == 1 &&
+                                                              node->blocks[0]->result_count == node->output_count &&
+                                                              node->blocks[1]->result_count == node->output_count
+                            : node->kind == TAPER_NODE_FUSED ? node->block_count == 2 && node->op != NULL &&
+                                                                   node->blocks[1]->result_count == node->output_count
+                            : node->kind == TAPER_NODE_LOOP
+                                ? node->block_count == 1 && node->input_count == node->output_count + 2 &&
+                                      node->blocks[0]->param_count == node->output_count + 1 &&
+                                      node->blocks[0]->result_count == node->output_count + 1
+                                : node->block_count == 0 && (node->kind != TAPER_NODE_OP || node->op != NULL);
         if (!counts) {
             return wrong(v, node, "its counts do not fit");
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Blocks are kept in free lists by size class: multiples of 16 up to 1 KiB, then four classes per power of two, so that
-// inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's own
-// pointer in front of its aligned start.
+// inputs of ever new shapes cannot make the heap grow without bound. A block of 1 KiB or more carries the allocator's
+// own pointer in front of its aligned start.
 #include "ir/heap.h"
 
 #include "ir/tensor.h"
@@ -27,7 +27,8 @@ struct taper_heap {
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 
-taper_status taper_heap_create(const taper_allocator *allocator, taper_types *types, taper_heap **heap, taper_error *error)
+taper_status taper_heap_create(const taper_allocator *allocator, taper_types *types, taper_heap **heap,
+                               taper_error *error)
 {
     *heap = taper_alloc_zeroed(allocator, sizeof **heap);
     if (*heap == NULL) {
@@ -62,8 +63,8 @@ taper_storage_source *taper_heap_source(taper_heap *heap)
     return atomic_load_explicit(&heap->source, memory_order_acquire);
 }
 
-// Results are released by any thread, also while the session, and its source with it, comes to its end: the lock keeps the
-// source where it is.
+// Results are released by any thread, also while the session, and its source with it, comes to its end: the lock keeps
+// the source where it is.
 void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
 {
     if (storage->plan_run == 0) {

@@ -49,7 +49,8 @@ void taper_container_clear(taper_container *container);
 // first write, storages; strings and numbers as they are. memo is for several calls that share one graph.
 typedef struct taper_clone_memo taper_clone_memo;
 TAPER_MUST_USE taper_status taper_clone_begin(taper_heap *heap, taper_clone_memo **memo, taper_error *error);
-TAPER_MUST_USE taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_val *copy, taper_error *error);
+TAPER_MUST_USE taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_val *copy,
+                                              taper_error *error);
 void taper_clone_end(taper_clone_memo *memo);
 
 #endif

@@ -50,8 +50,8 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
     return TAPER_OK;
 }
 
-taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner, taper_storage **storage,
-                                  taper_error *error)
+taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner,
+                                  taper_storage **storage, taper_error *error)
 {
     // The cast drops const; read_only keeps writers away.
     *storage = new_storage(heap, TAPER_STORAGE_BORROWED, (void *)(uintptr_t)data, bytes);

@@ -29,8 +29,8 @@ void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *stride
     }
 }
 
-// As PyTorch does, without the max(size, 1) of the contiguous ones: an empty dimension makes strides of 0. Sizes may not
-// be checked yet, hence the wrapping product.
+// As PyTorch does, without the max(size, 1) of the contiguous ones: an empty dimension makes strides of 0. Sizes may
+// not be checked yet, hence the wrapping product.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides)
 {
     uint64_t step = (uint64_t)sizes[1];
@@ -114,11 +114,12 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
 // ---- making
 
 // Elements from the first to the last one reached, in *extent.
-static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides, int64_t *extent,
-                                   taper_error *error)
+static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
+                                   int64_t *extent, taper_error *error)
 {
     if (rank > TAPER_MAX_RANK) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "a tensor of %zu dimensions: at most %d are supported", rank, TAPER_MAX_RANK);
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "a tensor of %zu dimensions: at most %d are supported", rank,
+                   TAPER_MAX_RANK);
     }
     const size_t item = taper_dtype_size(dtype);
     if (item == 0) {
@@ -133,7 +134,8 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
         }
         // Empty dimensions do not excuse the others: strides are computed from them.
         if (!taper_mul_i64(product, taper_max_i64(sizes[i], 1), &product) || product > limit) {
-            TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "a tensor of more than %lld elements is too large", (long long)limit);
+            TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "a tensor of more than %lld elements is too large",
+                       (long long)limit);
         }
         numel *= sizes[i];
     }
@@ -144,16 +146,18 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
     int64_t last = 0;
     for (size_t i = 0; i < rank; i++) {
         int64_t reach;
-        if (strides[i] < 0 || !taper_mul_i64(sizes[i] - 1, strides[i], &reach) || !taper_add_i64(last, reach, &last) || last >= limit) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "stride %lld of dimension %zu is out of range", (long long)strides[i], i);
+        if (strides[i] < 0 || !taper_mul_i64(sizes[i] - 1, strides[i], &reach) || !taper_add_i64(last, reach, &last) ||
+            last >= limit) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "stride %lld of dimension %zu is out of range",
+                       (long long)strides[i], i);
         }
     }
     *extent = last + 1;
     return TAPER_OK;
 }
 
-static taper_tensor *new_tensor(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset, size_t rank,
-                                const int64_t *sizes, const int64_t *strides)
+static taper_tensor *new_tensor(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset,
+                                size_t rank, const int64_t *sizes, const int64_t *strides)
 {
     taper_tensor *tensor = taper_heap_alloc(heap, sizeof *tensor);
     if (tensor == NULL) {
@@ -176,8 +180,8 @@ static taper_tensor *new_tensor(taper_heap *heap, taper_storage *storage, taper_
     return tensor;
 }
 
-taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
-                              taper_tensor **tensor, taper_error *error)
+taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                              const int64_t *strides, taper_tensor **tensor, taper_error *error)
 {
     *tensor = NULL;
     int64_t extent;
@@ -192,8 +196,8 @@ taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, 
     return TAPER_OK;
 }
 
-taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_tensor **tensor,
-                                taper_error *error)
+taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                taper_tensor **tensor, taper_error *error)
 {
     TAPER_TRY(taper_tensor_new(heap, dtype, rank, sizes, NULL, tensor, error));
     memset((*tensor)->storage->data, 0, (*tensor)->storage->bytes);
@@ -206,10 +210,12 @@ taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_d
     *tensor = NULL;
     int64_t extent, end, bytes;
     TAPER_TRY(check_geometry(dtype, rank, sizes, strides, &extent, error));
-    if (offset < 0 || !taper_add_i64(offset, extent, &end) || !taper_mul_i64(end, (int64_t)taper_dtype_size(dtype), &bytes) ||
+    if (offset < 0 || !taper_add_i64(offset, extent, &end) ||
+        !taper_mul_i64(end, (int64_t)taper_dtype_size(dtype), &bytes) ||
         (extent != 0 && (uint64_t)bytes > storage->bytes)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a view of %lld elements at offset %lld does not fit its storage of %zu bytes",
-                   (long long)extent, (long long)offset, storage->bytes);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "a view of %lld elements at offset %lld does not fit its storage of %zu bytes", (long long)extent,
+                   (long long)offset, storage->bytes);
     }
     *tensor = new_tensor(heap, storage, dtype, offset, rank, sizes, strides);
     if (*tensor == NULL) {
@@ -254,10 +260,11 @@ taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quanti
     return TAPER_OK;
 }
 
-taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank, const int64_t *sizes,
-                                const int64_t *strides, taper_tensor **tensor, taper_error *error)
+taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
+                                const int64_t *sizes, const int64_t *strides, taper_tensor **tensor, taper_error *error)
 {
-    TAPER_TRY(taper_tensor_view(heap, like->storage, (taper_dtype)like->dtype, offset, rank, sizes, strides, tensor, error));
+    TAPER_TRY(
+        taper_tensor_view(heap, like->storage, (taper_dtype)like->dtype, offset, rank, sizes, strides, tensor, error));
     if (like->quantizer != NULL && taper_tensor_set_quantizer(*tensor, like->quantizer, error) != TAPER_OK) {
         taper_obj_release(&(*tensor)->head);
         *tensor = NULL;
@@ -283,7 +290,8 @@ taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error)
         return TAPER_OK;
     }
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &plain, error));
+    TAPER_TRY(taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &plain,
+                               error));
     const taper_status status = taper_tensor_copy(plain, tensor, error);
     if (status == TAPER_OK) { // trade storages: everyone who holds the tensor sees the new one
         taper_storage *old = tensor->storage;

@@ -3,9 +3,9 @@
 //
 // Layout. Sizes and strides are PyTorch's. One liberty is taken: a dense 4-D or 5-D tensor may be *hidden NHWC*
 // (`hidden_nhwc`): its bytes and its `strides` are channels-last although PyTorch would have produced a contiguous
-// tensor. Such a tensor owns its whole storage alone. Operators whose row says TAPER_OP_NHWC take it as it is; before any
-// other operator, and before a result leaves the run, the executor reveals it (taper_tensor_reveal), which reorders the
-// bytes in place, so nobody can observe the difference.
+// tensor. Such a tensor owns its whole storage alone. Operators whose row says TAPER_OP_NHWC take it as it is; before
+// any other operator, and before a result leaves the run, the executor reveals it (taper_tensor_reveal), which reorders
+// the bytes in place, so nobody can observe the difference.
 #ifndef TAPER_IR_TENSOR_H
 #define TAPER_IR_TENSOR_H
 
@@ -47,9 +47,9 @@ typedef struct taper_quantizer {
     uint8_t scheme; // taper_qscheme
     double scale;
     int64_t zero_point;
-    int64_t axis;               // per channel
-    taper_tensor *scales;       // float64, owned reference
-    taper_tensor *zero_points;  // int64 (or float), owned reference
+    int64_t axis;              // per channel
+    taper_tensor *scales;      // float64, owned reference
+    taper_tensor *zero_points; // int64 (or float), owned reference
 } taper_quantizer;
 
 struct taper_tensor {
@@ -59,8 +59,8 @@ struct taper_tensor {
     uint8_t dtype;  // taper_dtype
     uint8_t rank;
     bool hidden_nhwc;
-    bool requires_grad; // as saved; only prim::requires_grad looks at it
-    bool wrapped_number; // made from a Python number: weak in type promotion
+    bool requires_grad;         // as saved; only prim::requires_grad looks at it
+    bool wrapped_number;        // made from a Python number: weak in type promotion
     taper_quantizer *quantizer; // of quantized dtypes; a block of the heap
     int64_t sizes[TAPER_MAX_RANK];
     int64_t strides[TAPER_MAX_RANK];
@@ -69,11 +69,13 @@ struct taper_tensor {
 // ---- storages
 
 // Uninitialized bytes on the heap. The executor's hook (a memory plan) may place it in an arena.
-TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage, taper_error *error);
+TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage,
+                                              taper_error *error);
 TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner,
                                                  taper_storage **storage, taper_error *error);
 // A copy-on-write twin of origin, which is retained.
-TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage, taper_error *error);
+TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage,
+                                                taper_error *error);
 // Before writing: copies shared and borrowed bytes, counts the version.
 TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_error *error);
 
@@ -93,18 +95,21 @@ TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype
 TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                                taper_tensor **tensor, taper_error *error);
 // A view of storage (retained). Checks that every element lies inside it.
-TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset, size_t rank,
-                                              const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
-                                              taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype,
+                                              int64_t offset, size_t rank, const int64_t *sizes, const int64_t *strides,
+                                              taper_tensor **tensor, taper_error *error);
 // As taper_tensor_view over like's storage, with like's dtype and quantizer. like must not be hidden NHWC.
 TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
-                                               const int64_t *sizes, const int64_t *strides, taper_tensor **tensor, taper_error *error);
-TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer, taper_error *error);
+                                               const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
+                                               taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
+                                                       taper_error *error);
 
 // Reorders a hidden NHWC tensor to contiguous, in place. Nothing to do for any other.
 TAPER_MUST_USE taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error);
 // A contiguous tensor with the same elements: the tensor itself (retained) when it is one. Reveals.
-TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result,
+                                                    taper_error *error);
 // Copies elements between tensors of the same sizes, converting dtype; strides are any (hidden ones included). from may
 // broadcast to to. Overlap is not handled.
 TAPER_MUST_USE taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error);

@@ -11,21 +11,21 @@ typedef struct copy_dim {
 
 enum { TILE = 16 };
 
-#define DEFINE_TILES(type)                                                                                              \
-    static void tiles_##type(char *to, const char *from, copy_dim a, copy_dim b)                                        \
-    {                                                                                                                   \
-        for (int64_t ai = 0; ai < a.size; ai += TILE) {                                                                 \
-            const int64_t ae = taper_min_i64(a.size, ai + TILE);                                                        \
-            for (int64_t bi = 0; bi < b.size; bi += TILE) {                                                             \
-                const int64_t be = taper_min_i64(b.size, bi + TILE);                                                    \
-                for (int64_t y = bi; y < be; y++) {                                                                     \
-                    for (int64_t x = ai; x < ae; x++) {                                                                 \
-                        *(type *)(void *)(to + x * a.to + y * b.to) =                                                   \
-                            *(const type *)(const void *)(from + x * a.from + y * b.from);                              \
-                    }                                                                                                   \
-                }                                                                                                       \
-            }                                                                                                           \
-        }                                                                                                               \
+#define DEFINE_TILES(type)                                                                                             \
+    static void tiles_##type(char *to, const char *from, copy_dim a, copy_dim b)                                       \
+    {                                                                                                                  \
+        for (int64_t ai = 0; ai < a.size; ai += TILE) {                                                                \
+            const int64_t ae = taper_min_i64(a.size, ai + TILE);                                                       \
+            for (int64_t bi = 0; bi < b.size; bi += TILE) {                                                            \
+                const int64_t be = taper_min_i64(b.size, bi + TILE);                                                   \
+                for (int64_t y = bi; y < be; y++) {                                                                    \
+                    for (int64_t x = ai; x < ae; x++) {                                                                \
+                        *(type *)(void *)(to + x * a.to + y * b.to) =                                                  \
+                            *(const type *)(const void *)(from + x * a.from + y * b.from);                             \
+                    }                                                                                                  \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
     }
 DEFINE_TILES(uint8_t)
 DEFINE_TILES(uint16_t)
@@ -145,8 +145,8 @@ static double imaginary(taper_dtype dtype, const void *from)
     }
 }
 
-static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from, int64_t from_step,
-                        int64_t count)
+static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_dtype from_dtype, const char *from,
+                        int64_t from_step, int64_t count)
 {
     if (to_dtype == TAPER_F32 && from_dtype == TAPER_U8) { // images
         for (int64_t i = 0; i < count; i++) {
@@ -154,7 +154,8 @@ static void convert_run(taper_dtype to_dtype, char *to, int64_t to_step, taper_d
         }
         return;
     }
-    const bool from_int = taper_dtype_is_integral(from_dtype) || from_dtype == TAPER_BOOL || taper_dtype_is_quantized(from_dtype);
+    const bool from_int =
+        taper_dtype_is_integral(from_dtype) || from_dtype == TAPER_BOOL || taper_dtype_is_quantized(from_dtype);
     const bool to_int = taper_dtype_is_integral(to_dtype) || taper_dtype_is_quantized(to_dtype);
     for (int64_t i = 0; i < count; i++) {
         void *target = to + i * to_step;
@@ -180,7 +181,8 @@ static void swap_dims(copy_dim *a, copy_dim *b)
 static size_t prepare_dims(copy_dim *dims, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        for (size_t j = i; j > 0 && (dims[j].to < dims[j - 1].to || (dims[j].to == dims[j - 1].to && dims[j].from < dims[j - 1].from));
+        for (size_t j = i; j > 0 && (dims[j].to < dims[j - 1].to ||
+                                     (dims[j].to == dims[j - 1].to && dims[j].from < dims[j - 1].from));
              j--) {
             swap_dims(&dims[j], &dims[j - 1]);
         }
@@ -200,7 +202,8 @@ static size_t prepare_dims(copy_dim *dims, size_t count)
 taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error)
 {
     if (from->rank > to->rank) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor of %u dimensions cannot be copied into one of %u", from->rank, to->rank);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor of %u dimensions cannot be copied into one of %u", from->rank,
+                   to->rank);
     }
     const taper_dtype to_dtype = (taper_dtype)to->dtype, from_dtype = (taper_dtype)from->dtype;
     const int64_t to_item = (int64_t)taper_dtype_size(to_dtype), from_item = (int64_t)taper_dtype_size(from_dtype);
@@ -213,8 +216,8 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
             const int64_t size = from->sizes[i - lead];
             if (size != to->sizes[i] && size != 1) {
                 TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                           "sizes do not match: dimension %zu is %lld in the source and %lld in the target", i, (long long)size,
-                           (long long)to->sizes[i]);
+                           "sizes do not match: dimension %zu is %lld in the source and %lld in the target", i,
+                           (long long)size, (long long)to->sizes[i]);
             }
             step = size == to->sizes[i] && size != 1 ? from->strides[i - lead] * from_item : 0;
         }
@@ -247,8 +250,8 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
             tiles((size_t)to_item, target, source, dims[0], dims[1]);
         } else {
             for (int64_t i = 0; i < dims[1].size; i++) {
-                convert_run(to_dtype, target + i * dims[1].to, dims[0].to, from_dtype, source + i * dims[1].from, dims[0].from,
-                            dims[0].size);
+                convert_run(to_dtype, target + i * dims[1].to, dims[0].to, from_dtype, source + i * dims[1].from,
+                            dims[0].from, dims[0].size);
             }
         }
         size_t d = 2;

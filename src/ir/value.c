@@ -243,13 +243,15 @@ taper_object *taper_object_new(taper_heap *heap, const taper_class *klass, size_
 // ---- lists and objects
 
 // Room for `want` items in a heap-owned array of `width` values each.
-static taper_status grow_items(taper_heap *heap, taper_val **items, size_t *capacity, size_t want, size_t width, taper_error *error)
+static taper_status grow_items(taper_heap *heap, taper_val **items, size_t *capacity, size_t want, size_t width,
+                               taper_error *error)
 {
     if (want <= *capacity) {
         return TAPER_OK;
     }
     if (want > TAPER_LIMIT_CONTAINER_ITEMS) {
-        return taper_fail(error, TAPER_ERROR_RESOURCE, "a container grows beyond %d items", TAPER_LIMIT_CONTAINER_ITEMS);
+        return taper_fail(error, TAPER_ERROR_RESOURCE, "a container grows beyond %d items",
+                          TAPER_LIMIT_CONTAINER_ITEMS);
     }
     const size_t next = taper_max_size(want, *capacity < 4 ? 4 : *capacity * 2);
     taper_val *grown = taper_heap_alloc(heap, next * width * sizeof *grown);
@@ -272,7 +274,8 @@ taper_status taper_dict_reserve(taper_dict *dict, size_t want, taper_error *erro
 
 taper_status taper_list_insert(taper_list *list, size_t at, taper_val value, taper_error *error)
 {
-    const taper_status status = grow_items(list->head.head.heap, &list->items, &list->capacity, list->count + 1, 1, error);
+    const taper_status status =
+        grow_items(list->head.head.heap, &list->items, &list->capacity, list->count + 1, 1, error);
     if (status != TAPER_OK) {
         taper_val_release(value);
         return status;
@@ -308,7 +311,8 @@ void taper_list_clear(taper_list *list)
 taper_status taper_object_set(taper_object *object, size_t slot, taper_val value, taper_error *error)
 {
     const size_t old = object->capacity;
-    const taper_status status = grow_items(object->head.head.heap, &object->slots, &object->capacity, slot + 1, 1, error);
+    const taper_status status =
+        grow_items(object->head.head.heap, &object->slots, &object->capacity, slot + 1, 1, error);
     if (status != TAPER_OK) {
         taper_val_release(value);
         return status;
@@ -421,9 +425,11 @@ static bool equal_containers(taper_val a, taper_val b, comparison *c)
     c->depth++;
     bool same;
     if (a.tag == TAPER_LIST) {
-        same = a.as.list->count == b.as.list->count && equal_items(a.as.list->items, b.as.list->items, a.as.list->count, c);
+        same = a.as.list->count == b.as.list->count &&
+               equal_items(a.as.list->items, b.as.list->items, a.as.list->count, c);
     } else if (a.tag == TAPER_TUPLE) {
-        same = a.as.tuple->count == b.as.tuple->count && equal_items(a.as.tuple->items, b.as.tuple->items, a.as.tuple->count, c);
+        same = a.as.tuple->count == b.as.tuple->count &&
+               equal_items(a.as.tuple->items, b.as.tuple->items, a.as.tuple->count, c);
     } else {
         same = equal_dicts(a.as.dict, b.as.dict, c);
     }

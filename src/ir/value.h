@@ -17,7 +17,7 @@ typedef enum taper_tag {
     TAPER_BOOLEAN,
     TAPER_INT,
     TAPER_DOUBLE,
-    TAPER_DEVICE, // as.i: kind << 8 | (index + 1)
+    TAPER_DEVICE,    // as.i: kind << 8 | (index + 1)
     TAPER_UNDEFINED, // a register that holds nothing; prim::Uninitialized
     // objects from here on
     TAPER_COMPLEX,

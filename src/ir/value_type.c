@@ -72,7 +72,8 @@ static bool is_a(taper_val value, const taper_type *type, int depth)
     case TAPER_TYPE_COMPLEX:
         return value.tag == TAPER_COMPLEX;
     case TAPER_TYPE_NUMBER:
-        return value.tag == TAPER_INT || value.tag == TAPER_DOUBLE || value.tag == TAPER_BOOLEAN || value.tag == TAPER_COMPLEX;
+        return value.tag == TAPER_INT || value.tag == TAPER_DOUBLE || value.tag == TAPER_BOOLEAN ||
+               value.tag == TAPER_COMPLEX;
     case TAPER_TYPE_STRING:
         return value.tag == TAPER_STRING;
     case TAPER_TYPE_DEVICE:

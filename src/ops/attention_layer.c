@@ -174,7 +174,8 @@ taper_status taper_op_transformer_encoder_layer(taper_call *call)
     TAPER_TRY(check_layer(call, &layer));
     taper_tensor *padding, *x = NULL;
     TAPER_TRY(taper_nested_padding(call->run, mha->query, &padding));
-    const taper_status status = padding != NULL ? compute_nested(call, &layer, padding, &x) : compute_layer(call, &layer, &x);
+    const taper_status status =
+        padding != NULL ? compute_nested(call, &layer, padding, &x) : compute_layer(call, &layer, &x);
     taper_tensor_drop(padding);
     if (status != TAPER_OK) {
         taper_tensor_drop(x);

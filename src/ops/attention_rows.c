@@ -38,13 +38,14 @@ void taper_softmax_rows(taper_run *run, taper_tensor *tensor)
     }
 }
 
-void taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t width, const taper_tensor *weight, const taper_tensor *bias,
-                           double eps)
+void taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t width, const taper_tensor *weight,
+                           const taper_tensor *bias, double eps)
 {
     const int64_t rows = width == 0 ? 0 : taper_tensor_numel(tensor) / width;
     if (tensor->dtype == TAPER_F32 && run->fast != NULL && rows > 0) {
         float *x = taper_tensor_mutable(tensor);
-        run->fast->layer_norm(run, (size_t)rows, (size_t)width, x, taper_tensor_data(weight), taper_tensor_data(bias), eps, x);
+        run->fast->layer_norm(run, (size_t)rows, (size_t)width, x, taper_tensor_data(weight), taper_tensor_data(bias),
+                              eps, x);
     } else if (tensor->dtype == TAPER_F32) {
         layer_norm_f32(taper_tensor_mutable(tensor), rows, width, taper_tensor_data(weight), taper_tensor_data(bias),
                        eps);

@@ -10,7 +10,7 @@
 #define OUT_BOOL uint8_t
 
 // float, then double
-#define BINARY_F(name, promotion, result, scalars, f) \
+#define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_LOOP2(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define BINARY_I(name, promotion, result, scalars, i)
 #define BINARY_FI(name, promotion, result, scalars, f, i) BINARY_F(name, promotion, result, scalars, f)
@@ -37,8 +37,7 @@
 // integers
 #define T int64_t
 #define BINARY_F(name, promotion, result, scalars, f)
-#define BINARY_I(name, promotion, result, scalars, i) \
-    TAPER_EW_LOOP2(name##_i64, OUT_##result, T, TAPER_EW_NUMBERS_I, i)
+#define BINARY_I(name, promotion, result, scalars, i) TAPER_EW_LOOP2(name##_i64, OUT_##result, T, TAPER_EW_NUMBERS_I, i)
 #define BINARY_FI(name, promotion, result, scalars, f, i) BINARY_I(name, promotion, result, scalars, i)
 #define BINARY_FC(name, promotion, result, scalars, f, c)
 #define BINARY_FIC(name, promotion, result, scalars, f, i, c) BINARY_I(name, promotion, result, scalars, i)
@@ -53,7 +52,7 @@
 #define T taper_c128
 #define BINARY_I(name, promotion, result, scalars, i)
 #define BINARY_FI(name, promotion, result, scalars, f, i)
-#define BINARY_FC(name, promotion, result, scalars, f, c) \
+#define BINARY_FC(name, promotion, result, scalars, f, c)                                                              \
     TAPER_EW_LOOP2(name##_c128, OUT_##result, T, TAPER_EW_NUMBERS_C, c)
 #define BINARY_FIC(name, promotion, result, scalars, f, i, c) BINARY_FC(name, promotion, result, scalars, f, c)
 #include "ops/elementwise_binary.inc"
@@ -65,12 +64,14 @@
 #undef BINARY_FIC
 
 // the records
-#define BINARY_F(name, promotion, result, scalars, f) TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
-#define BINARY_I(name, promotion, result, scalars, i) TAPER_EW_RECORD(name, promotion, result, scalars, NULL, NULL, name##_i64)
-#define BINARY_FI(name, promotion, result, scalars, f, i) \
+#define BINARY_F(name, promotion, result, scalars, f)                                                                  \
+    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
+#define BINARY_I(name, promotion, result, scalars, i)                                                                  \
+    TAPER_EW_RECORD(name, promotion, result, scalars, NULL, NULL, name##_i64)
+#define BINARY_FI(name, promotion, result, scalars, f, i)                                                              \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64)
-#define BINARY_FC(name, promotion, result, scalars, f, c) \
+#define BINARY_FC(name, promotion, result, scalars, f, c)                                                              \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, NULL, NULL, name##_c128)
-#define BINARY_FIC(name, promotion, result, scalars, f, i, c) \
+#define BINARY_FIC(name, promotion, result, scalars, f, i, c)                                                          \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, NULL, name##_c128)
 #include "ops/elementwise_binary.inc"

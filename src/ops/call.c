@@ -136,21 +136,24 @@ taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype o
     return TAPER_OK;
 }
 
-taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit, int64_t *numbers, size_t *count)
+taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit, int64_t *numbers,
+                            size_t *count)
 {
     size_t n = 0;
     if (at < call->arg_count && call->args[at].tag == TAPER_LIST) {
         const taper_list *list = call->args[at].as.list;
         n = list->count;
         if (n > limit) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of %zu ints, at most %zu are possible",
-                       taper_arg_name(call, at), n, limit);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "argument '%s': a list of %zu ints, at most %zu are possible", taper_arg_name(call, at), n,
+                       limit);
         }
         for (size_t i = 0; i < n; i++) {
             const taper_val item = list->items[i];
             if (item.tag == TAPER_INT || item.tag == TAPER_BOOLEAN) {
                 numbers[i] = item.as.i;
-            } else if (item.tag == TAPER_TENSOR && item.as.tensor->rank == 0 && !taper_dtype_is_float((taper_dtype)item.as.tensor->dtype)) {
+            } else if (item.tag == TAPER_TENSOR && item.as.tensor->rank == 0 &&
+                       !taper_dtype_is_float((taper_dtype)item.as.tensor->dtype)) {
                 numbers[i] = taper_load_int((taper_dtype)item.as.tensor->dtype, taper_tensor_data(item.as.tensor), 0);
             } else {
                 return wrong_kind(call, at, "a list of ints");
@@ -168,7 +171,8 @@ taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size
         }
     }
     if (want != 0 && n != want) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected %zu ints, got %zu", taper_arg_name(call, at), want, n);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': expected %zu ints, got %zu",
+                   taper_arg_name(call, at), want, n);
     }
     *count = n;
     return TAPER_OK;
@@ -179,8 +183,9 @@ taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, 
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, at, &list));
     if (list->count > limit) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of %zu floats, at most %zu are possible",
-                   taper_arg_name(call, at), list->count, limit);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s': a list of %zu floats, at most %zu are possible", taper_arg_name(call, at),
+                   list->count, limit);
     }
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
@@ -200,8 +205,8 @@ taper_status taper_arg_dim(const taper_call *call, size_t at, size_t rank, size_
     const int64_t range = rank == 0 ? 1 : (int64_t)rank;
     if (number < -range || number >= range) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument '%s': dimension out of range (expected to be in range of [%lld, %lld], but got %lld)", taper_arg_name(call, at),
-                   (long long)-range, (long long)range - 1, (long long)number);
+                   "argument '%s': dimension out of range (expected to be in range of [%lld, %lld], but got %lld)",
+                   taper_arg_name(call, at), (long long)-range, (long long)range - 1, (long long)number);
     }
     *dim = (size_t)(number < 0 ? number + range : number);
     return TAPER_OK;
@@ -216,7 +221,8 @@ taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t ite
         return TAPER_OK;
     }
     if (item >= list->count || list->items[item].tag != TAPER_TENSOR) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': item %zu is not a Tensor but %s", taper_arg_name(call, at), item,
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': item %zu is not a Tensor but %s",
+                   taper_arg_name(call, at), item,
                    item < list->count ? taper_val_kind_name(list->items[item]) : "missing");
     }
     *tensor = list->items[item].as.tensor;
@@ -240,7 +246,9 @@ static taper_status tensor_scalar(const taper_call *call, size_t at, taper_tenso
     scalar->f = taper_load_double(dtype, data, 0);
     if (taper_dtype_is_complex(dtype)) {
         scalar->kind = TAPER_SCALAR_COMPLEX;
-        scalar->im = dtype == TAPER_C64 ? (double)((const float *)data)[1] : dtype == TAPER_C128 ? ((const double *)data)[1] : 0;
+        scalar->im = dtype == TAPER_C64    ? (double)((const float *)data)[1]
+                     : dtype == TAPER_C128 ? ((const double *)data)[1]
+                                           : 0;
     }
     return TAPER_OK;
 }
@@ -289,7 +297,8 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at)
     } else {
         return NULL;
     }
-    return position < call->arg_count && call->args[position].tag == TAPER_TENSOR ? call->args[position].as.tensor : NULL;
+    return position < call->arg_count && call->args[position].tag == TAPER_TENSOR ? call->args[position].as.tensor
+                                                                                  : NULL;
 }
 
 static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *sizes)
@@ -298,10 +307,12 @@ static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *s
 }
 
 // PyTorch's resize of an out argument: new sizes, contiguous (or the wanted strides), the storage grown when too small.
-static taper_status resize_target(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes, const int64_t *strides)
+static taper_status resize_target(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                                  const int64_t *strides)
 {
     taper_tensor *fresh;
-    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)target->dtype, rank, sizes, strides, &fresh, call->run->error));
+    TAPER_TRY(
+        taper_tensor_new(call->run->heap, (taper_dtype)target->dtype, rank, sizes, strides, &fresh, call->run->error));
     taper_storage *old = target->storage;
     target->storage = fresh->storage;
     fresh->storage = old;
@@ -320,7 +331,8 @@ static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *ta
     if (!same_sizes(target, rank, sizes)) {
         if (call->schema->out_count == 0) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the result has other sizes than argument '%s', which it is to be written to", taper_arg_name(call, 0));
+                       "the result has other sizes than argument '%s', which it is to be written to",
+                       taper_arg_name(call, 0));
         }
         TAPER_TRY(resize_target(call, target, rank, sizes, strides));
     }
@@ -330,8 +342,8 @@ static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *ta
     return TAPER_OK;
 }
 
-taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides,
-                           taper_tensor **tensor)
+taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                           const int64_t *strides, taper_tensor **tensor)
 {
     *tensor = taper_ret_target(call, at);
     if (*tensor != NULL) {
@@ -342,8 +354,8 @@ taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_
     return TAPER_OK;
 }
 
-taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes, bool hidden,
-                                taper_tensor **tensor)
+taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                bool hidden, taper_tensor **tensor)
 {
     int64_t strides[TAPER_MAX_RANK];
     if (rank != 4 && rank != 5) {
@@ -402,7 +414,8 @@ taper_status taper_run_check(taper_run *run)
     return TAPER_OK;
 }
 
-taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets, size_t ret_count)
+taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
+                           size_t ret_count)
 {
     enum { MOST = 32 };
     const taper_schema *schema;
@@ -425,7 +438,13 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
         }
     }
     void *state = NULL;
-    taper_call call = {.run = run, .op = op, .schema = schema, .args = args, .arg_count = count, .rets = rets, .ret_count = ret_count,
+    taper_call call = {.run = run,
+                       .op = op,
+                       .schema = schema,
+                       .args = args,
+                       .arg_count = count,
+                       .rets = rets,
+                       .ret_count = ret_count,
                        .state = &state};
     const taper_status status = op->kernel(&call);
     if (status != TAPER_OK) {

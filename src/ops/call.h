@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calling convention of operators. An operator is a row of a list (op_list.h) and a function
 //     static taper_status relu(taper_call *call)
-// that reads its arguments with the taper_arg_ functions (they check kind and say which argument is wrong) and leaves its
-// results with the taper_ret_ functions. Arguments are those of the schema, in order, defaults filled in; of a vararg
-// schema they are what was passed. The message of a failure needs no operator name: the executor puts it in front.
+// that reads its arguments with the taper_arg_ functions (they check kind and say which argument is wrong) and leaves
+// its results with the taper_ret_ functions. Arguments are those of the schema, in order, defaults filled in; of a
+// vararg schema they are what was passed. The message of a failure needs no operator name: the executor puts it in
+// front.
 //
 // One function serves the functional, in-place and .out forms of an operator: taper_ret_new() returns the tensor that
 // receives the result, which is a new one, or argument 0 of "add_", or `out` of ".out" (resized), as the schema's alias
@@ -41,11 +42,11 @@ struct taper_run {
 };
 
 typedef enum taper_op_flags {
-    TAPER_OP_NHWC = 1 << 0,       // takes hidden NHWC tensors as they are
+    TAPER_OP_NHWC = 1 << 0,             // takes hidden NHWC tensors as they are
     TAPER_OP_NONDETERMINISTIC = 1 << 1, // random numbers
-    TAPER_OP_EFFECT = 1 << 2,     // prints, raises, changes something the schema does not say
-    TAPER_OP_VIEW = 1 << 3,       // the result may alias an argument although the schema is plain (reshape, contiguous, to)
-    TAPER_OP_TARGET = 1 << 4      // taper:: operators of the target stage
+    TAPER_OP_EFFECT = 1 << 2,           // prints, raises, changes something the schema does not say
+    TAPER_OP_VIEW = 1 << 3,  // the result may alias an argument although the schema is plain (reshape, contiguous, to)
+    TAPER_OP_TARGET = 1 << 4 // taper:: operators of the target stage
 } taper_op_flags;
 
 // A row of the operator list.
@@ -64,7 +65,7 @@ struct taper_call {
     size_t arg_count;
     taper_val *rets; // filled with owned references; None before
     size_t ret_count;
-    void **state; // kept between calls of the same instruction; starts NULL. See ops/packs.h
+    void **state;                      // kept between calls of the same instruction; starts NULL. See ops/packs.h
     const struct taper_fusion *fusion; // ops/fusion.h; NULL: the operator alone
 };
 
@@ -77,10 +78,12 @@ static inline bool taper_arg_is_none(const taper_call *call, size_t at)
 // Its name, for messages.
 const char *taper_arg_name(const taper_call *call, size_t at);
 TAPER_MUST_USE taper_status taper_arg_tensor(const taper_call *call, size_t at, taper_tensor **tensor);
-TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at, taper_tensor **tensor); // NULL: None
+TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at,
+                                                     taper_tensor **tensor); // NULL: None
 TAPER_MUST_USE taper_status taper_arg_bool(const taper_call *call, size_t at, bool *flag);
 TAPER_MUST_USE taper_status taper_arg_int(const taper_call *call, size_t at, int64_t *number);
-TAPER_MUST_USE taper_status taper_arg_int_or(const taper_call *call, size_t at, int64_t otherwise, int64_t *number); // None
+TAPER_MUST_USE taper_status taper_arg_int_or(const taper_call *call, size_t at, int64_t otherwise,
+                                             int64_t *number);                                   // None
 TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // takes ints
 TAPER_MUST_USE taper_status taper_arg_double_or(const taper_call *call, size_t at, double otherwise, double *number);
 TAPER_MUST_USE taper_status taper_arg_string(const taper_call *call, size_t at, const taper_string **string);
@@ -88,21 +91,25 @@ TAPER_MUST_USE taper_status taper_arg_list(const taper_call *call, size_t at, ta
 TAPER_MUST_USE taper_status taper_arg_dict(const taper_call *call, size_t at, taper_dict **dict);
 TAPER_MUST_USE taper_status taper_arg_object(const taper_call *call, size_t at, taper_object **object);
 // A dtype argument (int? dtype); otherwise when None.
-TAPER_MUST_USE taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype);
+TAPER_MUST_USE taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype otherwise,
+                                               taper_dtype *dtype);
 // int[]: at most limit items; a single int stands for `want` equal items when want > 0 (int[2] stride=1), as does a
 // list of one when want > 1. With want > 0 any other count fails.
-TAPER_MUST_USE taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit, int64_t *numbers, size_t *count);
-TAPER_MUST_USE taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, double *numbers, size_t *count);
+TAPER_MUST_USE taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit,
+                                           int64_t *numbers, size_t *count);
+TAPER_MUST_USE taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, double *numbers,
+                                              size_t *count);
 // A dimension argument, wrapped into [0, rank) (rank 0 counts as 1).
 TAPER_MUST_USE taper_status taper_arg_dim(const taper_call *call, size_t at, size_t rank, size_t *dim);
 // item of a Tensor[] (or Tensor?[]) argument; *tensor NULL for None where optional.
-TAPER_MUST_USE taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t item, bool optional, taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t item, bool optional,
+                                                  taper_tensor **tensor);
 
 // A Scalar: bool, int, float, complex, or a 0-dim tensor's value.
 typedef struct taper_scalar {
     enum { TAPER_SCALAR_BOOL, TAPER_SCALAR_INT, TAPER_SCALAR_DOUBLE, TAPER_SCALAR_COMPLEX } kind;
-    int64_t i;      // of bool and int
-    double f, im;   // always filled (re of complex)
+    int64_t i;    // of bool and int
+    double f, im; // always filled (re of complex)
 } taper_scalar;
 TAPER_MUST_USE taper_status taper_arg_scalar(const taper_call *call, size_t at, taper_scalar *scalar);
 
@@ -116,14 +123,14 @@ static inline void taper_ret(taper_call *call, size_t at, taper_val value)
 // The tensor for result `at` with this dtype and these sizes, ready for writing, set as the result: new (strides NULL:
 // contiguous), or the argument that the schema says (see above): its sizes must match ("in-place") or it is resized
 // ("out"), its dtype is kept: then *tensor may have another dtype than asked, and the caller converts on the way.
-TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                          const int64_t *strides, taper_tensor **tensor);
-// A new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor.h). In the in-place
-// and out forms it is as taper_ret_new: look at (*tensor)->strides.
-TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                               bool hidden, taper_tensor **tensor);
-// Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes over
-// the reference.
+TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
+                                          const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
+// A new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor.h). In the
+// in-place and out forms it is as taper_ret_new: look at (*tensor)->strides.
+TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
+                                               const int64_t *sizes, bool hidden, taper_tensor **tensor);
+// Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes
+// over the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
 // The argument that receives result `at` (in-place or out), NULL for the functional form.
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
@@ -136,7 +143,7 @@ TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
 
 // Runs another operator by its row, with the same run: for operators made of others. args are borrowed.
-TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
-                                          size_t ret_count);
+TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
+                                          taper_val *rets, size_t ret_count);
 
 #endif

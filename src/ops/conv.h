@@ -30,7 +30,7 @@ typedef struct taper_conv_args {
     int64_t out_sizes[TAPER_CONV_RANK + 2];
     // PyTorch's result has channels-last strides (in an unbatched result: those without the first).
     bool out_channels_last;
-    bool out_hidden;       // PyTorch's is contiguous, ours is to be hidden NHWC because the input is
+    bool out_hidden; // PyTorch's is contiguous, ours is to be hidden NHWC because the input is
 } taper_conv_args;
 
 // Reads and checks the arguments of conv1d/2d/3d and their .padding forms, conv_transpose1d/2d/3d, convolution,

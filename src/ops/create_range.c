@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "ops/create.h"
-#include "ops/promote.h"
 #include "ops/kernels.h"
+#include "ops/promote.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -197,7 +197,8 @@ static double between_vectors(taper_dtype dtype, double start, double end, int64
 }
 
 // The real and the imaginary part go their ways; steps are real.
-static void complex_spaced(taper_dtype dtype, void *data, const taper_scalar *start, const taper_scalar *end, int64_t steps, double base)
+static void complex_spaced(taper_dtype dtype, void *data, const taper_scalar *start, const taper_scalar *end,
+                           int64_t steps, double base)
 {
     const taper_dtype part = taper_dtype_to_real(dtype);
     const double a[2] = {held(part, start->f), held(part, start->im)}, b[2] = {held(part, end->f), held(part, end->im)};
@@ -241,7 +242,8 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     }
     TAPER_TRY(check_range_dtype(error, dtype));
     if (complex_ends) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, the result is to be %s", taper_dtype_torch_name(dtype));
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, the result is to be %s",
+                          taper_dtype_torch_name(dtype));
     }
     if (taper_dtype_is_integral(dtype)) {
         TAPER_TRY(taper_scalar_check(dtype, &start, error));

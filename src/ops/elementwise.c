@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The elementwise engine (elementwise.h): dtype and shape of the result, then the walk. The walk sorts and merges the
-// dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not lie
-// there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
+// dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not
+// lie there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
 #include "ops/fast.h"
 
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar)
@@ -199,7 +199,8 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
         side *s = &w->side[k];
         const int64_t item = (int64_t)taper_ew_class_size(s->class_);
         const bool alone = w->rank == 1 && w->sizes[0] == 1;
-        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone) && (k == 0 || s->dtype != TAPER_BOOL);
+        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone) &&
+                    (k == 0 || s->dtype != TAPER_BOOL);
         s->standing = k != 0 && !s->direct && s->steps[0] == 0;
         s->constant = true;
         for (size_t d = 0; d < w->rank; d++) {
@@ -255,7 +256,8 @@ static taper_status decide(const taper_call *call, const taper_ew *ew, decision 
     }
     d->loop = d->in_class < TAPER_EW_CLASSES ? op->loops[d->in_class] : NULL;
     if (d->loop == NULL) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(d->common));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name(d->common));
     }
     d->result = d->common;
     d->out_class = d->in_class;
@@ -349,8 +351,8 @@ static taper_status broadcast_all(const taper_call *call, const taper_ew *ew, si
 }
 
 // The layout of a new result; *hidden when it lies as hidden NHWC.
-static taper_status layout(const taper_call *call, const taper_ew *ew, const decision *d, size_t rank, const int64_t *sizes,
-                           int64_t *strides, bool *hidden)
+static taper_status layout(const taper_call *call, const taper_ew *ew, const decision *d, size_t rank,
+                           const int64_t *sizes, int64_t *strides, bool *hidden)
 {
     taper_tensor *operands[TAPER_EW_INPUTS] = {NULL};
     int64_t wanted[TAPER_MAX_RANK];
@@ -366,14 +368,15 @@ static taper_status layout(const taper_call *call, const taper_ew *ew, const dec
     } else if (ew->layout == TAPER_EW_LIKE && operands[0] != NULL && operands[0]->rank == rank) {
         TAPER_TRY(taper_like_strides(operands[0], TAPER_FORMAT_PRESERVE, strides, call->run->error));
     } else {
-        taper_ew_result_strides(rank, sizes, operands, ew->count, d->common, ew->unconverted ? 7 : ew->op->masks, strides);
+        taper_ew_result_strides(rank, sizes, operands, ew->count, d->common, ew->unconverted ? 7 : ew->op->masks,
+                                strides);
     }
     *hidden = any && memcmp(strides, wanted, rank * sizeof *strides) == 0;
     return TAPER_OK;
 }
 
-static taper_status check_target(const taper_call *call, const taper_ew *ew, const decision *d, taper_tensor *target, size_t rank,
-                                 const int64_t *sizes)
+static taper_status check_target(const taper_call *call, const taper_ew *ew, const decision *d, taper_tensor *target,
+                                 size_t rank, const int64_t *sizes)
 {
     taper_error *error = call->run->error;
     const bool same = target->rank == rank && memcmp(target->sizes, sizes, rank * sizeof *sizes) == 0;
@@ -382,7 +385,8 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
     }
     if (!same && call->schema != NULL && call->schema->out_count == 0) {
         const taper_sizes_text a = taper_sizes_print(target->rank, target->sizes), b = taper_sizes_print(rank, sizes);
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text, b.text);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text,
+                   b.text);
     }
     if (!ew->overlap) {
         TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
@@ -390,7 +394,8 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
     for (size_t k = 0; k < ew->count; k++) {
         const taper_tensor *input = ew->inputs[k].tensor;
         if (input != NULL && !same && input == target) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument 'out' is an input too and has another shape than the result");
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "argument 'out' is an input too and has another shape than the result");
         }
         if (input != NULL && same) {
             TAPER_TRY(taper_ew_check_overlap(target, input, error));
@@ -459,7 +464,8 @@ taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_tensor *to)
     }
     if (rank != to->rank || memcmp(sizes, to->sizes, rank * sizeof *sizes) != 0) {
         const taper_sizes_text a = taper_sizes_print(to->rank, to->sizes), b = taper_sizes_print(rank, sizes);
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text, b.text);
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s",
+                   a.text, b.text);
     }
     return apply(call, ew, &d, to);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The elementwise engine. An operator is a taper_ew_op: how its dtype follows from its inputs, and loops over contiguous
-// elements for the classes of arithmetic it has. The engine does the rest: broadcasting, promotion, PyTorch's result
-// strides, in-place and out forms, hidden NHWC, other dtypes and strides (gathered and converted a block at a time).
+// The elementwise engine. An operator is a taper_ew_op: how its dtype follows from its inputs, and loops over
+// contiguous elements for the classes of arithmetic it has. The engine does the rest: broadcasting, promotion,
+// PyTorch's result strides, in-place and out forms, hidden NHWC, other dtypes and strides (gathered and converted a
+// block at a time).
 #ifndef TAPER_OPS_ELEMENTWISE_H
 #define TAPER_OPS_ELEMENTWISE_H
 
@@ -37,8 +38,8 @@ typedef struct taper_ew_args {
 // out and the inputs are n elements of their class; out may be the same memory as an input.
 typedef void (*taper_ew_loop)(size_t n, void *out, const void *const *in, taper_ew_args *args);
 
-// What is left of a computation after broadcasting: loops over `rank` dimensions, the innermost first, side 0 the result.
-// Steps are in bytes.
+// What is left of a computation after broadcasting: loops over `rank` dimensions, the innermost first, side 0 the
+// result. Steps are in bytes.
 typedef struct taper_ew_walk {
     size_t rank, sides;
     const int64_t *sizes;
@@ -66,9 +67,9 @@ typedef enum taper_ew_layout {
 typedef struct taper_ew_op {
     taper_ew_loop loops[TAPER_EW_CLASSES]; // NULL: PyTorch has none; without U8, bool is computed in I64
     uint8_t promote, result;
-    uint8_t scalars;  // that many arguments behind the operands are numbers for args
-    uint8_t masks;    // bit k: input k is a bool tensor that takes no part in promotion
-    bool no_bool;     // bool is refused
+    uint8_t scalars; // that many arguments behind the operands are numbers for args
+    uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
+    bool no_bool;    // bool is refused
 } taper_ew_op;
 
 typedef struct taper_ew_input {
@@ -82,9 +83,9 @@ typedef struct taper_ew {
     size_t count;
     taper_ew_input inputs[TAPER_EW_INPUTS];
     taper_ew_args args;
-    int common; // the dtype to compute in; -1: by promotion
-    int result; // the result's dtype; -1: as op says
-    uint8_t layout; // of a new result
+    int common;       // the dtype to compute in; -1: by promotion
+    int result;       // the result's dtype; -1: as op says
+    uint8_t layout;   // of a new result
     bool unconverted; // the inputs' strides decide as they are, although common is another dtype
     bool overlap;     // the result may write one element several times
 } taper_ew;
@@ -133,19 +134,23 @@ taper_ew_class taper_ew_class_of(taper_dtype dtype);
 bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_);
 size_t taper_ew_class_size(taper_ew_class class_);
 // Reads n elements, step bytes apart, as class_; temp holds a block. Writes likewise.
-void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const void *from, int64_t step, size_t n, taper_ew_block *temp);
-void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n, taper_ew_block *temp);
+void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const void *from, int64_t step, size_t n,
+                   taper_ew_block *temp);
+void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n,
+                    taper_ew_block *temp);
 
 // ---- strides (elementwise_shape.c)
 
 // The strides that PyTorch's TensorIterator gives a new result. Operands that are NULL are numbers; those that are not
 // masks count as converted to the common dtype.
-void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, size_t count, taper_dtype common,
-                             unsigned masks, int64_t *strides);
+void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, size_t count,
+                             taper_dtype common, unsigned masks, int64_t *strides);
 // Broadcasts sizes into *rank and result.
-TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor, taper_error *error);
+TAPER_MUST_USE taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor,
+                                               taper_error *error);
 // Fails as PyTorch does when the elements of to overlap each other, or partly those of from.
-TAPER_MUST_USE taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from, taper_error *error);
+TAPER_MUST_USE taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from,
+                                                   taper_error *error);
 
 // Before a loop whose result may be one of its inputs: element by element, so it can be vectorized all the same. clang
 // finds out by itself.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Blocks of elements between memory and the classes of arithmetic. Every dtype has a natural class that it is read to and
-// written from; a second step goes between classes. Conversions that C leaves open behave as PyTorch's on x86.
+// Blocks of elements between memory and the classes of arithmetic. Every dtype has a natural class that it is read to
+// and written from; a second step goes between classes. Conversions that C leaves open behave as PyTorch's on x86.
 #include "base/half.h"
 #include "ops/elementwise.h"
 
 static const uint8_t natural[TAPER_DTYPE_COUNT] = {
-    TAPER_EW_I64,  TAPER_EW_I64,  TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_F32,
-    TAPER_EW_F32,  TAPER_EW_F64,  TAPER_EW_C128,    TAPER_EW_C128,    TAPER_EW_C128,    TAPER_EW_U8,
-    TAPER_EW_CLASSES, TAPER_EW_CLASSES, TAPER_EW_CLASSES, TAPER_EW_F32,     TAPER_EW_CLASSES, TAPER_EW_CLASSES,
+    TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_I64,  TAPER_EW_I64,     TAPER_EW_F32,
+    TAPER_EW_F32,     TAPER_EW_F64,     TAPER_EW_C128,    TAPER_EW_C128, TAPER_EW_C128,    TAPER_EW_U8,
+    TAPER_EW_CLASSES, TAPER_EW_CLASSES, TAPER_EW_CLASSES, TAPER_EW_F32,  TAPER_EW_CLASSES, TAPER_EW_CLASSES,
 };
 
 taper_ew_class taper_ew_class_of(taper_dtype dtype)
@@ -85,20 +85,23 @@ MEMORY(bool, uint8_t, uint8_t, v != 0, v != 0)
 #define COMPLEX(type, r, i) ((type){r, i})
 MEMORY(c32, pair16, taper_c128, COMPLEX(taper_c128, (double)taper_f16_to_float(v.re), (double)taper_f16_to_float(v.im)),
        COMPLEX(pair16, taper_float_to_f16((float)v.re), taper_float_to_f16((float)v.im)))
-MEMORY(c64, pair32, taper_c128, COMPLEX(taper_c128, (double)v.re, (double)v.im), COMPLEX(pair32, (float)v.re, (float)v.im))
+MEMORY(c64, pair32, taper_c128, COMPLEX(taper_c128, (double)v.re, (double)v.im),
+       COMPLEX(pair32, (float)v.re, (float)v.im))
 MEMORY(c128, taper_c128, taper_c128, v, v)
 
 typedef void (*get_function)(void *to, const char *from, int64_t step, size_t n);
 typedef void (*put_function)(char *to, int64_t step, const void *from, size_t n);
 static const get_function getters[TAPER_DTYPE_COUNT] = {
-    [TAPER_U8] = get_u8,   [TAPER_I8] = get_i8,   [TAPER_I16] = get_i16, [TAPER_I32] = get_i32, [TAPER_I64] = get_i64,
-    [TAPER_F16] = get_f16, [TAPER_F32] = get_f32, [TAPER_F64] = get_f64, [TAPER_C32] = get_c32, [TAPER_C64] = get_c64,
-    [TAPER_C128] = get_c128, [TAPER_BOOL] = get_bool, [TAPER_BF16] = get_bf16,
+    [TAPER_U8] = get_u8,     [TAPER_I8] = get_i8,   [TAPER_I16] = get_i16,   [TAPER_I32] = get_i32,
+    [TAPER_I64] = get_i64,   [TAPER_F16] = get_f16, [TAPER_F32] = get_f32,   [TAPER_F64] = get_f64,
+    [TAPER_C32] = get_c32,   [TAPER_C64] = get_c64, [TAPER_C128] = get_c128, [TAPER_BOOL] = get_bool,
+    [TAPER_BF16] = get_bf16,
 };
 static const put_function putters[TAPER_DTYPE_COUNT] = {
-    [TAPER_U8] = put_u8,   [TAPER_I8] = put_i8,   [TAPER_I16] = put_i16, [TAPER_I32] = put_i32, [TAPER_I64] = put_i64,
-    [TAPER_F16] = put_f16, [TAPER_F32] = put_f32, [TAPER_F64] = put_f64, [TAPER_C32] = put_c32, [TAPER_C64] = put_c64,
-    [TAPER_C128] = put_c128, [TAPER_BOOL] = put_bool, [TAPER_BF16] = put_bf16,
+    [TAPER_U8] = put_u8,     [TAPER_I8] = put_i8,   [TAPER_I16] = put_i16,   [TAPER_I32] = put_i32,
+    [TAPER_I64] = put_i64,   [TAPER_F16] = put_f16, [TAPER_F32] = put_f32,   [TAPER_F64] = put_f64,
+    [TAPER_C32] = put_c32,   [TAPER_C64] = put_c64, [TAPER_C128] = put_c128, [TAPER_BOOL] = put_bool,
+    [TAPER_BF16] = put_bf16,
 };
 
 // ---- between classes
@@ -148,12 +151,15 @@ CONVERT(c128_u8, taper_c128, uint8_t, v.re != 0 || v.im != 0)
 
 typedef void (*convert_function)(void *to, const void *from, size_t n);
 static const convert_function converters[TAPER_EW_CLASSES][TAPER_EW_CLASSES] = {
-    [TAPER_EW_F32] = {NULL, f32_f64, f32_i64, f32_u8, f32_c128},   [TAPER_EW_F64] = {f64_f32, NULL, f64_i64, f64_u8, f64_c128},
-    [TAPER_EW_I64] = {i64_f32, i64_f64, NULL, i64_u8, i64_c128},   [TAPER_EW_U8] = {u8_f32, u8_f64, u8_i64, NULL, u8_c128},
+    [TAPER_EW_F32] = {NULL, f32_f64, f32_i64, f32_u8, f32_c128},
+    [TAPER_EW_F64] = {f64_f32, NULL, f64_i64, f64_u8, f64_c128},
+    [TAPER_EW_I64] = {i64_f32, i64_f64, NULL, i64_u8, i64_c128},
+    [TAPER_EW_U8] = {u8_f32, u8_f64, u8_i64, NULL, u8_c128},
     [TAPER_EW_C128] = {c128_f32, c128_f64, c128_i64, c128_u8, NULL},
 };
 
-void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const void *from, int64_t step, size_t n, taper_ew_block *temp)
+void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const void *from, int64_t step, size_t n,
+                   taper_ew_block *temp)
 {
     const taper_ew_class own = (taper_ew_class)natural[dtype];
     if (own == class_) {
@@ -164,7 +170,8 @@ void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const voi
     converters[own][class_](to, temp, n);
 }
 
-void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n, taper_ew_block *temp)
+void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n,
+                    taper_ew_block *temp)
 {
     const taper_ew_class own = (taper_ew_class)natural[dtype];
     if (own != class_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies and conversions: copy_, to, type_as and the casts; fill and zero; dropout, which does nothing in evaluation.
 #include "ops/elementwise_copy.h"
+#include "ops/dropout.h"
 #include "ops/elementwise_loops.h"
 #include "ops/elementwise_ops.h"
-#include "ops/dropout.h"
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
@@ -117,8 +117,8 @@ taper_status taper_op_to(taper_call *call)
     if (where->format != 0) {
         TAPER_TRY(taper_arg_int_or(call, where->format, format, &format));
         if (format < TAPER_FORMAT_CONTIGUOUS || format > TAPER_FORMAT_CHANNELS_LAST_3D) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'memory_format': there is no memory format %lld",
-                       (long long)format);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "argument 'memory_format': there is no memory format %lld", (long long)format);
         }
     }
     if (!copy && dtype == x->dtype && has_format(x, format)) {
@@ -174,7 +174,8 @@ taper_status taper_op_copy_(taper_call *call)
     TAPER_TRY(taper_ew_broadcast(&rank, sizes, from, error));
     if (rank != self->rank || memcmp(sizes, self->sizes, rank * sizeof *sizes) != 0) {
         const taper_sizes_text a = taper_sizes_print(self->rank, self->sizes), b = taper_sizes_print(rank, sizes);
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text, b.text);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text,
+                   b.text);
     }
     TAPER_TRY(taper_ew_check_overlap(self, NULL, error));
     TAPER_TRY(taper_storage_write(self->storage, error));
@@ -211,8 +212,10 @@ static taper_status fill(taper_call *call, size_t value_at)
     taper_scalar scalar = taper_scalar_int(0);
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
     if (value_at != 0) {
-        if (value_at < call->arg_count && call->args[value_at].tag == TAPER_TENSOR && call->args[value_at].as.tensor->rank != 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "fill_ only supports 0-dimension value tensor but got tensor with %u dimensions.",
+        if (value_at < call->arg_count && call->args[value_at].tag == TAPER_TENSOR &&
+            call->args[value_at].as.tensor->rank != 0) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                       "fill_ only supports 0-dimension value tensor but got tensor with %u dimensions.",
                        call->args[value_at].as.tensor->rank);
         }
         TAPER_TRY(taper_arg_scalar(call, value_at, &scalar));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check their
-// numbers first. The row's param is the arithmetic.
+// The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
+// their numbers first. The row's param is the arithmetic.
+#include "ops/dropout.h"
 #include "ops/elementwise_math.h"
 #include "ops/elementwise_ops.h"
-#include "ops/dropout.h"
 #include "ops/kernels.h"
 
 static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t from)
@@ -59,8 +59,8 @@ taper_status taper_op_binary(taper_call *call)
 }
 
 // One operand with the numbers given by the kernel.
-static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op, taper_ew_layout layout, double p0, double p1,
-                             double p2)
+static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op, taper_ew_layout layout, double p0,
+                             double p1, double p2)
 {
     taper_ew ew = taper_ew_make(op);
     ew.layout = (uint8_t)layout;
@@ -115,7 +115,8 @@ static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t firs
     if (op == &taper_ew_sub) {
         const bool a = input_dtype(&ew.inputs[0]) == TAPER_BOOL, b = input_dtype(&ew.inputs[1]) == TAPER_BOOL;
         if (a || b) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Subtraction, the `-` operator, with %s is not supported. %s",
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "Subtraction, the `-` operator, with %s is not supported. %s",
                        a && b ? "two bool tensors" : "a bool tensor",
                        a && b ? "Use the `^` or `logical_xor()` operator instead."
                               : "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.");
@@ -148,7 +149,8 @@ taper_status taper_op_div_mode(taper_call *call)
             op = &taper_ew_div_floor;
         } else {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%.40s'", mode->data);
+                       "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%.40s'",
+                       mode->data);
         }
     }
     taper_ew ew = taper_ew_make(op);
@@ -164,7 +166,7 @@ static const taper_ew_op *power_of(double exponent)
         double exponent;
         const taper_ew_op *op;
     } known[] = {
-        {2, &taper_ew_squared}, {3, &taper_ew_cubed},       {0.5, &taper_ew_sqrt},
+        {2, &taper_ew_squared},  {3, &taper_ew_cubed},       {0.5, &taper_ew_sqrt},
         {-0.5, &taper_ew_rsqrt}, {-1, &taper_ew_reciprocal}, {-2, &taper_ew_inverse_square},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -182,7 +184,8 @@ static taper_status run_power(taper_call *call, taper_ew *ew)
     if (exponent != NULL && exponent->kind == TAPER_SCALAR_INT && exponent->i < 0 && taper_dtype_is_integral(common)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Integers to negative integer powers are not allowed.");
     }
-    if (exponent != NULL && exponent->kind != TAPER_SCALAR_COMPLEX && taper_dtype_is_float(common) && ew->inputs[0].tensor != NULL) {
+    if (exponent != NULL && exponent->kind != TAPER_SCALAR_COMPLEX && taper_dtype_is_float(common) &&
+        ew->inputs[0].tensor != NULL) {
         const taper_ew_op *special = power_of(exponent->f);
         if (special != NULL) {
             ew->op = special;
@@ -215,7 +218,8 @@ taper_status taper_op_float_power(taper_call *call)
     taper_ew ew = taper_ew_make(&taper_ew_pow);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     TAPER_TRY(taper_ew_input_arg(&ew, call, 1));
-    const bool complex = taper_dtype_is_complex(input_dtype(&ew.inputs[0])) || taper_dtype_is_complex(input_dtype(&ew.inputs[1]));
+    const bool complex =
+        taper_dtype_is_complex(input_dtype(&ew.inputs[0])) || taper_dtype_is_complex(input_dtype(&ew.inputs[1]));
     ew.common = complex ? TAPER_C128 : TAPER_F64;
     const taper_tensor *target = taper_ret_target(call, 0);
     if (target != NULL && target->dtype != ew.common) {
@@ -279,7 +283,8 @@ static taper_status run_clamp(taper_call *call, size_t low, size_t high)
         }
     }
     if (!given[0] && !given[1]) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "torch.clamp: At least one of 'min' or 'max' must not be None");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "torch.clamp: At least one of 'min' or 'max' must not be None");
     }
     const taper_dtype common = taper_promotion_result(&promotion);
     if (taper_dtype_is_complex(common)) {
@@ -319,7 +324,8 @@ taper_status taper_op_clamp_tensor(taper_call *call)
 {
     const bool low = !taper_arg_is_none(call, 1), high = !taper_arg_is_none(call, 2);
     if (!low && !high) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "torch.clamp: At least one of 'min' or 'max' must not be None");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "torch.clamp: At least one of 'min' or 'max' must not be None");
     }
     taper_ew ew = taper_ew_make(low && high ? &taper_ew_clamp : low ? &taper_ew_maximum : &taper_ew_minimum);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -450,7 +456,8 @@ static taper_status run_polygamma(taper_call *call, size_t tensor_at, size_t ord
     int64_t order;
     TAPER_TRY(taper_arg_int(call, order_at, &order));
     if (order < 0 || order > 1000) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "polygamma(n, x) does not support n %s", order < 0 ? "< 0" : "> 1000");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "polygamma(n, x) does not support n %s",
+                   order < 0 ? "< 0" : "> 1000");
     }
     return run_unary(call, tensor_at, &taper_ew_polygamma, (double)order, 0, 0);
 }
@@ -490,7 +497,8 @@ taper_status taper_op_addc(taper_call *call)
     return taper_ew_run(call, &ew);
 }
 
-static taper_status check_same_dtype(const taper_call *call, const taper_tensor *a, const taper_tensor *b, const char *name)
+static taper_status check_same_dtype(const taper_call *call, const taper_tensor *a, const taper_tensor *b,
+                                     const char *name)
 {
     if (a->dtype != b->dtype) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "expected dtype %s for `%s` but got dtype %s",
@@ -544,7 +552,8 @@ taper_status taper_op_masked_fill(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
     TAPER_TRY(taper_arg_tensor(call, 1, &mask));
     if (mask->dtype != TAPER_BOOL && mask->dtype != TAPER_U8) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "masked_fill only supports boolean masks, but got mask with dtype %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "masked_fill only supports boolean masks, but got mask with dtype %s",
                    taper_dtype_torch_name((taper_dtype)mask->dtype));
     }
     taper_ew ew = taper_ew_make(&taper_ew_where);
@@ -553,7 +562,8 @@ taper_status taper_op_masked_fill(taper_call *call)
     const taper_ew_input *value = &ew.inputs[1];
     if (value->tensor != NULL && value->tensor->rank != 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "masked_fill only supports a 0-dimensional value tensor, but got tensor with %u dimension(s).", value->tensor->rank);
+                   "masked_fill only supports a 0-dimensional value tensor, but got tensor with %u dimension(s).",
+                   value->tensor->rank);
     }
     if (value->tensor == NULL) {
         TAPER_TRY(taper_scalar_check((taper_dtype)self->dtype, &value->scalar, call->run->error));
@@ -571,8 +581,8 @@ taper_status taper_ew_isclose_args(const taper_call *call, taper_ew *ew)
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
     TAPER_TRY(taper_arg_tensor(call, 1, &b));
     if (a->dtype != b->dtype) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s did not match %s", taper_dtype_torch_name((taper_dtype)a->dtype),
-                   taper_dtype_torch_name((taper_dtype)b->dtype));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s did not match %s",
+                   taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
     }
     *ew = taper_ew_make(&taper_ew_isclose);
     taper_ew_input_tensor(ew, a);

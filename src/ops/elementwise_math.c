@@ -10,7 +10,7 @@ static double erf_inverse(double y, double rest)
     const double w = -log(rest * (1 + y)); // (1-y)(1+y)
     double x;
     if (w < 5) { // a first guess by Giles's polynomials, good to seven digits
-        static const double c[] = {2.81022636e-08, 3.43273939e-07,  -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+        static const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
                                    -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
         x = c[0];
         for (size_t i = 1; i < 9; i++) {
@@ -106,7 +106,8 @@ double taper_digamma(double x)
         return x;
     }
     const double z = 1 / (x * x); // Bernoulli numbers B2k / 2k
-    const double series = z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
+    const double series =
+        z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
     return shift + log(x) - 0.5 / x - series;
 }
 
@@ -140,7 +141,8 @@ double taper_zeta(double x, double q)
             return sum;
         }
     }
-    static const double b[] = {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0};
+    static const double b[] = {1.0 / 12,       -1.0 / 720,     1.0 / 30240,
+                               -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0};
     const double base = pow(a, -x);
     sum += base * a / (x - 1) + 0.5 * base;
     double factor = x * base / a;
@@ -299,27 +301,27 @@ double taper_logaddexp2(double a, double b)
 }
 
 // As Python's float // and %.
-#define FLOOR_DIVISION(type, suffix)                                        \
-    type taper_remainder##suffix(type a, type b)                            \
-    {                                                                       \
-        const type mod = fmod##suffix(a, b);                                \
-        return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;            \
-    }                                                                       \
-    type taper_floor_div##suffix(type a, type b)                            \
-    {                                                                       \
-        if (b == 0) {                                                       \
-            return a / b;                                                   \
-        }                                                                   \
-        const type mod = fmod##suffix(a, b);                                \
-        type div = (a - mod) / b;                                           \
-        if (mod != 0 && (b < 0) != (mod < 0)) {                             \
-            div -= 1;                                                       \
-        }                                                                   \
-        if (div == 0) {                                                     \
-            return copysign##suffix(0, a / b);                              \
-        }                                                                   \
-        const type low = floor##suffix(div);                                \
-        return div - low > (type)0.5 ? low + 1 : low;                       \
+#define FLOOR_DIVISION(type, suffix)                                                                                   \
+    type taper_remainder##suffix(type a, type b)                                                                       \
+    {                                                                                                                  \
+        const type mod = fmod##suffix(a, b);                                                                           \
+        return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;                                                       \
+    }                                                                                                                  \
+    type taper_floor_div##suffix(type a, type b)                                                                       \
+    {                                                                                                                  \
+        if (b == 0) {                                                                                                  \
+            return a / b;                                                                                              \
+        }                                                                                                              \
+        const type mod = fmod##suffix(a, b);                                                                           \
+        type div = (a - mod) / b;                                                                                      \
+        if (mod != 0 && (b < 0) != (mod < 0)) {                                                                        \
+            div -= 1;                                                                                                  \
+        }                                                                                                              \
+        if (div == 0) {                                                                                                \
+            return copysign##suffix(0, a / b);                                                                         \
+        }                                                                                                              \
+        const type low = floor##suffix(div);                                                                           \
+        return div - low > (type)0.5 ? low + 1 : low;                                                                  \
     }
 FLOOR_DIVISION(double, )
 FLOOR_DIVISION(float, f)

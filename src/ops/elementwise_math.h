@@ -62,7 +62,8 @@ static inline float taper_expf(float x)
     // 2^n in two factors: the result may be subnormal.
     const uint32_t k = taper_float_to_bits(t) - 0x4b400000u + 512u; // n + 512
     const uint32_t half = k >> 1;
-    const float first = taper_bits_to_float((half - 256u + 127u) << 23), second = taper_bits_to_float((k - half - 256u + 127u) << 23);
+    const float first = taper_bits_to_float((half - 256u + 127u) << 23),
+                second = taper_bits_to_float((k - half - 256u + 127u) << 23);
     return p * first * second;
 }
 
@@ -82,8 +83,10 @@ static inline float taper_tanhf(float x)
 
 static inline float taper_erff(float x)
 {
-    static const float small[] = {7.88249762e-05f, -0.000801885513f, 0.00518931196f, -0.0268543288f, 0.112835975f, -0.376126269f, 1.12837917f};
-    static const float large[] = {-0.0535406152f, -0.217960584f, 0.0597142139f, 0.631746591f, 0.966632845f, 0.854371979f, 0.255395676f};
+    static const float small[] = {7.88249762e-05f, -0.000801885513f, 0.00518931196f, -0.0268543288f,
+                                  0.112835975f,    -0.376126269f,    1.12837917f};
+    static const float large[] = {-0.0535406152f, -0.217960584f, 0.0597142139f, 0.631746591f,
+                                  0.966632845f,   0.854371979f,  0.255395676f};
     float a = fabsf(x);
     a = a > 4.0f ? 4.0f : a; // NaN stays
     const float z = a * a, u = 1.0f / (1.0f + 0.5f * a) - 0.5f;
@@ -108,15 +111,15 @@ static inline double taper_tanh(double x)
     return tanh(x);
 }
 
-#define TAPER_MATH_FLOAT1(name)                \
-    static inline float name##f(float x)       \
-    {                                          \
-        return (float)name((double)x);         \
+#define TAPER_MATH_FLOAT1(name)                                                                                        \
+    static inline float name##f(float x)                                                                               \
+    {                                                                                                                  \
+        return (float)name((double)x);                                                                                 \
     }
-#define TAPER_MATH_FLOAT2(name)                   \
-    static inline float name##f(float a, float b) \
-    {                                             \
-        return (float)name((double)a, (double)b); \
+#define TAPER_MATH_FLOAT2(name)                                                                                        \
+    static inline float name##f(float a, float b)                                                                      \
+    {                                                                                                                  \
+        return (float)name((double)a, (double)b);                                                                      \
     }
 TAPER_MATH_FLOAT1(taper_erfinv)
 TAPER_MATH_FLOAT1(taper_erfcx)

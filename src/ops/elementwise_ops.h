@@ -27,12 +27,14 @@
 #undef BINARY_FIC
 #define TAPER_EW_POLYNOMIALS(X)                                                                                        \
     X(chebyshev_t)                                                                                                     \
-    X(chebyshev_u) X(chebyshev_v) X(chebyshev_w) X(shifted_chebyshev_t) X(shifted_chebyshev_u) X(shifted_chebyshev_v)  \
+    X(chebyshev_u)                                                                                                     \
+    X(chebyshev_v) X(chebyshev_w) X(shifted_chebyshev_t) X(shifted_chebyshev_u) X(shifted_chebyshev_v)                 \
         X(shifted_chebyshev_w) X(hermite_h) X(hermite_he) X(laguerre_l) X(legendre_p)
 #define POLYNOMIAL(name) extern const taper_ew_op taper_ew_##name;
 TAPER_EW_POLYNOMIALS(POLYNOMIAL)
 #undef POLYNOMIAL
-extern const taper_ew_op taper_ew_bitwise_not, taper_ew_where, taper_ew_clamp, taper_ew_lerp, taper_ew_addcmul, taper_ew_addcdiv;
+extern const taper_ew_op taper_ew_bitwise_not, taper_ew_where, taper_ew_clamp, taper_ew_lerp, taper_ew_addcmul,
+    taper_ew_addcdiv;
 
 // Reads the arguments of isclose and allclose.
 TAPER_MUST_USE taper_status taper_ew_isclose_args(const taper_call *call, taper_ew *ew);

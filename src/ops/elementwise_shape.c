@@ -17,9 +17,10 @@ taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tenso
     for (size_t i = 0; i < tensor->rank; i++) {
         const int64_t size = tensor->sizes[i];
         if (size != result[lead + i] && size != 1 && result[lead + i] != 1) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %zu",
-                       (long long)result[lead + i], (long long)size, lead + i);
+            TAPER_FAIL(
+                error, TAPER_ERROR_ARGUMENT,
+                "The size of tensor a (%lld) must match the size of tensor b (%lld) at non-singleton dimension %zu",
+                (long long)result[lead + i], (long long)size, lead + i);
         }
         if (result[lead + i] == 1) {
             result[lead + i] = size;
@@ -79,8 +80,8 @@ typedef struct operand {
 } operand;
 
 // All operands of one shape: whatever layout they agree on.
-static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, const operand *strided, size_t count,
-                         int64_t *strides)
+static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, const operand *strided,
+                         size_t count, int64_t *strides)
 {
     bool contiguous = true, channels_last = true, dense = true, equal = true;
     for (size_t k = 0; k < count; k++) {
@@ -105,7 +106,8 @@ static bool fast_strides(size_t rank, const int64_t *sizes, taper_tensor *const 
 }
 
 // Whether dimension a is to come after b, when a comes first: 1 yes, -1 no, 0 cannot say.
-static int compare_dims(const int64_t *sizes, taper_tensor *const *operands, const operand *strided, size_t count, size_t a, size_t b)
+static int compare_dims(const int64_t *sizes, taper_tensor *const *operands, const operand *strided, size_t count,
+                        size_t a, size_t b)
 {
     for (size_t k = 0; k < count; k++) {
         if (operands[k] == NULL) {
@@ -125,7 +127,8 @@ static int compare_dims(const int64_t *sizes, taper_tensor *const *operands, con
     return 0;
 }
 
-static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, const int64_t *sizes, bool converted, int64_t item)
+static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, const int64_t *sizes, bool converted,
+                        int64_t item)
 {
     taper_tensor_logical_strides(tensor, o->strides);
     o->dense = tensor->hidden_nhwc || taper_tensor_is_dense(tensor);
@@ -144,8 +147,8 @@ static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, con
     }
 }
 
-void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, size_t count, taper_dtype common,
-                             unsigned masks, int64_t *strides)
+void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *const *operands, size_t count,
+                             taper_dtype common, unsigned masks, int64_t *strides)
 {
     operand strided[TAPER_EW_INPUTS];
     memset(strided, 0, sizeof strided);
@@ -207,7 +210,8 @@ taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *
                       memcmp(to->strides, from->strides, to->rank * sizeof to->strides[0]) == 0;
     if (!same && t < f_end && f < t_end) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+                   "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                   "single memory "
                    "location. Please clone() the tensor before performing the operation.");
     }
     return TAPER_OK;

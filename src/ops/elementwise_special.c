@@ -29,8 +29,8 @@ taper_status taper_op_glu(taper_call *call)
     sizes[dim] /= 2;
     taper_status status = TAPER_OK;
     for (size_t k = 0; k < 2 && status == TAPER_OK; k++) {
-        status = taper_tensor_alias(call->run->heap, x, x->offset + (k == 0 ? 0 : sizes[dim] * x->strides[dim]), x->rank, sizes,
-                                    x->strides, &halves[k], error);
+        status = taper_tensor_alias(call->run->heap, x, x->offset + (k == 0 ? 0 : sizes[dim] * x->strides[dim]),
+                                    x->rank, sizes, x->strides, &halves[k], error);
     }
     if (status == TAPER_OK) {
         taper_ew ew = taper_ew_make(&taper_ew_glu);
@@ -61,7 +61,8 @@ taper_status taper_op_prelu(taper_call *call)
         const int64_t channels = x->rank > 1 ? x->sizes[1] : 1;
         if (channels != count) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and channel size = %lld.",
+                       "Mismatch of parameter numbers and input channel size. Found parameter numbers = %lld and "
+                       "channel size = %lld.",
                        (long long)count, (long long)channels);
         }
     }
@@ -137,8 +138,8 @@ static taper_status ret_part(taper_call *call, taper_tensor *x, int64_t part)
         }
     }
     taper_tensor *view;
-    TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, taper_dtype_to_real((taper_dtype)x->dtype), 2 * x->offset + part, x->rank,
-                                x->sizes, strides, &view, call->run->error));
+    TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, taper_dtype_to_real((taper_dtype)x->dtype),
+                                2 * x->offset + part, x->rank, x->sizes, strides, &view, call->run->error));
     taper_ret(call, 0, TAPER_VAL(view));
     return TAPER_OK;
 }
@@ -155,7 +156,8 @@ taper_status taper_op_imag(taper_call *call)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!taper_dtype_is_complex((taper_dtype)x->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "imag is not implemented for tensors with non-complex dtypes.");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "imag is not implemented for tensors with non-complex dtypes.");
     }
     return ret_part(call, x, 1);
 }

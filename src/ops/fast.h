@@ -11,7 +11,12 @@
 #include "ops/matmul.h"
 #include "ops/resize.h"
 
-typedef enum taper_fast_function { TAPER_FAST_RELU, TAPER_FAST_GELU, TAPER_FAST_SIGMOID, TAPER_FAST_TANH } taper_fast_function;
+typedef enum taper_fast_function {
+    TAPER_FAST_RELU,
+    TAPER_FAST_GELU,
+    TAPER_FAST_SIGMOID,
+    TAPER_FAST_TANH
+} taper_fast_function;
 
 typedef struct taper_fast {
     // As taper_gemm_run_batch. TAPER_DECLINED before anything was written.
@@ -21,8 +26,8 @@ typedef struct taper_fast {
     // y[row] = softmax or log_softmax of x[row], `width` floats each, one row after the other. y may be x.
     void (*softmax)(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y);
     // Rows normalised to mean 0 and variance 1, times weight, plus bias (each may be NULL). y may be x.
-    void (*layer_norm)(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
-                       double eps, float *y);
+    void (*layer_norm)(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                       const float *bias, double eps, float *y);
     // In place; gelu is the exact one.
     void (*activate)(taper_run *run, taper_fast_function function, size_t count, float *x);
     // y[r][c] = x[r][c] * scale[c] + shift[c]; strides in floats.
@@ -31,10 +36,10 @@ typedef struct taper_fast {
     // y[r] = x[r] * scale[r] + shift[r] over planes of `count` floats, one after the other.
     void (*planes)(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift,
                    float *y);
-    // Linear interpolation in two dimensions (axes[0] is trivial) between NHWC floats, or from NHWC to planes. False: nothing
-    // was done.
-    bool (*bilinear)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y,
-                     float *out);
+    // Linear interpolation in two dimensions (axes[0] is trivial) between NHWC floats, or from NHWC to planes. False:
+    // nothing was done.
+    bool (*bilinear)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
+                     const taper_volume *y, float *out);
 } taper_fast;
 
 #endif

@@ -115,9 +115,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     }
     if (status == TAPER_OK) {
         // The sorted form makes the inverse for the counts and leaves it.
-        status =
-            ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, before.rank,
-                       before.sizes);
+        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, before.rank,
+                            before.sizes);
     }
     drop_unique(&u);
     taper_tensor_drop(flat);

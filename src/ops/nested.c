@@ -71,9 +71,10 @@ static taper_status take_pair(const taper_call *call, taper_tensor **t, taper_te
     TAPER_TRY(taper_arg_tensor(call, 1, mask));
     if ((*mask)->dtype != TAPER_BOOL || (*mask)->rank != 2 || (*t)->rank != 3 ||
         memcmp((*mask)->sizes, (*t)->sizes, 2 * sizeof(int64_t)) != 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "mask should be a bool tensor of the first two sizes of a 3-dimensional t; their sizes are %s and %s",
-                   TAPER_SHAPE(*mask), TAPER_SHAPE(*t));
+        TAPER_FAIL(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "mask should be a bool tensor of the first two sizes of a 3-dimensional t; their sizes are %s and %s",
+            TAPER_SHAPE(*mask), TAPER_SHAPE(*t));
     }
     return TAPER_OK;
 }

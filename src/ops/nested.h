@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Nested tensors, as far as nn.TransformerEncoder makes them when it is given a padding mask: sequences of different
-// lengths between _nested_tensor_from_mask and to_padded_tensor. Here such a tensor stays the padded one, [B, T, E], and
-// rows that are padding are filled with a NaN of a bit pattern that arithmetic does not produce by itself.
+// lengths between _nested_tensor_from_mask and to_padded_tensor. Here such a tensor stays the padded one, [B, T, E],
+// and rows that are padding are filled with a NaN of a bit pattern that arithmetic does not produce by itself.
 #ifndef TAPER_OPS_NESTED_H
 #define TAPER_OPS_NESTED_H
 

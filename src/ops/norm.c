@@ -124,8 +124,9 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     x = work->x;
     taper_status status;
     // Batch norm of a dense tensor looks at the strides of dimensions larger than 1 only.
-    const bool last = x->rank >= 4 && x->rank <= 5 &&
-                      (taper_tensor_suggests_channels_last(x) || (layout == NORM_BATCH && taper_tensor_is_channels_last(x)));
+    const bool last =
+        x->rank >= 4 && x->rank <= 5 &&
+        (taper_tensor_suggests_channels_last(x) || (layout == NORM_BATCH && taper_tensor_is_channels_last(x)));
     const bool follows = layout == NORM_SUGGESTED || (layout == NORM_BATCH && !taper_tensor_is_contiguous(x));
     if (x->hidden_nhwc || last) {
         const bool hidden = x->hidden_nhwc || !follows;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Selective builds. With TAPER_OP_CONFIG naming a header made by `taper ops --config` (one `#define TAPER_USE_<id> 1` for each
-// row that is wanted), a row of the operator list or of the list of classes exists only when its TAPER_USE_ is 1, and the
-// linker drops the code of the others. frontend/needs.c says what a file wants: the rows that its instructions and the
-// upgraders of its version stand for are among them.
+// Selective builds. With TAPER_OP_CONFIG naming a header made by `taper ops --config` (one `#define TAPER_USE_<id> 1`
+// for each row that is wanted), a row of the operator list or of the list of classes exists only when its TAPER_USE_ is
+// 1, and the linker drops the code of the others. frontend/needs.c says what a file wants: the rows that its
+// instructions and the upgraders of its version stand for are among them.
 //
 // TAPER_OP_IF(id, rows) expands to rows when id is wanted.
 #ifndef TAPER_OPS_OP_CONFIG_H

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The operator list: every operator Taper has, one list file per family, each row
 //     OP(id, "schema", kernel, param, flags)
-// id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows whose
-// TAPER_USE_<id> is defined to 1 are kept. The kernel's declaration is made by the list itself: `kernel` is declared as
-// taper_status kernel(taper_call *) with external linkage, so a family's file defines it without `static`.
+// id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows
+// whose TAPER_USE_<id> is defined to 1 are kept. The kernel's declaration is made by the list itself: `kernel` is
+// declared as taper_status kernel(taper_call *) with external linkage, so a family's file defines it without `static`.
 // param is 0 or the address of a `const` object declared in the family's header.
 //
 // This file is included several times with different definitions of OP.
+#include "ops/list_caffe2.inc"
+#include "ops/list_container.inc"
+#include "ops/list_conv.inc"
+#include "ops/list_create.inc"
+#include "ops/list_elementwise.inc"
+#include "ops/list_fft.inc"
+#include "ops/list_index.inc"
+#include "ops/list_linalg.inc"
+#include "ops/list_linear.inc"
+#include "ops/list_norm.inc"
+#include "ops/list_pool.inc"
+#include "ops/list_prepacked.inc"
+#include "ops/list_prim.inc"
+#include "ops/list_quantized.inc"
+#include "ops/list_recurrent.inc"
+#include "ops/list_reduce.inc"
+#include "ops/list_resize.inc"
 #include "ops/list_scalar.inc"
 #include "ops/list_string.inc"
-#include "ops/list_container.inc"
-#include "ops/list_prim.inc"
-#include "ops/list_elementwise.inc"
-#include "ops/list_reduce.inc"
-#include "ops/list_create.inc"
 #include "ops/list_view.inc"
-#include "ops/list_index.inc"
-#include "ops/list_linear.inc"
-#include "ops/list_linalg.inc"
-#include "ops/list_conv.inc"
-#include "ops/list_pool.inc"
-#include "ops/list_norm.inc"
-#include "ops/list_resize.inc"
-#include "ops/list_recurrent.inc"
-#include "ops/list_prepacked.inc"
 #include "ops/list_vision.inc"
-#include "ops/list_caffe2.inc"
-#include "ops/list_quantized.inc"
-#include "ops/list_fft.inc"

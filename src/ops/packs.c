@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cache is a list per model that only grows, guarded by a mutex. An instruction remembers its pack with the identity
-// of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage in the
-// model (origin), offset and strides; storages that a session wrote to have no origin any more.
+// The cache is a list per model that only grows, guarded by a mutex. An instruction remembers its pack with the
+// identity of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage
+// in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
 #include "ops/packs.h"
 
 #include "platform/platform.h"
@@ -18,8 +18,9 @@ typedef struct pack_key {
     int64_t numbers[TAPER_PACK_NUMBERS];
 } pack_key;
 
-// Packs lie one behind the other in slabs; what is not used of a slab is never touched. No large pages are asked for: where
-// memory is fragmented the kernel compacts it at the first touch, which cost a first run of ResNet50 more than it saved.
+// Packs lie one behind the other in slabs; what is not used of a slab is never touched. No large pages are asked for:
+// where memory is fragmented the kernel compacts it at the first touch, which cost a first run of ResNet50 more than it
+// saved.
 typedef struct slab {
     struct slab *next;
     char *data; // of size bytes, aligned
@@ -41,7 +42,7 @@ struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
     kept_pack *first;
-    slab *slabs; // the one in use first
+    slab *slabs;       // the one in use first
     size_t slab_bytes; // of the next one
     size_t bytes;
 };
@@ -237,7 +238,8 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         }
         taper_mutex_unlock(run->packs->mutex);
         if (kept == NULL) {
-            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes", request->bytes);
+            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
+                              request->bytes);
         }
         if (call->state != NULL) {
             *call->state = kept;
@@ -249,7 +251,8 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
     pack->kept = false;
     pack->data = taper_heap_alloc(run->heap, taper_max_size(request->bytes, 1024));
     if (pack->data == NULL) {
-        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes", request->bytes);
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
+                          request->bytes);
     }
     request->fill(request, pack->data);
     return TAPER_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Packed weights: what a kernel derives from constant tensors once and reads in every run. A pack of tensors that belong
-// to the model (nobody wrote to them in this session) is kept in the model's cache, shared by its sessions and remembered
-// by the instruction; a pack of anything else is made on the run's heap and dropped after the call.
+// Packed weights: what a kernel derives from constant tensors once and reads in every run. A pack of tensors that
+// belong to the model (nobody wrote to them in this session) is kept in the model's cache, shared by its sessions and
+// remembered by the instruction; a pack of anything else is made on the run's heap and dropped after the call.
 #ifndef TAPER_OPS_PACKS_H
 #define TAPER_OPS_PACKS_H
 
@@ -31,7 +31,8 @@ typedef struct taper_pack_request {
 TAPER_MUST_USE taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack);
 void taper_pack_done(taper_call *call, taper_pack *pack);
 
-TAPER_MUST_USE taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs, taper_error *error);
+TAPER_MUST_USE taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs,
+                                               taper_error *error);
 void taper_packs_destroy(taper_packs *packs);
 size_t taper_packs_bytes(const taper_packs *packs);
 

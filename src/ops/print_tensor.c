@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ops/scalar.h"
 #include "ops/promote.h"
+#include "ops/scalar.h"
 #include "ops/string_ops.h"
 
 enum { LINE = 80 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values as text, the way PyTorch streams an IValue: for str(), format() and print(). A walk over containers with a
 // stack of its own, whose depth is limited: a list may contain itself.
-#include <inttypes.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

@@ -15,7 +15,8 @@ taper_dtype taper_promote(taper_dtype a, taper_dtype b)
             return TAPER_C128;
         }
         const taper_dtype other = a == TAPER_C32 ? b : a;
-        const bool half = (a == TAPER_C32 || b == TAPER_C32) && other != TAPER_C64 && other != TAPER_F32 && other != TAPER_BF16;
+        const bool half =
+            (a == TAPER_C32 || b == TAPER_C32) && other != TAPER_C64 && other != TAPER_F32 && other != TAPER_BF16;
         return half ? TAPER_C32 : TAPER_C64;
     }
     const bool a_float = taper_dtype_is_float(a), b_float = taper_dtype_is_float(b);
@@ -44,7 +45,9 @@ void taper_promotion_tensor(taper_promotion *promotion, const taper_tensor *tens
 {
     int dtype = tensor->dtype;
     if (tensor->wrapped_number && tensor->rank == 0) {
-        dtype = taper_dtype_is_complex(tensor->dtype) ? TAPER_C64 : taper_dtype_is_float(tensor->dtype) ? TAPER_F32 : dtype;
+        dtype = taper_dtype_is_complex(tensor->dtype) ? TAPER_C64
+                : taper_dtype_is_float(tensor->dtype) ? TAPER_F32
+                                                      : dtype;
         promotion->wrapped = promote_some(promotion->wrapped, dtype);
     } else if (tensor->rank == 0) {
         promotion->zero = promote_some(promotion->zero, dtype);

@@ -36,7 +36,10 @@ static inline taper_dtype taper_dtype_to_real(taper_dtype d)
 }
 static inline taper_dtype taper_dtype_to_complex(taper_dtype d)
 {
-    return d == TAPER_F16 ? TAPER_C32 : d == TAPER_F64 || d == TAPER_C128 ? TAPER_C128 : d == TAPER_C32 ? TAPER_C32 : TAPER_C64;
+    return d == TAPER_F16                      ? TAPER_C32
+           : d == TAPER_F64 || d == TAPER_C128 ? TAPER_C128
+           : d == TAPER_C32                    ? TAPER_C32
+                                               : TAPER_C64;
 }
 // The dtype of a 0-dim tensor made from the number.
 static inline taper_dtype taper_scalar_dtype(const taper_scalar *scalar)

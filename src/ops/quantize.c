@@ -25,7 +25,8 @@ static taper_status integers(taper_run *run, taper_tensor *q, taper_tensor **res
 {
     taper_tensor *made;
     *result = NULL;
-    TAPER_TRY(taper_tensor_new(run->heap, plain_dtype((taper_dtype)q->dtype), q->rank, q->sizes, NULL, &made, run->error));
+    TAPER_TRY(
+        taper_tensor_new(run->heap, plain_dtype((taper_dtype)q->dtype), q->rank, q->sizes, NULL, &made, run->error));
     const taper_status status = taper_tensor_copy(made, q, run->error);
     if (status != TAPER_OK) {
         taper_obj_release(&made->head);
@@ -36,8 +37,8 @@ static taper_status integers(taper_run *run, taper_tensor *q, taper_tensor **res
 }
 
 // Scale and zero point for runs of `inner` elements, `count` channels in turn.
-static void dequantize_runs(const taper_quantizer *z, taper_dtype dtype, const void *from, float *to, int64_t outer, int64_t channels,
-                            int64_t inner)
+static void dequantize_runs(const taper_quantizer *z, taper_dtype dtype, const void *from, float *to, int64_t outer,
+                            int64_t channels, int64_t inner)
 {
     const bool per_channel = z->scales != NULL;
     const void *scales = per_channel ? taper_tensor_data(z->scales) : NULL;
@@ -45,8 +46,10 @@ static void dequantize_runs(const taper_quantizer *z, taper_dtype dtype, const v
     int64_t at = 0;
     for (int64_t o = 0; o < outer; o++) {
         for (int64_t c = 0; c < channels; c++) {
-            const float scale = (float)(per_channel ? taper_load_double((taper_dtype)z->scales->dtype, scales, c) : z->scale);
-            const int64_t point = per_channel ? taper_load_int((taper_dtype)z->zero_points->dtype, points, c) : z->zero_point;
+            const float scale =
+                (float)(per_channel ? taper_load_double((taper_dtype)z->scales->dtype, scales, c) : z->scale);
+            const int64_t point =
+                per_channel ? taper_load_int((taper_dtype)z->zero_points->dtype, points, c) : z->zero_point;
             for (int64_t i = 0; i < inner; i++, at++) {
                 to[at] = scale * (float)(taper_load_int(dtype, from, at) - point);
             }
@@ -67,10 +70,12 @@ taper_status taper_op_dequantize(taper_call *call)
     const taper_quantizer *z = q->quantizer;
     int64_t channels = 1, inner = taper_tensor_numel(q), outer = 1;
     if (z->scales != NULL) {
-        if (z->axis < 0 || z->axis >= q->rank || z->zero_points == NULL || taper_tensor_numel(z->scales) != q->sizes[z->axis] ||
+        if (z->axis < 0 || z->axis >= q->rank || z->zero_points == NULL ||
+            taper_tensor_numel(z->scales) != q->sizes[z->axis] ||
             taper_tensor_numel(z->zero_points) != q->sizes[z->axis] || !taper_tensor_is_contiguous(z->scales) ||
             !taper_tensor_is_contiguous(z->zero_points)) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "the scales of a per-channel quantized tensor do not fit its sizes");
+            TAPER_FAIL(call->run->error, TAPER_ERROR_FILE,
+                       "the scales of a per-channel quantized tensor do not fit its sizes");
         }
         channels = q->sizes[z->axis];
         for (int64_t d = 0; d < z->axis; d++) {
@@ -81,7 +86,8 @@ taper_status taper_op_dequantize(taper_call *call)
     TAPER_TRY(integers(call->run, q, &ints));
     const taper_status status = taper_ret_new(call, 0, TAPER_F32, q->rank, q->sizes, NULL, &y);
     if (status == TAPER_OK) {
-        dequantize_runs(z, (taper_dtype)ints->dtype, taper_tensor_data(ints), taper_tensor_mutable(y), outer, channels, inner);
+        dequantize_runs(z, (taper_dtype)ints->dtype, taper_tensor_data(ints), taper_tensor_mutable(y), outer, channels,
+                        inner);
     }
     taper_obj_release(&ints->head);
     return status;
@@ -126,7 +132,8 @@ taper_status taper_op_quantize_per_tensor(taper_call *call)
     TAPER_TRY(taper_arg_int(call, 2, &point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
     if (x->dtype != TAPER_F32 || (dtype != TAPER_QU8 && dtype != TAPER_QI8 && dtype != TAPER_QI32) || !(scale > 0)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a float tensor, a positive scale and a quantized dtype are needed, got %s, %g, %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "a float tensor, a positive scale and a quantized dtype are needed, got %s, %g, %s",
                    taper_dtype_name((taper_dtype)x->dtype), scale, taper_dtype_name(dtype));
     }
     const quantized_range range = dtype == TAPER_QU8   ? (quantized_range){0, 255}
@@ -141,7 +148,10 @@ taper_status taper_op_quantize_per_tensor(taper_call *call)
         const int64_t count = taper_tensor_numel(x);
         for (int64_t i = 0; i < count; i++) {
             const float scaled = nearbyintf(from[i] * inverse);
-            int64_t q = isnan(scaled) ? range.low : scaled > 4e9f ? range.high : scaled < -4e9f ? range.low : (int64_t)scaled + point;
+            int64_t q = isnan(scaled)    ? range.low
+                        : scaled > 4e9f  ? range.high
+                        : scaled < -4e9f ? range.low
+                                         : (int64_t)scaled + point;
             q = taper_min_i64(taper_max_i64(q, range.low), range.high);
             if (dtype == TAPER_QI32) {
                 ((int32_t *)to)[i] = (int32_t)q;

@@ -166,7 +166,8 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     const bool wide = l->dtype == TAPER_F64, fast = !wide && l->run->fast != NULL;
     if (l->kind == TAPER_RNN_GRU) {
         start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias);
-        TAPER_TRY(times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
+        TAPER_TRY(
+            times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
         if (fast) {
             gru_cell_fast(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
             return TAPER_OK;

@@ -45,7 +45,8 @@ taper_status taper_reduce_dims_arg(const taper_call *call, size_t at, size_t ran
         size_t dim;
         TAPER_TRY(taper_wrap_dim_or_fail(dims[i], rank, &dim, call->run->error));
         if (over[dim]) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dim %zu appears multiple times in the list of dims", dim);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dim %zu appears multiple times in the list of dims",
+                       dim);
         }
         over[dim] = true;
     }
@@ -163,7 +164,8 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     return &w->elements;
 }
 
-bool taper_reduce_advance(const taper_reduce_dim *dims, size_t from, size_t count, int64_t *index, const char **in, char **out)
+bool taper_reduce_advance(const taper_reduce_dim *dims, size_t from, size_t count, int64_t *index, const char **in,
+                          char **out)
 {
     for (size_t d = from; d < count; d++) {
         *in += dims[d].in;
@@ -209,7 +211,8 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     do {
         for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
-            op->folds[class_](acc, elements(w, from + (int64_t)at * run.in, run.in, count), count, &w->centre, &w->r->args);
+            op->folds[class_](acc, elements(w, from + (int64_t)at * run.in, run.in, count), count, &w->centre,
+                              &w->r->args);
         }
     } while (w->status == TAPER_OK && taper_reduce_advance(w->reduced, 1, w->reduced_count, index, &from, NULL));
 }
@@ -312,10 +315,11 @@ static void run_walk(walk *w, taper_tensor *const *out)
         const taper_reduce_dim lanes = w->kept[0];
         for (int64_t at = 0; at < lanes.size && w->status == TAPER_OK; at += BLOCK) {
             const size_t m = (size_t)taper_min_i64(BLOCK, lanes.size - at);
-            block_of_results(w, from + at * lanes.in, to + at * lanes.out, mean == NULL ? NULL : mean + at * lanes.out / item * mean_item,
-                             out, m);
+            block_of_results(w, from + at * lanes.in, to + at * lanes.out,
+                             mean == NULL ? NULL : mean + at * lanes.out / item * mean_item, out, m);
         }
-    } while (w->status == TAPER_OK && taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
+    } while (w->status == TAPER_OK &&
+             taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
 }
 
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
@@ -323,7 +327,8 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     taper_error *error = call->run->error;
     TAPER_TRY(taper_reduce_supported(call, r->x));
     if (r->first->lanes[r->class_] == NULL || (r->second != NULL && r->second->lanes[r->class_] == NULL)) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name((taper_dtype)r->x->dtype));
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name((taper_dtype)r->x->dtype));
     }
     int64_t sizes[TAPER_MAX_RANK];
     const size_t rank = taper_reduce_sizes(r->x, r->over, r->keep, sizes);
@@ -359,7 +364,7 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
         walk w;
         prepare(&w, r, out[0]);
         w.run = call->run;
-        w.result_class = r->class_ == TAPER_EW_C128 ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)
+        w.result_class = r->class_ == TAPER_EW_C128  ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)
                          : r->class_ == TAPER_EW_I64 ? TAPER_EW_I64
                                                      : TAPER_EW_F64;
         run_walk(&w, out);
@@ -370,7 +375,8 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     return status;
 }
 
-void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without, bool keep)
+void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
+                      bool keep)
 {
     const int64_t item = (int64_t)taper_tensor_item(x), out_item = out != NULL ? (int64_t)taper_tensor_item(out) : 0;
     size_t at = 0;

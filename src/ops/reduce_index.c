@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts; the
-// first NaN wins over everything.
+// Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
+// the first NaN wins over everything.
 #include "ops/kernels.h"
 #include "ops/reduce.h"
 
@@ -18,19 +18,19 @@ typedef struct picker {
     taper_ew_block elements, temp;
 } picker;
 
-#define PICK(name, type, field, improves)                                                                           \
-    static void name(picker *p, const void *from, size_t m, bool lanes, int64_t at)                                 \
-    {                                                                                                               \
-        const type *xs = from;                                                                                      \
-        for (size_t k = 0; k < m; k++) {                                                                            \
-            const size_t j = lanes ? k : 0;                                                                         \
-            const int64_t position = lanes ? at : at + (int64_t)k;                                                  \
-            const type x = p->smallest ? -xs[k] : xs[k], b = p->best.field[j];                                      \
-            if (position == 0 || (improves)) {                                                                      \
-                p->best.field[j] = x;                                                                               \
-                p->where[j] = position;                                                                             \
-            }                                                                                                       \
-        }                                                                                                           \
+#define PICK(name, type, field, improves)                                                                              \
+    static void name(picker *p, const void *from, size_t m, bool lanes, int64_t at)                                    \
+    {                                                                                                                  \
+        const type *xs = from;                                                                                         \
+        for (size_t k = 0; k < m; k++) {                                                                               \
+            const size_t j = lanes ? k : 0;                                                                            \
+            const int64_t position = lanes ? at : at + (int64_t)k;                                                     \
+            const type x = p->smallest ? -xs[k] : xs[k], b = p->best.field[j];                                         \
+            if (position == 0 || (improves)) {                                                                         \
+                p->best.field[j] = x;                                                                                  \
+                p->where[j] = position;                                                                                \
+            }                                                                                                          \
+        }                                                                                                              \
     }
 PICK(pick_f64, double, f, x > b || (x != x && b == b))
 
@@ -58,7 +58,8 @@ static void pick(picker *p, const char *from, int64_t step, size_t m, bool lanes
 }
 
 // values (may be NULL) and indices are contiguous and have the shape without dim.
-static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool keep, taper_tensor *values, taper_tensor *indices)
+static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool keep, taper_tensor *values,
+                       taper_tensor *indices)
 {
     picker p;
     taper_lines lines;
@@ -81,8 +82,8 @@ static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool ke
                 }
             } else {
                 for (int64_t r = 0; r < lines.line.size; r += (int64_t)block) {
-                    pick(&p, from + r * lines.line.in, lines.line.in, (size_t)taper_min_i64((int64_t)block, lines.line.size - r), false,
-                         r);
+                    pick(&p, from + r * lines.line.in, lines.line.in,
+                         (size_t)taper_min_i64((int64_t)block, lines.line.size - r), false, r);
                 }
             }
             const int64_t step = lines.side_by_side ? lines.kept[0].out : 0;
@@ -95,7 +96,8 @@ static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool ke
                     }
                 }
                 char *const place = (char *)taper_tensor_mutable(values) + (target - base) / index_item * value_item;
-                taper_ew_store((taper_dtype)x->dtype, p.class_, place, step / index_item * value_item, &p.best, m, &p.temp);
+                taper_ew_store((taper_dtype)x->dtype, p.class_, place, step / index_item * value_item, &p.best, m,
+                               &p.temp);
             }
         }
     } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
@@ -181,7 +183,8 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     const int64_t count = taper_tensor_numel(x), step = 1;
     if (count == 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+                   "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                   "'dim' argument.");
     }
     TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, error));
     taper_status status = taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, error);

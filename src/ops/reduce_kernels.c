@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums, products, extremes, truth, moments and norms: the kernels over the reduction engine. A row's param says where its
-// arguments are, as the overloads differ in little else.
+// Sums, products, extremes, truth, moments and norms: the kernels over the reduction engine. A row's param says where
+// its arguments are, as the overloads differ in little else.
 #include "ops/reduce_kernels.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_d
     }
     const taper_ew_class class_ = taper_ew_class_of(dtype);
     if (class_ == TAPER_EW_CLASSES) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dtype': %s is not possible", taper_dtype_torch_name(dtype));
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dtype': %s is not possible",
+                   taper_dtype_torch_name(dtype));
     }
     r->dtype = dtype;
     r->class_ = class_ == TAPER_EW_U8 ? TAPER_EW_I64 : class_;
@@ -101,7 +102,8 @@ static taper_status run_mean(taper_call *call, bool nan)
     TAPER_TRY(apply_dtype(call, &r, (taper_dtype)r.x->dtype));
     if (is_whole(r.dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: %s",
+                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex "
+                   "dtype. Got: %s",
                    taper_dtype_torch_name(r.dtype));
     }
     r.second = nan ? &taper_reduce_numbers : NULL;
@@ -146,7 +148,8 @@ taper_status taper_op_sum_to_size(taper_call *call)
     r.keep = true;
     TAPER_TRY(taper_reduce_run(call, &r));
     taper_tensor *kept = call->rets[0].as.tensor, *view;
-    TAPER_TRY(taper_tensor_alias(call->run->heap, kept, kept->offset, count, sizes, kept->strides + lead, &view, call->run->error));
+    TAPER_TRY(taper_tensor_alias(call->run->heap, kept, kept->offset, count, sizes, kept->strides + lead, &view,
+                                 call->run->error));
     taper_ret(call, 0, TAPER_VAL(view));
     return TAPER_OK;
 }
@@ -157,7 +160,8 @@ static taper_status check_not_empty(const taper_call *call, const taper_reduce *
 {
     for (size_t i = 0; i < r->x->rank; i++) {
         if (r->over[i] && r->x->sizes[i] == 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s(): Expected reduction dim %zu to have non-zero size.", name, i);
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "%s(): Expected reduction dim %zu to have non-zero size.", name, i);
         }
     }
     return TAPER_OK;
@@ -285,7 +289,8 @@ static taper_status run_moments(taper_call *call, bool root, bool mean_too)
     taper_reduce r;
     TAPER_TRY(start(call, &r, &taper_reduce_sum));
     if (is_whole((taper_dtype)r.x->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "std and var only support floating point and complex dtypes");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "std and var only support floating point and complex dtypes");
     }
     TAPER_TRY(correction(call, &r.correction));
     r.second = &taper_reduce_deviation;
@@ -345,7 +350,8 @@ static taper_status run_norm(taper_call *call, double p)
     TAPER_TRY(start(call, &r, &taper_reduce_square_sum));
     TAPER_TRY(apply_dtype(call, &r, taper_dtype_to_float((taper_dtype)r.x->dtype)));
     if (is_whole(r.dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dtype': a floating point or complex dtype is needed, not %s",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument 'dtype': a floating point or complex dtype is needed, not %s",
                    taper_dtype_torch_name(r.dtype));
     }
     set_norm(&r, p);
@@ -388,7 +394,8 @@ taper_status taper_op_dist(taper_call *call)
     taper_ew_set_scalar(&ew.args, 0, &one);
     taper_tensor *difference;
     TAPER_TRY(taper_ew_compute(call, &ew, &difference));
-    taper_reduce r = taper_reduce_make(difference, &taper_reduce_square_sum, taper_dtype_to_float((taper_dtype)difference->dtype));
+    taper_reduce r =
+        taper_reduce_make(difference, &taper_reduce_square_sum, taper_dtype_to_float((taper_dtype)difference->dtype));
     taper_reduce_all(&r);
     set_norm(&r, p.f);
     r.overflow = r.dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
@@ -426,7 +433,8 @@ taper_status taper_op_equal(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
     TAPER_TRY(taper_arg_tensor(call, 1, &b));
     if (a->dtype != b->dtype) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "Expected object of data type %s but got data type %s for argument 'other'",
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected object of data type %s but got data type %s for argument 'other'",
                    taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
     }
     bool holds = a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) == 0;

@@ -1,72 +1,79 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of reductions: how an element x joins an accumulator a, and how two accumulators a and x merge. c is the
-// centre. Floats accumulate in double, integers in int64 with wrap-around.
+// The arithmetic of reductions: how an element x joins an accumulator a, and how two accumulators a and x merge. c is
+// the centre. Floats accumulate in double, integers in int64 with wrap-around.
 #include "ops/elementwise_math.h"
 #include "ops/reduce.h"
 
 enum { LANES = 8 };
 
-#define PASSES(name, type, acc_type, begin, element, step, merge)                                                                   \
-    static void name##_lanes(void *acc, const void *from, size_t n, const void *centre, const taper_reduce_args *args)              \
-    {                                                                                                                               \
-        acc_type *as = acc;                                                                                                         \
-        const type *xs = from;                                                                                                      \
-        const acc_type *cs = centre;                                                                                                \
-        (void)cs, (void)args;                                                                                                       \
-        for (size_t k = 0; k < n; k++) {                                                                                            \
-            const acc_type a = as[k], x = element(xs[k]), c = CENTRE(cs, k);                                                        \
-            (void)c;                                                                                                                \
-            as[k] = step;                                                                                                           \
-        }                                                                                                                           \
-    }                                                                                                                               \
-    static void name##_fold(void *acc, const void *from, size_t n, const void *centre, const taper_reduce_args *args)               \
-    {                                                                                                                               \
-        acc_type *total = acc, part[LANES];                                                                                         \
-        const type *xs = from;                                                                                                      \
-        const acc_type *cs = centre, c = CENTRE(cs, 0);                                                                             \
-        (void)c, (void)args;                                                                                                        \
-        for (size_t j = 0; j < LANES; j++) {                                                                                        \
-            part[j] = begin;                                                                                                        \
-        }                                                                                                                           \
-        size_t k = 0;                                                                                                               \
-        for (; k + LANES <= n; k += LANES) {                                                                                        \
-            for (size_t j = 0; j < LANES; j++) {                                                                                    \
-                const acc_type a = part[j], x = element(xs[k + j]);                                                                 \
-                part[j] = step;                                                                                                     \
-            }                                                                                                                       \
-        }                                                                                                                           \
-        for (; k < n; k++) {                                                                                                        \
-            const acc_type a = part[0], x = element(xs[k]);                                                                         \
-            part[0] = step;                                                                                                         \
-        }                                                                                                                           \
-        for (size_t j = 0; j < LANES; j++) {                                                                                        \
-            const acc_type a = *total, x = part[j];                                                                                 \
-            *total = merge;                                                                                                         \
-        }                                                                                                                           \
+#define PASSES(name, type, acc_type, begin, element, step, merge)                                                      \
+    static void name##_lanes(void *acc, const void *from, size_t n, const void *centre, const taper_reduce_args *args) \
+    {                                                                                                                  \
+        acc_type *as = acc;                                                                                            \
+        const type *xs = from;                                                                                         \
+        const acc_type *cs = centre;                                                                                   \
+        (void)cs, (void)args;                                                                                          \
+        for (size_t k = 0; k < n; k++) {                                                                               \
+            const acc_type a = as[k], x = element(xs[k]), c = CENTRE(cs, k);                                           \
+            (void)c;                                                                                                   \
+            as[k] = step;                                                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_fold(void *acc, const void *from, size_t n, const void *centre, const taper_reduce_args *args)  \
+    {                                                                                                                  \
+        acc_type *total = acc, part[LANES];                                                                            \
+        const type *xs = from;                                                                                         \
+        const acc_type *cs = centre, c = CENTRE(cs, 0);                                                                \
+        (void)c, (void)args;                                                                                           \
+        for (size_t j = 0; j < LANES; j++) {                                                                           \
+            part[j] = begin;                                                                                           \
+        }                                                                                                              \
+        size_t k = 0;                                                                                                  \
+        for (; k + LANES <= n; k += LANES) {                                                                           \
+            for (size_t j = 0; j < LANES; j++) {                                                                       \
+                const acc_type a = part[j], x = element(xs[k + j]);                                                    \
+                part[j] = step;                                                                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (; k < n; k++) {                                                                                           \
+            const acc_type a = part[0], x = element(xs[k]);                                                            \
+            part[0] = step;                                                                                            \
+        }                                                                                                              \
+        for (size_t j = 0; j < LANES; j++) {                                                                           \
+            const acc_type a = *total, x = part[j];                                                                    \
+            *total = merge;                                                                                            \
+        }                                                                                                              \
     }
 
 #define WIDEN(v) ((double)(v))
 #define ITSELF(v) (v)
 #define CENTRE(cs, k) (cs)[k]
 
-#define REALS(name, begin, step, merge)                            \
-    PASSES(name##_f32, float, double, begin, WIDEN, step, merge)   \
+#define REALS(name, begin, step, merge)                                                                                \
+    PASSES(name##_f32, float, double, begin, WIDEN, step, merge)                                                       \
     PASSES(name##_f64, double, double, begin, ITSELF, step, merge)
 #define INTS(name, begin, step, merge) PASSES(name##_i64, int64_t, int64_t, begin, ITSELF, step, merge)
 #define COMPLEX(name, begin, step, merge) PASSES(name##_c128, taper_c128, taper_c128, begin, ITSELF, step, merge)
 
-#define RECORD_R(name, begin, begin_int)                                                                             \
-    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes}, {name##_f32_fold, name##_f64_fold}, begin, begin_int};
-#define RECORD_RI(name, begin, begin_int)                                                                                            \
-    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, name##_i64_lanes},                             \
-                                                 {name##_f32_fold, name##_f64_fold, name##_i64_fold}, begin, begin_int};
-#define RECORD_RC(name, begin)                                                                                                       \
-    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, NULL, NULL, name##_c128_lanes},                \
-                                                 {name##_f32_fold, name##_f64_fold, NULL, NULL, name##_c128_fold}, begin, 0};
-#define RECORD_RIC(name, begin, begin_int)                                                                                           \
-    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, name##_i64_lanes, NULL, name##_c128_lanes},    \
-                                                 {name##_f32_fold, name##_f64_fold, name##_i64_fold, NULL, name##_c128_fold}, begin, \
+#define RECORD_R(name, begin, begin_int)                                                                               \
+    const taper_reduce_op taper_reduce_##name = {                                                                      \
+        {name##_f32_lanes, name##_f64_lanes}, {name##_f32_fold, name##_f64_fold}, begin, begin_int};
+#define RECORD_RI(name, begin, begin_int)                                                                              \
+    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, name##_i64_lanes},               \
+                                                 {name##_f32_fold, name##_f64_fold, name##_i64_fold},                  \
+                                                 begin,                                                                \
                                                  begin_int};
+#define RECORD_RC(name, begin)                                                                                         \
+    const taper_reduce_op taper_reduce_##name = {{name##_f32_lanes, name##_f64_lanes, NULL, NULL, name##_c128_lanes},  \
+                                                 {name##_f32_fold, name##_f64_fold, NULL, NULL, name##_c128_fold},     \
+                                                 begin,                                                                \
+                                                 0};
+#define RECORD_RIC(name, begin, begin_int)                                                                             \
+    const taper_reduce_op taper_reduce_##name = {                                                                      \
+        {name##_f32_lanes, name##_f64_lanes, name##_i64_lanes, NULL, name##_c128_lanes},                               \
+        {name##_f32_fold, name##_f64_fold, name##_i64_fold, NULL, name##_c128_fold},                                   \
+        begin,                                                                                                         \
+        begin_int};
 
 REALS(sum, 0, a + x, a + x)
 INTS(sum, 0, taper_int_add(a, x), taper_int_add(a, x))
@@ -77,7 +84,7 @@ REALS(nansum, 0, x != x ? a : a + x, a + x)
 INTS(nansum, 0, taper_int_add(a, x), taper_int_add(a, x))
 RECORD_RI(nansum, 0, 0)
 
-REALS(prod, 1, a * x, a * x)
+REALS(prod, 1, a *x, a *x)
 INTS(prod, 1, taper_int_mul(a, x), taper_int_mul(a, x))
 COMPLEX(prod, taper_c(1, 0), taper_c_mul(a, x), taper_c_mul(a, x))
 RECORD_RIC(prod, 1, 1)
@@ -93,12 +100,14 @@ RECORD_RI(min, INFINITY, INT64_MAX)
 
 REALS(any, 0, a != 0 || x != 0 ? 1 : 0, a != 0 || x != 0 ? 1 : 0)
 INTS(any, 0, a != 0 || x != 0, a != 0 || x != 0)
-COMPLEX(any, taper_c(0, 0), taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0), taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0))
+COMPLEX(any, taper_c(0, 0), taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0),
+        taper_c(a.re != 0 || taper_c_true(x) ? 1 : 0, 0))
 RECORD_RIC(any, 0, 0)
 
 REALS(every, 1, a != 0 && x != 0 ? 1 : 0, a != 0 && x != 0 ? 1 : 0)
 INTS(every, 1, a != 0 && x != 0, a != 0 && x != 0)
-COMPLEX(every, taper_c(1, 0), taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0), taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0))
+COMPLEX(every, taper_c(1, 0), taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0),
+        taper_c(a.re != 0 && taper_c_true(x) ? 1 : 0, 0))
 RECORD_RIC(every, 1, 1)
 
 REALS(nonzero, 0, x != 0 ? a + 1 : a, a + x)
@@ -135,7 +144,8 @@ RECORD_RC(abs_max, 0)
 RECORD_RC(abs_min, INFINITY)
 
 REALS(deviation, 0, a + (x - c) * (x - c), a + x)
-COMPLEX(deviation, taper_c(0, 0), taper_c(a.re + (x.re - c.re) * (x.re - c.re) + (x.im - c.im) * (x.im - c.im), 0), taper_c_add(a, x))
+COMPLEX(deviation, taper_c(0, 0), taper_c(a.re + (x.re - c.re) * (x.re - c.re) + (x.im - c.im) * (x.im - c.im), 0),
+        taper_c_add(a, x))
 RECORD_RC(deviation, 0)
 
 REALS(exp_sum, 0, a + exp(x - c), a + x)

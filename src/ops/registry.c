@@ -43,7 +43,8 @@ static uint32_t hash(uint32_t h, const char *text, size_t length)
     return h;
 }
 
-taper_status taper_registry_create(const taper_allocator *allocator, taper_types *types, taper_registry **registry, taper_error *error)
+taper_status taper_registry_create(const taper_allocator *allocator, taper_types *types, taper_registry **registry,
+                                   taper_error *error)
 {
     taper_registry *r = taper_alloc_zeroed(allocator, sizeof *r);
     *registry = NULL;
@@ -110,22 +111,25 @@ const taper_op *taper_registry_find(const taper_registry *registry, const char *
             continue;
         }
         const char *rest = op->schema + base;
-        if (extra == 0 ? *rest == '(' : *rest == '.' && strncmp(rest + 1, overload, extra) == 0 && rest[1 + extra] == '(') {
+        if (extra == 0 ? *rest == '('
+                       : *rest == '.' && strncmp(rest + 1, overload, extra) == 0 && rest[1 + extra] == '(') {
             return op;
         }
     }
     return NULL;
 }
 
-taper_status taper_registry_schema(taper_registry *registry, const taper_op *op, const taper_schema **schema, taper_error *error)
+taper_status taper_registry_schema(taper_registry *registry, const taper_op *op, const taper_schema **schema,
+                                   taper_error *error)
 {
     const size_t row = (size_t)(op - taper_ops);
     taper_status status = TAPER_OK;
     taper_mutex_lock(registry->mutex);
     if (registry->schemas[row] == NULL) {
         taper_schema *made = taper_arena_alloc(&registry->arena, sizeof *made);
-        status = made == NULL ? taper_fail_memory(error)
-                              : taper_schema_parse(&registry->arena, registry->heap, registry->types, op->schema, made, error);
+        status = made == NULL
+                     ? taper_fail_memory(error)
+                     : taper_schema_parse(&registry->arena, registry->heap, registry->types, op->schema, made, error);
         if (status == TAPER_OK) {
             registry->schemas[row] = made;
         } else if (made != NULL) {

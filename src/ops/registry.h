@@ -19,8 +19,8 @@ extern const taper_op taper_ops[]; // by row number
 
 typedef struct taper_registry taper_registry;
 
-TAPER_MUST_USE taper_status taper_registry_create(const taper_allocator *allocator, taper_types *types, taper_registry **registry,
-                                                  taper_error *error);
+TAPER_MUST_USE taper_status taper_registry_create(const taper_allocator *allocator, taper_types *types,
+                                                  taper_registry **registry, taper_error *error);
 void taper_registry_destroy(taper_registry *registry);
 
 taper_heap *taper_registry_heap(taper_registry *registry); // of constants that live as long as the registry
@@ -32,7 +32,7 @@ struct taper_lapack *taper_registry_lapack(taper_registry *registry);
 // NULL when there is no such operator.
 const taper_op *taper_registry_find(const taper_registry *registry, const char *name, const char *overload);
 // The parsed schema of a row; kept by the registry. Thread-safe.
-TAPER_MUST_USE taper_status taper_registry_schema(taper_registry *registry, const taper_op *op, const taper_schema **schema,
-                                                  taper_error *error);
+TAPER_MUST_USE taper_status taper_registry_schema(taper_registry *registry, const taper_op *op,
+                                                  const taper_schema **schema, taper_error *error);
 
 #endif

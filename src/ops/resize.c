@@ -27,12 +27,13 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
-// Few channels that fill no vectors are those of a segmentation's result, which must be contiguous in the end: it is made so
-// at once, although x is hidden NHWC.
+// Few channels that fill no vectors are those of a segmentation's result, which must be contiguous in the end: it is
+// made so at once, although x is hidden NHWC.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
     return call->run->fast != NULL && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
-           resize->mode == TAPER_RESIZE_LINEAR && x->sizes[1] < 256 && x->sizes[1] % 8 != 0 && taper_ret_target(call, 0) == NULL;
+           resize->mode == TAPER_RESIZE_LINEAR && x->sizes[1] < 256 && x->sizes[1] % 8 != 0 &&
+           taper_ret_target(call, 0) == NULL;
 }
 
 taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize)

@@ -6,8 +6,8 @@
 
 #include "base/half.h"
 #include "ops/kernels.h"
-#include "ops/scalar.h"
 #include "ops/promote.h"
+#include "ops/scalar.h"
 #include "ops/string_ops.h"
 
 static taper_status load_number(taper_run *run, const taper_tensor *tensor, taper_val *number)

@@ -77,7 +77,8 @@ static void step_c128(scan *s, size_t k, size_t j, int64_t position)
 }
 
 // n elements, side by side (one per lane) or along one line, the first of them at `position`.
-static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_index, int64_t out, size_t n, bool lanes, int64_t position)
+static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_index, int64_t out, size_t n,
+                      bool lanes, int64_t position)
 {
     taper_ew_load((taper_dtype)s->x->dtype, s->class_, &s->elements, from, in, n, &s->temp);
     for (size_t k = 0; k < n; k++) {
@@ -109,15 +110,19 @@ static void run_scan(scan *s, size_t dim)
     int64_t index[TAPER_MAX_RANK] = {0};
     do {
         const int64_t width = lines.side_by_side ? lines.kept[0].size : 1;
-        const int64_t lane_in = lines.side_by_side ? lines.kept[0].in : 0, lane_out = lines.side_by_side ? lines.kept[0].out : 0;
+        const int64_t lane_in = lines.side_by_side ? lines.kept[0].in : 0,
+                      lane_out = lines.side_by_side ? lines.kept[0].out : 0;
         const int64_t step = lines.side_by_side ? 1 : BLOCK;
         for (int64_t lane = 0; lane < width; lane += LANES) {
             for (int64_t r = 0; r < lines.line.size; r += step) {
-                const int64_t n = lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
+                const int64_t n =
+                    lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
                 char *const target = to + lane * lane_out + r * lines.line.out;
-                char *const place = s->indices == NULL ? NULL : (char *)taper_tensor_mutable(s->indices) + (target - base) / item * 8;
-                run_block(s, from + lane * lane_in + r * lines.line.in, lines.side_by_side ? lane_in : lines.line.in, target, place,
-                          lines.side_by_side ? lane_out : lines.line.out, (size_t)n, lines.side_by_side, r);
+                char *const place =
+                    s->indices == NULL ? NULL : (char *)taper_tensor_mutable(s->indices) + (target - base) / item * 8;
+                run_block(s, from + lane * lane_in + r * lines.line.in, lines.side_by_side ? lane_in : lines.line.in,
+                          target, place, lines.side_by_side ? lane_out : lines.line.out, (size_t)n, lines.side_by_side,
+                          r);
             }
         }
     } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
@@ -130,7 +135,9 @@ static void scan_begin(scan *s, scan_kind kind, const taper_tensor *x, taper_dty
     s->kind = kind;
     s->x = x;
     s->indices = NULL;
-    s->class_ = taper_dtype_is_complex(dtype) ? TAPER_EW_C128 : taper_dtype_is_float(dtype) ? TAPER_EW_F64 : TAPER_EW_I64;
+    s->class_ = taper_dtype_is_complex(dtype) ? TAPER_EW_C128
+                : taper_dtype_is_float(dtype) ? TAPER_EW_F64
+                                              : TAPER_EW_I64;
 }
 
 // cumsum(self, dim, dtype) and cumprod; logcumsumexp(self, dim).
@@ -144,7 +151,9 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
     TAPER_TRY(taper_reduce_supported(call, x));
     const taper_tensor *target = taper_ret_target(call, 0);
     const bool whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
-    taper_dtype dtype = target != NULL ? (taper_dtype)target->dtype : whole && kind != SCAN_LOGSUM ? TAPER_I64 : (taper_dtype)x->dtype;
+    taper_dtype dtype = target != NULL                 ? (taper_dtype)target->dtype
+                        : whole && kind != SCAN_LOGSUM ? TAPER_I64
+                                                       : (taper_dtype)x->dtype;
     if (kind != SCAN_LOGSUM) {
         TAPER_TRY(taper_arg_dtype_or(call, 2, dtype, &dtype));
     }
@@ -185,7 +194,8 @@ static taper_status extremes(taper_call *call, scan_kind kind, const taper_tenso
     taper_error *error = call->run->error;
     TAPER_TRY(taper_reduce_supported(call, x));
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name((taper_dtype)x->dtype));
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, x->rank, x->sizes, NULL, values, error));
     const taper_status status = taper_tensor_new(call->run->heap, TAPER_I64, x->rank, x->sizes, NULL, indices, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parser of operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)".
-// The text is our own, so a mistake in it is a bug; it is reported all the same, never asserted.
+// Parser of operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
+// Tensor(a!)". The text is our own, so a mistake in it is a bug; it is reported all the same, never asserted.
 #include "ops/schema.h"
 
 #include <math.h>
@@ -60,14 +60,29 @@ static const taper_type *simple_type(const char *name, size_t length)
     static const struct {
         const char *name;
         const taper_type *type;
-    } names[] = {{"Tensor", &taper_type_tensor},       {"int", &taper_type_int},         {"SymInt", &taper_type_int},
-                 {"ScalarType", &taper_type_int},      {"Layout", &taper_type_int},      {"MemoryFormat", &taper_type_int},
-                 {"QScheme", &taper_type_int},         {"float", &taper_type_float},     {"bool", &taper_type_bool},
-                 {"complex", &taper_type_complex},     {"Scalar", &taper_type_number},   {"number", &taper_type_number},
-                 {"str", &taper_type_string},          {"Device", &taper_type_device},   {"Generator", &taper_type_generator},
-                 {"Any", &taper_type_any},             {"AnyEnumType", &taper_type_any}, {"NoneType", &taper_type_none},
-                 {"list", &taper_type_any_list},       {"tuple", &taper_type_any_tuple}, {"AnyClassType", &taper_type_any},
-                 {"AnyListType", &taper_type_any_list}, {"AnyTupleType", &taper_type_any_tuple}};
+    } names[] = {{"Tensor", &taper_type_tensor},
+                 {"int", &taper_type_int},
+                 {"SymInt", &taper_type_int},
+                 {"ScalarType", &taper_type_int},
+                 {"Layout", &taper_type_int},
+                 {"MemoryFormat", &taper_type_int},
+                 {"QScheme", &taper_type_int},
+                 {"float", &taper_type_float},
+                 {"bool", &taper_type_bool},
+                 {"complex", &taper_type_complex},
+                 {"Scalar", &taper_type_number},
+                 {"number", &taper_type_number},
+                 {"str", &taper_type_string},
+                 {"Device", &taper_type_device},
+                 {"Generator", &taper_type_generator},
+                 {"Any", &taper_type_any},
+                 {"AnyEnumType", &taper_type_any},
+                 {"NoneType", &taper_type_none},
+                 {"list", &taper_type_any_list},
+                 {"tuple", &taper_type_any_tuple},
+                 {"AnyClassType", &taper_type_any},
+                 {"AnyListType", &taper_type_any_list},
+                 {"AnyTupleType", &taper_type_any_tuple}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strlen(names[i].name) == length && memcmp(names[i].name, name, length) == 0) {
             return names[i].type;
@@ -76,8 +91,8 @@ static const taper_type *simple_type(const char *name, size_t length)
     return NULL;
 }
 
-static taper_status make(parser *p, taper_type_kind kind, const char *name, const taper_type *const *items, size_t count,
-                         const taper_type **type)
+static taper_status make(parser *p, taper_type_kind kind, const char *name, const taper_type *const *items,
+                         size_t count, const taper_type **type)
 {
     return taper_type_make(p->types, kind, name, items, NULL, count, type, p->error);
 }
@@ -85,7 +100,8 @@ static taper_status make(parser *p, taper_type_kind kind, const char *name, cons
 static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_type **type, int depth);
 
 // (Tensor a, Tensor b) as a type, or Dict(K, V), Future(T), …
-static taper_status parse_items(parser *p, taper_schema_arg *arg, const taper_type **items, size_t limit, size_t *count, int depth)
+static taper_status parse_items(parser *p, taper_schema_arg *arg, const taper_type **items, size_t limit, size_t *count,
+                                int depth)
 {
     *count = 0;
     while (!eat(p, ")")) {
@@ -188,8 +204,8 @@ static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_typ
     }
 }
 
-// strtod obeys the host's locale, the list's numbers do not: it is given the point it wants. *end is text when there is no
-// number.
+// strtod obeys the host's locale, the list's numbers do not: it is given the point it wants. *end is text when there is
+// no number.
 static double read_number(const char *text, const char **end)
 {
     char point[16], copy[80], *stop;
@@ -241,7 +257,8 @@ static taper_status parse_default(parser *p, taper_schema_arg *arg)
     static const struct {
         const char *name;
         int64_t value;
-    } named[] = {{"contiguous_format", 0}, {"strided", 0}, {"Mean", 1}, {"Sum", 2}, {"long", TAPER_I64}, {"float", TAPER_F32}};
+    } named[] = {{"contiguous_format", 0}, {"strided", 0},      {"Mean", 1}, {"Sum", 2},
+                 {"long", TAPER_I64},      {"float", TAPER_F32}};
     const taper_type *type = arg->type;
     taper_val *value = &arg->default_value;
     if (eat(p, "None")) {
@@ -375,8 +392,8 @@ static taper_status parse_args(parser *p, bool result, taper_schema_arg **args, 
     return TAPER_OK;
 }
 
-taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types, const char *text, taper_schema *schema,
-                                taper_error *error)
+taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types, const char *text,
+                                taper_schema *schema, taper_error *error)
 {
     parser p = {.at = text, .text = text, .arena = arena, .heap = heap, .types = types, .error = error};
     memset(schema, 0, sizeof *schema);
@@ -415,7 +432,8 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
         }
         schema->out_count++;
     }
-    schema->in_place = schema->arg_count != 0 && schema->args[0].written && schema->ret_count != 0 && schema->rets[0].written &&
-                       schema->rets[0].alias == schema->args[0].alias && !schema->args[0].keyword_only;
+    schema->in_place = schema->arg_count != 0 && schema->args[0].written && schema->ret_count != 0 &&
+                       schema->rets[0].written && schema->rets[0].alias == schema->args[0].alias &&
+                       !schema->args[0].keyword_only;
     return TAPER_OK;
 }

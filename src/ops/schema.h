@@ -30,7 +30,7 @@ typedef struct taper_schema {
 } taper_schema;
 
 // Parses schema text. Everything is allocated from arena; default lists and strings from heap.
-TAPER_MUST_USE taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types, const char *text,
-                                               taper_schema *schema, taper_error *error);
+TAPER_MUST_USE taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types,
+                                               const char *text, taper_schema *schema, taper_error *error);
 
 #endif

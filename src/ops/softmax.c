@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// softmax and log_softmax. A line that fits into a block is read once; longer ones, and lines that lie side by side, are
-// walked three times: maximum, sum of exponentials, results.
+// softmax and log_softmax. A line that fits into a block is read once; longer ones, and lines that lie side by side,
+// are walked three times: maximum, sum of exponentials, results.
 #include <math.h>
 
 #include "ops/elementwise_math.h"
@@ -28,54 +28,55 @@ static void store(soft *s, char *to, int64_t step, size_t n)
     taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
 }
 
-// The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything NaN.
-#define EACH(expression)                                                                                            \
-    for (size_t k = 0; k < n; k++) {                                                                                \
-        expression;                                                                                                 \
+// The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything
+// NaN.
+#define EACH(expression)                                                                                               \
+    for (size_t k = 0; k < n; k++) {                                                                                   \
+        expression;                                                                                                    \
     }
-#define STEPS(type, field, exponential, suffix)                                                                     \
-    static void top_##suffix(soft *s, size_t n, bool lanes)                                                         \
-    {                                                                                                               \
-        const type *const x = s->elements.field;                                                                    \
-        double *const top = s->top;                                                                                 \
-        if (lanes) {                                                                                                \
-            EACH(top[k] = (double)x[k] > top[k] || x[k] != x[k] ? (double)x[k] : top[k])                            \
-        } else {                                                                                                    \
-            type t = (type)top[0];                                                                                  \
-            EACH(t = x[k] > t || x[k] != x[k] ? x[k] : t)                                                           \
-            top[0] = (double)t;                                                                                     \
-        }                                                                                                           \
-    }                                                                                                               \
-    /* With keep the elements become the exponentials. */                                                           \
-    static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                              \
-    {                                                                                                               \
-        type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                    \
-        if (lanes) {                                                                                                \
-            EACH(e[k] = exponential(x[k] - (type)s->top[k]))                                                        \
-            EACH(s->sum[k] += (double)e[k])                                                                         \
-        } else {                                                                                                    \
-            const type top = (type)s->top[0];                                                                       \
-            double total = s->sum[0];                                                                               \
-            EACH(e[k] = exponential(x[k] - top))                                                                    \
-            EACH(total += (double)e[k])                                                                             \
-            s->sum[0] = total;                                                                                      \
-        }                                                                                                           \
-    }                                                                                                               \
-    static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                           \
-    {                                                                                                               \
-        type *const x = s->elements.field;                                                                          \
-        const type top = (type)s->top[0], sum = (type)s->sum[0];                                                    \
-        if (lanes && s->logarithm) {                                                                                \
-            EACH(x[k] = x[k] - (type)s->top[k] - (type)s->sum[k])                                                   \
-        } else if (lanes) {                                                                                         \
-            EACH(x[k] = exponential(x[k] - (type)s->top[k]) / (type)s->sum[k])                                      \
-        } else if (s->logarithm) {                                                                                  \
-            EACH(x[k] = x[k] - top - sum)                                                                           \
-        } else if (kept) {                                                                                          \
-            EACH(x[k] = x[k] / sum)                                                                                 \
-        } else {                                                                                                    \
-            EACH(x[k] = exponential(x[k] - top) / sum)                                                              \
-        }                                                                                                           \
+#define STEPS(type, field, exponential, suffix)                                                                        \
+    static void top_##suffix(soft *s, size_t n, bool lanes)                                                            \
+    {                                                                                                                  \
+        const type *const x = s->elements.field;                                                                       \
+        double *const top = s->top;                                                                                    \
+        if (lanes) {                                                                                                   \
+            EACH(top[k] = (double)x[k] > top[k] || x[k] != x[k] ? (double)x[k] : top[k])                               \
+        } else {                                                                                                       \
+            type t = (type)top[0];                                                                                     \
+            EACH(t = x[k] > t || x[k] != x[k] ? x[k] : t)                                                              \
+            top[0] = (double)t;                                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* With keep the elements become the exponentials. */                                                              \
+    static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                                 \
+    {                                                                                                                  \
+        type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                       \
+        if (lanes) {                                                                                                   \
+            EACH(e[k] = exponential(x[k] - (type)s->top[k]))                                                           \
+            EACH(s->sum[k] += (double)e[k])                                                                            \
+        } else {                                                                                                       \
+            const type top = (type)s->top[0];                                                                          \
+            double total = s->sum[0];                                                                                  \
+            EACH(e[k] = exponential(x[k] - top))                                                                       \
+            EACH(total += (double)e[k])                                                                                \
+            s->sum[0] = total;                                                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                              \
+    {                                                                                                                  \
+        type *const x = s->elements.field;                                                                             \
+        const type top = (type)s->top[0], sum = (type)s->sum[0];                                                       \
+        if (lanes && s->logarithm) {                                                                                   \
+            EACH(x[k] = x[k] - (type)s->top[k] - (type)s->sum[k])                                                      \
+        } else if (lanes) {                                                                                            \
+            EACH(x[k] = exponential(x[k] - (type)s->top[k]) / (type)s->sum[k])                                         \
+        } else if (s->logarithm) {                                                                                     \
+            EACH(x[k] = x[k] - top - sum)                                                                              \
+        } else if (kept) {                                                                                             \
+            EACH(x[k] = x[k] / sum)                                                                                    \
+        } else {                                                                                                       \
+            EACH(x[k] = exponential(x[k] - top) / sum)                                                                 \
+        }                                                                                                              \
     }
 STEPS(float, f32, taper_expf, f32)
 STEPS(double, f64, exp, f64)
@@ -158,7 +159,8 @@ static void run_line(soft *s, const taper_reduce_dim *line, const char *from, ch
     }
 }
 
-static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_dim *lanes, const char *from, char *to, size_t m)
+static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_dim *lanes, const char *from, char *to,
+                      size_t m)
 {
     start(s, m);
     for (int pass = 0; pass < 3; pass++) {
@@ -245,7 +247,8 @@ static taper_status inner(taper_call *call, bool logarithm)
     bool half_to_float;
     TAPER_TRY(taper_arg_bool(call, 2, &half_to_float));
     if (half_to_float) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "softmax with half to float conversion is not supported on CPU");
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "softmax with half to float conversion is not supported on CPU");
     }
     return run_softmax(call, 0, logarithm);
 }

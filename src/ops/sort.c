@@ -51,8 +51,8 @@ static void read_line(sorter *s, const char *from, int64_t step)
 {
     for (size_t at = 0; at < s->n; at += BLOCK) {
         const size_t m = taper_min_size(BLOCK, s->n - at);
-        taper_ew_load((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64, &s->elements, from + (int64_t)at * step, step, m,
-                      &s->temp);
+        taper_ew_load((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64, &s->elements,
+                      from + (int64_t)at * step, step, m, &s->temp);
         for (size_t k = 0; k < m; k++) {
             entry *e = &s->entries[at + k];
             if (s->whole) {
@@ -66,34 +66,34 @@ static void read_line(sorter *s, const char *from, int64_t step)
 }
 
 // Merge sort of runs that insertion sorted. before(a, b): a must stand before b.
-#define SORT(name, before)                                                                                          \
-    static void name(sorter *s)                                                                                     \
-    {                                                                                                               \
-        const size_t n = s->n;                                                                                      \
-        for (size_t run = 0; run < n; run += RUN) {                                                                 \
-            const size_t end = taper_min_size(n, run + RUN);                                                        \
-            for (size_t i = run + 1; i < end; i++) {                                                                \
-                const entry e = s->entries[i];                                                                      \
-                size_t j = i;                                                                                       \
-                for (; j > run && before(e, s->entries[j - 1]); j--) {                                              \
-                    s->entries[j] = s->entries[j - 1];                                                              \
-                }                                                                                                   \
-                s->entries[j] = e;                                                                                  \
-            }                                                                                                       \
-        }                                                                                                           \
-        for (size_t width = RUN; width < n; width *= 2) {                                                           \
-            for (size_t low = 0; low < n; low += 2 * width) {                                                       \
-                const size_t middle = taper_min_size(n, low + width), high = taper_min_size(n, low + 2 * width);    \
-                size_t i = low, j = middle;                                                                         \
-                for (size_t k = low; k < high; k++) {                                                               \
-                    const bool right = j < high && (i == middle || before(s->entries[j], s->entries[i]));           \
-                    s->spare[k] = s->entries[right ? j++ : i++];                                                    \
-                }                                                                                                   \
-            }                                                                                                       \
-            entry *t = s->entries;                                                                                  \
-            s->entries = s->spare;                                                                                  \
-            s->spare = t;                                                                                           \
-        }                                                                                                           \
+#define SORT(name, before)                                                                                             \
+    static void name(sorter *s)                                                                                        \
+    {                                                                                                                  \
+        const size_t n = s->n;                                                                                         \
+        for (size_t run = 0; run < n; run += RUN) {                                                                    \
+            const size_t end = taper_min_size(n, run + RUN);                                                           \
+            for (size_t i = run + 1; i < end; i++) {                                                                   \
+                const entry e = s->entries[i];                                                                         \
+                size_t j = i;                                                                                          \
+                for (; j > run && before(e, s->entries[j - 1]); j--) {                                                 \
+                    s->entries[j] = s->entries[j - 1];                                                                 \
+                }                                                                                                      \
+                s->entries[j] = e;                                                                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (size_t width = RUN; width < n; width *= 2) {                                                              \
+            for (size_t low = 0; low < n; low += 2 * width) {                                                          \
+                const size_t middle = taper_min_size(n, low + width), high = taper_min_size(n, low + 2 * width);       \
+                size_t i = low, j = middle;                                                                            \
+                for (size_t k = low; k < high; k++) {                                                                  \
+                    const bool right = j < high && (i == middle || before(s->entries[j], s->entries[i]));              \
+                    s->spare[k] = s->entries[right ? j++ : i++];                                                       \
+                }                                                                                                      \
+            }                                                                                                          \
+            entry *t = s->entries;                                                                                     \
+            s->entries = s->spare;                                                                                     \
+            s->spare = t;                                                                                              \
+        }                                                                                                              \
     }
 SORT(sort_up_f64, TAPER_BEFORE_UP_F64)
 SORT(sort_down_f64, TAPER_BEFORE_DOWN_F64)
@@ -115,7 +115,8 @@ static void sort_line_stably(sorter *s, bool descending)
 }
 
 // Writes the keys and positions of `count` entries; value NULL: positions only.
-static void write_line(sorter *s, const entry *entries, size_t count, char *value, int64_t value_step, char *place, int64_t place_step)
+static void write_line(sorter *s, const entry *entries, size_t count, char *value, int64_t value_step, char *place,
+                       int64_t place_step)
 {
     for (size_t at = 0; at < count; at += BLOCK) {
         const size_t m = taper_min_size(BLOCK, count - at);
@@ -127,8 +128,8 @@ static void write_line(sorter *s, const entry *entries, size_t count, char *valu
             }
         }
         if (value != NULL) {
-            taper_ew_store((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64, value + (int64_t)at * value_step, value_step,
-                           &s->elements, m, &s->temp);
+            taper_ew_store((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64,
+                           value + (int64_t)at * value_step, value_step, &s->elements, m, &s->temp);
         }
         for (size_t k = 0; k < m; k++) {
             *(int64_t *)(void *)(place + (int64_t)(at + k) * place_step) = entries[at + k].at;
@@ -209,10 +210,10 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
     write_line(s, s->entries + best, 1, value, value_step, place, place_step);
 }
 
-// Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and the
-// same strides as each other.
-static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out, taper_tensor *indices,
-                              bool without, bool keep)
+// Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and
+// the same strides as each other.
+static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out,
+                              taper_tensor *indices, bool without, bool keep)
 {
     sorter s;
     taper_lines lines;
@@ -225,7 +226,8 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
     int64_t index[TAPER_MAX_RANK] = {0};
     do {
         read_line(&s, from, lines.line.in);
-        j->line(j, &s, values == NULL ? NULL : values + (to - base) / 8 * item, lines.line.out / 8 * item, to, lines.line.out);
+        j->line(j, &s, values == NULL ? NULL : values + (to - base) / 8 * item, lines.line.out / 8 * item, to,
+                lines.line.out);
     } while (taper_reduce_advance(lines.kept, 0, lines.kept_count, index, &from, &to));
     sorter_end(&s);
     return TAPER_OK;
@@ -400,7 +402,8 @@ static taper_status median_all(taper_call *call, bool skip_nan)
         return taper_tensor_fill(out, &nan, call->run->error);
     }
     TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, call->run->error));
-    taper_status status = taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, call->run->error);
+    taper_status status =
+        taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, call->run->error);
     taper_tensor_drop(flat);
     TAPER_TRY(status);
     job j = {.line = median_line, .skip_nan = skip_nan};

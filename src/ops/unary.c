@@ -18,7 +18,7 @@ static int frexp_exponent(double x)
 #define OUT_BOOL uint8_t
 
 // float, then double
-#define UNARY_F(name, promotion, result, scalars, f) \
+#define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_LOOP1(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define UNARY_FI(name, promotion, result, scalars, f, i) UNARY_F(name, promotion, result, scalars, f)
 #define UNARY_FC(name, promotion, result, scalars, f, c) UNARY_F(name, promotion, result, scalars, f)
@@ -44,7 +44,7 @@ static int frexp_exponent(double x)
 // integers
 #define T int64_t
 #define UNARY_F(name, promotion, result, scalars, f)
-#define UNARY_FI(name, promotion, result, scalars, f, i) \
+#define UNARY_FI(name, promotion, result, scalars, f, i)                                                               \
     TAPER_EW_LOOP1(name##_i64, OUT_##result, T, TAPER_EW_NUMBERS_I, i)
 #define UNARY_FC(name, promotion, result, scalars, f, c)
 #define UNARY_FIC(name, promotion, result, scalars, f, i, c) UNARY_FI(name, promotion, result, scalars, f, i)
@@ -59,7 +59,7 @@ static int frexp_exponent(double x)
 #define T taper_c128
 #define OUT_REAL double
 #define UNARY_FI(name, promotion, result, scalars, f, i)
-#define UNARY_FC(name, promotion, result, scalars, f, c) \
+#define UNARY_FC(name, promotion, result, scalars, f, c)                                                               \
     TAPER_EW_LOOP1(name##_c128, OUT_##result, T, TAPER_EW_NUMBERS_C, c)
 #define UNARY_FIC(name, promotion, result, scalars, f, i, c) UNARY_FC(name, promotion, result, scalars, f, c)
 #include "ops/elementwise_unary.inc"
@@ -70,12 +70,13 @@ static int frexp_exponent(double x)
 #undef UNARY_FIC
 
 // the records
-#define UNARY_F(name, promotion, result, scalars, f) TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
-#define UNARY_FI(name, promotion, result, scalars, f, i) \
+#define UNARY_F(name, promotion, result, scalars, f)                                                                   \
+    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
+#define UNARY_FI(name, promotion, result, scalars, f, i)                                                               \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64)
-#define UNARY_FC(name, promotion, result, scalars, f, c) \
+#define UNARY_FC(name, promotion, result, scalars, f, c)                                                               \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, NULL, NULL, name##_c128)
-#define UNARY_FIC(name, promotion, result, scalars, f, i, c) \
+#define UNARY_FIC(name, promotion, result, scalars, f, i, c)                                                           \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, NULL, name##_c128)
 #include "ops/elementwise_unary.inc"
 

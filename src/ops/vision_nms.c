@@ -51,20 +51,21 @@ typedef struct nms_fields {
     uint32_t *suppressed;
 } nms_fields;
 
-// Marks the boxes after `i` whose intersection over union with it is above threshold. Computed in the boxes' own dtype, as torchvision does.
-#define NMS(name, type)                                                                                                         \
-    static void name(const nms_fields *f, int64_t i, int64_t count, type threshold)                                             \
-    {                                                                                                                           \
-        const type *x1 = f->x1, *y1 = f->y1, *x2 = f->x2, *y2 = f->y2, *area = f->area;                                          \
-        uint32_t *suppressed = f->suppressed;                                                                                   \
-        const type ax1 = x1[i], ay1 = y1[i], ax2 = x2[i], ay2 = y2[i], own = area[i];                                            \
-        for (int64_t j = i + 1; j < count; j++) {                                                                               \
-            const type left = ax1 < x1[j] ? x1[j] : ax1, top = ay1 < y1[j] ? y1[j] : ay1;                                        \
-            const type right = x2[j] < ax2 ? x2[j] : ax2, bottom = y2[j] < ay2 ? y2[j] : ay2;                                    \
-            const type wide = right - left, high = bottom - top;                                                                \
-            const type shared = (wide > 0 ? wide : 0) * (high > 0 ? high : 0);                                                  \
-            suppressed[j] |= shared / (own + area[j] - shared) > threshold;                                                     \
-        }                                                                                                                       \
+// Marks the boxes after `i` whose intersection over union with it is above threshold. Computed in the boxes' own dtype,
+// as torchvision does.
+#define NMS(name, type)                                                                                                \
+    static void name(const nms_fields *f, int64_t i, int64_t count, type threshold)                                    \
+    {                                                                                                                  \
+        const type *x1 = f->x1, *y1 = f->y1, *x2 = f->x2, *y2 = f->y2, *area = f->area;                                \
+        uint32_t *suppressed = f->suppressed;                                                                          \
+        const type ax1 = x1[i], ay1 = y1[i], ax2 = x2[i], ay2 = y2[i], own = area[i];                                  \
+        for (int64_t j = i + 1; j < count; j++) {                                                                      \
+            const type left = ax1 < x1[j] ? x1[j] : ax1, top = ay1 < y1[j] ? y1[j] : ay1;                              \
+            const type right = x2[j] < ax2 ? x2[j] : ax2, bottom = y2[j] < ay2 ? y2[j] : ay2;                          \
+            const type wide = right - left, high = bottom - top;                                                       \
+            const type shared = (wide > 0 ? wide : 0) * (high > 0 ? high : 0);                                         \
+            suppressed[j] |= shared / (own + area[j] - shared) > threshold;                                            \
+        }                                                                                                              \
     }
 NMS(mark_f32, float)
 NMS(mark_f64, double)
@@ -76,15 +77,21 @@ static float threshold_f32(double threshold)
     return (double)nearest > threshold ? nextafterf(nearest, -INFINITY) : nearest;
 }
 
-static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, double threshold, bool single, int64_t *kept)
+static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, double threshold, bool single,
+                             int64_t *kept)
 {
-    const size_t item = single ? sizeof(float) : sizeof(double), n = (size_t)count; // 2 * sizeof(nms_box) * n was checked
+    const size_t item = single ? sizeof(float) : sizeof(double),
+                 n = (size_t)count; // 2 * sizeof(nms_box) * n was checked
     const size_t bytes = n * (5 * item + sizeof(uint32_t));
     char *block = taper_heap_alloc(run->heap, bytes);
     if (block == NULL) {
         return taper_fail_memory(run->error);
     }
-    const nms_fields f = {block, block + n * item, block + 2 * n * item, block + 3 * n * item, block + 4 * n * item,
+    const nms_fields f = {block,
+                          block + n * item,
+                          block + 2 * n * item,
+                          block + 3 * n * item,
+                          block + 4 * n * item,
                           (uint32_t *)(void *)(block + 5 * n * item)};
     for (size_t i = 0; i < n; i++) {
         const nms_box *box = &boxes[i];

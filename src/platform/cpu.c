@@ -15,7 +15,8 @@ uint64_t taper_cpu_features(void)
 #if defined(__x86_64__) || defined(__i386__)
     if (cpuinfo_has_x86_avx2() && cpuinfo_has_x86_fma3() && cpuinfo_has_x86_f16c()) {
         features |= TAPER_CPU_AVX2;
-        if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() && cpuinfo_has_x86_avx512vl()) {
+        if (cpuinfo_has_x86_avx512f() && cpuinfo_has_x86_avx512bw() && cpuinfo_has_x86_avx512dq() &&
+            cpuinfo_has_x86_avx512vl()) {
             features |= TAPER_CPU_AVX512;
             if (cpuinfo_has_x86_avx512vnni()) {
                 features |= TAPER_CPU_AVX512VNNI;
@@ -65,8 +66,8 @@ uint64_t taper_cpu_features(void)
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) { // every CPU with these has F16C
         features |= TAPER_CPU_AVX2;
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl")) {
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
             features |= TAPER_CPU_AVX512;
             if (__builtin_cpu_supports("avx512vnni")) {
                 features |= TAPER_CPU_AVX512VNNI;

@@ -15,7 +15,8 @@ typedef struct taper_mapping {
 } taper_mapping;
 
 TAPER_MUST_USE taper_status taper_map_path(const char *path, taper_mapping *mapping, taper_error *error);
-TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping, taper_error *error);
+TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping,
+                                         taper_error *error);
 void taper_unmap(taper_mapping *mapping);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
@@ -29,7 +30,8 @@ size_t taper_cpu_l2_bytes(void);
 
 // ---- locks
 typedef struct taper_mutex taper_mutex;
-TAPER_MUST_USE taper_status taper_mutex_create(const taper_allocator *allocator, taper_mutex **mutex, taper_error *error);
+TAPER_MUST_USE taper_status taper_mutex_create(const taper_allocator *allocator, taper_mutex **mutex,
+                                               taper_error *error);
 void taper_mutex_destroy(taper_mutex *mutex);
 void taper_mutex_lock(taper_mutex *mutex);
 void taper_mutex_unlock(taper_mutex *mutex);

@@ -14,9 +14,9 @@ struct taper_own_pool {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    atomic_uint job;     // counts the jobs; a change is the signal
-    atomic_uint active;  // workers still in the job
-    atomic_size_t next;  // index to be taken
+    atomic_uint job;    // counts the jobs; a change is the signal
+    atomic_uint active; // workers still in the job
+    atomic_size_t next; // index to be taken
     atomic_bool stop;
     void (*task)(void *argument, size_t index);
     void *argument;
@@ -66,7 +66,8 @@ static void signal_job(taper_own_pool *pool)
     (void)pthread_mutex_unlock(&pool->lock);
 }
 
-taper_status taper_own_pool_create(const taper_allocator *allocator, unsigned threads, taper_own_pool **pool, taper_error *error)
+taper_status taper_own_pool_create(const taper_allocator *allocator, unsigned threads, taper_own_pool **pool,
+                                   taper_error *error)
 {
     taper_own_pool *p = taper_alloc_zeroed(allocator, sizeof *p);
     *pool = NULL;

@@ -8,8 +8,8 @@
 
 typedef struct taper_own_pool taper_own_pool;
 
-TAPER_MUST_USE taper_status taper_own_pool_create(const taper_allocator *allocator, unsigned threads, taper_own_pool **pool,
-                                                  taper_error *error);
+TAPER_MUST_USE taper_status taper_own_pool_create(const taper_allocator *allocator, unsigned threads,
+                                                  taper_own_pool **pool, taper_error *error);
 void taper_own_pool_destroy(taper_own_pool *pool);
 void taper_own_pool_run(taper_own_pool *pool, void (*task)(void *argument, size_t index), void *argument, size_t count);
 

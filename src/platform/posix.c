@@ -24,8 +24,8 @@ taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mappin
     }
     const uint64_t size = (uint64_t)info.st_size;
     if (offset > size || length > size - offset) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytes %llu to %llu were asked for, the file has %llu", (unsigned long long)offset,
-                   (unsigned long long)(offset + length), (unsigned long long)size);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytes %llu to %llu were asked for, the file has %llu",
+                   (unsigned long long)offset, (unsigned long long)(offset + length), (unsigned long long)size);
     }
     if (length == 0) {
         length = size - offset;

@@ -22,8 +22,8 @@ struct taper_pool {
 #endif
 };
 
-taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host, taper_pool **pool,
-                               taper_error *error)
+taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host,
+                               taper_pool **pool, taper_error *error)
 {
     taper_pool *p = taper_alloc_zeroed(allocator, sizeof *p);
     *pool = NULL;

@@ -8,8 +8,8 @@
 typedef struct taper_pool taper_pool;
 
 // threads: the caller's included; 1 makes a pool without threads. host (may be NULL) is used instead of own threads.
-TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host,
-                                              taper_pool **pool, taper_error *error);
+TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads,
+                                              const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);
 unsigned taper_pool_threads(const taper_pool *pool); // pool NULL: 1
 

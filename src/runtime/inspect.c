@@ -5,7 +5,8 @@
 #include "runtime/model.h"
 #include "runtime/planner.h"
 
-taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user, taper_error *error)
+taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user,
+                                 taper_error *error)
 {
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(model, taper_model_name(model), name);
@@ -32,7 +33,8 @@ size_t taper_inspect_plan_count(const taper_session *session)
     return count;
 }
 
-taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item, taper_error *error)
+taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item,
+                                     taper_error *error)
 {
     size_t count;
     const taper_birth *births = taper_planner_latest(session->planner, &count);
@@ -83,7 +85,12 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
     }
     const taper_profile_site *site = &session->profile[index];
-    taper_profile_item full = {.struct_size = item->struct_size, .name = "", .kernel = "", .calls = site->calls, .seconds = site->seconds, .flops = site->flops};
+    taper_profile_item full = {.struct_size = item->struct_size,
+                               .name = "",
+                               .kernel = "",
+                               .calls = site->calls,
+                               .seconds = site->seconds,
+                               .flops = site->flops};
     if (site->instruction != NULL) {
         full.name = site->instruction->op->schema;
         full.name_length = strcspn(full.name, "(");

@@ -55,7 +55,9 @@ static taper_status check_budget(const frame *f)
 {
     taper_session *session = f->source->session;
     if (session == NULL) {
-        return f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0 ? out_of(f, "load's instruction") : TAPER_OK;
+        return f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0
+                   ? out_of(f, "load's instruction")
+                   : TAPER_OK;
     }
     if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
@@ -239,7 +241,8 @@ static taper_status do_node(const frame *f, const taper_instruction *in)
     for (size_t i = 0; i < in->out_count; i++) {
         rets[i] = taper_val_none();
     }
-    const taper_status status = taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
+    const taper_status status =
+        taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
     for (size_t i = 0; status == TAPER_OK && i < in->in_count; i++) {
         empty(f, operands[i]);
     }
@@ -288,7 +291,8 @@ static taper_status test_loop(const frame *f, const taper_instruction *in, bool 
     bool condition;
     TAPER_TRY(truth(f, peek(f, operands[1]), &condition));
     if (most.tag != TAPER_INT || counter->tag != TAPER_INT) {
-        TAPER_FAIL(f->source->run->error, TAPER_ERROR_FILE, "%s: a loop's number of trips is not an int", f->program->graph->name);
+        TAPER_FAIL(f->source->run->error, TAPER_ERROR_FILE, "%s: a loop's number of trips is not an int",
+                   f->program->graph->name);
     }
     *go_on = condition && counter->as.i < most.as.i;
     if (*go_on) {
@@ -360,8 +364,8 @@ static taper_status run(const frame *f, taper_val *result)
     }
 }
 
-taper_status taper_interpret(const taper_frame_source *source, const taper_function *function, const taper_val *args, size_t arg_count,
-                             int depth, taper_val *result)
+taper_status taper_interpret(const taper_frame_source *source, const taper_function *function, const taper_val *args,
+                             size_t arg_count, int depth, taper_val *result)
 {
     const taper_program *program = &function->program;
     taper_run *r = source->run;
@@ -370,8 +374,8 @@ taper_status taper_interpret(const taper_frame_source *source, const taper_funct
         TAPER_FAIL(r->error, TAPER_ERROR_RESOURCE, "methods call each other more than %d deep", TAPER_LIMIT_CALL_DEPTH);
     }
     if (arg_count != program->param_count) {
-        TAPER_FAIL(r->error, TAPER_ERROR_ARGUMENT, "%s takes %zu arguments (self included), got %zu", function->source->name,
-                   program->param_count, arg_count);
+        TAPER_FAIL(r->error, TAPER_ERROR_ARGUMENT, "%s takes %zu arguments (self included), got %zu",
+                   function->source->name, program->param_count, arg_count);
     }
     const size_t count = program->register_count + program->scratch_count;
     const size_t bytes = (count + 1) * sizeof(taper_val);

@@ -3,15 +3,18 @@
 #include "ops/torchbind.h"
 #include "runtime/model.h"
 
-static taper_status expect(const taper_frame_source *source, taper_val value, taper_tag tag, const char *what, const char *expected)
+static taper_status expect(const taper_frame_source *source, taper_val value, taper_tag tag, const char *what,
+                           const char *expected)
 {
     if (value.tag == (uint32_t)tag) {
         return TAPER_OK;
     }
-    TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "%s: expected %s, got %s", what, expected, taper_val_kind_name(value));
+    TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "%s: expected %s, got %s", what, expected,
+               taper_val_kind_name(value));
 }
 
-static taper_status make_list(const taper_frame_source *source, const taper_node *node, const taper_val *in, size_t count, taper_val *out)
+static taper_status make_list(const taper_frame_source *source, const taper_node *node, const taper_val *in,
+                              size_t count, taper_val *out)
 {
     const taper_type *type = node->type;
     const taper_type *element = type != NULL && type->kind == TAPER_TYPE_LIST ? type->items[0] : NULL;
@@ -27,7 +30,8 @@ static taper_status make_list(const taper_frame_source *source, const taper_node
     return TAPER_OK;
 }
 
-static taper_status make_tuple(const taper_frame_source *source, const taper_node *node, const taper_val *in, size_t count, taper_val *out)
+static taper_status make_tuple(const taper_frame_source *source, const taper_node *node, const taper_val *in,
+                               size_t count, taper_val *out)
 {
     taper_tuple *tuple = taper_tuple_new(source->run->heap, node->type, count);
     if (tuple == NULL) {
@@ -40,7 +44,8 @@ static taper_status make_tuple(const taper_frame_source *source, const taper_nod
     return TAPER_OK;
 }
 
-static taper_status make_dict(const taper_frame_source *source, const taper_node *node, const taper_val *in, size_t count, taper_val *out)
+static taper_status make_dict(const taper_frame_source *source, const taper_node *node, const taper_val *in,
+                              size_t count, taper_val *out)
 {
     const taper_type *type = node->type;
     const bool known = type != NULL && type->kind == TAPER_TYPE_DICT;
@@ -60,7 +65,8 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
     if (node->type == NULL || node->type->kind != TAPER_TYPE_CLASS) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "CREATE_OBJECT of something that is not a class");
     }
-    const taper_class *klass = taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0, NULL); // interned
+    const taper_class *klass =
+        taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0, NULL); // interned
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }
@@ -81,11 +87,12 @@ static taper_status get_attr(const taper_frame_source *source, const taper_node 
     return TAPER_OK;
 }
 
-static taper_status unpack(const taper_frame_source *source, const taper_val *items, size_t count, taper_val *out, size_t want,
-                           const char *what)
+static taper_status unpack(const taper_frame_source *source, const taper_val *items, size_t count, taper_val *out,
+                           size_t want, const char *what)
 {
     if (count != want) {
-        TAPER_FAIL(source->run->error, TAPER_ERROR_RAISED, "Expected %zu elements in a %s but found %zu", want, what, count);
+        TAPER_FAIL(source->run->error, TAPER_ERROR_RAISED, "Expected %zu elements in a %s but found %zu", want, what,
+                   count);
     }
     for (size_t i = 0; i < count; i++) {
         out[i] = taper_val_retain(items[i]);
@@ -93,18 +100,19 @@ static taper_status unpack(const taper_frame_source *source, const taper_val *it
     return TAPER_OK;
 }
 
-static taper_status slice_tuple(const taper_frame_source *source, const taper_node *node, const taper_tuple *tuple, taper_val *out)
+static taper_status slice_tuple(const taper_frame_source *source, const taper_node *node, const taper_tuple *tuple,
+                                taper_val *out)
 {
     if (node->number < 0 || node->number > node->number2 || (uint64_t)node->number2 > tuple->count) {
-        TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "TUPLE_SLICE: %lld to %lld of a tuple of %zu", (long long)node->number,
-                   (long long)node->number2, tuple->count);
+        TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "TUPLE_SLICE: %lld to %lld of a tuple of %zu",
+                   (long long)node->number, (long long)node->number2, tuple->count);
     }
     const taper_node plain = {.kind = TAPER_NODE_TUPLE};
     return make_tuple(source, &plain, tuple->items + node->number, (size_t)(node->number2 - node->number), out);
 }
 
-static taper_status call_method(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t count, taper_val *out,
-                                int depth)
+static taper_status call_method(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t count,
+                                taper_val *out, int depth)
 {
     TAPER_TRY(expect(source, in[0], TAPER_OBJECT, "a method call", "an object"));
     const taper_object *object = in[0].as.object;
@@ -112,7 +120,8 @@ static taper_status call_method(const taper_frame_source *source, const taper_no
     const taper_function *function = taper_model_find(source->model, class_name, node->name);
     if (function != NULL) {
         if (function->program.graph == NULL) {
-            TAPER_FAIL(source->run->error, TAPER_ERROR_UNSUPPORTED, "%s.%s is called while the model loads", class_name, node->name);
+            TAPER_FAIL(source->run->error, TAPER_ERROR_UNSUPPORTED, "%s.%s is called while the model loads", class_name,
+                       node->name);
         }
         return taper_interpret(source, function, in, count, depth + 1, out);
     }
@@ -122,8 +131,8 @@ static taper_status call_method(const taper_frame_source *source, const taper_no
     return taper_torchbind_call(source->run, in[0].as.object, node->name, in + 1, count - 1, out);
 }
 
-taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node, taper_val *in, size_t in_count,
-                                  taper_val *out, size_t out_count, int depth)
+taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node, taper_val *in,
+                                  size_t in_count, taper_val *out, size_t out_count, int depth)
 {
     switch ((taper_node_kind)node->kind) {
     case TAPER_NODE_GET_ATTR:

@@ -129,8 +129,8 @@ static taper_kernel choose_kernel(const taper_op *op, const void *user)
 
 static taper_status build_program(taper_model *model, taper_function *function, taper_error *error)
 {
-    const taper_status status = taper_program_build(function->graph, choose_kernel, model, model->constant_count, model->state_count,
-                                                    &function->program, error);
+    const taper_status status = taper_program_build(function->graph, choose_kernel, model, model->constant_count,
+                                                    model->state_count, &function->program, error);
     function->graph = NULL; // the program owns it, or it is gone
     if (status == TAPER_OK) {
         model->constant_count += function->program.constant_count;
@@ -170,9 +170,14 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
             TAPER_TRY(build_program(model, &model->functions[i], error));
         }
     }
-    const size_t constants = (model->constant_count + 1) * sizeof(taper_val), states = (model->state_count + 1) * sizeof(void *);
-    taper_run run = {.heap = module->heap, .cpu = model->context->cpu, .error = error, .registry = model->context->registry,
-                     .log = model->context->log, .log_user = model->context->log_user};
+    const size_t constants = (model->constant_count + 1) * sizeof(taper_val),
+                 states = (model->state_count + 1) * sizeof(void *);
+    taper_run run = {.heap = module->heap,
+                     .cpu = model->context->cpu,
+                     .error = error,
+                     .registry = model->context->registry,
+                     .log = model->context->log,
+                     .log_user = model->context->log_user};
     uint64_t instructions_left = TAPER_LIMIT_LOAD_INSTRUCTIONS;
     taper_frame_source source = {.model = model, .run = &run, .instructions_left = &instructions_left};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
@@ -189,8 +194,9 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
         const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
         const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
         taper_val result;
-        status = function == NULL ? taper_fail(error, TAPER_ERROR_FILE, "%s has no __setstate__", pending->object->klass->name)
-                                  : taper_interpret(&source, function, args, 2, 0, &result);
+        status = function == NULL
+                     ? taper_fail(error, TAPER_ERROR_FILE, "%s has no __setstate__", pending->object->klass->name)
+                     : taper_interpret(&source, function, args, 2, 0, &result);
         if (status == TAPER_OK) {
             taper_val_release(result);
         } else {
@@ -260,7 +266,8 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     TAPER_TRY(taper_bytecode_check_operators(&model->module, model->context->registry, error));
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
-        TAPER_TRY(taper_bytecode_lower(&model->module, function->source, model->context->registry, &function->graph, error));
+        TAPER_TRY(
+            taper_bytecode_lower(&model->module, function->source, model->context->registry, &function->graph, error));
     }
     TAPER_TRY(run_setstates(model, error));
     TAPER_TRY(optimize(model, options, error));
@@ -268,8 +275,8 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 }
 
 // Takes over the blob's reference.
-static taper_status load_blob(taper_context *context, taper_blob *blob, const taper_load_options *options, taper_model **model,
-                              taper_error *error)
+static taper_status load_blob(taper_context *context, taper_blob *blob, const taper_load_options *options,
+                              taper_model **model, taper_error *error)
 {
     taper_model *m = taper_alloc_zeroed(&context->allocator, sizeof *m);
     if (m == NULL) {
@@ -314,8 +321,8 @@ static taper_status check_options(const taper_load_options *given, taper_load_op
     return TAPER_OK;
 }
 
-static taper_status load_mapping(taper_context *context, taper_mapping *mapping, const taper_load_options *options, taper_model **model,
-                                 taper_error *error)
+static taper_status load_mapping(taper_context *context, taper_mapping *mapping, const taper_load_options *options,
+                                 taper_model **model, taper_error *error)
 {
     taper_blob *blob;
     if (options->copy != 0) {
@@ -335,8 +342,8 @@ static taper_status load_mapping(taper_context *context, taper_mapping *mapping,
     return load_blob(context, blob, options, model, error);
 }
 
-taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options, taper_model **model,
-                              taper_error *error)
+taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
+                              taper_model **model, taper_error *error)
 {
     taper_load_options o;
     taper_mapping mapping;
@@ -346,8 +353,8 @@ taper_status taper_model_load(taper_context *context, const char *path, const ta
     return load_mapping(context, &mapping, &o, model, error);
 }
 
-taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length, const taper_load_options *options,
-                                 taper_model **model, taper_error *error)
+taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
+                                 const taper_load_options *options, taper_model **model, taper_error *error)
 {
     taper_load_options o;
     taper_mapping mapping;
@@ -357,8 +364,8 @@ taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset
     return load_mapping(context, &mapping, &o, model, error);
 }
 
-taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size, const taper_load_options *options,
-                                     taper_model **model, taper_error *error)
+taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
+                                     const taper_load_options *options, taper_model **model, taper_error *error)
 {
     taper_load_options o;
     taper_blob *blob;
@@ -376,7 +383,8 @@ taper_status taper_model_load_callback(taper_context *context, taper_read_functi
     TAPER_TRY(check_options(options, &o, error));
     void *block = size > 0 && size < SIZE_MAX / 4 ? taper_alloc(&context->allocator, (size_t)size) : NULL;
     if (block == NULL) {
-        TAPER_FAIL(error, size == 0 ? TAPER_ERROR_FILE : TAPER_ERROR_RESOURCE, size == 0 ? "the file is empty" : "out of memory");
+        TAPER_FAIL(error, size == 0 ? TAPER_ERROR_FILE : TAPER_ERROR_RESOURCE,
+                   size == 0 ? "the file is empty" : "out of memory");
     }
     if (read(user, 0, block, (size_t)size) != 0) {
         taper_free(&context->allocator, block, (size_t)size);

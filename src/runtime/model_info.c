@@ -32,7 +32,8 @@ const char *taper_model_method_name(const taper_model *model, size_t index)
 
 static const taper_lite_function *method_source(const taper_model *model, const char *method)
 {
-    const taper_function *function = taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
+    const taper_function *function =
+        taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
     return function != NULL ? function->source : NULL;
 }
 
@@ -76,7 +77,8 @@ const char *taper_model_extra_name(const taper_model *model, size_t index)
     return index < model->module.extra_count ? model->module.extras[index].name : NULL;
 }
 
-taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size, taper_error *error)
+taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size,
+                               taper_error *error)
 {
     *data = NULL;
     *size = 0;
@@ -84,7 +86,8 @@ taper_status taper_model_extra(taper_model *model, const char *name, const void 
         const taper_lite_extra *extra = &model->module.extras[i];
         if (strcmp(extra->name, name) == 0) {
             if (extra->data == NULL && extra->size != 0) {
-                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate", name);
+                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate",
+                           name);
             }
             *data = extra->data != NULL ? extra->data : "";
             *size = extra->size;
@@ -119,7 +122,8 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const taper_model_operator *)a)->name, ((const taper_model_operator *)b)->name);
 }
 
-static taper_status add_operator(taper_model *model, const taper_lite_operator *op, size_t *capacity, taper_error *error)
+static taper_status add_operator(taper_model *model, const taper_lite_operator *op, size_t *capacity,
+                                 taper_error *error)
 {
     taper_arena *arena = &model->module.arena;
     const size_t base = strlen(op->name), extra = strlen(op->overload);
@@ -139,7 +143,8 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
 }
 
 // The table of a function's operators, and the calls of each.
-static taper_status add_function(taper_model *model, const taper_lite_function *function, size_t *capacity, taper_error *error)
+static taper_status add_function(taper_model *model, const taper_lite_function *function, size_t *capacity,
+                                 taper_error *error)
 {
     const size_t first = model->operator_count;
     for (size_t i = 0; i < function->operator_count; i++) {
@@ -147,7 +152,8 @@ static taper_status add_function(taper_model *model, const taper_lite_function *
     }
     for (size_t pc = 0; pc < function->instruction_count; pc++) {
         const taper_lite_instruction *in = &function->instructions[pc];
-        if ((in->op == TAPER_LITE_OP || in->op == TAPER_LITE_OPN) && in->x >= 0 && (size_t)in->x < function->operator_count) {
+        if ((in->op == TAPER_LITE_OP || in->op == TAPER_LITE_OPN) && in->x >= 0 &&
+            (size_t)in->x < function->operator_count) {
             model->operators[first + (size_t)in->x].calls++;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See planner.h. A plan is a list of births in order. Offsets are assigned largest first, each into the smallest gap that
-// is free for the whole of its life.
+// See planner.h. A plan is a list of births in order. Offsets are assigned largest first, each into the smallest gap
+// that is free for the whole of its life.
 #include "runtime/planner.h"
 
 #include <stdlib.h>
@@ -102,7 +102,8 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
     }
     for (size_t i = 0; i < p->live_count; i++) {
         const birth *other = &plan->births[p->live[i]];
-        if (b->offset < other->offset + other->bytes + TAPER_OVERREAD && other->offset < b->offset + b->bytes + TAPER_OVERREAD) {
+        if (b->offset < other->offset + other->bytes + TAPER_OVERREAD &&
+            other->offset < b->offset + b->bytes + TAPER_OVERREAD) {
             p->diverged = true; // something lives longer than it did
             return NULL;
         }
@@ -131,7 +132,8 @@ static void born(taper_storage_source *source, taper_storage *storage)
         p->overflow = true;
         return;
     }
-    p->births[p->count++] = (birth){.bytes = storage->bytes, .born = p->events++, .died = UINT32_MAX, .op = *p->operator_now};
+    p->births[p->count++] =
+        (birth){.bytes = storage->bytes, .born = p->events++, .died = UINT32_MAX, .op = *p->operator_now};
 }
 
 static void died(taper_storage_source *source, taper_storage *storage)

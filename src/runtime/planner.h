@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The memory planner. The first run of a method with given inputs records which storages are born and die, in order; from
-// that every storage gets a place in one arena, so that storages alive together do not overlap. Later runs replay: each
-// birth is checked against the plan, and against what still lives in the arena, and goes to the heap when it differs.
-// Storages that outlive the run (results, attributes) are never planned.
+// The memory planner. The first run of a method with given inputs records which storages are born and die, in order;
+// from that every storage gets a place in one arena, so that storages alive together do not overlap. Later runs replay:
+// each birth is checked against the plan, and against what still lives in the arena, and goes to the heap when it
+// differs. Storages that outlive the run (results, attributes) are never planned.
 #ifndef TAPER_RUNTIME_PLANNER_H
 #define TAPER_RUNTIME_PLANNER_H
 
@@ -19,15 +19,17 @@ typedef struct taper_birth {
 } taper_birth;
 
 // current: where the operator being run is noted; looked at when a storage is born.
-TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, const struct taper_op *const *current,
-                                                 taper_planner **planner, taper_error *error);
+TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap,
+                                                 const struct taper_op *const *current, taper_planner **planner,
+                                                 taper_error *error);
 void taper_planner_destroy(taper_planner *planner);
 // A run starts and ends. Nothing here can fail: without memory for a plan the run goes on without one.
-void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs, size_t count);
+void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs,
+                         size_t count);
 void taper_planner_end(taper_planner *planner, bool success);
-void taper_planner_forget(taper_planner *planner); // drops all plans
-size_t taper_planner_bytes(const taper_planner *planner); // of all arenas
+void taper_planner_forget(taper_planner *planner);                                    // drops all plans
+size_t taper_planner_bytes(const taper_planner *planner);                             // of all arenas
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
-uint64_t taper_planner_calls(const taper_planner *planner); // allocator calls so far
+uint64_t taper_planner_calls(const taper_planner *planner);                           // allocator calls so far
 
 #endif

@@ -27,8 +27,8 @@ static uint32_t operand_of(const taper_ir_input *input)
     return value->reg | (input->last ? TAPER_OPERAND_LAST : 0);
 }
 
-static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *inputs, size_t in_count, const taper_ir_value *outputs,
-                        size_t out_count, size_t *at)
+static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *inputs, size_t in_count,
+                        const taper_ir_value *outputs, size_t out_count, size_t *at)
 {
     taper_program *p = b->program;
     TAPER_TRY(TAPER_GROW(p->allocator, p->code, p->code_capacity, p->code_count + 1, b->error));
@@ -96,7 +96,8 @@ static taper_status build_if(builder *b, const taper_node *node)
         TAPER_TRY(build_block(b, block));
         if (block->result_count != 0) {
             size_t move;
-            TAPER_TRY(add(b, TAPER_DO_MOVE, block->results, block->result_count, node->outputs, node->output_count, &move));
+            TAPER_TRY(
+                add(b, TAPER_DO_MOVE, block->results, block->result_count, node->outputs, node->output_count, &move));
             discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
         }
         if (i == 0) {
@@ -168,7 +169,8 @@ static void set_operator(builder *b, taper_instruction *in, const taper_node *no
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 
-// FUSED, declined: the fallback, MOVE of its results, JUMP end; done: CLEAR of what the fallback would have used up; end.
+// FUSED, declined: the fallback, MOVE of its results, JUMP end; done: CLEAR of what the fallback would have used up;
+// end.
 static taper_status build_fused(builder *b, const taper_node *node)
 {
     const taper_block *fallback = node->blocks[1];
@@ -181,7 +183,8 @@ static taper_status build_fused(builder *b, const taper_node *node)
         discard_unused(b->program, b->program->code[fused].out, node->outputs, node->output_count);
     }
     TAPER_TRY(build_block(b, fallback));
-    TAPER_TRY(add(b, TAPER_DO_MOVE, fallback->results, fallback->result_count, node->outputs, node->output_count, &move));
+    TAPER_TRY(
+        add(b, TAPER_DO_MOVE, fallback->results, fallback->result_count, node->outputs, node->output_count, &move));
     discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
     if (kernel == NULL) {
         return TAPER_OK;
@@ -211,7 +214,8 @@ static taper_status build_block(builder *b, const taper_block *block)
             break;
         default: {
             const bool op = node->kind == TAPER_NODE_OP;
-            TAPER_TRY(add(b, op ? TAPER_DO_OP : TAPER_DO_NODE, node->inputs, node->input_count, node->outputs, node->output_count, &at));
+            TAPER_TRY(add(b, op ? TAPER_DO_OP : TAPER_DO_NODE, node->inputs, node->input_count, node->outputs,
+                          node->output_count, &at));
             taper_instruction *in = &b->program->code[at];
             discard_unused(b->program, in->out, node->outputs, node->output_count);
             in->kind = node->kind;
@@ -253,8 +257,8 @@ static void number_values(const taper_block *block, numbering *n)
     }
 }
 
-taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose, const void *user, size_t first_constant,
-                                 size_t first_state, taper_program *program, taper_error *error)
+taper_status taper_program_build(taper_graph *graph, taper_kernel_chooser choose, const void *user,
+                                 size_t first_constant, size_t first_state, taper_program *program, taper_error *error)
 {
     *program = (taper_program){.allocator = graph->arena.allocator,
                                .graph = graph,

@@ -12,7 +12,8 @@ static void session_log(void *user, taper_log_level level, const char *text, siz
 
 static bool session_stop(taper_run *run)
 {
-    const taper_session *session = (const taper_session *)(const void *)((const char *)run - offsetof(taper_session, run));
+    const taper_session *session =
+        (const taper_session *)(const void *)((const char *)run - offsetof(taper_session, run));
     return atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed) ||
            (session->time_budget > 0 && taper_clock() > session->deadline);
 }
@@ -31,7 +32,8 @@ static taper_status clone_state(taper_session *session, taper_error *error)
     return status;
 }
 
-taper_status taper_session_create(taper_model *model, const taper_session_options *options, taper_session **session, taper_error *error)
+taper_status taper_session_create(taper_model *model, const taper_session_options *options, taper_session **session,
+                                  taper_error *error)
 {
     *session = NULL;
     taper_session_options o;
@@ -43,7 +45,8 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
         memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
     }
     if (model->listing) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was loaded for listing: load it without that option to run it");
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the model was loaded for listing: load it without that option to run it");
     }
     taper_context *context = model->context;
     const taper_allocator *allocator = &context->allocator;
@@ -112,7 +115,8 @@ void taper_session_destroy(taper_session *session)
 
 // ---- inputs
 
-static TAPER_COLD taper_status wrong_input(const taper_lite_argument *argument, size_t index, taper_val value, taper_error *error)
+static TAPER_COLD taper_status wrong_input(const taper_lite_argument *argument, size_t index, taper_val value,
+                                           taper_error *error)
 {
     taper_text got = taper_text_make(&taper_allocator_system);
     taper_val_type_print(value, &got);
@@ -147,18 +151,19 @@ static TAPER_COLD taper_status wrong_count(const taper_lite_function *f, size_t 
     const size_t most = f->argument_count - 1;
     taper_status status;
     if (least == most) {
-        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs (%s), got %zu", f->name, most, taper_text_get(&names), count);
-    } else {
-        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu to %zu inputs (%s), got %zu", f->name, least, most,
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu inputs (%s), got %zu", f->name, most,
                             taper_text_get(&names), count);
+    } else {
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "%s takes %zu to %zu inputs (%s), got %zu", f->name, least,
+                            most, taper_text_get(&names), count);
     }
     taper_text_free(&names);
     return status;
 }
 
 // args: the root, then the inputs, then defaults.
-static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs, size_t count,
-                           taper_val *args, taper_error *error)
+static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
+                           size_t count, taper_val *args, taper_error *error)
 {
     const taper_lite_function *f = function->source;
     const size_t params = function->program.param_count;
@@ -192,10 +197,11 @@ static taper_status gather(const taper_session *session, const taper_function *f
 
 // ---- results
 
-// Everything hidden is revealed before it leaves. Containers of the session are marked and put on a stack, so that neither
-// their depth nor how often they are shared matters; those of the host, which other sessions may look at too, are only
-// walked through. Objects' attributes are revealed when they are asked for.
-static taper_status reveal_value(taper_session *session, taper_val value, int depth, taper_container **stack, taper_error *error)
+// Everything hidden is revealed before it leaves. Containers of the session are marked and put on a stack, so that
+// neither their depth nor how often they are shared matters; those of the host, which other sessions may look at too,
+// are only walked through. Objects' attributes are revealed when they are asked for.
+static taper_status reveal_value(taper_session *session, taper_val value, int depth, taper_container **stack,
+                                 taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
         return taper_tensor_reveal(value.as.tensor, error);
@@ -248,8 +254,8 @@ static taper_status box_result(taper_session *session, taper_val result, taper_v
     return TAPER_OK;
 }
 
-static taper_status run_method(taper_session *session, const taper_function *function, taper_value *const *inputs, size_t count,
-                               taper_value **result, taper_error *error)
+static taper_status run_method(taper_session *session, const taper_function *function, taper_value *const *inputs,
+                               size_t count, taper_value **result, taper_error *error)
 {
     const size_t bytes = (function->program.param_count + 1) * sizeof(taper_val);
     taper_val *args = taper_heap_alloc(session->heap, bytes);
@@ -259,7 +265,8 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     taper_val value = taper_val_none();
     taper_status status = gather(session, function, inputs, count, args, error);
     if (status == TAPER_OK) {
-        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session, NULL};
+        const taper_frame_source source = {session->model,  &session->run, session->constants,
+                                           session->states, session,       NULL};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);
@@ -313,7 +320,8 @@ taper_status taper_session_attribute(taper_session *session, const char *path, t
         name[length] = '\0';
         const int64_t slot = taper_object_slot(at.as.object, name);
         if (slot < 0) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s: %s has no %s", path, taper_val_kind_name(at), name);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no attribute %s: %s has no %s", path,
+                       taper_val_kind_name(at), name);
         }
         at = at.as.object->slots[slot];
         rest += length + (rest[length] == '.');

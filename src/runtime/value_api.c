@@ -92,7 +92,8 @@ taper_status taper_value_complex(taper_context *context, double re, double im, t
     return box_object(context->heap, taper_complex_new(context->heap, re, im), value, error);
 }
 
-taper_status taper_value_string(taper_context *context, const char *text, size_t length, taper_value **value, taper_error *error)
+taper_status taper_value_string(taper_context *context, const char *text, size_t length, taper_value **value,
+                                taper_error *error)
 {
     return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
 }
@@ -105,8 +106,8 @@ static taper_status check_dtype(taper_dtype dtype, bool quantized, taper_error *
     return TAPER_OK;
 }
 
-taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_value **value,
-                                taper_error *error)
+taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                taper_value **value, taper_error *error)
 {
     *value = NULL;
     TAPER_TRY(check_dtype(dtype, false, error));
@@ -116,8 +117,8 @@ taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_
 }
 
 taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                     const int64_t *strides, void *data, size_t bytes, int read_only, void (*release)(void *user),
-                                     void *user, taper_value **value, taper_error *error)
+                                     const int64_t *strides, void *data, size_t bytes, int read_only,
+                                     void (*release)(void *user), void *user, taper_value **value, taper_error *error)
 {
     *value = NULL;
     TAPER_TRY(check_dtype(dtype, false, error));
@@ -132,7 +133,8 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
     storage->kind = TAPER_STORAGE_HOST;
     storage->read_only = read_only != 0;
     taper_tensor *tensor;
-    const taper_status status = taper_tensor_view(context->heap, storage, dtype, 0, rank, sizes, strides, &tensor, error);
+    const taper_status status =
+        taper_tensor_view(context->heap, storage, dtype, 0, rank, sizes, strides, &tensor, error);
     taper_status boxed = status;
     if (status == TAPER_OK) {
         boxed = box_object(context->heap, tensor, value, error);
@@ -146,8 +148,8 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
 }
 
 taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                          const void *data, size_t bytes, double scale, int64_t zero_point, taper_value **value,
-                                          taper_error *error)
+                                          const void *data, size_t bytes, double scale, int64_t zero_point,
+                                          taper_value **value, taper_error *error)
 {
     *value = NULL;
     TAPER_TRY(check_dtype(dtype, true, error));
@@ -155,7 +157,8 @@ taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dt
     TAPER_TRY(taper_tensor_new(context->heap, dtype, rank, sizes, NULL, &tensor, error));
     taper_status status = TAPER_OK;
     if (tensor->storage->bytes != bytes) {
-        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the tensor takes %zu bytes, %zu were given", tensor->storage->bytes, bytes);
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the tensor takes %zu bytes, %zu were given",
+                            tensor->storage->bytes, bytes);
     }
     if (status == TAPER_OK) {
         memcpy(tensor->storage->data, data, bytes);
@@ -176,14 +179,15 @@ static taper_status parse_type(taper_context *context, const char *text, const t
 }
 
 // items[at] is there and, where a type is declared, of it.
-static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared, const char *what,
-                               taper_error *error)
+static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared,
+                               const char *what, taper_error *error)
 {
     if (items[at] == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu is NULL", what, at);
     }
     if (type != NULL && !taper_val_is_a(items[at]->val, type)) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu should be %s, got %s", what, at, declared, taper_val_kind_name(items[at]->val));
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu should be %s, got %s", what, at, declared,
+                   taper_val_kind_name(items[at]->val));
     }
     return TAPER_OK;
 }
@@ -208,7 +212,8 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
     return box_object(context->heap, list, value, error);
 }
 
-taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value, taper_error *error)
+taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value,
+                               taper_error *error)
 {
     *value = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -221,8 +226,9 @@ taper_status taper_value_tuple(taper_context *context, taper_value *const *items
     return box_object(context->heap, tuple, value, error);
 }
 
-taper_status taper_value_dict(taper_context *context, const char *key_type, const char *value_type, taper_value *const *keys,
-                              taper_value *const *values, size_t count, taper_value **value, taper_error *error)
+taper_status taper_value_dict(taper_context *context, const char *key_type, const char *value_type,
+                              taper_value *const *keys, taper_value *const *values, size_t count, taper_value **value,
+                              taper_error *error)
 {
     const taper_type *key, *item;
     *value = NULL;
@@ -237,7 +243,8 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
         return taper_fail_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
-        const taper_status status = taper_dict_set(dict, taper_val_retain(keys[i]->val), taper_val_retain(values[i]->val), error);
+        const taper_status status =
+            taper_dict_set(dict, taper_val_retain(keys[i]->val), taper_val_retain(values[i]->val), error);
         if (status != TAPER_OK) {
             taper_obj_release(&dict->head.head);
             return status;

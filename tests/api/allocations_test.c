@@ -10,7 +10,8 @@
 #include "tests/api/fixture.h"
 
 // The host's inputs are made by the caller's own calls; they are kept here so that only the run counts.
-static size_t calls_of_run(taper_context *context, taper_session *session, test_allocator *allocator, const test_call *call)
+static size_t calls_of_run(taper_context *context, taper_session *session, test_allocator *allocator,
+                           const test_call *call)
 {
     taper_error *error = taper_error_create();
     taper_value *result;
@@ -42,8 +43,9 @@ static void later_runs_allocate_nothing(bool optimized)
                 taper_session_memory(session, &info);
                 // Run 0 records, run 1 replays the plan for the first time and may find the heap trimmed.
                 if (run >= 2 && (calls != 0 || info.allocator_calls != 0)) {
-                    fail_msg("%s %s(%s): %zu allocator calls in run %zu, reported %llu", test_calls[i].file, test_calls[i].method,
-                             test_calls[i].args, calls, run + 1, (unsigned long long)info.allocator_calls);
+                    fail_msg("%s %s(%s): %zu allocator calls in run %zu, reported %llu", test_calls[i].file,
+                             test_calls[i].method, test_calls[i].args, calls, run + 1,
+                             (unsigned long long)info.allocator_calls);
                 }
             }
         }

@@ -15,14 +15,15 @@
 
 // while True: x = x + 1, x an int
 static const code forever[] = {
-    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, {"LOOP", 7, 3}, {"STOREN", 3, 2},
-    {"LOADC", 3, 0},  {"LOAD", 4, 0},   {"LOADC", 1, 0}, {"OP", 0, 0},    {"JMP", -6, 0}, {"RET", 0, 0},
+    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0},
+    {"LOOP", 7, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOADC", 1, 0},
+    {"OP", 0, 0},     {"JMP", -6, 0},   {"RET", 0, 0},
 };
 // while True: l.append(x)
 static const code growing[] = {
-    {"STOREN", 1, 2}, {"LIST_CONSTRUCT", 0, 0}, {"STORE", 5, 0}, {"LOADC", 0, 0}, {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOOP", 8, 2},
-    {"STORE", 3, 0},  {"LOAD", 5, 0},           {"LOAD", 2, 0},  {"OP", 1, 0},    {"DROP", 0, 0},  {"LOADC", 3, 0}, {"JMP", -7, 0},
-    {"LOAD", 2, 0},   {"RET", 0, 0},
+    {"STOREN", 1, 2}, {"LIST_CONSTRUCT", 0, 0}, {"STORE", 5, 0}, {"LOADC", 0, 0}, {"LOADC", 2, 0}, {"LOADC", 3, 0},
+    {"LOOP", 8, 2},   {"STORE", 3, 0},          {"LOAD", 5, 0},  {"LOAD", 2, 0},  {"OP", 1, 0},    {"DROP", 0, 0},
+    {"LOADC", 3, 0},  {"JMP", -7, 0},           {"LOAD", 2, 0},  {"RET", 0, 0},
 };
 
 typedef struct world {
@@ -110,7 +111,8 @@ static void instructions(void **state)
 {
     (void)state;
     world w;
-    open_world(&w, forever, sizeof forever / sizeof *forever, (taper_session_options){.instruction_budget = 1000, .time_budget = 60});
+    open_world(&w, forever, sizeof forever / sizeof *forever,
+               (taper_session_options){.instruction_budget = 1000, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "instruction");
     ends_with(&w, TAPER_ERROR_RESOURCE, "instruction"); // each run has its own budget
     close_world(&w);
@@ -134,7 +136,8 @@ static void memory(void **state)
 {
     (void)state;
     world w;
-    open_world(&w, growing, sizeof growing / sizeof *growing, (taper_session_options){.memory_budget = 1 << 20, .time_budget = 60});
+    open_world(&w, growing, sizeof growing / sizeof *growing,
+               (taper_session_options){.memory_budget = 1 << 20, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     assert_true(atomic_load(&w.allocator.peak) < (size_t)8 << 20);
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory"); // what the run held is free again
@@ -170,7 +173,8 @@ static void tensors_count_for_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_another_thread), cmocka_unit_test(instructions), cmocka_unit_test(seconds),
-                                       cmocka_unit_test(memory), cmocka_unit_test(tensors_count_for_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(from_another_thread), cmocka_unit_test(instructions),
+                                       cmocka_unit_test(seconds), cmocka_unit_test(memory),
+                                       cmocka_unit_test(tensors_count_for_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

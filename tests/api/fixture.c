@@ -62,11 +62,14 @@ void test_allocator_init(test_allocator *allocator)
 
 // ---- models
 
-#define CONVNET(file) {file, "forward", "f1,3,10,12", TAPER_OK}
-#define CONTROL_FLOW(file)                                                                                \
-    {file, "forward", "f2,3 i4 b1", TAPER_OK}, {file, "forward", "f2,3 i5 b0", TAPER_OK},                 \
-    {                                                                                                     \
-        file, "forward", "f2,3 i1 b1", TAPER_OK                                                           \
+#define CONVNET(file)                                                                                                  \
+    {                                                                                                                  \
+        file, "forward", "f1,3,10,12", TAPER_OK                                                                        \
+    }
+#define CONTROL_FLOW(file)                                                                                             \
+    {file, "forward", "f2,3 i4 b1", TAPER_OK}, {file, "forward", "f2,3 i5 b0", TAPER_OK},                              \
+    {                                                                                                                  \
+        file, "forward", "f2,3 i1 b1", TAPER_OK                                                                        \
     }
 
 const test_call test_calls[] = {
@@ -120,7 +123,8 @@ void test_path(const char *file, char *path, size_t size)
     snprintf(path, size, "%s/%s", sample ? TEST_SAMPLES : TEST_DEMO, file);
 }
 
-taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model, taper_error *error)
+taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model,
+                       taper_error *error)
 {
     char path[1024];
     test_path(file, path, sizeof path);
@@ -128,7 +132,8 @@ taper_status test_load(taper_context *context, const char *file, bool optimized,
     return taper_model_load(context, path, &options, model, error);
 }
 
-static taper_status make_tensor(taper_context *context, taper_dtype dtype, const char *sizes, taper_value **value, taper_error *error)
+static taper_status make_tensor(taper_context *context, taper_dtype dtype, const char *sizes, taper_value **value,
+                                taper_error *error)
 {
     int64_t numbers[TAPER_MAX_RANK];
     size_t rank = 0, count = 1;
@@ -153,7 +158,8 @@ static taper_status make_tensor(taper_context *context, taper_dtype dtype, const
     return TAPER_OK;
 }
 
-taper_status test_run(taper_context *context, taper_session *session, const test_call *call, taper_value **result, taper_error *error)
+taper_status test_run(taper_context *context, taper_session *session, const test_call *call, taper_value **result,
+                      taper_error *error)
 {
     taper_value *inputs[8] = {NULL};
     size_t count = 0;
@@ -187,11 +193,13 @@ taper_status test_run(taper_context *context, taper_session *session, const test
 
 // ---- comparing
 
-static bool same_elements(const taper_tensor_info *a, const taper_tensor_info *b, size_t dim, int64_t at_a, int64_t at_b)
+static bool same_elements(const taper_tensor_info *a, const taper_tensor_info *b, size_t dim, int64_t at_a,
+                          int64_t at_b)
 {
     const size_t item = taper_dtype_size(a->dtype);
     if (dim == a->rank) {
-        return memcmp((const char *)a->data + at_a * (int64_t)item, (const char *)b->data + at_b * (int64_t)item, item) == 0;
+        return memcmp((const char *)a->data + at_a * (int64_t)item, (const char *)b->data + at_b * (int64_t)item,
+                      item) == 0;
     }
     for (int64_t i = 0; i < a->sizes[dim]; i++) {
         if (!same_elements(a, b, dim + 1, at_a + i * a->strides[dim], at_b + i * b->strides[dim])) {
@@ -204,8 +212,8 @@ static bool same_elements(const taper_tensor_info *a, const taper_tensor_info *b
 static bool same_tensors(const taper_value *a, const taper_value *b)
 {
     taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
-    if (taper_value_get_tensor(a, &x, NULL) != TAPER_OK || taper_value_get_tensor(b, &y, NULL) != TAPER_OK || x.dtype != y.dtype ||
-        x.rank != y.rank) {
+    if (taper_value_get_tensor(a, &x, NULL) != TAPER_OK || taper_value_get_tensor(b, &y, NULL) != TAPER_OK ||
+        x.dtype != y.dtype || x.rank != y.rank) {
         return false;
     }
     for (size_t i = 0; i < x.rank; i++) {
@@ -235,8 +243,8 @@ bool test_same(const taper_value *a, const taper_value *b)
         return taper_value_get_double(a, &f, NULL) == TAPER_OK && taper_value_get_double(b, &g, NULL) == TAPER_OK &&
                memcmp(&f, &g, sizeof f) == 0;
     case TAPER_KIND_STRING:
-        return taper_value_get_string(a, &s, &n, NULL) == TAPER_OK && taper_value_get_string(b, &t, &m, NULL) == TAPER_OK && n == m &&
-               memcmp(s, t, n) == 0;
+        return taper_value_get_string(a, &s, &n, NULL) == TAPER_OK &&
+               taper_value_get_string(b, &t, &m, NULL) == TAPER_OK && n == m && memcmp(s, t, n) == 0;
     case TAPER_KIND_TENSOR:
         return same_tensors(a, b);
     case TAPER_KIND_LIST:
@@ -249,7 +257,8 @@ bool test_same(const taper_value *a, const taper_value *b)
     bool same = taper_value_count(a) == taper_value_count(b);
     for (size_t at = 0; same && at < taper_value_count(a); at++) {
         taper_value *x = NULL, *y = NULL;
-        same = taper_value_item(a, at, &x, NULL) == TAPER_OK && taper_value_item(b, at, &y, NULL) == TAPER_OK && test_same(x, y);
+        same = taper_value_item(a, at, &x, NULL) == TAPER_OK && taper_value_item(b, at, &y, NULL) == TAPER_OK &&
+               test_same(x, y);
         taper_value_release(x);
         taper_value_release(y);
     }

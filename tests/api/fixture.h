@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What tests of the public interface share: an allocator that counts, checks and fails on demand, and calls of the committed models.
+ * What tests of the public interface share: an allocator that counts, checks and fails on demand, and calls of the
+ * committed models.
  */
 #ifndef TAPER_TESTS_FIXTURE_H
 #define TAPER_TESTS_FIXTURE_H
@@ -10,8 +11,8 @@
 
 #include <taper/taper_compile.h>
 
-/* Counts; checks that old sizes are given back exactly (aborts: the test is then told); the fail_at-th call that asks for
- * memory fails, and all later ones too when fail_all is set. fail_at 0: none. Thread-safe. */
+/* Counts; checks that old sizes are given back exactly (aborts: the test is then told); the fail_at-th call that asks
+ * for memory fails, and all later ones too when fail_all is set. fail_at 0: none. Thread-safe. */
 typedef struct test_allocator {
     taper_allocator allocator;
     atomic_size_t blocks, bytes, calls; /* alive, alive, requests so far */
@@ -25,7 +26,7 @@ void test_allocator_init(test_allocator *allocator);
 /* One call of a committed model. args: a word per input: "f1,3,4" a float tensor of these sizes, "l3" an int64 tensor,
  * "i5" an int, "b1" a bool. Rows of one file follow each other and are meant for one session. */
 typedef struct test_call {
-    const char *file;   /* in tests/data/samples or examples/demo */
+    const char *file; /* in tests/data/samples or examples/demo */
     const char *method;
     const char *args;
     taper_status status; /* that the call ends in */
@@ -38,9 +39,11 @@ size_t test_group(size_t first);
 
 /* Path of a committed model; static, per thread of a test not to be shared. */
 void test_path(const char *file, char *path, size_t size);
-taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model, taper_error *error);
+taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model,
+                       taper_error *error);
 /* Makes the inputs, runs, releases the inputs. */
-taper_status test_run(taper_context *context, taper_session *session, const test_call *call, taper_value **result, taper_error *error);
+taper_status test_run(taper_context *context, taper_session *session, const test_call *call, taper_value **result,
+                      taper_error *error);
 /* Same structure, dtypes, sizes, strides and bits. */
 bool test_same(const taper_value *a, const taper_value *b);
 /* A context of one thread that uses allocator (NULL: malloc) and prints nothing. Aborts when it cannot. */

@@ -39,13 +39,16 @@ static void close_world(world *w)
 }
 
 // The run fails with the status and a message that holds every one of the texts.
-static void fails(world *w, taper_value **inputs, size_t count, taper_status status, const char *first, const char *second)
+static void fails(world *w, taper_value **inputs, size_t count, taper_status status, const char *first,
+                  const char *second)
 {
     taper_value *result;
     const taper_status got = taper_session_run(w->session, NULL, inputs, count, &result, w->error);
     assert_null(result);
-    if (got != status || strstr(taper_error_message(w->error), first) == NULL || strstr(taper_error_message(w->error), second) == NULL) {
-        fail_msg("status %d, %s; wanted %d, %s and %s", (int)got, taper_error_message(w->error), (int)status, first, second);
+    if (got != status || strstr(taper_error_message(w->error), first) == NULL ||
+        strstr(taper_error_message(w->error), second) == NULL) {
+        fail_msg("status %d, %s; wanted %d, %s and %s", (int)got, taper_error_message(w->error), (int)status, first,
+                 second);
     }
     assert_int_equal(taper_error_status(w->error), status);
 }
@@ -79,7 +82,8 @@ static void wrong_inputs(void **state)
     assert_int_equal(taper_session_run(w.session, "backward", &x, 1, &result, w.error), TAPER_ERROR_ARGUMENT);
     assert_non_null(strstr(taper_error_message(w.error), "no method backward"));
     assert_non_null(strstr(taper_error_detail(w.error), "forward"));
-    assert_int_equal(taper_session_run(w.session, NULL, (taper_value *[]){x, n}, 2, &result, w.error), TAPER_OK); // flag's default
+    assert_int_equal(taper_session_run(w.session, NULL, (taper_value *[]){x, n}, 2, &result, w.error),
+                     TAPER_OK); // flag's default
     assert_int_equal(taper_value_count(result), 2);
     taper_value_release(result);
     taper_value_release(x);
@@ -92,8 +96,8 @@ static void wrong_inputs(void **state)
 static void wrong_channels(void **state)
 {
     (void)state;
-    static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl", "s11_xnnpack.ptl", "s13_vulkan.ptl", "s14_metal.ptl",
-                                        "classifier.ptl", "segmenter.ptl"};
+    static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl", "s11_xnnpack.ptl", "s13_vulkan.ptl",
+                                        "s14_metal.ptl",   "classifier.ptl", "segmenter.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         world w;
         open_world(&w, files[i]);
@@ -121,20 +125,29 @@ static void wrong_values(void **state)
     open_world(&w, "s01_convnet.ptl");
     taper_value *value;
     float data[6];
-    assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 9, (int64_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, &value, w.error), TAPER_ERROR_UNSUPPORTED);
+    assert_int_equal(
+        taper_value_tensor(w.context, TAPER_F32, 9, (int64_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, &value, w.error),
+        TAPER_ERROR_UNSUPPORTED);
     assert_null(value);
-    assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, (int64_t[]){-1}, &value, w.error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_value_tensor(w.context, (taper_dtype)99, 1, (int64_t[]){1}, &value, w.error), TAPER_ERROR_ARGUMENT);
-    assert_true(taper_value_tensor(w.context, TAPER_F64, 4, (int64_t[]){1 << 30, 1 << 30, 1 << 30, 1 << 30}, &value, w.error) != TAPER_OK);
+    assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, (int64_t[]){-1}, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_tensor(w.context, (taper_dtype)99, 1, (int64_t[]){1}, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_true(taper_value_tensor(w.context, TAPER_F64, 4, (int64_t[]){1 << 30, 1 << 30, 1 << 30, 1 << 30}, &value,
+                                   w.error) != TAPER_OK);
     // Views that reach outside the caller's memory.
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 2, (int64_t[]){2, 4}, NULL, data, sizeof data, 0, NULL, NULL, &value,
-                                             w.error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){3}, (int64_t[]){3}, data, sizeof data, 0, NULL, NULL,
-                                             &value, w.error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){2}, (int64_t[]){-1}, data, sizeof data, 0, NULL, NULL,
-                                             &value, w.error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){2}, (int64_t[]){INT64_MAX}, data, sizeof data, 0, NULL,
-                                             NULL, &value, w.error), TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 2, (int64_t[]){2, 4}, NULL, data, sizeof data, 0,
+                                             NULL, NULL, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){3}, (int64_t[]){3}, data, sizeof data,
+                                             0, NULL, NULL, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){2}, (int64_t[]){-1}, data,
+                                             sizeof data, 0, NULL, NULL, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
+    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 1, (int64_t[]){2}, (int64_t[]){INT64_MAX}, data,
+                                             sizeof data, 0, NULL, NULL, &value, w.error),
+                     TAPER_ERROR_ARGUMENT);
     taper_value *number;
     int flag;
     assert_int_equal(taper_value_double(w.context, 1.5, &number, NULL), TAPER_OK);
@@ -173,8 +186,12 @@ static void callers_memory(void **state)
     }
     taper_value *a, *b, *x, *y;
     released = 0;
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 4, sizes, NULL, data, sizeof data, 1, release, NULL, &a, NULL), TAPER_OK);
-    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 4, sizes, last, spread, sizeof spread, 1, release, NULL, &b, NULL), TAPER_OK);
+    assert_int_equal(
+        taper_value_tensor_from(w.context, TAPER_F32, 4, sizes, NULL, data, sizeof data, 1, release, NULL, &a, NULL),
+        TAPER_OK);
+    assert_int_equal(taper_value_tensor_from(w.context, TAPER_F32, 4, sizes, last, spread, sizeof spread, 1, release,
+                                             NULL, &b, NULL),
+                     TAPER_OK);
     assert_int_equal(taper_session_run(w.session, NULL, &a, 1, &x, NULL), TAPER_OK);
     assert_int_equal(taper_session_run(w.session, NULL, &b, 1, &y, NULL), TAPER_OK);
     taper_tensor_info p = {.struct_size = sizeof p}, q = {.struct_size = sizeof q};
@@ -255,12 +272,14 @@ static void ways_to_load(void **state)
         taper_model *model;
         assert_int_equal(taper_model_load_memory(w.context, all.data, all.size, &options, &model, w.error), TAPER_OK);
         loads(&w, model, wanted);
-        assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error), TAPER_OK);
+        assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error),
+                         TAPER_OK);
         loads(&w, model, wanted);
         all.fail_after = all.reads = 0;
         all.fail_after = 1;
         all.reads = 1;
-        assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error), TAPER_ERROR_FILE);
+        assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error),
+                         TAPER_ERROR_FILE);
         assert_null(model);
         // In the middle of a larger file, at an odd offset.
         char name[] = "/tmp/taper-inputs-XXXXXX";
@@ -277,8 +296,10 @@ static void ways_to_load(void **state)
             }
             loads(&w, model, wanted);
         }
-        assert_int_equal(taper_model_load_fd(w.context, fd, 13, all.size + 12, NULL, &model, w.error), TAPER_ERROR_ARGUMENT);
-        assert_int_equal(taper_model_load_fd(w.context, fd, UINT64_MAX, 10, NULL, &model, w.error), TAPER_ERROR_ARGUMENT);
+        assert_int_equal(taper_model_load_fd(w.context, fd, 13, all.size + 12, NULL, &model, w.error),
+                         TAPER_ERROR_ARGUMENT);
+        assert_int_equal(taper_model_load_fd(w.context, fd, UINT64_MAX, 10, NULL, &model, w.error),
+                         TAPER_ERROR_ARGUMENT);
         assert_int_equal(taper_model_load_fd(w.context, -1, 0, 0, NULL, &model, w.error), TAPER_ERROR_FILE);
         close(fd);
         assert_int_equal(taper_model_load(w.context, "no/such/file.ptl", NULL, &model, w.error), TAPER_ERROR_FILE);
@@ -384,7 +405,8 @@ static void listen(void *user, taper_log_level level, const char *text, size_t l
 static void log_hook(void **state)
 {
     (void)state;
-    const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = listen, .log_user = heard};
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = listen, .log_user = heard};
     taper_context *context;
     taper_model *model;
     taper_session *session;
@@ -393,7 +415,8 @@ static void log_hook(void **state)
     assert_int_equal(taper_context_create(&options, &context, NULL), TAPER_OK);
     assert_int_equal(test_load(context, "s06_raise.ptl", true, &model, NULL), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
-    const test_call warns = {"", "forward", "f2,2 i2", TAPER_OK}, raises = {"", "forward", "f2,2 i1", TAPER_ERROR_RAISED};
+    const test_call warns = {"", "forward", "f2,2 i2", TAPER_OK},
+                    raises = {"", "forward", "f2,2 i1", TAPER_ERROR_RAISED};
     assert_int_equal(test_run(context, session, &warns, &result, NULL), TAPER_OK);
     taper_value_release(result);
     assert_non_null(strstr(heard, "mode two"));
@@ -409,9 +432,9 @@ static void log_hook(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_inputs), cmocka_unit_test(wrong_channels),        cmocka_unit_test(wrong_values),
-        cmocka_unit_test(callers_memory), cmocka_unit_test(ways_to_load),        cmocka_unit_test(refuses_unset_options),
-        cmocka_unit_test(metadata),     cmocka_unit_test(state_of_a_session),    cmocka_unit_test(log_hook),
+        cmocka_unit_test(wrong_inputs),   cmocka_unit_test(wrong_channels),     cmocka_unit_test(wrong_values),
+        cmocka_unit_test(callers_memory), cmocka_unit_test(ways_to_load),       cmocka_unit_test(refuses_unset_options),
+        cmocka_unit_test(metadata),       cmocka_unit_test(state_of_a_session), cmocka_unit_test(log_hook),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every allocation of loading, opening a session and running fails once: nothing crashes or leaks, and the failure is told as
-// TAPER_ERROR_RESOURCE. (The error object itself has its memory from malloc; see base/status.c.)
+// Every allocation of loading, opening a session and running fails once: nothing crashes or leaks, and the failure is
+// told as TAPER_ERROR_RESOURCE. (The error object itself has its memory from malloc; see base/status.c.)
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,8 @@ static void sweep(size_t first, bool optimized)
         taper_context_release(context);
         const bool failed = atomic_load(&allocator.calls) >= allocator.fail_at;
         if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE) {
-            fail_msg("%s: allocation %zu failed: status %d, %s", test_calls[first].file, n, (int)status, taper_error_message(error));
+            fail_msg("%s: allocation %zu failed: status %d, %s", test_calls[first].file, n, (int)status,
+                     taper_error_message(error));
         }
         if (atomic_load(&allocator.blocks) != 0) {
             fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", test_calls[first].file, n,
@@ -95,7 +96,8 @@ static void contexts(void **state)
     for (size_t n = 1;; n++) {
         test_allocator_init(&allocator);
         allocator.fail_at = n;
-        const taper_context_options options = {.struct_size = sizeof options, .allocator = &allocator.allocator, .threads = 2};
+        const taper_context_options options = {
+            .struct_size = sizeof options, .allocator = &allocator.allocator, .threads = 2};
         taper_context *context;
         const taper_status status = taper_context_create(&options, &context, NULL);
         taper_context_release(context);
@@ -111,6 +113,7 @@ static void contexts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contexts), cmocka_unit_test(samples_as_saved), cmocka_unit_test(samples_optimized)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contexts), cmocka_unit_test(samples_as_saved),
+                                       cmocka_unit_test(samples_optimized)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

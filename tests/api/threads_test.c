@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads share one model, a session each: same results everywhere; values are released on other threads. Meant for TSan too.
+// Threads share one model, a session each: same results everywhere; values are released on other threads. Meant for
+// TSan too.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,7 +41,8 @@ static void *work(void *argument)
             w->left[i] = w->results[i];
             w->results[i] = result;
             // s05 counts its calls.
-            w->same = w->same && (w->left[i] == NULL || result == NULL || call->file[2] == '5' || test_same(w->left[i], result));
+            w->same = w->same &&
+                      (w->left[i] == NULL || result == NULL || call->file[2] == '5' || test_same(w->left[i], result));
         }
     }
     taper_session_destroy(session);

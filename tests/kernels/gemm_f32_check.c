@@ -113,7 +113,17 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
             }
         }
     }
-    const taper_gemm_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, p.weights, p.scale, p.bias,
+    const taper_gemm_pack pack = {nc,
+                                  ks,
+                                  kc,
+                                  kc * ks,
+                                  1,
+                                  ks,
+                                  check_below(2),
+                                  0,
+                                  p.weights,
+                                  p.scale,
+                                  p.bias,
                                   check_below(2) == 0 ? NULL : transpose};
     const size_t count = taper_gemm_f32_packed_count(entry->nr, nc, ks, kc);
     float *packed = check_floats(count, place, entry->over_read);

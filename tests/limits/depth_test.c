@@ -107,8 +107,9 @@ static void calls(void **state)
 {
     (void)state;
     static const code instructions[] = {
-        {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 1, 0},  {"JF", 7, 0}, {"LOAD", 1, 0},          {"LOAD", 2, 0},
-        {"LOADC", 1, 0},  {"OP", 2, 0},   {"INTERFACE_CALL", 3, 2}, {"JMP", 2, 0}, {"LOAD", 2, 0}, {"RET", 0, 0},
+        {"STOREN", 1, 2}, {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 1, 0}, {"JF", 7, 0},
+        {"LOAD", 1, 0},   {"LOAD", 2, 0}, {"LOADC", 1, 0}, {"OP", 2, 0}, {"INTERFACE_CALL", 3, 2},
+        {"JMP", 2, 0},    {"LOAD", 2, 0}, {"RET", 0, 0},
     };
     const function f = make("__torch__.Net.forward", instructions, sizeof instructions / sizeof *instructions);
     ends_with(&f, 1, TAPER_LIMIT_CALL_DEPTH - 1, TAPER_OK, "");
@@ -121,8 +122,9 @@ static void values_at_run_time(void **state)
 {
     (void)state;
     static const code instructions[] = {
-        {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOAD", 2, 0}, {"LOADC", 2, 0},         {"TUPLE_CONSTRUCT", 0, 0}, {"LOOP", 6, 3},
-        {"STOREN", 3, 2}, {"LOADC", 2, 0},  {"LOAD", 4, 0}, {"TUPLE_CONSTRUCT", 1, 0}, {"JMP", -5, 0},           {"RET", 0, 0},
+        {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOAD", 2, 0},  {"LOADC", 2, 0}, {"TUPLE_CONSTRUCT", 0, 0},
+        {"LOOP", 6, 3},   {"STOREN", 3, 2}, {"LOADC", 2, 0}, {"LOAD", 4, 0},  {"TUPLE_CONSTRUCT", 1, 0},
+        {"JMP", -5, 0},   {"RET", 0, 0},
     };
     const function f = make("__torch__.Net.forward", instructions, sizeof instructions / sizeof *instructions);
     ends_with(&f, 1, 10, TAPER_OK, "");
@@ -134,8 +136,9 @@ static void shared_values(void **state)
 {
     (void)state;
     static const code instructions[] = {
-        {"STOREN", 1, 2}, {"LOADC", 0, 0}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"TUPLE_CONSTRUCT", 0, 0}, {"LOOP", 7, 3}, {"STOREN", 3, 2},
-        {"LOADC", 2, 0},  {"LOAD", 4, 0},  {"LOAD", 4, 0}, {"TUPLE_CONSTRUCT", 2, 0}, {"JMP", -6, 0},  {"RET", 0, 0},
+        {"STOREN", 1, 2}, {"LOADC", 0, 0}, {"LOAD", 2, 0}, {"LOADC", 2, 0}, {"TUPLE_CONSTRUCT", 0, 0}, {"LOOP", 7, 3},
+        {"STOREN", 3, 2}, {"LOADC", 2, 0}, {"LOAD", 4, 0}, {"LOAD", 4, 0},  {"TUPLE_CONSTRUCT", 2, 0}, {"JMP", -6, 0},
+        {"RET", 0, 0},
     };
     const function f = make("__torch__.Net.forward", instructions, sizeof instructions / sizeof *instructions);
     ends_with(&f, 1, 60, TAPER_OK, "");
@@ -188,8 +191,8 @@ static void types(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nested_blocks),      cmocka_unit_test(calls),
-                                       cmocka_unit_test(values_at_run_time), cmocka_unit_test(shared_values),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nested_blocks),           cmocka_unit_test(calls),
+                                       cmocka_unit_test(values_at_run_time),      cmocka_unit_test(shared_values),
                                        cmocka_unit_test(registers_and_arguments), cmocka_unit_test(types)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// op_arguments [CALLS [ROW-NAME]]: throws wrong arguments at every row of the operator list: wrong kinds, ranks, dtypes, dimensions,
-// negative sizes, empty tensors, huge sizes, NaN. A call may work or fail with a message; it may not crash, hang, leak, write behind
-// its memory (sanitizers) or fail without saying why. Each row runs in a process of its own, so that one bad row does not hide
-// others. The numbers are made from the row's name and are the same in every run.
+// op_arguments [CALLS [ROW-NAME]]: throws wrong arguments at every row of the operator list: wrong kinds, ranks,
+// dtypes, dimensions, negative sizes, empty tensors, huge sizes, NaN. A call may work or fail with a message; it may
+// not crash, hang, leak, write behind its memory (sanitizers) or fail without saying why. Each row runs in a process of
+// its own, so that one bad row does not hide others. The numbers are made from the row's name and are the same in every
+// run.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,14 +61,32 @@ static void quiet(void *user, taper_log_level level, const char *text, size_t le
 static int64_t any_int(bench *b)
 {
     static const int64_t usual[] = {0, 1, 1, 2, 2, 3, -1, -2};
-    static const int64_t odd[] = {4, 5, 7, 11, 16, -3, -5, 64, 1000, 65536, -65536, INT32_MAX, INT32_MIN, (int64_t)1 << 32,
-                                  (int64_t)1 << 40, INT64_MAX, INT64_MIN, INT64_MAX - 1, (int64_t)1 << 62};
+    static const int64_t odd[] = {4,
+                                  5,
+                                  7,
+                                  11,
+                                  16,
+                                  -3,
+                                  -5,
+                                  64,
+                                  1000,
+                                  65536,
+                                  -65536,
+                                  INT32_MAX,
+                                  INT32_MIN,
+                                  (int64_t)1 << 32,
+                                  (int64_t)1 << 40,
+                                  INT64_MAX,
+                                  INT64_MIN,
+                                  INT64_MAX - 1,
+                                  (int64_t)1 << 62};
     return draw(b, 4) != 0 ? PICK(b, usual) : PICK(b, odd);
 }
 
 static double any_double(bench *b)
 {
-    static const double numbers[] = {0, 1, 0.5, -1, 2, 1e-5, 0.1, -0.0, 3, 1e308, -1e308, 1e-320, 1e19, INFINITY, -INFINITY, NAN};
+    static const double numbers[] = {0, 1,     0.5,    -1,     2,    1e-5,     0.1,       -0.0,
+                                     3, 1e308, -1e308, 1e-320, 1e19, INFINITY, -INFINITY, NAN};
     return PICK(b, numbers);
 }
 
@@ -91,13 +110,30 @@ static void check(taper_status status, const bench *b)
 
 static taper_val any_tensor(bench *b)
 {
-    static const int64_t shapes[][TAPER_MAX_RANK] = {{2, 3, 4, 4}, {4, 3, 3, 3}, {2, 3}, {3}, {3, 3}, {1}, {2, 3, 4}, {1, 1, 1, 1},
-                                                     {0}, {0, 3}, {2, 0, 4, 4}, {2, 3, 4, 5, 2}, {2, 1, 3, 1, 2, 1, 2}, {17}, {4, 4},
-                                                     {3, 0}, {1, 3, 8, 8}, {4}, {5}, {8, 2}};
+    static const int64_t shapes[][TAPER_MAX_RANK] = {{2, 3, 4, 4},
+                                                     {4, 3, 3, 3},
+                                                     {2, 3},
+                                                     {3},
+                                                     {3, 3},
+                                                     {1},
+                                                     {2, 3, 4},
+                                                     {1, 1, 1, 1},
+                                                     {0},
+                                                     {0, 3},
+                                                     {2, 0, 4, 4},
+                                                     {2, 3, 4, 5, 2},
+                                                     {2, 1, 3, 1, 2, 1, 2},
+                                                     {17},
+                                                     {4, 4},
+                                                     {3, 0},
+                                                     {1, 3, 8, 8},
+                                                     {4},
+                                                     {5},
+                                                     {8, 2}};
     static const size_t ranks[] = {4, 4, 2, 1, 2, 1, 3, 4, 1, 2, 4, 5, 7, 1, 2, 2, 4, 1, 1, 2};
-    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F32, TAPER_F32, TAPER_F32, TAPER_I64, TAPER_I64, TAPER_BOOL, TAPER_F64,
-                                         TAPER_U8, TAPER_I32, TAPER_F16, TAPER_BF16, TAPER_C64, TAPER_I8, TAPER_I16, TAPER_C128, TAPER_QU8,
-                                         TAPER_QI8, TAPER_QI32};
+    static const taper_dtype dtypes[] = {TAPER_F32, TAPER_F32,  TAPER_F32, TAPER_F32, TAPER_I64,  TAPER_I64, TAPER_BOOL,
+                                         TAPER_F64, TAPER_U8,   TAPER_I32, TAPER_F16, TAPER_BF16, TAPER_C64, TAPER_I8,
+                                         TAPER_I16, TAPER_C128, TAPER_QU8, TAPER_QI8, TAPER_QI32};
     const size_t shape = draw(b, 8) == 0 ? SIZE_MAX : draw(b, sizeof ranks / sizeof *ranks);
     const taper_dtype dtype = PICK(b, dtypes);
     const size_t rank = shape == SIZE_MAX ? 0 : ranks[shape];
@@ -179,9 +215,10 @@ static taper_val any_tensor(bench *b)
 
 static taper_val any_string(bench *b)
 {
-    static const char *const texts[] = {"", "mean", "sum", "none", "reflect", "constant", "fro", "nuc", "left", "floor", "trunc", "linear",
-                                        "a", "abc", "ij,jk->ik", "ii->i", "...", "{}", "{} {:d}", "%d", "\xc3\xa9", "\xff\xfe", "-12", "1e5",
-                                        "reduced", "amax", "none,none", "tanh"};
+    static const char *const texts[] = {"",          "mean",  "sum",   "none",    "reflect", "constant",  "fro",
+                                        "nuc",       "left",  "floor", "trunc",   "linear",  "a",         "abc",
+                                        "ij,jk->ik", "ii->i", "...",   "{}",      "{} {:d}", "%d",        "\xc3\xa9",
+                                        "\xff\xfe",  "-12",   "1e5",   "reduced", "amax",    "none,none", "tanh"};
     const char *text = PICK(b, texts);
     return of(b, taper_string_new(b->heap, text, strlen(text)));
 }
@@ -217,7 +254,8 @@ static taper_val typed(bench *b, const taper_type *type, int depth)
     case TAPER_TYPE_DICT: {
         taper_val dict = of(b, taper_dict_new(b->heap, type->items[0], type->items[1]));
         for (uint32_t n = draw(b, 4); n > 0 && depth < 3; n--) {
-            const taper_val key = type->items[0]->kind == TAPER_TYPE_VARIABLE ? taper_val_int(any_int(b)) : typed(b, type->items[0], depth + 1);
+            const taper_val key = type->items[0]->kind == TAPER_TYPE_VARIABLE ? taper_val_int(any_int(b))
+                                                                              : typed(b, type->items[0], depth + 1);
             check(taper_dict_set(dict.as.dict, key, typed(b, type->items[1], depth + 1), b->error), b);
         }
         return dict;
@@ -330,7 +368,13 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     taper_call_describe(schema, args, count, &current_call);
     void *state = NULL;
     taper_error_clear(b->error);
-    taper_call call = {.run = &b->run, .op = op, .schema = schema, .args = args, .arg_count = count, .rets = rets, .ret_count = results,
+    taper_call call = {.run = &b->run,
+                       .op = op,
+                       .schema = schema,
+                       .args = args,
+                       .arg_count = count,
+                       .rets = rets,
+                       .ret_count = results,
                        .state = &state};
     const taper_kernel fast = taper_cpu_kernel(op, b->run.cpu);
     b->deadline = taper_clock() + LONGEST_CALL;
@@ -379,8 +423,15 @@ static bool run_row(const taper_op *op, unsigned calls)
     check(taper_registry_schema(b.registry, op, &schema, b.error), &b);
     taper_heap_set_limit(b.heap, MEMORY);
     taper_rng_seed(&b.rng, 1);
-    b.run = (taper_run){.heap = b.heap, .cpu = taper_cpu_features(), .error = b.error, .registry = b.registry, .packs = b.packs,
-                        .rng = &b.rng, .fast = &taper_cpu_fast, .log = quiet, .stop = stop};
+    b.run = (taper_run){.heap = b.heap,
+                        .cpu = taper_cpu_features(),
+                        .error = b.error,
+                        .registry = b.registry,
+                        .packs = b.packs,
+                        .rng = &b.rng,
+                        .fast = &taper_cpu_fast,
+                        .log = quiet,
+                        .stop = stop};
     bool good = schema->arg_count <= MOST_ARGUMENTS && schema->ret_count <= MOST_RESULTS;
     for (unsigned i = 0; i < calls && good; i++) {
         good = call_row(&b, op, schema);

@@ -151,10 +151,11 @@ static void run_both(const char *file, const char *const *args, bool pure)
 static void images(void **state)
 {
     (void)state;
-    static const char *const sizes[] = {"f1,3,10,12", "f1,3,10,12", "f2,3,8,8",   "f1,3,10,12", "f1,3,10,12", "f2,3,8,8",
-                                        "f2,3,8,8",   "f3,3,16,9",  "f1,3,10,12", "f3,3,16,9",  "f1,3,10,12", NULL};
-    static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl",  "s11_xnnpack.ptl",
-                                        "s13_vulkan.ptl",  "s14_metal.ptl", "s01_convnet.fb.ptl"};
+    static const char *const sizes[] = {"f1,3,10,12", "f1,3,10,12", "f2,3,8,8",   "f1,3,10,12",
+                                        "f1,3,10,12", "f2,3,8,8",   "f2,3,8,8",   "f3,3,16,9",
+                                        "f1,3,10,12", "f3,3,16,9",  "f1,3,10,12", NULL};
+    static const char *const files[] = {"s01_convnet.ptl", "s02_traced.ptl", "s11_xnnpack.ptl",
+                                        "s13_vulkan.ptl",  "s14_metal.ptl",  "s01_convnet.fb.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         // A traced model keeps the sizes it was traced with.
         static const char *const traced[] = {"f1,3,10,12", "f1,3,10,12", "f1,3,10,12", "f1,3,10,12", NULL};
@@ -170,8 +171,9 @@ static void images(void **state)
 static void control_flow(void **state)
 {
     (void)state;
-    static const char *const flow[] = {"f2,3 i4 b1", "f2,3 i4 b1", "f2,3 i5 b0", "f2,3 i1 b1", "f2,3 i4 b1",
-                                       "f2,3 i5 b0", "f3,3 i4 b1", "f2,3 i4 b0", "f2,3 i9 b1", "f2,3 i4 b1", NULL};
+    static const char *const flow[] = {"f2,3 i4 b1", "f2,3 i4 b1", "f2,3 i5 b0", "f2,3 i1 b1",
+                                       "f2,3 i4 b1", "f2,3 i5 b0", "f3,3 i4 b1", "f2,3 i4 b0",
+                                       "f2,3 i9 b1", "f2,3 i4 b1", NULL};
     static const char *const files[] = {"s03_control_flow.ptl", "s03_control_flow.bc4.ptl", "s03_control_flow.fb.ptl"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         run_both(files[i], flow, true);
@@ -185,15 +187,17 @@ static void control_flow(void **state)
 static void diverging(void **state)
 {
     (void)state;
-    static const char *const modes[] = {"f1,2,5,5 i0", "f1,2,5,5 i0", "f1,2,5,5 i2", "f1,2,5,5 i0", "f1,2,5,5 i1", "f1,2,5,5 i3",
-                                        "f1,2,5,5 i4", "f1,2,5,5 i4", "f2,2,5,5 i2", "f1,2,5,5 i2", "f2,2,5,5 i2", "f1,2,5,5 i0",
-                                        "f1,2,5,5 i1", "f1,2,5,5 i4", "f2,2,5,5 i1", "f2,2,5,5 i4", "f2,2,5,5 i0", "f1,2,5,5 i3",
-                                        "f1,2,5,5 i0", "f1,2,5,5 i0", "f1,2,5,5 i4", "f1,2,5,5 i2", "f1,2,5,5 i2", NULL};
+    static const char *const modes[] = {"f1,2,5,5 i0", "f1,2,5,5 i0", "f1,2,5,5 i2", "f1,2,5,5 i0", "f1,2,5,5 i1",
+                                        "f1,2,5,5 i3", "f1,2,5,5 i4", "f1,2,5,5 i4", "f2,2,5,5 i2", "f1,2,5,5 i2",
+                                        "f2,2,5,5 i2", "f1,2,5,5 i0", "f1,2,5,5 i1", "f1,2,5,5 i4", "f2,2,5,5 i1",
+                                        "f2,2,5,5 i4", "f2,2,5,5 i0", "f1,2,5,5 i3", "f1,2,5,5 i0", "f1,2,5,5 i0",
+                                        "f1,2,5,5 i4", "f1,2,5,5 i2", "f1,2,5,5 i2", NULL};
     run_both("diverging.ptl", modes, false);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(control_flow), cmocka_unit_test(diverging)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(images), cmocka_unit_test(control_flow),
+                                       cmocka_unit_test(diverging)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

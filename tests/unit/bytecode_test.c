@@ -59,8 +59,8 @@ static function whole(const code *instructions, size_t count)
 
 // int sum = x; for (i < 10) sum += i; return sum
 static const code loop[] = {
-    {"STOREN", 1, 2}, {"LOADC", 0, 0}, {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0},  // 0..4
-    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0}, {"LOAD", 3, 0}, // 5..9
+    {"STOREN", 1, 2}, {"LOADC", 0, 0},  {"LOADC", 2, 0}, {"LOADC", 3, 0}, {"LOAD", 2, 0}, // 0..4
+    {"LOOP", 8, 3},   {"STOREN", 3, 2}, {"LOADC", 3, 0}, {"LOAD", 4, 0},  {"LOAD", 3, 0}, // 5..9
     {"OP", 0, 0},     {"NOP", 0, 0},    {"JMP", -7, 0},  {"RET", 0, 0},
 };
 
@@ -123,17 +123,17 @@ static void branch_with(size_t at, code other, const char *place)
 static void refuses_other_jumps(void **state)
 {
     (void)state;
-    branch_with(4, (code){"JF", 4, 0}, "instruction 4 (JF)");      // the instruction before its target is no JMP
-    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");      // no room for the jump
-    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)");     // backwards
+    branch_with(4, (code){"JF", 4, 0}, "instruction 4 (JF)");  // the instruction before its target is no JMP
+    branch_with(4, (code){"JF", 1, 0}, "instruction 4 (JF)");  // no room for the jump
+    branch_with(4, (code){"JF", -2, 0}, "instruction 4 (JF)"); // backwards
     branch_with(4, (code){"JF", 2000000000, 0}, "instruction 4 (JF)");
     branch_with(4, (code){"JF", -2147483647 - 1, 0}, "instruction 4 (JF)");
     branch_with(6, (code){"JMP", -3, 0}, "instruction 6 (JMP)");
-    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)");    // past the function's end
+    branch_with(6, (code){"JMP", 3, 0}, "instruction 6 (JMP)"); // past the function's end
     branch_with(6, (code){"JMP", 2147483647, 0}, "instruction 6 (JMP)");
-    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)");    // of no if
+    branch_with(5, (code){"JMP", 1, 0}, "instruction 5 (JMP)"); // of no if
     branch_with(5, (code){"RET", 0, 0}, "instruction 5 (RET)");
-    branch_with(8, (code){"JMP", 0, 0}, "RET");                    // the function does not end
+    branch_with(8, (code){"JMP", 0, 0}, "RET"); // the function does not end
 }
 
 static void refuses_other_loops(void **state)
@@ -143,8 +143,9 @@ static void refuses_other_loops(void **state)
         size_t at;
         code other;
     } cases[] = {
-        {5, {"LOOP", 6, 3}},  {5, {"LOOP", 100, 3}}, {5, {"LOOP", -5, 3}},   {5, {"LOOP", 7, 1}}, {5, {"LOOP", 7, 65535}},
-        {11, {"JMP", -5, 0}}, {11, {"JMP", 1, 0}},   {1, {"LOADC", 1, 0}},   {7, {"STORE", 4, 0}}, {7, {"DROPR", 4, 0}},
+        {5, {"LOOP", 6, 3}},     {5, {"LOOP", 100, 3}}, {5, {"LOOP", -5, 3}}, {5, {"LOOP", 7, 1}},
+        {5, {"LOOP", 7, 65535}}, {11, {"JMP", -5, 0}},  {11, {"JMP", 1, 0}},  {1, {"LOADC", 1, 0}},
+        {7, {"STORE", 4, 0}},    {7, {"DROPR", 4, 0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         code changed[13];
@@ -161,10 +162,27 @@ static void refuses_what_is_out_of_range(void **state)
 {
     (void)state;
     static const code cases[] = {
-        {"LOADC", 5, 0},          {"LOADC", -1, 0},  {"LOAD", 5, 0},    {"LOAD", 3, 0},           {"STORE", 9, 0}, {"STOREN", 1, 3},
-        {"OP", 2, 0},             {"OP", -1, 0},     {"DROP", 0, 0},    {"LIST_CONSTRUCT", 7, 1}, {"TUPLE_CONSTRUCT", -1, 0},
-        {"LIST_CONSTRUCT", 0, 9}, {"GET_ATTR", -1, 0}, {"LIST_UNPACK", -1, 0}, {"ISINSTANCE", 1, 7}, {"INTERFACE_CALL", 0, 1},
-        {"INTERFACE_CALL", 99, 1}, {"NAMED_TUPLE_CONSTRUCT", 0, 1}, {"DICT_CONSTRUCT", 0, 1}, {"SET_ATTR", 0, 0}, {"CREATE_OBJECT", 9, 0},
+        {"LOADC", 5, 0},
+        {"LOADC", -1, 0},
+        {"LOAD", 5, 0},
+        {"LOAD", 3, 0},
+        {"STORE", 9, 0},
+        {"STOREN", 1, 3},
+        {"OP", 2, 0},
+        {"OP", -1, 0},
+        {"DROP", 0, 0},
+        {"LIST_CONSTRUCT", 7, 1},
+        {"TUPLE_CONSTRUCT", -1, 0},
+        {"LIST_CONSTRUCT", 0, 9},
+        {"GET_ATTR", -1, 0},
+        {"LIST_UNPACK", -1, 0},
+        {"ISINSTANCE", 1, 7},
+        {"INTERFACE_CALL", 0, 1},
+        {"INTERFACE_CALL", 99, 1},
+        {"NAMED_TUPLE_CONSTRUCT", 0, 1},
+        {"DICT_CONSTRUCT", 0, 1},
+        {"SET_ATTR", 0, 0},
+        {"CREATE_OBJECT", 9, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const code instructions[] = {{"STOREN", 1, 2}, cases[i], {"RET", 0, 0}};

@@ -43,7 +43,8 @@ static void strings_are_keys_by_content(void **state)
     char name[16];
     for (int i = 0; i < 300; i++) {
         const size_t n = (size_t)snprintf(name, sizeof name, "key%d", i);
-        assert_int_equal(taper_dict_set(d, TAPER_VAL(taper_string_new(f.heap, name, n)), taper_val_int(i), NULL), TAPER_OK);
+        assert_int_equal(taper_dict_set(d, TAPER_VAL(taper_string_new(f.heap, name, n)), taper_val_int(i), NULL),
+                         TAPER_OK);
     }
     for (int i = 0; i < 300; i++) {
         const size_t n = (size_t)snprintf(name, sizeof name, "key%d", i);

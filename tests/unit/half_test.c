@@ -32,7 +32,8 @@ static void half_rounding(void **state)
 {
     (void)state;
     for (uint32_t h = 0; h < 0x7bff; h++) {
-        const double low = (double)taper_f16_to_float((uint16_t)h), high = (double)taper_f16_to_float((uint16_t)(h + 1));
+        const double low = (double)taper_f16_to_float((uint16_t)h),
+                     high = (double)taper_f16_to_float((uint16_t)(h + 1));
         const float middle = (float)((low + high) / 2); // exact
         assert_int_equal(taper_float_to_f16(middle), (h & 1) == 0 ? h : h + 1);
         assert_int_equal(taper_float_to_f16(nextafterf(middle, 0)), h);
@@ -63,6 +64,7 @@ static void bfloat(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_half), cmocka_unit_test(half_rounding), cmocka_unit_test(bfloat)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_half), cmocka_unit_test(half_rounding),
+                                       cmocka_unit_test(bfloat)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,8 +152,9 @@ static void copies_share_and_stay_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_reused),         cmocka_unit_test(cycles_go_when_it_closes), cmocka_unit_test(what_is_held_outlives_it),
-        cmocka_unit_test(deep_structures_are_freed), cmocka_unit_test(the_limit_holds),          cmocka_unit_test(copies_share_and_stay_apart),
+        cmocka_unit_test(blocks_are_reused),        cmocka_unit_test(cycles_go_when_it_closes),
+        cmocka_unit_test(what_is_held_outlives_it), cmocka_unit_test(deep_structures_are_freed),
+        cmocka_unit_test(the_limit_holds),          cmocka_unit_test(copies_share_and_stay_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

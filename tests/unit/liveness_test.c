@@ -59,8 +59,9 @@ static void a_chain_keeps_two(void **state)
 
 // for _ in range(20): x = x + 1
 static const code loop[] = {
-    {"STOREN", 1, 3}, {"LOADC", 1, 0}, {"LOADC", 4, 0}, {"LOADC", 2, 0}, {"LOAD", 2, 0}, {"LOOP", 7, 3}, {"STOREN", 4, 2},
-    {"LOADC", 2, 0},  {"LOAD", 5, 0},  {"LOADC", 0, 0}, {"OP", 0, 0},    {"JMP", -6, 0}, {"RET", 0, 0},
+    {"STOREN", 1, 3}, {"LOADC", 1, 0},  {"LOADC", 4, 0}, {"LOADC", 2, 0}, {"LOAD", 2, 0},
+    {"LOOP", 7, 3},   {"STOREN", 4, 2}, {"LOADC", 2, 0}, {"LOAD", 5, 0},  {"LOADC", 0, 0},
+    {"OP", 0, 0},     {"JMP", -6, 0},   {"RET", 0, 0},
 };
 
 static void a_loop_keeps_two(void **state)
@@ -72,9 +73,10 @@ static void a_loop_keeps_two(void **state)
 
 // y = x + 1; z = y + 1 if n > 0 else x; return y + z: y is needed behind the branch whichever way it goes
 static const code branch[] = {
-    {"STOREN", 1, 3}, {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 0, 0},  {"STORE", 4, 0}, {"LOAD", 3, 0}, {"LOADC", 1, 0}, {"OP", 2, 0},
-    {"JF", 5, 0},     {"LOAD", 4, 0}, {"LOADC", 0, 0}, {"OP", 0, 0},  {"JMP", 2, 0},   {"LOAD", 2, 0}, {"STORE", 5, 0}, {"LOAD", 4, 0},
-    {"LOAD", 5, 0},   {"OP", 1, 0},   {"RET", 0, 0},
+    {"STOREN", 1, 3}, {"LOAD", 2, 0},  {"LOADC", 0, 0}, {"OP", 0, 0},   {"STORE", 4, 0},
+    {"LOAD", 3, 0},   {"LOADC", 1, 0}, {"OP", 2, 0},    {"JF", 5, 0},   {"LOAD", 4, 0},
+    {"LOADC", 0, 0},  {"OP", 0, 0},    {"JMP", 2, 0},   {"LOAD", 2, 0}, {"STORE", 5, 0},
+    {"LOAD", 4, 0},   {"LOAD", 5, 0},  {"OP", 1, 0},    {"RET", 0, 0},
 };
 
 static void a_branch_keeps_what_comes_after(void **state)

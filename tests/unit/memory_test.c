@@ -60,7 +60,8 @@ static void growth(void **state)
     assert_true(atomic_load(&a.calls) < 64); // geometric
     assert_int_equal(items[99999], 99999);
     const size_t before = capacity;
-    assert_int_equal(TAPER_GROW(&a.allocator, items, capacity, SIZE_MAX / 2, NULL), TAPER_ERROR_RESOURCE); // the product overflows
+    assert_int_equal(TAPER_GROW(&a.allocator, items, capacity, SIZE_MAX / 2, NULL),
+                     TAPER_ERROR_RESOURCE); // the product overflows
     assert_int_equal(capacity, before);
     a.fail_at = atomic_load(&a.calls) + 1;
     assert_int_equal(TAPER_GROW(&a.allocator, items, capacity, capacity + 1, NULL), TAPER_ERROR_RESOURCE);
@@ -97,6 +98,7 @@ static void arenas(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(blocks), cmocka_unit_test(growth), cmocka_unit_test(arenas)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sizes), cmocka_unit_test(blocks), cmocka_unit_test(growth),
+                                       cmocka_unit_test(arenas)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

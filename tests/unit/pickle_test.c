@@ -506,9 +506,9 @@ static void bounds_typing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads),        cmocka_unit_test(refuses),
-        cmocka_unit_test(tells_where),  cmocka_unit_test(shares_through_the_memo),
-        cmocka_unit_test(bounds_depth), cmocka_unit_test(survives_truncation_and_damage),
+        cmocka_unit_test(reads),         cmocka_unit_test(refuses),
+        cmocka_unit_test(tells_where),   cmocka_unit_test(shares_through_the_memo),
+        cmocka_unit_test(bounds_depth),  cmocka_unit_test(survives_truncation_and_damage),
         cmocka_unit_test(bounds_typing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

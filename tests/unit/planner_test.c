@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory plans: replayed runs allocate nothing, results are never overwritten, and a run that differs from its plan is still right.
+// Memory plans: replayed runs allocate nothing, results are never overwritten, and a run that differs from its plan is
+// still right.
 #include "tests/unit/program_fixture.h"
 
 #define TEXTS(name, ...) static const char *const name[] = {__VA_ARGS__, NULL}
 
 static function make(const code *instructions, size_t count, const char *const *arguments)
 {
-    TEXTS(operators, "aten::add.Scalar 2", "aten::add.Tensor 2", "aten::item 1", "aten::Int.Scalar 1", "aten::zeros 1", "aten::append.t 2",
-          "aten::mul.Tensor 2");
+    TEXTS(operators, "aten::add.Scalar 2", "aten::add.Tensor 2", "aten::item 1", "aten::Int.Scalar 1", "aten::zeros 1",
+          "aten::append.t 2", "aten::mul.Tensor 2");
     TEXTS(constants, "1");
     TEXTS(types, "List[int]", "List[Tensor]");
     return (function){.name = "__torch__.Net.forward",
@@ -85,8 +86,9 @@ static void many_shapes(void **state)
 
 // a = zeros(n); b = a + 1; c = b + b; n is the content of the input, so the same call wants other sizes
 static const code sized[] = {
-    {"STOREN", 1, 2}, {"LOAD", 2, 0},  {"OP", 2, 0},   {"OP", 3, 0},  {"LIST_CONSTRUCT", 0, 1}, {"OP", 4, 0},   {"LOADC", 0, 0}, {"OP", 0, 0},
-    {"STORE", 3, 0},  {"LOAD", 3, 0},  {"LOAD", 3, 0}, {"OP", 1, 0},  {"LOADC", 0, 0},          {"OP", 0, 0},   {"RET", 0, 0},
+    {"STOREN", 1, 2}, {"LOAD", 2, 0},  {"OP", 2, 0},    {"OP", 3, 0},    {"LIST_CONSTRUCT", 0, 1},
+    {"OP", 4, 0},     {"LOADC", 0, 0}, {"OP", 0, 0},    {"STORE", 3, 0}, {"LOAD", 3, 0},
+    {"LOAD", 3, 0},   {"OP", 1, 0},    {"LOADC", 0, 0}, {"OP", 0, 0},    {"RET", 0, 0},
 };
 
 static void sizes_that_the_data_decides(void **state)
@@ -113,8 +115,9 @@ static void sizes_that_the_data_decides(void **state)
 }
 
 // l.append(x + 1): the list is the host's, so what is born in the run outlives it
-static const code escaping[] = {{"STOREN", 1, 3}, {"LOAD", 3, 0},  {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 0, 0},
-                                {"OP", 5, 0},     {"DROP", 0, 0}, {"LOAD", 2, 0}, {"LOADC", 0, 0}, {"OP", 0, 0}, {"RET", 0, 0}};
+static const code escaping[] = {{"STOREN", 1, 3}, {"LOAD", 3, 0}, {"LOAD", 2, 0}, {"LOADC", 0, 0},
+                                {"OP", 0, 0},     {"OP", 5, 0},   {"DROP", 0, 0}, {"LOAD", 2, 0},
+                                {"LOADC", 0, 0},  {"OP", 0, 0},   {"RET", 0, 0}};
 
 static void what_escapes_is_safe(void **state)
 {
@@ -147,6 +150,7 @@ static void what_escapes_is_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(replays_without_calls), cmocka_unit_test(many_shapes),
-                                       cmocka_unit_test(sizes_that_the_data_decides), cmocka_unit_test(what_escapes_is_safe)};
+                                       cmocka_unit_test(sizes_that_the_data_decides),
+                                       cmocka_unit_test(what_escapes_is_safe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

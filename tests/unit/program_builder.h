@@ -12,7 +12,7 @@ typedef struct code {
 
 // Texts are NULL-terminated lists. A function takes self and the arguments, which stand on the stack when it starts.
 typedef struct function {
-    const char *name;             // "__torch__.Net.forward"
+    const char *name; // "__torch__.Net.forward"
     const code *code;
     size_t code_count;
     const char *const *operators; // "aten::add.Tensor 3": with the number of arguments given
@@ -80,7 +80,8 @@ static inline void pickle_operator(bytes *b, const char *text)
     pickle_op(b, space != NULL ? "\x87" : "\x86");
 }
 
-static inline void pickle_list(bytes *b, const char *name, const char *const *items, void (*item)(bytes *, const char *))
+static inline void pickle_list(bytes *b, const char *name, const char *const *items,
+                               void (*item)(bytes *, const char *))
 {
     pickle_string(b, name);
     pickle_op(b, "(");

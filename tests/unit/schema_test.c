@@ -45,7 +45,8 @@ static void parts(void **state)
     taper_arena_init(&arena, &f.memory.allocator);
     taper_schema s;
     assert_int_equal(taper_schema_parse(&arena, f.heap, f.types,
-                                        "aten::x.out(Tensor(b) self, int[2] stride=1, str mode=\"mean\", float? eps=1e-05, float slope=0.33333, float low=-1000.5, *, "
+                                        "aten::x.out(Tensor(b) self, int[2] stride=1, str mode=\"mean\", float? "
+                                        "eps=1e-05, float slope=0.33333, float low=-1000.5, *, "
                                         "bool flag=False, Tensor(a!) out) -> Tensor(a!)",
                                         &s, NULL),
                      TAPER_OK);
@@ -71,11 +72,20 @@ static void parts(void **state)
     }
     assert_int_equal(taper_schema_parse(&arena, f.heap, f.types, "prim::f(...) -> ...", &s, NULL), TAPER_OK);
     assert_true(s.vararg && s.varret);
-    assert_int_equal(taper_schema_parse(&arena, f.heap, f.types, "aten::add_(Tensor(a!) self, Tensor other) -> Tensor(a!)", &s, NULL),
+    assert_int_equal(taper_schema_parse(&arena, f.heap, f.types,
+                                        "aten::add_(Tensor(a!) self, Tensor other) -> Tensor(a!)", &s, NULL),
                      TAPER_OK);
     assert_true(s.in_place);
-    static const char *const broken[] = {"", "aten::x", "aten::x(", "aten::x(Tensor", "aten::x(Tensor a", "aten::x(Tensor a)", "aten::x(Tensor a) ->",
-                                         "aten::x(Tensor(a a) -> Tensor", "aten::x(int[ a) -> int", "aten::x(Nonsense?? a=) -> int"};
+    static const char *const broken[] = {"",
+                                         "aten::x",
+                                         "aten::x(",
+                                         "aten::x(Tensor",
+                                         "aten::x(Tensor a",
+                                         "aten::x(Tensor a)",
+                                         "aten::x(Tensor a) ->",
+                                         "aten::x(Tensor(a a) -> Tensor",
+                                         "aten::x(int[ a) -> int",
+                                         "aten::x(Nonsense?? a=) -> int"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_true(taper_schema_parse(&arena, f.heap, f.types, broken[i], &s, NULL) != TAPER_OK);
     }

@@ -3,11 +3,12 @@
 #include "base/half.h"
 #include "tests/unit/heap_fixture.h"
 
-static const taper_dtype dtypes[] = {TAPER_U8,  TAPER_I8,  TAPER_I16,  TAPER_I32, TAPER_I64, TAPER_F16,
+static const taper_dtype dtypes[] = {TAPER_U8,  TAPER_I8,  TAPER_I16,  TAPER_I32, TAPER_I64,  TAPER_F16,
                                      TAPER_F32, TAPER_F64, TAPER_BF16, TAPER_C64, TAPER_C128, TAPER_BOOL};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static taper_tensor *make(const heap_fixture *f, taper_dtype dtype, size_t rank, const int64_t *sizes, const int64_t *strides)
+static taper_tensor *make(const heap_fixture *f, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                          const int64_t *strides)
 {
     taper_tensor *t;
     assert_int_equal(taper_tensor_new(f->heap, dtype, rank, sizes, strides, &t, NULL), TAPER_OK);
@@ -51,7 +52,8 @@ static void special_numbers(void **state)
     heap_fixture f;
     open_heap(&f);
     const int64_t size = 4;
-    taper_tensor *x = make(&f, TAPER_F32, 1, &size, NULL), *b = make(&f, TAPER_BOOL, 1, &size, NULL), *h = make(&f, TAPER_F16, 1, &size, NULL);
+    taper_tensor *x = make(&f, TAPER_F32, 1, &size, NULL), *b = make(&f, TAPER_BOOL, 1, &size, NULL),
+                 *h = make(&f, TAPER_F16, 1, &size, NULL);
     float *data = taper_tensor_mutable(x);
     data[0] = __builtin_nanf("");
     data[1] = -0.0f;
@@ -76,7 +78,8 @@ static void broadcasts(void **state)
     heap_fixture f;
     open_heap(&f);
     const int64_t row[] = {4}, column[] = {3, 1}, all[] = {2, 3, 4}, none[] = {2, 0, 4}, other[] = {3};
-    taper_tensor *x = make(&f, TAPER_I32, 1, row, NULL), *y = make(&f, TAPER_I32, 2, column, NULL), *z = make(&f, TAPER_I64, 3, all, NULL);
+    taper_tensor *x = make(&f, TAPER_I32, 1, row, NULL), *y = make(&f, TAPER_I32, 2, column, NULL),
+                 *z = make(&f, TAPER_I64, 3, all, NULL);
     taper_tensor *empty = make(&f, TAPER_I64, 3, none, NULL), *wrong = make(&f, TAPER_I32, 1, other, NULL);
     for (int i = 0; i < 4; i++) {
         ((int32_t *)taper_tensor_mutable(x))[i] = i;
@@ -139,7 +142,8 @@ static void views_stay_inside(void **state)
     taper_storage *storage;
     taper_tensor *t;
     assert_int_equal(taper_storage_new(f.heap, 40, &storage, NULL), TAPER_OK);
-    const int64_t two[] = {2, 5}, wide[] = {5, 1}, over[] = {6, 1}, negative[] = {-5, 1}, huge[] = {INT64_MAX, INT64_MAX};
+    const int64_t two[] = {2, 5}, wide[] = {5, 1}, over[] = {6, 1}, negative[] = {-5, 1},
+                  huge[] = {INT64_MAX, INT64_MAX};
     assert_int_equal(taper_tensor_view(f.heap, storage, TAPER_F32, 0, 2, two, wide, &t, NULL), TAPER_OK);
     taper_val_release(TAPER_VAL(t));
     assert_true(taper_tensor_view(f.heap, storage, TAPER_F32, 1, 2, two, wide, &t, NULL) != TAPER_OK);
@@ -157,7 +161,8 @@ static void views_stay_inside(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pair_of_dtypes), cmocka_unit_test(special_numbers), cmocka_unit_test(broadcasts),
-                                       cmocka_unit_test(revealing), cmocka_unit_test(views_stay_inside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pair_of_dtypes), cmocka_unit_test(special_numbers),
+                                       cmocka_unit_test(broadcasts), cmocka_unit_test(revealing),
+                                       cmocka_unit_test(views_stay_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

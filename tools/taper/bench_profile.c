@@ -65,7 +65,8 @@ bool bench_profile_print(const opened_model *opened, size_t runs)
         if (item->flops > 0) {
             (void)snprintf(speed, sizeof speed, "%.1f", gflops(item));
         }
-        printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", item->seconds * 1e3 / (double)runs, share * 100, name, item->kernel, speed);
+        printf("  %9.4f %5.1f%%  %-34s %-16s %8s  ", item->seconds * 1e3 / (double)runs, share * 100, name,
+               item->kernel, speed);
         for (int b = 0; b < (int)(share * 4 * BAR + 0.5) && b < BAR; b++) {
             fputs("#", stdout);
         }
@@ -73,7 +74,8 @@ bool bench_profile_print(const opened_model *opened, size_t runs)
         shown += item->seconds;
     }
     if (count > MOST_ROWS) {
-        printf("  %9.4f %5.1f%%  %zu others\n", (total - shown) * 1e3 / (double)runs, (total - shown) / total * 100, count - MOST_ROWS);
+        printf("  %9.4f %5.1f%%  %zu others\n", (total - shown) * 1e3 / (double)runs, (total - shown) / total * 100,
+               count - MOST_ROWS);
     }
     printf("  %9.4f ms in %zu operators (+: with what follows it)\n", total * 1e3 / (double)runs, count);
     free(items);

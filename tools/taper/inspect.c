@@ -6,19 +6,20 @@
 
 #include "common/errors.h"
 #include "common/json_value.h"
-#include "taper/commands.h"
 #include "taper/bench_inputs.h"
+#include "taper/commands.h"
 #include "taper/inputs.h"
 #include "taper/inspect_detail.h"
 
-static const char usage[] = "usage: taper inspect MODEL [--graph] [--memory -i INPUT…] [--json]\n\n"
-                            "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
-                            "  --graph             the methods as graphs, as they run after optimization\n"
-                            "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
-                            "  -i, --input INPUT   an input\n"
-                            "  --bundled K         the model's bundled inputs, number K\n"
-                            "  --input-dims D;…    float tensors of ones: 1,3,224,224\n"
-                            "  --json              the same as JSON\n" MODEL_OPTION_USAGE;
+static const char usage[] =
+    "usage: taper inspect MODEL [--graph] [--memory -i INPUT…] [--json]\n\n"
+    "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
+    "  --graph             the methods as graphs, as they run after optimization\n"
+    "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
+    "  -i, --input INPUT   an input\n"
+    "  --bundled K         the model's bundled inputs, number K\n"
+    "  --input-dims D;…    float tensors of ones: 1,3,224,224\n"
+    "  --json              the same as JSON\n" MODEL_OPTION_USAGE;
 
 enum { DEPTH_LIMIT = 64, ATTRIBUTE_LIMIT = 1 << 20 };
 
@@ -137,7 +138,8 @@ static void put_text(const opened_model *opened)
         const size_t calls = taper_model_operator_calls(model, i);
         fputs("  ", stdout);
         put_plain(taper_model_operator_name(model, i));
-        printf("  %zu call%s%s\n", calls, calls == 1 ? "" : "s", taper_model_operator_missing(model, i) ? "  MISSING" : "");
+        printf("  %zu call%s%s\n", calls, calls == 1 ? "" : "s",
+               taper_model_operator_missing(model, i) ? "  MISSING" : "");
     }
 }
 

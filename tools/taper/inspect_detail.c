@@ -76,7 +76,8 @@ static void draw(const plan_view *view)
         const double low = (double)view->arena * row / ROWS, high = (double)view->arena * (row + 1) / ROWS;
         printf("  %8.2f MB |", high / 1e6);
         for (int column = 0; column < COLUMNS; column++) {
-            const double from = (double)view->steps * column / COLUMNS, to = (double)view->steps * (column + 1) / COLUMNS;
+            const double from = (double)view->steps * column / COLUMNS,
+                         to = (double)view->steps * (column + 1) / COLUMNS;
             double best = 0;
             char letter = '.';
             for (size_t i = 0; i < view->count; i++) {
@@ -85,10 +86,13 @@ static void draw(const plan_view *view)
                     continue;
                 }
                 const double bytes_low = (double)item->offset > low ? (double)item->offset : low;
-                const double bytes_high = (double)(item->offset + item->bytes) < high ? (double)(item->offset + item->bytes) : high;
+                const double bytes_high =
+                    (double)(item->offset + item->bytes) < high ? (double)(item->offset + item->bytes) : high;
                 const double time_low = (double)item->born > from ? (double)item->born : from;
                 const double time_high = (double)item->died < to ? (double)item->died : to;
-                const double area = bytes_high > bytes_low && time_high > time_low ? (bytes_high - bytes_low) * (time_high - time_low) : 0;
+                const double area = bytes_high > bytes_low && time_high > time_low
+                                        ? (bytes_high - bytes_low) * (time_high - time_low)
+                                        : 0;
                 if (area > best) {
                     best = area;
                     letter = (char)('A' + i % 26);
@@ -108,8 +112,8 @@ static int largest_first(const void *a, const void *b)
 
 static void put_memory_json(const plan_view *view)
 {
-    printf("{\"arena_bytes\": %zu, \"outliving_bytes\": %zu, \"sum_bytes\": %zu, \"steps\": %u, \"storages\": [", view->arena, view->kept,
-           view->sum, view->steps);
+    printf("{\"arena_bytes\": %zu, \"outliving_bytes\": %zu, \"sum_bytes\": %zu, \"steps\": %u, \"storages\": [",
+           view->arena, view->kept, view->sum, view->steps);
     for (size_t i = 0; i < view->count; i++) {
         const taper_plan_item *item = &view->items[i];
         printf("%s{\"bytes\": %zu, \"born\": %u, ", i != 0 ? ", " : "", item->bytes, item->born);
@@ -135,8 +139,8 @@ bool inspect_print_memory(const opened_model *opened, bool json)
         free(view.items);
         return true;
     }
-    printf("memory plan of forward: %zu storages of %.2f MB in an arena of %.2f MB; %.2f MB outlive the run\n", view.count,
-           (double)view.sum / 1e6, (double)view.arena / 1e6, (double)view.kept / 1e6);
+    printf("memory plan of forward: %zu storages of %.2f MB in an arena of %.2f MB; %.2f MB outlive the run\n",
+           view.count, (double)view.sum / 1e6, (double)view.arena / 1e6, (double)view.kept / 1e6);
     if (view.arena != 0 && view.steps != 0) {
         draw(&view);
     }

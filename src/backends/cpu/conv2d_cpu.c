@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other dtypes,
-// ranks, transposed, out forms) is declined and left to the reference.
+// The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
+// dtypes, ranks, transposed, out forms) is declined and left to the reference.
 #include "backends/cpu/conv2d_cpu.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ void taper_conv2d_fold(const taper_conv2d *job)
     for (size_t c = 0; c < job->out_c; c++) {
         const double scale = (weight != NULL ? (double)weight[c] : 1.0) / sqrt((double)variance[c] + eps);
         job->scale[c] = (float)scale;
-        job->shift[c] = (float)(((own != NULL ? (double)own[c] : 0.0) - (double)mean[c]) * scale + (bias != NULL ? (double)bias[c] : 0.0));
+        job->shift[c] = (float)(((own != NULL ? (double)own[c] : 0.0) - (double)mean[c]) * scale +
+                                (bias != NULL ? (double)bias[c] : 0.0));
     }
 }
 
@@ -77,15 +78,17 @@ static bool norm_is_plain(const taper_conv2d *job)
 
 static bool weights_are_regular(const taper_tensor *w)
 {
-    return w->dtype == TAPER_F32 && w->rank == 4 && (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == w->sizes[3] * w->strides[3]);
+    return w->dtype == TAPER_F32 && w->rank == 4 &&
+           (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == w->sizes[3] * w->strides[3]);
 }
 
 static bool does(const taper_conv2d *job)
 {
     const taper_conv_args *a = &job->args;
-    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 && a->input->rank == 4 &&
-           weights_are_regular(a->weight) && plain_vector(a->bias, (size_t)a->weight->sizes[0]) &&
-           taper_ret_target(job->call, 0) == NULL && taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
+    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 &&
+           a->input->rank == 4 && weights_are_regular(a->weight) &&
+           plain_vector(a->bias, (size_t)a->weight->sizes[0]) && taper_ret_target(job->call, 0) == NULL &&
+           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
 }
 
 static void describe(taper_conv2d *job)
@@ -145,7 +148,8 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     memset(*scratch + count, 0, TAPER_OVERREAD);
     job->x = *scratch;
     if (taper_tensor_is_contiguous(x) && !x->hidden_nhwc) {
-        to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c, job->in_h * job->in_w};
+        to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c,
+                     job->in_h * job->in_w};
         taper_pool_each(run->pool, transpose_image, &t, job->batch);
         return TAPER_OK;
     }
@@ -186,8 +190,8 @@ static taper_status run_path(taper_conv2d *job)
     return status;
 }
 
-// A channels-last result of one pixel or one channel is contiguous too; elementwise operators then answer with contiguous
-// strides unless they work in place. The operators of the fallback know which.
+// A channels-last result of one pixel or one channel is contiguous too; elementwise operators then answer with
+// contiguous strides unless they work in place. The operators of the fallback know which.
 static bool strides_depend_on_tail(const taper_conv2d *job)
 {
     const taper_fusion *f = job->call->fusion;
@@ -209,7 +213,8 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return TAPER_DECLINED;
     }
     const bool hidden = !job.args.out_channels_last;
-    TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true, hidden, &job.epilogue));
+    TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true,
+                                  hidden, &job.epilogue));
     taper_tensor *y;
     TAPER_TRY(taper_ret_new_nhwc(call, 0, TAPER_F32, 4, job.args.out_sizes, hidden, &y));
     if (taper_tensor_numel(y) == 0) {

@@ -18,7 +18,8 @@ typedef struct taper_conv2d {
     const float *x; // NHWC, dense
     float *y;       // NHWC, dense
     taper_epilogue epilogue;
-    // Per output channel, from batch norm and bias; NULL where there is nothing to fold. Filled when weights are packed.
+    // Per output channel, from batch norm and bias; NULL where there is nothing to fold. Filled when weights are
+    // packed.
     float *scale, *shift;
 } taper_conv2d;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm), anything
-// else gathers a pointer per output pixel and tap (igemm). Output pixels are cut into strips of at most mr; weights that
-// exceed the L2 cache are taken in blocks of columns, each for all strips. Groups of few channels are taken several at a
-// time, as one product whose weights are zero between them: the lanes are there anyway.
+// Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm),
+// anything else gathers a pointer per output pixel and tap (igemm). Output pixels are cut into strips of at most mr;
+// weights that exceed the L2 cache are taken in blocks of columns, each for all strips. Groups of few channels are
+// taken several at a time, as one product whose weights are zero between them: the lanes are there anyway.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
@@ -15,12 +15,12 @@ typedef struct dense_plan {
     const taper_gemm_entry *entry;
     const float *packed;
     size_t group_floats; // of packed weights
-    size_t groups; // several of the convolution's may make one here
+    size_t groups;       // several of the convolution's may make one here
     size_t group_in, group_out;
     size_t taps, pixels; // of all images
     size_t strips, panels, panel_floats;
-    size_t block_panels;             // per block of columns
-    size_t row_tasks, column_tasks;  // the grid of tasks
+    size_t block_panels;            // per block of columns
+    size_t row_tasks, column_tasks; // the grid of tasks
     const float *zero;
     bool pointwise;
 } dense_plan;
@@ -96,11 +96,11 @@ static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t
         e.add_stride = job->out_c;
     }
     if (plan->pointwise) {
-        plan->entry->gemm(count, columns, plan->group_in, job->x + first * job->in_c + group * plan->group_in, job->in_c, w, y,
-                          job->out_c, &e);
+        plan->entry->gemm(count, columns, plan->group_in, job->x + first * job->in_c + group * plan->group_in,
+                          job->in_c, w, y, job->out_c, &e);
     } else {
-        plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count, group * plan->group_in * sizeof(float),
-                           plan->zero, w, y, job->out_c, &e);
+        plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count,
+                           group * plan->group_in * sizeof(float), plan->zero, w, y, job->out_c, &e);
     }
     taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
 }
@@ -109,7 +109,8 @@ static void run_task(void *argument, size_t index)
 {
     const dense_plan *plan = argument;
     const size_t row = index / plan->column_tasks, column = index % plan->column_tasks;
-    const size_t strip_begin = row * plan->strips / plan->row_tasks, strip_end = (row + 1) * plan->strips / plan->row_tasks;
+    const size_t strip_begin = row * plan->strips / plan->row_tasks,
+                 strip_end = (row + 1) * plan->strips / plan->row_tasks;
     const size_t panel_begin = column * plan->panels / plan->column_tasks;
     const size_t panel_end = (column + 1) * plan->panels / plan->column_tasks;
     const float *pointers[STRIP_POINTERS];
@@ -131,10 +132,12 @@ static void run_task(void *argument, size_t index)
 // ---- preparation
 
 // Several groups in one pack: block-diagonal, one row of taps and inputs per column.
-static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias, float *packed)
+static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias,
+                        float *packed)
 {
     const taper_tensor *w = job->args.weight;
-    const size_t own_out = job->out_c / job->groups, own_in = job->in_c / job->groups, taps = job->kernel_h * job->kernel_w;
+    const size_t own_out = job->out_c / job->groups, own_in = job->in_c / job->groups,
+                 taps = job->kernel_h * job->kernel_w;
     const size_t group_out = own_out * merged, group_in = own_in * merged, nr = entry->nr;
     const size_t tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]);
     const size_t count = taper_gemm_f32_packed_count(nr, group_out, taps, group_in), panel = (taps * group_in + 1) * nr;
@@ -173,9 +176,12 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const taper_conv2d *job = request->user;
     const taper_gemm_entry *entry = request->kind;
     const taper_tensor *w = job->args.weight;
-    const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups, taps = job->kernel_h * job->kernel_w;
+    const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups,
+                 taps = job->kernel_h * job->kernel_w;
     taper_conv2d_fold(job);
-    const float *bias = job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+    const float *bias = job->shift != NULL       ? job->shift
+                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                 : NULL;
     const size_t merged = groups_to_merge(job);
     if (merged > 1) {
         fill_merged(job, entry, merged, bias, data);
@@ -189,7 +195,8 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                       .n_stride = (size_t)w->strides[0],
                                       .tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]),
                                       .k_stride = (size_t)w->strides[1],
-                                      .weights = (const float *)taper_tensor_data(w) + g * group_out * (size_t)w->strides[0],
+                                      .weights =
+                                          (const float *)taper_tensor_data(w) + g * group_out * (size_t)w->strides[0],
                                       .scale = job->scale != NULL ? job->scale + g * group_out : NULL,
                                       .bias = bias != NULL ? bias + g * group_out : NULL,
                                       .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
@@ -229,10 +236,11 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
                        .group_out = job->out_c / job->groups * merged,
                        .taps = job->kernel_h * job->kernel_w,
                        .pixels = job->batch * job->out_h * job->out_w};
-    plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h && job->out_w == job->in_w &&
-                     job->pad_top == 0 && job->pad_left == 0;
+    plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h &&
+                     job->out_w == job->in_w && job->pad_top == 0 && job->pad_left == 0;
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
-    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS || plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {
+    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS ||
+        plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {
         return TAPER_DECLINED;
     }
     size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution: one filter per channel. Bands of output rows are the tasks; within a band the channels are taken
-// in chunks whose input rows fit the L1 cache. Shapes without a row kernel gather a pointer per pixel and tap.
+// Depthwise convolution: one filter per channel. Bands of output rows are the tasks; within a band the channels are
+// taken in chunks whose input rows fit the L1 cache. Shapes without a row kernel gather a pointer per pixel and tap.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
@@ -10,7 +10,7 @@ enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };
 
 typedef struct depthwise_plan {
     const taper_conv2d *job;
-    const taper_dwconv_entry *rows;      // NULL: taps
+    const taper_dwconv_entry *rows; // NULL: taps
     const taper_dwconv_taps_entry *taps_entry;
     const float *packed;
     const float *zero;
@@ -71,12 +71,14 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
                 const int64_t y = (int64_t)(oy * job->stride_h + t / job->kernel_w * job->dilation_h) - job->pad_top;
                 const int64_t x = (int64_t)(ox * job->stride_w + t % job->kernel_w * job->dilation_w) - job->pad_left;
                 const bool inside = y >= 0 && y < (int64_t)job->in_h && x >= 0 && x < (int64_t)job->in_w;
-                pointers[t * m + i] = inside ? job->x + ((image * job->in_h + (size_t)y) * job->in_w + (size_t)x) * job->in_c : plan->zero;
+                pointers[t * m + i] =
+                    inside ? job->x + ((image * job->in_h + (size_t)y) * job->in_w + (size_t)x) * job->in_c
+                           : plan->zero;
             }
         }
         float *out = job->y + ((image * job->out_h + first) * job->out_w + begin) * job->out_c;
-        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->zero, plan->packed, out, job->out_c, job->epilogue.min,
-                              job->epilogue.max);
+        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->zero, plan->packed, out, job->out_c,
+                              job->epilogue.min, job->epilogue.max);
     }
 }
 
@@ -98,33 +100,38 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const taper_conv2d *job = request->user;
     const taper_dwconv_taps_entry *entry = request->kind;
     taper_conv2d_fold(job);
-    const float *bias = job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
-    taper_dwconv_f32_pack(entry->block, job->out_c, job->kernel_h * job->kernel_w, taper_tensor_data(job->args.weight), job->scale, bias,
-                          data);
+    const float *bias = job->shift != NULL       ? job->shift
+                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                 : NULL;
+    taper_dwconv_f32_pack(entry->block, job->out_c, job->kernel_h * job->kernel_w, taper_tensor_data(job->args.weight),
+                          job->scale, bias, data);
 }
 
 taper_status taper_conv2d_depthwise(taper_conv2d *job)
 {
     taper_call *call = job->call;
     taper_run *run = call->run;
-    depthwise_plan plan = {.job = job, .taps = job->kernel_h * job->kernel_w, .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
+    depthwise_plan plan = {
+        .job = job, .taps = job->kernel_h * job->kernel_w, .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
     const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w && job->dilation_h == 1 &&
                         job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
     plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
     plan.block = plan.taps_entry->block;
     run->kernel = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
     run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
-    plan.chunk = plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
+    plan.chunk =
+        plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
     const unsigned threads = taper_pool_threads(run->pool);
     // Even bands: the kernels make two rows together.
     const size_t most = (MOST_ROWS - job->kernel_h) / job->stride_h;
-    const size_t wanted = threads > 1 ? (job->out_h * job->batch + 4 * (size_t)threads - 1) / (4 * (size_t)threads) : job->out_h;
+    const size_t wanted =
+        threads > 1 ? (job->out_h * job->batch + 4 * (size_t)threads - 1) / (4 * (size_t)threads) : job->out_h;
     plan.band_rows = taper_min_size(taper_max_size((wanted + 1) / 2 * 2, 2), most);
     plan.bands = (job->out_h + plan.band_rows - 1) / plan.band_rows;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
     // A summand is not part of these kernels.
-    if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 || plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 ||
-        job->stride_h >= MOST_ROWS / 2) {
+    if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
+        plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
         return TAPER_DECLINED;
     }
     const size_t zero_bytes = job->in_c * sizeof(float) + TAPER_OVERREAD;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first layer of image networks: three or so input channels. In NHWC the kernel_w * channels floats under one kernel row
-// lie side by side, so a row of the kernel is one tap of a matrix product. The input, contiguous or channels-last, is
-// copied once into NHWC rows with the padding's zeros on both sides.
+// The first layer of image networks: three or so input channels. In NHWC the kernel_w * channels floats under one
+// kernel row lie side by side, so a row of the kernel is one tap of a matrix product. The input, contiguous or
+// channels-last, is copied once into NHWC rows with the padding's zeros on both sides.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
@@ -14,9 +14,9 @@ typedef struct stem_plan {
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
     const float *packed, *zero;
-    float *rows;          // padded copy of all images
-    size_t row_floats;    // of a padded row
-    size_t kc;            // floats under one kernel row
+    float *rows;       // padded copy of all images
+    size_t row_floats; // of a padded row
+    size_t kc;         // floats under one kernel row
     size_t strips;
     size_t tasks;
 } stem_plan;
@@ -24,8 +24,8 @@ typedef struct stem_plan {
 bool taper_conv2d_is_stem(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;
-    return job->groups == 1 && job->in_c <= MOST_CHANNELS && job->kernel_w > 1 && job->kernel_h <= MOST_TAPS && job->dilation_w == 1 &&
-           job->pad_left >= 0 && job->pad_left < (int64_t)1 << 16 &&
+    return job->groups == 1 && job->in_c <= MOST_CHANNELS && job->kernel_w > 1 && job->kernel_h <= MOST_TAPS &&
+           job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)1 << 16 &&
            (taper_tensor_is_channels_last(x) || (taper_tensor_is_contiguous(x) && !x->hidden_nhwc)) &&
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
@@ -74,7 +74,8 @@ static void run_task(void *argument, size_t index)
             e.add = job->epilogue.add + first * job->out_c;
             e.add_stride = job->out_c;
         }
-        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, plan->zero, plan->packed, y, job->out_c, &e);
+        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, plan->zero, plan->packed, y,
+                           job->out_c, &e);
         taper_epilogue_finish(&job->epilogue, 1, count * job->out_c, y, 0);
     }
 }
@@ -95,7 +96,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .k_inner_stride = (size_t)w->strides[1],
                                   .weights = taper_tensor_data(w),
                                   .scale = job->scale,
-                                  .bias = job->shift != NULL      ? job->shift
+                                  .bias = job->shift != NULL       ? job->shift
                                           : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
                                                                    : NULL};
     taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);

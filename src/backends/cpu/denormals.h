@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Denormal numbers make x86 take hundreds of cycles for one instruction; attention with a mask is full of them (softmax of
-// very negative numbers). Sums of products with numbers of normal size do not tell them from zero, so products of matrices
-// run with both of the processor's switches on: denormal operands and results count as zero.
+// Denormal numbers make x86 take hundreds of cycles for one instruction; attention with a mask is full of them (softmax
+// of very negative numbers). Sums of products with numbers of normal size do not tell them from zero, so products of
+// matrices run with both of the processor's switches on: denormal operands and results count as zero.
 #ifndef TAPER_BACKENDS_CPU_DENORMALS_H
 #define TAPER_BACKENDS_CPU_DENORMALS_H
 

@@ -13,8 +13,8 @@ typedef struct loop_job {
     const taper_ew_walk *walk;
     taper_unary_f32_function *unary;
     taper_binary_f32_function *binary;
-    float numbers[4];   // of unary
-    bool scale, shift;  // rows of a binary one repeat the second operand: it multiplies, is added
+    float numbers[4];    // of unary
+    bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
     size_t wide, narrow; // then: the sides of the rows and of the factors
 } loop_job;
 
@@ -28,10 +28,14 @@ typedef struct unary_row {
 static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
     static const unary_row plain[] = {
-        {&taper_ew_hardswish, TAPER_UNARY_HARDSWISH}, {&taper_ew_hardsigmoid, TAPER_UNARY_HARDSIGMOID},
-        {&taper_ew_sigmoid, TAPER_UNARY_SIGMOID},     {&taper_ew_silu, TAPER_UNARY_SILU},
-        {&taper_ew_gelu, TAPER_UNARY_GELU},           {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
-        {&taper_ew_tanh, TAPER_UNARY_TANH},           {&taper_ew_exp, TAPER_UNARY_EXP},
+        {&taper_ew_hardswish, TAPER_UNARY_HARDSWISH},
+        {&taper_ew_hardsigmoid, TAPER_UNARY_HARDSIGMOID},
+        {&taper_ew_sigmoid, TAPER_UNARY_SIGMOID},
+        {&taper_ew_silu, TAPER_UNARY_SILU},
+        {&taper_ew_gelu, TAPER_UNARY_GELU},
+        {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
+        {&taper_ew_tanh, TAPER_UNARY_TANH},
+        {&taper_ew_exp, TAPER_UNARY_EXP},
         {&taper_ew_erf, TAPER_UNARY_ERF},
     };
     float *const p = job->numbers;
@@ -110,8 +114,8 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
         const float *factors = (const float *)(const void *)at[job->narrow];
         job->vector->channels(count, n, (const float *)(const void *)at[job->wide],
                               (size_t)w->steps[job->wide][1] / sizeof(float), job->scale ? factors : NULL,
-                              job->shift ? factors : NULL, (float *)(void *)at[0], (size_t)w->steps[0][1] / sizeof(float),
-                              -INFINITY, INFINITY);
+                              job->shift ? factors : NULL, (float *)(void *)at[0],
+                              (size_t)w->steps[0][1] / sizeof(float), -INFINITY, INFINITY);
         return;
     }
     for (size_t i = 0; i < count; i++) {

@@ -20,8 +20,8 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
     return taper_tensor_is_channels_last(t) && t->hidden_nhwc == hidden;
 }
 
-taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max, size_t rank, const int64_t *sizes,
-                                 bool channels_last, bool hidden, taper_epilogue *epilogue)
+taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max, size_t rank,
+                                 const int64_t *sizes, bool channels_last, bool hidden, taper_epilogue *epilogue)
 {
     *epilogue = (taper_epilogue){.min = -INFINITY, .max = INFINITY};
     const taper_fusion *f = call->fusion;
@@ -43,12 +43,10 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         epilogue->add = taper_tensor_data(other.as.tensor);
     }
     const taper_vector_entry *v = taper_vector_f32_select(call->run->cpu);
-    static const uint8_t functions[] = {[TAPER_ACTIVATION_HARDSWISH] = TAPER_UNARY_HARDSWISH,
-                                        [TAPER_ACTIVATION_HARDSIGMOID] = TAPER_UNARY_HARDSIGMOID,
-                                        [TAPER_ACTIVATION_SILU] = TAPER_UNARY_SILU,
-                                        [TAPER_ACTIVATION_SIGMOID] = TAPER_UNARY_SIGMOID,
-                                        [TAPER_ACTIVATION_GELU] = TAPER_UNARY_GELU,
-                                        [TAPER_ACTIVATION_TANH] = TAPER_UNARY_TANH};
+    static const uint8_t functions[] = {
+        [TAPER_ACTIVATION_HARDSWISH] = TAPER_UNARY_HARDSWISH, [TAPER_ACTIVATION_HARDSIGMOID] = TAPER_UNARY_HARDSIGMOID,
+        [TAPER_ACTIVATION_SILU] = TAPER_UNARY_SILU,           [TAPER_ACTIVATION_SIGMOID] = TAPER_UNARY_SIGMOID,
+        [TAPER_ACTIVATION_GELU] = TAPER_UNARY_GELU,           [TAPER_ACTIVATION_TANH] = TAPER_UNARY_TANH};
     if (f->activation != TAPER_ACTIVATION_CLAMP) {
         epilogue->activation = v->unary[functions[f->activation]];
     } else if (f->min > epilogue->max || f->max < epilogue->min) {

@@ -8,15 +8,16 @@
 #include "ops/fusion.h"
 
 typedef struct taper_epilogue {
-    const float *add;  // same layout as the result; NULL: none
-    float min, max;    // of the kernels' own clamp
+    const float *add;                     // same layout as the result; NULL: none
+    float min, max;                       // of the kernels' own clamp
     taper_unary_f32_function *activation; // applied afterwards; NULL: none
 } taper_epilogue;
 
 // The epilogue of call's fusion, joined with a clamp that the root operator brings itself. TAPER_DECLINED when the two
 // cannot be joined or the summand's layout is not the result's (strides of result: NHWC or contiguous, dense).
-TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max, size_t rank,
-                                                const int64_t *sizes, bool channels_last, bool hidden, taper_epilogue *epilogue);
+TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max,
+                                                size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
+                                                taper_epilogue *epilogue);
 
 // Applies the activation to rows of `count` floats, `stride` apart.
 static inline void taper_epilogue_finish(const taper_epilogue *e, size_t rows, size_t count, float *y, size_t stride)

@@ -14,14 +14,15 @@ bool taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew
 void taper_cpu_activate(taper_run *run, taper_fast_function function, size_t count, float *x);
 // rows_cpu.c
 void taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y);
-void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
-                               double eps, float *y);
+void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                               const float *bias, double eps, float *y);
 void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
                         const float *shift, float *y, size_t y_stride);
-void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift, float *y);
+void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale,
+                      const float *shift, float *y);
 // resize_cpu.c
-bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y,
-                        float *out);
+bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
+                        const taper_volume *y, float *out);
 
 static inline size_t taper_cpu_grain(size_t floats_per_item)
 {

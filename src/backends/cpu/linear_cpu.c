@@ -41,8 +41,9 @@ static void gemv_range(void *argument, size_t begin, size_t end)
 {
     const linear_job *job = argument;
     const size_t stride = out_stride(job);
-    job->vector->gemv(end - begin, job->in, job->x, job->weight + begin * stride, stride, job->bias != NULL ? job->bias + begin : NULL,
-                      job->y + begin, job->epilogue.min, job->epilogue.max);
+    job->vector->gemv(end - begin, job->in, job->x, job->weight + begin * stride, stride,
+                      job->bias != NULL ? job->bias + begin : NULL, job->y + begin, job->epilogue.min,
+                      job->epilogue.max);
     taper_epilogue_finish(&job->epilogue, 1, end - begin, job->y + begin, 0);
 }
 
@@ -53,7 +54,8 @@ static void run_task(void *argument, size_t index)
     const linear_job *job = argument;
     const size_t row = index / job->column_tasks, column = index % job->column_tasks;
     const size_t strip_begin = row * job->strips / job->row_tasks, strip_end = (row + 1) * job->strips / job->row_tasks;
-    const size_t panel_begin = column * job->panels / job->column_tasks, panel_end = (column + 1) * job->panels / job->column_tasks;
+    const size_t panel_begin = column * job->panels / job->column_tasks,
+                 panel_end = (column + 1) * job->panels / job->column_tasks;
     const size_t base = job->rows / job->strips, extra = job->rows % job->strips;
     for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
         const size_t stop = taper_min_size(panel + job->block_panels, panel_end);
@@ -67,8 +69,8 @@ static void run_task(void *argument, size_t index)
                 e.add = job->epilogue.add + first * job->out + first_column;
                 e.add_stride = job->out;
             }
-            job->entry->gemm(count, columns, job->in, job->x + first * job->in, job->in, job->packed + panel * job->panel_floats, y,
-                             job->out, &e);
+            job->entry->gemm(count, columns, job->in, job->x + first * job->in, job->in,
+                             job->packed + panel * job->panel_floats, y, job->out, &e);
             taper_epilogue_finish(&job->epilogue, count, columns, y, job->out);
         }
     }
@@ -133,12 +135,14 @@ taper_status taper_cpu_linear(taper_call *call);
 taper_status taper_cpu_linear(taper_call *call)
 {
     taper_run *run = call->run;
-    linear_job job = {.call = call, .entry = taper_gemm_f32_select(run->cpu), .vector = taper_vector_f32_select(run->cpu)};
+    linear_job job = {
+        .call = call, .entry = taper_gemm_f32_select(run->cpu), .vector = taper_vector_f32_select(run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||
         (call->fusion != NULL && call->fusion->norm_at != 0) ||
-        (a->bias != NULL && (a->bias->dtype != TAPER_F32 || a->bias->rank != 1 || (a->bias->strides[0] != 1 && a->bias->sizes[0] != 1)))) {
+        (a->bias != NULL &&
+         (a->bias->dtype != TAPER_F32 || a->bias->rank != 1 || (a->bias->strides[0] != 1 && a->bias->sizes[0] != 1)))) {
         return TAPER_DECLINED;
     }
     job.out = (size_t)a->out_sizes[a->out_rank - 1];
@@ -146,7 +150,8 @@ taper_status taper_cpu_linear(taper_call *call)
     job.rows = (size_t)taper_tensor_numel(a->input) / job.in;
     job.weight = taper_tensor_data(a->weight);
     job.bias = a->bias != NULL ? taper_tensor_data(a->bias) : NULL;
-    TAPER_TRY(taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
+    TAPER_TRY(
+        taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
     taper_tensor *x, *y;
     TAPER_TRY(taper_tensor_contiguous(run->heap, a->input, &x, run->error));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);

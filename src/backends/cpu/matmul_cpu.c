@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
 // kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
-// whole ones; with few they share the strips and panels of each. Rows of the left side must be contiguous, or are copied.
-// A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they lie.
+// whole ones; with few they share the strips and panels of each. Rows of the left side must be contiguous, or are
+// copied. A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they
+// lie.
 #include <math.h>
 #include <stdint.h>
 
@@ -21,12 +22,12 @@ typedef struct product_job {
     size_t m, n, k;
     size_t a_row, a_column, b_row, b_column, c_row;
     size_t panels, panel_floats, strips, block_panels;
-    size_t count, tasks;    // of matrices; of tasks that share them
-    size_t turned_floats;   // of a copy of one left matrix; 0: none is needed
-    size_t scratch_floats;  // per task: packed right matrix unless all share one, then the left one
-    size_t turned_at;       // in a task's scratch
+    size_t count, tasks;     // of matrices; of tasks that share them
+    size_t turned_floats;    // of a copy of one left matrix; 0: none is needed
+    size_t scratch_floats;   // per task: packed right matrix unless all share one, then the left one
+    size_t turned_at;        // in a task's scratch
     float *scratch, *target; // target: of packing by all threads
-    bool shared, add;       // shared: all products have the same right matrix
+    bool shared, add;        // shared: all products have the same right matrix
     // of the matrix at hand, when the threads share one
     const float *left, *right, *packed;
     size_t left_stride;
@@ -80,8 +81,8 @@ static void turn_rows(const product_job *job, const float *a, size_t first, size
 
 // ---- products
 
-static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c, size_t strip_begin,
-                     size_t strip_end, size_t panel_begin, size_t panel_end)
+static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c,
+                     size_t strip_begin, size_t strip_end, size_t panel_begin, size_t panel_end)
 {
     const size_t base = job->m / job->strips, extra = job->m % job->strips, nr = job->entry->nr;
     const unsigned denormals = taper_denormals_off();
@@ -93,8 +94,8 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
             float *to = c + first * job->c_row + column;
             const taper_gemm_epilogue e = {
                 .add = job->add ? to : NULL, .add_stride = job->c_row, .min = -INFINITY, .max = INFINITY};
-            job->entry->gemm(count, columns, job->k, a + first * a_stride, a_stride, packed + panel * job->panel_floats, to,
-                             job->c_row, &e);
+            job->entry->gemm(count, columns, job->k, a + first * a_stride, a_stride, packed + panel * job->panel_floats,
+                             to, job->c_row, &e);
         }
     }
     taper_denormals_on(denormals);
@@ -185,8 +186,8 @@ static void dots_range(void *argument, size_t begin, size_t end)
     const unsigned denormals = taper_denormals_off();
     for (size_t i = 0; i < job->m; i++) {
         float *c = job->result + i * job->c_row + begin;
-        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column, job->b_column,
-                          job->add ? c : NULL, c, -INFINITY, INFINITY);
+        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column,
+                          job->b_column, job->add ? c : NULL, c, -INFINITY, INFINITY);
     }
     taper_denormals_on(denormals);
 }
@@ -205,14 +206,15 @@ static void run_dots(const taper_run *run, product_job *job)
         job->left = job->a + at_a;
         job->right = job->b + at_b;
         job->result = job->c + at_c;
-        taper_pool_range(run->pool, dots_range, job, job->n, taper_max_size(DOT_GRAIN, taper_cpu_grain(job->m * job->k)));
+        taper_pool_range(run->pool, dots_range, job, job->n,
+                         taper_max_size(DOT_GRAIN, taper_cpu_grain(job->m * job->k)));
     }
 }
 
 static bool does(const taper_gemm *gemm)
 {
-    if (gemm->k <= 0 || gemm->c_column != 1 || gemm->a_row < 0 || gemm->a_column < 0 || gemm->b_row < 0 || gemm->b_column < 0 ||
-        gemm->c_row < 0) {
+    if (gemm->k <= 0 || gemm->c_column != 1 || gemm->a_row < 0 || gemm->a_column < 0 || gemm->b_row < 0 ||
+        gemm->b_column < 0 || gemm->c_row < 0) {
         return false;
     }
     // Few rows do not repay the packing, tiny products not even the call.

@@ -33,8 +33,8 @@ taper_status taper_cpu_layer_norm(taper_call *call)
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, shape, &count));
     TAPER_TRY(taper_arg_double(call, 4, &eps));
     if (x->dtype != TAPER_F32 || x->hidden_nhwc || count < 1 || count > x->rank || taper_tensor_numel(x) == 0 ||
-        memcmp(shape, x->sizes + x->rank - count, count * sizeof *shape) != 0 || !parameter(call, 2, x, count, &weight) ||
-        !parameter(call, 3, x, count, &bias)) {
+        memcmp(shape, x->sizes + x->rank - count, count * sizeof *shape) != 0 ||
+        !parameter(call, 2, x, count, &weight) || !parameter(call, 3, x, count, &bias)) {
         return TAPER_DECLINED;
     }
     size_t width = 1;

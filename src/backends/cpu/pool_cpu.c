@@ -32,8 +32,8 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
 // Padding of averages; never read.
 static const float no_pixel[1];
 
-static void run_strip(const pool_job *job, const float *image, float *row, const taper_pool_window *h, int64_t first, size_t count,
-                      size_t taps_w)
+static void run_strip(const pool_job *job, const float *image, float *row, const taper_pool_window *h, int64_t first,
+                      size_t count, size_t taps_w)
 {
     const taper_volume *x = &job->x;
     const size_t taps = (size_t)h->taps * taps_w;
@@ -104,8 +104,9 @@ static void sums_range(void *argument, size_t begin, size_t end)
         const int64_t row = (int64_t)(i / blocks), n = row / out_h;
         const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], row % out_h);
         const float *from = job->in + n * x->stride_n + h.first * x->stride[1] + first;
-        job->vector->sum_rows((size_t)(h.taps * w.taps), taper_min_size(CHANNELS, channels - first), from, (size_t)x->stride[2],
-                              (float)(1.0 / divisor_of(job, &h, &w)), job->out + n * y->stride_n + row % out_h * y->stride[1] + first);
+        job->vector->sum_rows((size_t)(h.taps * w.taps), taper_min_size(CHANNELS, channels - first), from,
+                              (size_t)x->stride[2], (float)(1.0 / divisor_of(job, &h, &w)),
+                              job->out + n * y->stride_n + row % out_h * y->stride[1] + first);
     }
 }
 
@@ -128,8 +129,8 @@ static int64_t largest_window(const taper_pool_axis *axis)
 static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
 {
     const taper_pool_axis *axis = job->pooling->axis;
-    if (x->dtype != TAPER_F32 || x->rank != 4 || taper_ret_target(call, 0) != NULL || x->sizes[0] == 0 || axis[1].output <= 0 ||
-        axis[2].output <= 0) {
+    if (x->dtype != TAPER_F32 || x->rank != 4 || taper_ret_target(call, 0) != NULL || x->sizes[0] == 0 ||
+        axis[1].output <= 0 || axis[2].output <= 0) {
         return TAPER_DECLINED;
     }
     job->x = taper_volume_of(x, 2);
@@ -155,7 +156,8 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
         taper_pool_range(call->run->pool, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
                          taper_cpu_grain(window * taper_min_size(channels, CHANNELS)));
     } else {
-        taper_pool_range(call->run->pool, rows_range, job, rows, taper_cpu_grain((size_t)axis[2].output * channels * window));
+        taper_pool_range(call->run->pool, rows_range, job, rows,
+                         taper_cpu_grain((size_t)axis[2].output * channels * window));
     }
     return TAPER_OK;
 }

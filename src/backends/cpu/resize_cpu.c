@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bilinear interpolation of floats. NHWC: pieces of output rows, every pixel from its four neighbours. A result of planes
-// (from planes or from NHWC): two rows of the input's height at a time are stretched to the output's width, then blended.
+// Bilinear interpolation of floats. NHWC: pieces of output rows, every pixel from its four neighbours. A result of
+// planes (from planes or from NHWC): two rows of the input's height at a time are stretched to the output's width, then
+// blended.
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "platform/threads.h"
@@ -120,8 +121,8 @@ static bool run_planes(taper_run *run, bilinear_job *job)
     return true;
 }
 
-bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in, const taper_volume *y,
-                        float *out)
+bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
+                        const taper_volume *y, float *out)
 {
     for (size_t i = 1; i < 3; i++) {
         if (axes[i].taps < 1 || axes[i].taps > 2 || axes[i].count != NULL || axes[i].weight == NULL) {
@@ -132,7 +133,13 @@ bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const tap
     if (axes[0].input != 1 || axes[0].output != 1 || (!pixels && y->stride[2] != 1)) {
         return false;
     }
-    bilinear_job job = {.vector = taper_vector_f32_select(run->cpu), .h = &axes[1], .w = &axes[2], .x = x, .y = y, .in = in, .out = out};
+    bilinear_job job = {.vector = taper_vector_f32_select(run->cpu),
+                        .h = &axes[1],
+                        .w = &axes[2],
+                        .x = x,
+                        .y = y,
+                        .in = in,
+                        .out = out};
     run->kernel = job.vector->name;
     if (!pixels) {
         return run_planes(run, &job);

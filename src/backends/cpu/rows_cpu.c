@@ -26,7 +26,8 @@ static void softmax_range(void *argument, size_t begin, size_t end)
 
 void taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y)
 {
-    rows_job job = {.vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .width = width, .logarithm = logarithm};
+    rows_job job = {
+        .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .width = width, .logarithm = logarithm};
     taper_pool_range(run->pool, softmax_range, &job, rows, taper_cpu_grain(4 * width));
 }
 
@@ -34,12 +35,13 @@ static void layer_norm_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
     for (size_t r = begin; r < end; r++) {
-        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, job->eps, job->y + r * job->width);
+        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, job->eps,
+                                job->y + r * job->width);
     }
 }
 
-void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight, const float *bias,
-                               double eps, float *y)
+void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                               const float *bias, double eps, float *y)
 {
     rows_job job = {.vector = taper_vector_f32_select(run->cpu),
                     .x = x,
@@ -54,8 +56,8 @@ void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const 
 static void channels_range(void *argument, size_t begin, size_t end)
 {
     const rows_job *job = argument;
-    job->vector->channels(end - begin, job->width, job->x + begin * job->x_stride, job->x_stride, job->scale, job->shift,
-                          job->y + begin * job->y_stride, job->y_stride, -INFINITY, INFINITY);
+    job->vector->channels(end - begin, job->width, job->x + begin * job->x_stride, job->x_stride, job->scale,
+                          job->shift, job->y + begin * job->y_stride, job->y_stride, -INFINITY, INFINITY);
 }
 
 void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
@@ -81,8 +83,10 @@ static void planes_range(void *argument, size_t begin, size_t end)
     }
 }
 
-void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift, float *y)
+void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale,
+                      const float *shift, float *y)
 {
-    rows_job job = {.vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = scale, .shift = shift, .width = count};
+    rows_job job = {
+        .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = scale, .shift = shift, .width = count};
     taper_pool_range(run->pool, planes_range, &job, planes, taper_cpu_grain(count));
 }

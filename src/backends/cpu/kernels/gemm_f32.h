@@ -85,8 +85,8 @@ typedef struct taper_gemm_pack {
     const float *weights;
     const float *scale; // per column, folded into the weights (not the bias); NULL: 1
     const float *bias;  // NULL: 0
-    // taper_transpose_f32_function of the vector family: makes packing of OIHW, OHWI and [out, in] weights several times
-    // faster. NULL: element by element.
+    // taper_transpose_f32_function of the vector family: makes packing of OIHW, OHWI and [out, in] weights several
+    // times faster. NULL: element by element.
     void (*transpose)(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride);
 } taper_gemm_pack;
 

@@ -72,7 +72,8 @@ static void put_row(const float *from, const float *scale, size_t width, size_t 
     }
 }
 
-static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_t k, size_t depth, size_t nr, float *panel)
+static void pack_rows(const taper_gemm_pack *pack, size_t n, size_t width, size_t k, size_t depth, size_t nr,
+                      float *panel)
 {
     float block[PACK_DEPTH * MOST_TAPS * MOST_NR];
     const float *source = pack->weights + n * pack->n_stride;
