@@ -41,16 +41,23 @@ taper_status taper_op_l1_loss(taper_call *call)
     return taper_compose_ret(&c, call, 0, reduced(&c, apart, reduction));
 }
 
+// (a, b, target, margin, reduction)
+static taper_status pair_arguments(const taper_call *call, taper_tensor **a, taper_tensor **b, taper_tensor **target,
+                                   double *margin, int64_t *reduction)
+{
+    TAPER_TRY(taper_arg_tensor(call, 0, a));
+    TAPER_TRY(taper_arg_tensor(call, 1, b));
+    TAPER_TRY(taper_arg_tensor(call, 2, target));
+    TAPER_TRY(taper_arg_double(call, 3, margin));
+    return taper_loss_reduction(call, 4, reduction);
+}
+
 taper_status taper_op_margin_ranking_loss(taper_call *call)
 {
     taper_tensor *a, *b, *target;
     double margin;
     int64_t reduction;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    TAPER_TRY(taper_arg_tensor(call, 2, &target));
-    TAPER_TRY(taper_arg_double(call, 3, &margin));
-    TAPER_TRY(taper_loss_reduction(call, 4, &reduction));
+    TAPER_TRY(pair_arguments(call, &a, &b, &target, &margin, &reduction));
     taper_compose c;
     taper_compose_begin(&c, call->run);
     taper_tensor *minus = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_neg, TAPER_VAL(target));
@@ -129,11 +136,7 @@ taper_status taper_op_cosine_embedding_loss(taper_call *call)
     taper_tensor *a, *b, *target;
     double margin;
     int64_t reduction;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    TAPER_TRY(taper_arg_tensor(call, 2, &target));
-    TAPER_TRY(taper_arg_double(call, 3, &margin));
-    TAPER_TRY(taper_loss_reduction(call, 4, &reduction));
+    TAPER_TRY(pair_arguments(call, &a, &b, &target, &margin, &reduction));
     if (target->rank > 1 || a->rank != target->rank + 1u || b->rank != target->rank + 1u) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "%uD target tensor expects %uD input tensors, but found inputs with sizes %s and %s.", target->rank,

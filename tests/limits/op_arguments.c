@@ -90,13 +90,12 @@ static double any_double(bench *b)
     return PICK(b, numbers);
 }
 
-static taper_val of(bench *b, void *object)
+static taper_val of(void *object)
 {
     if (object == NULL) {
         fprintf(stderr, "the test itself is out of memory\n");
         abort();
     }
-    (void)b;
     return TAPER_VAL(object);
 }
 
@@ -220,7 +219,7 @@ static taper_val any_string(bench *b)
                                         "ij,jk->ik", "ii->i", "...",   "{}",      "{} {:d}", "%d",        "\xc3\xa9",
                                         "\xff\xfe",  "-12",   "1e5",   "reduced", "amax",    "none,none", "tanh"};
     const char *text = PICK(b, texts);
-    return of(b, taper_string_new(b->heap, text, strlen(text)));
+    return of(taper_string_new(b->heap, text, strlen(text)));
 }
 
 static taper_val any_value(bench *b, int depth);
@@ -240,7 +239,7 @@ static taper_val typed(bench *b, const taper_type *type, int depth)
     case TAPER_TYPE_BOOL:
         return taper_val_bool(draw(b, 2) == 0);
     case TAPER_TYPE_COMPLEX:
-        return of(b, taper_complex_new(b->heap, any_double(b), any_double(b)));
+        return of(taper_complex_new(b->heap, any_double(b), any_double(b)));
     case TAPER_TYPE_NUMBER:
         return draw(b, 2) == 0 ? taper_val_int(any_int(b)) : taper_val_double(any_double(b));
     case TAPER_TYPE_STRING:
@@ -252,7 +251,7 @@ static taper_val typed(bench *b, const taper_type *type, int depth)
     case TAPER_TYPE_LIST:
         return list_of(b, type->items[0], depth);
     case TAPER_TYPE_DICT: {
-        taper_val dict = of(b, taper_dict_new(b->heap, type->items[0], type->items[1]));
+        taper_val dict = of(taper_dict_new(b->heap, type->items[0], type->items[1]));
         for (uint32_t n = draw(b, 4); n > 0 && depth < 3; n--) {
             const taper_val key = type->items[0]->kind == TAPER_TYPE_VARIABLE ? taper_val_int(any_int(b))
                                                                               : typed(b, type->items[0], depth + 1);
@@ -274,7 +273,7 @@ static taper_val list_of(bench *b, const taper_type *element, int depth)
 {
     static const uint32_t counts[] = {0, 1, 1, 2, 2, 2, 3, 3, 4, 5, 9, 70};
     uint32_t count = depth > 2 ? 0 : PICK(b, counts);
-    taper_val list = of(b, taper_list_new(b->heap, element, count));
+    taper_val list = of(taper_list_new(b->heap, element, count));
     const taper_type any = {.kind = TAPER_TYPE_ANY};
     for (uint32_t i = 0; i < count; i++) {
         list.as.list->items[i] = typed(b, element != NULL ? element : &any, depth + 1);
@@ -302,13 +301,13 @@ static taper_val any_value(bench *b, int depth)
     case 6:
         return list_of(b, NULL, depth + 1);
     case 7: {
-        taper_val tuple = of(b, taper_tuple_new(b->heap, NULL, 2));
+        taper_val tuple = of(taper_tuple_new(b->heap, NULL, 2));
         tuple.as.tuple->items[0] = any_value(b, depth + 1);
         tuple.as.tuple->items[1] = any_value(b, depth + 1);
         return tuple;
     }
     default:
-        return of(b, taper_dict_new(b->heap, NULL, NULL));
+        return of(taper_dict_new(b->heap, NULL, NULL));
     }
 }
 
