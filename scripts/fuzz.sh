@@ -31,7 +31,7 @@ files() {
     case $1 in
     zip) echo src/format/zip.c src/format/name_sort.c ;;
     pickle) echo src/format/pickle.c src/format/pickle_globals.c src/format/pickle_tensors.c src/format/saved_value.c ;;
-    lite_archive) echo src/format/lite_archive.c src/format/lite_bytecode.c src/format/lite_debug.c src/format/lite_detect.c ;;
+    lite_archive) echo src/format/lite_archive.c src/format/lite_bytecode.c src/format/lite_debug.c src/format/detect.c ;;
     type) echo src/ir/type.c src/ir/type_text.c ;;
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
     program) echo src/frontend/bytecode.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;

@@ -3,7 +3,7 @@
 #ifndef TAPER_COMPILER_HOOK_H
 #define TAPER_COMPILER_HOOK_H
 
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "ir/graph.h"
 #include "ops/registry.h"
 

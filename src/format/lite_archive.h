@@ -3,18 +3,18 @@
 #ifndef TAPER_FORMAT_LITE_ARCHIVE_H
 #define TAPER_FORMAT_LITE_ARCHIVE_H
 
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "format/zip.h"
 
 // lite_bytecode.c: fills version and functions of the module from the value of bytecode.pkl. file_size bounds the work.
-TAPER_MUST_USE taper_status taper_lite_bytecode_read(taper_lite_module *module, taper_type_scope *scope,
-                                                     taper_val bytecode, size_t file_size, taper_error *error);
+TAPER_MUST_USE taper_status taper_lite_bytecode_read(taper_module *module, taper_type_scope *scope, taper_val bytecode,
+                                                     size_t file_size, taper_error *error);
 
 // lite_debug.c: fills the debug handles and their texts from the values of the two records (None where there is none).
 // What cannot be made sense of is left out. size is that of the records, and bounds the texts.
-void taper_lite_debug_read(taper_lite_module *module, taper_val handles, taper_val callstacks, size_t size);
+void taper_lite_debug_read(taper_module *module, taper_val handles, taper_val callstacks, size_t size);
 
-// lite_detect.c: says what an archive without bytecode.pkl is.
+// detect.c: says what an archive without bytecode.pkl is.
 TAPER_COLD taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct interned {
 } interned;
 
 typedef struct reader {
-    taper_lite_module *module;
+    taper_module *module;
     taper_type_scope *scope;
     taper_lookup lookup; // interned, by pointer
     struct {
@@ -165,7 +165,7 @@ static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
     return TAPER_OK;
 }
 
-static taper_status read_instructions(reader *r, const taper_tuple *from, taper_lite_function *function)
+static taper_status read_instructions(reader *r, const taper_tuple *from, taper_module_function *function)
 {
     r->instructions += from->count;
     if (r->instructions > TAPER_LIMIT_INSTRUCTIONS) {
@@ -195,7 +195,7 @@ static taper_status read_instructions(reader *r, const taper_tuple *from, taper_
     return TAPER_OK;
 }
 
-static taper_status read_operators(reader *r, const taper_tuple *from, taper_lite_function *function)
+static taper_status read_operators(reader *r, const taper_tuple *from, taper_module_function *function)
 {
     function->operators = taper_arena_array(&r->module->arena, from->count, sizeof *function->operators);
     if (function->operators == NULL) {
@@ -222,7 +222,7 @@ static taper_status read_operators(reader *r, const taper_tuple *from, taper_lit
     return TAPER_OK;
 }
 
-static taper_status read_constants(reader *r, const taper_tuple *from, taper_lite_function *function)
+static taper_status read_constants(reader *r, const taper_tuple *from, taper_module_function *function)
 {
     function->constants = taper_arena_array(&r->module->arena, from->count, sizeof *function->constants);
     if (function->constants == NULL) {
@@ -235,7 +235,7 @@ static taper_status read_constants(reader *r, const taper_tuple *from, taper_lit
     return TAPER_OK;
 }
 
-static taper_status read_types(reader *r, const taper_tuple *from, taper_lite_function *function)
+static taper_status read_types(reader *r, const taper_tuple *from, taper_module_function *function)
 {
     function->types = taper_arena_array(&r->module->arena, from->count, sizeof *function->types);
     if (function->types == NULL) {
@@ -249,7 +249,7 @@ static taper_status read_types(reader *r, const taper_tuple *from, taper_lite_fu
     return TAPER_OK;
 }
 
-static taper_status read_table(reader *r, const taper_tuple *table, taper_lite_function *function)
+static taper_status read_table(reader *r, const taper_tuple *table, taper_module_function *function)
 {
     const taper_tuple *instructions, *operators, *constants, *types;
     TAPER_TRY(need_tuple(r, table, "instructions", &instructions));
@@ -274,7 +274,7 @@ static taper_status read_table(reader *r, const taper_tuple *table, taper_lite_f
 
 // ---- schemas
 
-static taper_status read_arguments(reader *r, const taper_tuple *from, taper_lite_argument **arguments, size_t *count)
+static taper_status read_arguments(reader *r, const taper_tuple *from, taper_module_argument **arguments, size_t *count)
 {
     if (from->count > TAPER_LIMIT_ARGUMENTS) {
         return taper_fail(r->error, TAPER_ERROR_RESOURCE,
@@ -291,7 +291,7 @@ static taper_status read_arguments(reader *r, const taper_tuple *from, taper_lit
         if (item == NULL) {
             REFUSE(r, "argument %zu of its schema is no tuple", i);
         }
-        taper_lite_argument *argument = &(*arguments)[i];
+        taper_module_argument *argument = &(*arguments)[i];
         TAPER_TRY(read_name(r, lookup(item, "name"), &argument->name));
         TAPER_TRY(read_type(r, lookup(item, "type"), &argument->type, &argument->type_text));
         const taper_val value = lookup(item, "default_value");
@@ -303,7 +303,7 @@ static taper_status read_arguments(reader *r, const taper_tuple *from, taper_lit
     return TAPER_OK;
 }
 
-static taper_status read_schema(reader *r, const taper_tuple *schema, taper_lite_function *function)
+static taper_status read_schema(reader *r, const taper_tuple *schema, taper_module_function *function)
 {
     const taper_tuple *arguments, *returns;
     TAPER_TRY(need_tuple(r, schema, "arguments", &arguments));
@@ -316,7 +316,7 @@ static taper_status read_schema(reader *r, const taper_tuple *schema, taper_lite
 
 // ---- functions
 
-static taper_status read_function(reader *r, taper_val value, taper_lite_function *function)
+static taper_status read_function(reader *r, taper_val value, taper_module_function *function)
 {
     r->function = NULL;
     const taper_tuple *item = as_tuple(value);
@@ -339,7 +339,7 @@ static taper_status read_function(reader *r, taper_val value, taper_lite_functio
 
 static taper_status read_all(reader *r, const taper_tuple *bytecode)
 {
-    taper_lite_module *module = r->module;
+    taper_module *module = r->module;
     const bool numbered = bytecode->count != 0 && bytecode->items[0].tag == TAPER_INT;
     const size_t first = numbered ? 1 : 0;
     module->bytecode_version = numbered ? bytecode->items[0].as.i : OLDEST_VERSION;
@@ -366,7 +366,7 @@ static taper_status read_all(reader *r, const taper_tuple *bytecode)
     return TAPER_OK;
 }
 
-taper_status taper_lite_bytecode_read(taper_lite_module *module, taper_type_scope *scope, taper_val bytecode,
+taper_status taper_lite_bytecode_read(taper_module *module, taper_type_scope *scope, taper_val bytecode,
                                       size_t file_size, taper_error *error)
 {
     reader r = {.module = module,

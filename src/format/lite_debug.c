@@ -31,7 +31,7 @@ static const taper_list *handles_of(const taper_tuple *entry)
     return NULL;
 }
 
-static void set_handles(taper_lite_function *function, const taper_list *handles)
+static void set_handles(taper_module_function *function, const taper_list *handles)
 {
     for (size_t i = 0; i < handles->count && i < function->instruction_count; i++) {
         const taper_val handle = handles->items[i];
@@ -41,7 +41,7 @@ static void set_handles(taper_lite_function *function, const taper_list *handles
     }
 }
 
-static void read_handles(taper_lite_module *module, const taper_tuple *entries)
+static void read_handles(taper_module *module, const taper_tuple *entries)
 {
     const size_t count = module->function_count;
     taper_name *names = taper_alloc(module->allocator, count * sizeof *names);
@@ -122,7 +122,7 @@ static void append_frames(taper_text *text, taper_val value)
 }
 
 // (handle, tag, node, frame); the node is missing in files of PyTorch 1.9.
-static void write_text(const taper_lite_module *module, const taper_tuple *entry, taper_text *text)
+static void write_text(const taper_module *module, const taper_tuple *entry, taper_text *text)
 {
     text->length = 0;
     taper_text_string(text, "top(");
@@ -140,11 +140,11 @@ static void write_text(const taper_lite_module *module, const taper_tuple *entry
 
 static int compare_handles(const void *a, const void *b)
 {
-    const int64_t x = ((const taper_lite_debug *)a)->handle, y = ((const taper_lite_debug *)b)->handle;
+    const int64_t x = ((const taper_module_debug *)a)->handle, y = ((const taper_module_debug *)b)->handle;
     return (x > y) - (x < y);
 }
 
-static void read_texts(taper_lite_module *module, const taper_tuple *entries, size_t size)
+static void read_texts(taper_module *module, const taper_tuple *entries, size_t size)
 {
     module->debug = taper_arena_array(&module->arena, entries->count, sizeof *module->debug);
     if (module->debug == NULL) {
@@ -167,7 +167,7 @@ static void read_texts(taper_lite_module *module, const taper_tuple *entries, si
         if (kept == NULL) {
             break;
         }
-        module->debug[module->debug_count++] = (taper_lite_debug){.handle = entry->items[0].as.i, .text = kept};
+        module->debug[module->debug_count++] = (taper_module_debug){.handle = entry->items[0].as.i, .text = kept};
     }
     taper_text_free(&text);
     if (taper_sort(module->allocator, module->debug, module->debug_count, sizeof *module->debug, compare_handles,
@@ -176,7 +176,7 @@ static void read_texts(taper_lite_module *module, const taper_tuple *entries, si
     }
 }
 
-void taper_lite_debug_read(taper_lite_module *module, taper_val handles, taper_val callstacks, size_t size)
+void taper_lite_debug_read(taper_module *module, taper_val handles, taper_val callstacks, size_t size)
 {
     const taper_tuple *functions = as_tuple(handles, 1), *entries = as_tuple(callstacks, 0);
     if (functions != NULL) {

@@ -197,7 +197,7 @@ static taper_status read_versions(taper_fb_reader *r, const taper_fb_table *root
 
 static taper_status read_extras(taper_fb_reader *r, const taper_fb_table *root)
 {
-    taper_lite_module *module = r->module;
+    taper_module *module = r->module;
     taper_fb_vector files;
     TAPER_TRY(taper_fb_vector_in(&r->fb, root, TAPER_FB_MODULE_EXTRA_FILES, 4, &files));
     module->extras = taper_arena_array(&module->arena, files.count, sizeof *module->extras);
@@ -212,7 +212,7 @@ static taper_status read_extras(taper_fb_reader *r, const taper_fb_table *root)
         TAPER_TRY(taper_fb_name_in(r, &file, 0, &name));
         TAPER_TRY(taper_fb_string_in(&r->fb, &file, 1, &content));
         module->extras[module->extra_count++] =
-            (taper_lite_extra){.name = name->text, .data = content.text, .size = content.length};
+            (taper_module_extra){.name = name->text, .data = content.text, .size = content.length};
     }
     return TAPER_OK;
 }
@@ -228,7 +228,7 @@ static taper_status read_module(taper_fb_reader *r)
     return read_extras(r, &root);
 }
 
-taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_lite_module *module, taper_error *error)
+taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_module *module, taper_error *error)
 {
     taper_fb_reader r = {.fb = {.error = error}, .module = module, .blob = blob};
     const taper_status status = read_module(&r);

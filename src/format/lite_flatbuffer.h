@@ -8,7 +8,7 @@
 #define TAPER_FORMAT_LITE_FLATBUFFER_H
 
 #include "format/flatbuffer.h"
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "ir/type_table.h"
 
 // Slots of the tables, in the order of the schema.
@@ -63,7 +63,7 @@ typedef struct taper_fb_class {
 
 typedef struct taper_fb_reader {
     taper_flatbuffer fb;
-    taper_lite_module *module;
+    taper_module *module;
     taper_blob *blob;
     taper_type_scope *scope;
     taper_fb_vector ivalues, storage_data, object_types;
@@ -73,9 +73,9 @@ typedef struct taper_fb_reader {
     size_t current;    // the ivalue that is being read
     taper_storage **storages;
     taper_fb_class *classes;
-    taper_lookup names;          // taper_fb_name by position
-    size_t instructions;         // of all functions
-    taper_lite_pending *pending; // grown here, copied to the module's arena
+    taper_lookup names;            // taper_fb_name by position
+    size_t instructions;           // of all functions
+    taper_module_pending *pending; // grown here, copied to the module's arena
     size_t pending_count, pending_capacity;
 } taper_fb_reader;
 
@@ -99,6 +99,6 @@ TAPER_MUST_USE taper_status taper_fb_read_tensor(taper_fb_reader *r, const taper
 
 // ---- lite_flatbuffer_functions.c
 TAPER_MUST_USE taper_status taper_fb_read_function(taper_fb_reader *r, const taper_fb_table *table,
-                                                   taper_lite_function *function);
+                                                   taper_module_function *function);
 
 #endif

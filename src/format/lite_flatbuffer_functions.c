@@ -16,7 +16,7 @@ enum { // Function
 
 enum { INSTRUCTION_BYTES = 8 }; // op, a byte of padding, u16 n, i32 x
 
-static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, table, FUNCTION_INSTRUCTIONS, INSTRUCTION_BYTES, &items));
@@ -42,7 +42,7 @@ static taper_status read_instructions(taper_fb_reader *r, const taper_fb_table *
 }
 
 // One handle per instruction. Nothing depends on them: those that make no sense are left out.
-static taper_status read_handles(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_handles(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_table info;
     taper_fb_vector handles;
@@ -61,7 +61,7 @@ static taper_status read_handles(taper_fb_reader *r, const taper_fb_table *table
     return TAPER_OK;
 }
 
-static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, table, FUNCTION_OPERATORS, 4, &items));
@@ -88,7 +88,7 @@ static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *tab
     return TAPER_OK;
 }
 
-static taper_status read_constants(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_constants(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, table, FUNCTION_CONSTANTS, 4, &items));
@@ -106,7 +106,7 @@ static taper_status read_constants(taper_fb_reader *r, const taper_fb_table *tab
     return TAPER_OK;
 }
 
-static taper_status read_types(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_types(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, table, FUNCTION_TYPES, 4, &items));
@@ -125,7 +125,7 @@ static taper_status read_types(taper_fb_reader *r, const taper_fb_table *table, 
     return TAPER_OK;
 }
 
-static taper_status read_registers(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_registers(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     uint64_t registers = 0;
     TAPER_TRY(taper_fb_number(&r->fb, table, FUNCTION_REGISTER_SIZE, 4, &registers));
@@ -142,7 +142,7 @@ static taper_status read_registers(taper_fb_reader *r, const taper_fb_table *tab
 
 // ---- schemas
 
-static taper_status read_argument(taper_fb_reader *r, const taper_fb_table *table, taper_lite_argument *argument)
+static taper_status read_argument(taper_fb_reader *r, const taper_fb_table *table, taper_module_argument *argument)
 {
     taper_fb_name *name, *type;
     uint64_t index = 0;
@@ -162,7 +162,7 @@ static taper_status read_argument(taper_fb_reader *r, const taper_fb_table *tabl
 }
 
 static taper_status read_arguments(taper_fb_reader *r, const taper_fb_table *schema, unsigned slot,
-                                   taper_lite_argument **arguments, size_t *count)
+                                   taper_module_argument **arguments, size_t *count)
 {
     taper_fb_vector items;
     TAPER_TRY(taper_fb_vector_in(&r->fb, schema, slot, 4, &items));
@@ -183,7 +183,7 @@ static taper_status read_arguments(taper_fb_reader *r, const taper_fb_table *sch
     return TAPER_OK;
 }
 
-static taper_status read_parts(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+static taper_status read_parts(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     TAPER_TRY(read_registers(r, table, function));
     TAPER_TRY(read_instructions(r, table, function));
@@ -200,7 +200,7 @@ static taper_status read_parts(taper_fb_reader *r, const taper_fb_table *table, 
     return TAPER_OK;
 }
 
-taper_status taper_fb_read_function(taper_fb_reader *r, const taper_fb_table *table, taper_lite_function *function)
+taper_status taper_fb_read_function(taper_fb_reader *r, const taper_fb_table *table, taper_module_function *function)
 {
     taper_fb_table parts;
     taper_fb_name *name;

@@ -260,7 +260,7 @@ static taper_status read_pending(taper_fb_reader *r, const taper_fb_table *table
     taper_val state;
     TAPER_TRY(take_field(r, table, 1, &state));
     taper_obj_retain(&object->head.head);
-    r->pending[r->pending_count++] = (taper_lite_pending){.object = object, .state = state};
+    r->pending[r->pending_count++] = (taper_module_pending){.object = object, .state = state};
     return TAPER_OK;
 }
 

@@ -7,16 +7,23 @@
 
 #include "ir/tensor.h"
 
+// Who knows the classes of a pickle's objects.
+typedef struct taper_class_host {
+    void *user;
+    // Takes over the state of a new object and answers true in *taken, or leaves both alone: the names in the state are
+    // its attributes then.
+    taper_status (*set_state)(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error);
+    // The member of an enum that has the value; gives a reference. NULL: there are no enums.
+    taper_status (*member)(void *user, const char *class_name, taper_val value, taper_val *member, taper_error *error);
+} taper_class_host;
+
 // What the archive around a pickle knows.
 typedef struct taper_pickle_host {
     void *user;
     // The storage of a key, with at least numel elements of dtype; gives a reference. NULL: tensors are refused.
     taper_status (*storage)(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                             taper_storage **storage, taper_error *error);
-    // An object whose class has a __setstate__ method: takes over the state and answers true in *taken, or leaves both
-    // alone. NULL: no class has one.
-    taper_status (*set_state)(void *user, taper_object *object, const char *class_name, taper_val state, bool *taken,
-                              taper_error *error);
+    const taper_class_host *classes; // NULL: no class is special
 } taper_pickle_host;
 
 typedef struct taper_pickle_source {

@@ -209,6 +209,17 @@ static taper_status make_complex(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push_new(p, taper_complex_new(p->heap, re, im));
 }
 
+static taper_status make_member(taper_pickle *p, const taper_class_host *classes, const char *name,
+                                const taper_tuple *arguments)
+{
+    taper_val member;
+    if (arguments->count != 1) {
+        REFUSE(p, "a member of the enum %s is made of %zu values instead of one", name, arguments->count);
+    }
+    TAPER_TRY(classes->member(classes->user, name, arguments->items[0], &member, p->error));
+    return taper_pickle_push(p, member, 1, false);
+}
+
 taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *global, taper_tuple *arguments,
                                unsigned argument_depth)
 {
@@ -234,6 +245,9 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
                                  "a sparse tensor: not supported; make it dense (to_dense()) before saving the model");
     case TAPER_GLOBAL_CLASS:
+        if (p->host->classes != NULL && p->host->classes->member != NULL) {
+            return make_member(p, p->host->classes, global->name, arguments);
+        }
         return taper_pickle_fail(
             p, TAPER_ERROR_UNSUPPORTED,
             "a member of the enum %s: lite modules cannot hold enums; store its value before saving the model",
@@ -302,10 +316,10 @@ taper_status taper_pickle_build(taper_pickle *p, taper_object *object, taper_val
     if (strncmp(object->klass->name, native, sizeof native - 1) == 0) {
         return set_native(p, object, state);
     }
-    if (p->host->set_state != NULL) {
+    const taper_class_host *const classes = p->host->classes;
+    if (classes != NULL) {
         bool taken = false;
-        const taper_status status =
-            p->host->set_state(p->host->user, object, object->klass->name, state, &taken, p->error);
+        const taper_status status = classes->set_state(classes->user, object, state, &taken, p->error);
         if (taken || status != TAPER_OK) {
             if (!taken) {
                 taper_val_release(state);

@@ -1,15 +1,16 @@
 list(APPEND TAPER_SOURCES
+    src/format/archive.c
     src/format/blob.c
     src/format/flatbuffer.c
     src/format/lite_archive.c
     src/format/lite_bytecode.c
     src/format/lite_debug.c
-    src/format/lite_detect.c
+    src/format/detect.c
     src/format/lite_flatbuffer.c
     src/format/lite_flatbuffer_functions.c
     src/format/lite_flatbuffer_tensors.c
     src/format/lite_flatbuffer_values.c
-    src/format/lite_module.c
+    src/format/module.c
     src/format/pickle.c
     src/format/pickle_globals.c
     src/format/pickle_tensors.c

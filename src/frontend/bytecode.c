@@ -9,8 +9,8 @@ typedef struct register_change {
 } register_change;
 
 typedef struct lowering {
-    const taper_lite_module *module;
-    const taper_lite_function *function;
+    const taper_module *module;
+    const taper_module_function *function;
     taper_registry *registry;
     const taper_allocator *allocator;
     taper_graph *graph;
@@ -479,7 +479,7 @@ static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size
 
 static taper_status lower_function(lowering *l)
 {
-    const taper_lite_function *f = l->function;
+    const taper_module_function *f = l->function;
     size_t end = f->instruction_count;
     if (end == 0 || f->instructions[end - 1].op != TAPER_LITE_RET) {
         return bad_at(l, end, "the function does not end in RET");
@@ -499,7 +499,7 @@ static taper_status lower_function(lowering *l)
 }
 
 // Without a schema (bytecode 3 and some of 4) the first instruction tells: STOREN 1, inputs.
-static size_t count_params(const taper_lite_function *f)
+static size_t count_params(const taper_module_function *f)
 {
     if (f->has_schema) {
         return f->argument_count;
@@ -510,7 +510,7 @@ static size_t count_params(const taper_lite_function *f)
     return f->instruction_count != 0 && f->instructions[0].op == TAPER_LITE_STORE ? 1 : 0;
 }
 
-taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function,
+taper_status taper_bytecode_lower(const taper_module *module, const taper_module_function *function,
                                   taper_registry *registry, taper_graph **graph, taper_error *error)
 {
     lowering l = {

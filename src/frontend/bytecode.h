@@ -7,7 +7,7 @@
 #ifndef TAPER_FRONTEND_BYTECODE_H
 #define TAPER_FRONTEND_BYTECODE_H
 
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "ir/graph.h"
 #include "ops/registry.h"
 
@@ -20,9 +20,9 @@ const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // NULL: none
 
 // Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the
 // detail text.
-TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_lite_module *module,
-                                                           const taper_registry *registry, taper_error *error);
-TAPER_MUST_USE taper_status taper_bytecode_lower(const taper_lite_module *module, const taper_lite_function *function,
+TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_module *module, const taper_registry *registry,
+                                                           taper_error *error);
+TAPER_MUST_USE taper_status taper_bytecode_lower(const taper_module *module, const taper_module_function *function,
                                                  taper_registry *registry, taper_graph **graph, taper_error *error);
 
 #endif

@@ -40,7 +40,7 @@ static taper_status fail(const taper_needs *needs, const taper_registry *registr
     return status;
 }
 
-taper_status taper_bytecode_check_operators(const taper_lite_module *module, const taper_registry *registry,
+taper_status taper_bytecode_check_operators(const taper_module *module, const taper_registry *registry,
                                             taper_error *error)
 {
     taper_needs needs;

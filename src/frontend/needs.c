@@ -13,7 +13,7 @@ static taper_status add(taper_needs *needs, const char *name, const char *overlo
     return TAPER_OK;
 }
 
-static taper_status add_operator(taper_needs *needs, const taper_lite_module *module, const taper_lite_operator *op,
+static taper_status add_operator(taper_needs *needs, const taper_module *module, const taper_lite_operator *op,
                                  size_t calls, taper_error *error)
 {
     TAPER_TRY(add(needs, op->name, op->overload, calls, error));
@@ -27,8 +27,8 @@ static taper_status add_operator(taper_needs *needs, const taper_lite_module *mo
     return TAPER_OK;
 }
 
-static taper_status add_instruction(taper_needs *needs, const taper_lite_module *module,
-                                    const taper_lite_function *function, const taper_lite_instruction *in,
+static taper_status add_instruction(taper_needs *needs, const taper_module *module,
+                                    const taper_module_function *function, const taper_lite_instruction *in,
                                     taper_error *error)
 {
     const taper_bytecode_row *row = taper_bytecode_row_of(in->op);
@@ -73,11 +73,11 @@ static void merge(taper_needs *needs)
     needs->count = kept;
 }
 
-taper_status taper_needs_collect(const taper_lite_module *module, taper_needs *needs, taper_error *error)
+taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error)
 {
     *needs = (taper_needs){.allocator = module->allocator};
     for (size_t f = 0; f < module->function_count; f++) {
-        const taper_lite_function *function = &module->functions[f];
+        const taper_module_function *function = &module->functions[f];
         for (size_t i = 0; i < function->operator_count; i++) {
             TAPER_TRY(add_operator(needs, module, &function->operators[i], 0, error));
         }

@@ -5,7 +5,7 @@
 #ifndef TAPER_FRONTEND_NEEDS_H
 #define TAPER_FRONTEND_NEEDS_H
 
-#include "format/lite_module.h"
+#include "format/module.h"
 
 typedef struct taper_need {
     const char *name;
@@ -20,8 +20,7 @@ typedef struct taper_needs {
 } taper_needs;
 
 // *needs is filled as far as it came also when it fails; always taper_needs_free it. The texts are the module's.
-TAPER_MUST_USE taper_status taper_needs_collect(const taper_lite_module *module, taper_needs *needs,
-                                                taper_error *error);
+TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error);
 void taper_needs_free(taper_needs *needs);
 
 #endif

@@ -29,7 +29,7 @@ typedef enum taper_tag {
     TAPER_DICT,
     TAPER_OBJECT,
     TAPER_GENERATOR,
-    TAPER_BLOB, // a file's bytes (format/lite_module.h)
+    TAPER_BLOB, // a file's bytes (format/module.h)
     TAPER_BOX   // a taper_value of the public interface
 } taper_tag;
 

@@ -100,7 +100,7 @@ static taper_status reveal_args(const taper_val *args, size_t count, taper_error
 static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const taper_val *args)
 {
     taper_error *error = f->source->run->error;
-    const taper_lite_module *module = &f->source->model->module;
+    const taper_module *module = &f->source->model->module;
     if (taper_error_status(error) != TAPER_ERROR_RAISED) {
         const char *schema = in->op->schema;
         taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);

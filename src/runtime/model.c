@@ -30,7 +30,7 @@ void taper_model_release(taper_model *model)
     taper_free(allocator, model->constants, model->constant_count * sizeof *model->constants);
     taper_free(allocator, model->methods, model->method_count * sizeof *model->methods);
     taper_free(allocator, model->operators, model->operator_capacity * sizeof *model->operators);
-    taper_lite_module_free(&model->module);
+    taper_module_free(&model->module);
     taper_types_release(model->types);
     taper_free(allocator, model, sizeof *model);
     taper_context_release(context);
@@ -78,7 +78,7 @@ static const char *root_class(const taper_model *model)
 static taper_status index_functions(taper_model *model, taper_error *error)
 {
     const taper_allocator *allocator = &model->context->allocator;
-    const taper_lite_module *module = &model->module;
+    const taper_module *module = &model->module;
     model->function_count = module->function_count;
     model->functions = taper_alloc_zeroed(allocator, model->function_count * sizeof *model->functions);
     size_t size = 16;
@@ -160,7 +160,7 @@ static void fill_constants(const taper_function *function, taper_val *table)
 // The functions named __setstate__ run once, on the model's own objects, before anything else is known of these.
 static taper_status run_setstates(taper_model *model, taper_error *error)
 {
-    const taper_lite_module *module = &model->module;
+    const taper_module *module = &model->module;
     const taper_allocator *allocator = &model->context->allocator;
     if (module->pending_count == 0) {
         return TAPER_OK;
@@ -190,7 +190,7 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     const size_t size = ((const taper_blob *)module->blob)->size;
     taper_heap_set_limit(module->heap, TAPER_LIMIT_LOAD_BYTES(taper_min_size(size, SIZE_MAX / 128)));
     for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
-        const taper_lite_pending *pending = &module->pending[i];
+        const taper_module_pending *pending = &module->pending[i];
         const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
         const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
         taper_val result;
@@ -293,7 +293,7 @@ static taper_status load_blob(taper_context *context, taper_blob *blob, const ta
         status = taper_packs_create(&context->allocator, &m->packs, error);
     }
     if (status == TAPER_OK) {
-        status = taper_lite_read(&context->allocator, m->types, blob, &m->module, error);
+        status = taper_module_read(&context->allocator, m->types, blob, &m->module, error);
     }
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {

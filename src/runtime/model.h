@@ -4,7 +4,7 @@
 #define TAPER_RUNTIME_MODEL_H
 
 #include "compiler_hook.h"
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "ops/packs.h"
 #include "ops/random.h"
 #include "platform/platform.h"
@@ -24,7 +24,7 @@ struct taper_context {
 };
 
 typedef struct taper_function {
-    const taper_lite_function *source;
+    const taper_module_function *source;
     const char *method; // "forward": the last part of its name
     bool of_root;       // a method of the root class
     taper_graph *graph; // until the program is built
@@ -34,7 +34,7 @@ typedef struct taper_function {
 struct taper_model {
     taper_refs refs;
     taper_context *context;
-    taper_lite_module module;
+    taper_module module;
     taper_function *functions;
     size_t function_count;
     uint32_t *name_index; // hash of full names to function number + 1

@@ -64,7 +64,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
     }
 }
 
-static void add_kernels(taper_text *text, const taper_lite_module *module)
+static void add_kernels(taper_text *text, const taper_module *module)
 {
     weight_walk walk = {.left = VALUES_LOOKED_AT};
     look(&walk, module->root, 0);

@@ -30,7 +30,7 @@ const char *taper_model_method_name(const taper_model *model, size_t index)
     return index < model->method_count ? model->functions[model->methods[index]].method : NULL;
 }
 
-static const taper_lite_function *method_source(const taper_model *model, const char *method)
+static const taper_module_function *method_source(const taper_model *model, const char *method)
 {
     const taper_function *function =
         taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
@@ -39,31 +39,31 @@ static const taper_lite_function *method_source(const taper_model *model, const 
 
 int taper_model_method_arguments(const taper_model *model, const char *method)
 {
-    const taper_lite_function *f = method_source(model, method);
+    const taper_module_function *f = method_source(model, method);
     return f != NULL && f->has_schema && f->argument_count != 0 ? (int)f->argument_count - 1 : -1;
 }
 
-static const taper_lite_argument *argument(const taper_model *model, const char *method, size_t index)
+static const taper_module_argument *argument(const taper_model *model, const char *method, size_t index)
 {
-    const taper_lite_function *f = method_source(model, method);
+    const taper_module_function *f = method_source(model, method);
     return f != NULL && f->has_schema && index + 1 < f->argument_count ? &f->arguments[index + 1] : NULL;
 }
 
 const char *taper_model_argument_name(const taper_model *model, const char *method, size_t index)
 {
-    const taper_lite_argument *a = argument(model, method, index);
+    const taper_module_argument *a = argument(model, method, index);
     return a != NULL ? a->name : NULL;
 }
 
 const char *taper_model_argument_type(const taper_model *model, const char *method, size_t index)
 {
-    const taper_lite_argument *a = argument(model, method, index);
+    const taper_module_argument *a = argument(model, method, index);
     return a != NULL ? a->type_text : NULL;
 }
 
 const char *taper_model_return_type(const taper_model *model, const char *method)
 {
-    const taper_lite_function *f = method_source(model, method);
+    const taper_module_function *f = method_source(model, method);
     return f != NULL && f->has_schema && f->return_count != 0 ? f->returns[0].type_text : NULL;
 }
 
@@ -83,7 +83,7 @@ taper_status taper_model_extra(taper_model *model, const char *name, const void 
     *data = NULL;
     *size = 0;
     for (size_t i = 0; i < model->module.extra_count; i++) {
-        const taper_lite_extra *extra = &model->module.extras[i];
+        const taper_module_extra *extra = &model->module.extras[i];
         if (strcmp(extra->name, name) == 0) {
             if (extra->data == NULL && extra->size != 0) {
                 TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate",
@@ -143,7 +143,7 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
 }
 
 // The table of a function's operators, and the calls of each.
-static taper_status add_function(taper_model *model, const taper_lite_function *function, size_t *capacity,
+static taper_status add_function(taper_model *model, const taper_module_function *function, size_t *capacity,
                                  taper_error *error)
 {
     const size_t first = model->operator_count;

@@ -115,7 +115,7 @@ void taper_session_destroy(taper_session *session)
 
 // ---- inputs
 
-static TAPER_COLD taper_status wrong_input(const taper_lite_argument *argument, size_t index, taper_val value,
+static TAPER_COLD taper_status wrong_input(const taper_module_argument *argument, size_t index, taper_val value,
                                            taper_error *error)
 {
     taper_text got = taper_text_make(&taper_allocator_system);
@@ -128,7 +128,7 @@ static TAPER_COLD taper_status wrong_input(const taper_lite_argument *argument, 
 }
 
 // Python passes an int where a float is declared.
-static taper_status fit_input(const taper_lite_argument *argument, size_t index, taper_val *value, taper_error *error)
+static taper_status fit_input(const taper_module_argument *argument, size_t index, taper_val *value, taper_error *error)
 {
     const taper_type *type = argument->type;
     if (type == NULL || taper_val_is_a(*value, type)) {
@@ -142,7 +142,8 @@ static taper_status fit_input(const taper_lite_argument *argument, size_t index,
     return wrong_input(argument, index, *value, error);
 }
 
-static TAPER_COLD taper_status wrong_count(const taper_lite_function *f, size_t least, size_t count, taper_error *error)
+static TAPER_COLD taper_status wrong_count(const taper_module_function *f, size_t least, size_t count,
+                                           taper_error *error)
 {
     taper_text names = taper_text_make(&taper_allocator_system);
     for (size_t i = 1; i < f->argument_count; i++) {
@@ -165,7 +166,7 @@ static TAPER_COLD taper_status wrong_count(const taper_lite_function *f, size_t 
 static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
                            size_t count, taper_val *args, taper_error *error)
 {
-    const taper_lite_function *f = function->source;
+    const taper_module_function *f = function->source;
     const size_t params = function->program.param_count;
     args[0] = session->root;
     size_t least = params - 1;

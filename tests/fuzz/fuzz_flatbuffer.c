@@ -3,17 +3,17 @@
 // with an allocation that fails.
 #include <string.h>
 
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "tests/fuzz/failing_allocator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void use(const taper_lite_module *module)
+static void use(const taper_module *module)
 {
     taper_text text = taper_text_make(&taper_allocator_system);
     taper_val_type_print(module->root, &text);
     for (size_t i = 0; i < module->function_count; i++) {
-        const taper_lite_function *function = &module->functions[i];
+        const taper_module_function *function = &module->functions[i];
         for (size_t k = 0; k < function->argument_count; k++) {
             taper_type_print(function->arguments[k].type, &text);
         }
@@ -42,11 +42,11 @@ static taper_status read_module(failing_allocator *failing, const uint8_t *data,
     if (status == TAPER_OK) {
         status = taper_blob_from_memory(&failing->allocator, data, size, NULL, NULL, &blob, error);
         if (status == TAPER_OK) {
-            taper_lite_module module;
-            status = taper_lite_read(&failing->allocator, types, blob, &module, error);
+            taper_module module;
+            status = taper_module_read(&failing->allocator, types, blob, &module, error);
             if (status == TAPER_OK) {
                 use(&module);
-                taper_lite_module_free(&module);
+                taper_module_free(&module);
             }
             taper_obj_release(&blob->head);
         }

@@ -2,7 +2,7 @@
 // Any bytes as a model file. What looks like a pickle is read again as the program, the debug records and the module of
 // an archive that is otherwise in order, where sizes and checksums do not stand in the fuzzer's way. All of it is done
 // once more with an allocation that fails.
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/unit/archive_builder.h"
 
@@ -17,10 +17,10 @@ static taper_status load_with(failing_allocator *failing, const uint8_t *data, s
     if (status == TAPER_OK) {
         status = taper_blob_from_memory(&failing->allocator, data, size, NULL, NULL, &blob, error);
         if (status == TAPER_OK) {
-            taper_lite_module module;
-            status = taper_lite_read(&failing->allocator, types, blob, &module, error);
+            taper_module module;
+            status = taper_module_read(&failing->allocator, types, blob, &module, error);
             if (status == TAPER_OK) {
-                taper_lite_module_free(&module);
+                taper_module_free(&module);
             }
             taper_obj_release(&blob->head);
         }

@@ -24,10 +24,10 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
     return status;
 }
 
-static taper_status set_state(void *user, taper_object *object, const char *class_name, taper_val state, bool *taken,
-                              taper_error *error)
+static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     (void)user;
+    const char *class_name = object->klass->name;
     const char last = class_name[strlen(class_name) - 1];
     *taken = last == 'S';
     if (last == 'F') {
@@ -71,8 +71,9 @@ static taper_status read_with(failing_allocator *failing, bool gives, const uint
         status = taper_type_scope_create(&failing->allocator, &scope, error);
     }
     if (status == TAPER_OK) {
+        static const taper_class_host classes = {.set_state = set_state};
         const taper_pickle_host host = {
-            .user = heap, .storage = gives ? get_storage : NULL, .set_state = gives ? set_state : NULL};
+            .user = heap, .storage = gives ? get_storage : NULL, .classes = gives ? &classes : NULL};
         const taper_pickle_source source = {.data = data, .size = size, .name = "fuzz.pkl"};
         taper_val value;
         status = taper_pickle_read(heap, scope, &host, &source, &value, error);

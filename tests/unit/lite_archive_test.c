@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "format/lite_module.h"
+#include "format/module.h"
 #include "tests/unit/archive_builder.h"
 
 // ---- pickles, put together from pieces
@@ -210,7 +210,7 @@ typedef struct loaded {
     counter memory;
     taper_types *types;
     taper_blob *blob;
-    taper_lite_module module;
+    taper_module module;
     void *copy;
 } loaded;
 
@@ -235,7 +235,7 @@ static taper_status load(loaded *l, const void *data, size_t size, size_t shift,
                                         error);
     }
     if (status == TAPER_OK) {
-        status = taper_lite_read(&l->memory.allocator, l->types, l->blob, &l->module, error);
+        status = taper_module_read(&l->memory.allocator, l->types, l->blob, &l->module, error);
     }
     return status;
 }
@@ -243,7 +243,7 @@ static taper_status load(loaded *l, const void *data, size_t size, size_t shift,
 static void unload(loaded *l)
 {
     if (l->module.heap != NULL) {
-        taper_lite_module_free(&l->module);
+        taper_module_free(&l->module);
     }
     if (l->blob != NULL) {
         taper_obj_release(&l->blob->head);
@@ -262,7 +262,7 @@ static const taper_tensor *attribute(const loaded *l, const char *name)
     return root->slots[slot].as.tensor;
 }
 
-static void check_function(const taper_lite_function *f, const options *o)
+static void check_function(const taper_module_function *f, const options *o)
 {
     assert_int_equal(f->instruction_count, 4);
     assert_int_equal(f->instructions[0].op, TAPER_LITE_STOREN);
@@ -296,7 +296,7 @@ static void check_function(const taper_lite_function *f, const options *o)
 
 static void check_module(const loaded *l, const options *o)
 {
-    const taper_lite_module *m = &l->module;
+    const taper_module *m = &l->module;
     assert_int_equal(m->bytecode_version, o->version != 0 ? o->version : 3);
     assert_int_equal(m->operator_version, 3);
     assert_string_equal(m->functions[0].name, "__torch__.Net.forward");
@@ -390,7 +390,7 @@ static void values_outlive_the_module(void **state)
     loaded l;
     assert_int_equal(load(&l, file.data, file.size, 0, 0, NULL), TAPER_OK);
     const taper_val root = taper_val_retain(l.module.root);
-    taper_lite_module_free(&l.module);
+    taper_module_free(&l.module);
     taper_obj_release(&l.blob->head);
     l.blob = NULL;
     taper_types_release(l.types);
@@ -412,7 +412,7 @@ static void leaves_states_pending(void **state)
     assert_int_equal(load(&l, file.data, file.size, 0, 0, NULL), TAPER_OK);
     check_module(&l, &o);
     assert_int_equal(l.module.pending_count, 1);
-    const taper_lite_pending *pending = &l.module.pending[0];
+    const taper_module_pending *pending = &l.module.pending[0];
     assert_ptr_equal(pending->object, l.module.root.as.object->slots[2].as.object);
     assert_int_equal(pending->object->count, 0);
     assert_null(pending->object->klass->slots);

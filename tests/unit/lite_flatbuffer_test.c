@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "format/lite_module.h"
+#include "format/module.h"
 
 #ifndef TEST_UNIT_DATA
 #define TEST_UNIT_DATA "tests/unit/data"
@@ -49,12 +49,12 @@ static file sample(const char *name)
 }
 
 static taper_status load(const taper_allocator *allocator, taper_types *types, const void *data, size_t size,
-                         taper_lite_module *module, taper_error *error)
+                         taper_module *module, taper_error *error)
 {
     taper_blob *blob;
     taper_status status = taper_blob_from_memory(allocator, data, size, NULL, NULL, &blob, error);
     if (status == TAPER_OK) {
-        status = taper_lite_read(allocator, types, blob, module, error);
+        status = taper_module_read(allocator, types, blob, module, error);
         taper_obj_release(&blob->head);
     }
     return status;
@@ -196,7 +196,7 @@ static void compare_values(comparison *c, taper_val zip, taper_val flat, int dep
     }
 }
 
-static void compare_arguments(comparison *c, const taper_lite_argument *zip, const taper_lite_argument *flat,
+static void compare_arguments(comparison *c, const taper_module_argument *zip, const taper_module_argument *flat,
                               size_t zip_count, size_t flat_count)
 {
     assert_int_equal(zip_count, flat_count);
@@ -209,7 +209,7 @@ static void compare_arguments(comparison *c, const taper_lite_argument *zip, con
     }
 }
 
-static void compare_functions(comparison *c, const taper_lite_function *zip, const taper_lite_function *flat)
+static void compare_functions(comparison *c, const taper_module_function *zip, const taper_module_function *flat)
 {
     assert_int_equal(zip->instruction_count, flat->instruction_count);
     for (size_t i = 0; i < zip->instruction_count; i++) {
@@ -237,7 +237,7 @@ static void compare_functions(comparison *c, const taper_lite_function *zip, con
     compare_arguments(c, zip->returns, flat->returns, zip->return_count, flat->return_count);
 }
 
-static const taper_lite_function *find_function(const taper_lite_module *module, const char *name)
+static const taper_module_function *find_function(const taper_module *module, const char *name)
 {
     for (size_t i = 0; i < module->function_count; i++) {
         if (strcmp(module->functions[i].name, name) == 0) {
@@ -248,7 +248,7 @@ static const taper_lite_function *find_function(const taper_lite_module *module,
     return NULL;
 }
 
-static void compare_modules(comparison *c, const taper_lite_module *zip, const taper_lite_module *flat)
+static void compare_modules(comparison *c, const taper_module *zip, const taper_module *flat)
 {
     assert_false(zip->flatbuffer);
     assert_true(flat->flatbuffer);
@@ -284,7 +284,7 @@ static void compare_pair(const char *folder, const char *name)
     file zip_file = read_file(folder, zip_name), flat_file = read_file(folder, flat_name);
     taper_types *types;
     assert_int_equal(taper_types_create(&taper_allocator_system, &types, NULL), TAPER_OK);
-    taper_lite_module zip, flat;
+    taper_module zip, flat;
     taper_error *error = taper_error_create();
     if (load(&taper_allocator_system, types, zip_file.data, zip_file.size, &zip, error) != TAPER_OK ||
         load(&taper_allocator_system, types, flat_file.data, flat_file.size, &flat, error) != TAPER_OK) {
@@ -296,8 +296,8 @@ static void compare_pair(const char *folder, const char *name)
     c->name = name;
     compare_modules(c, &zip, &flat);
     free(c);
-    taper_lite_module_free(&zip);
-    taper_lite_module_free(&flat);
+    taper_module_free(&zip);
+    taper_module_free(&flat);
     taper_error_destroy(error);
     taper_types_release(types);
     free(zip_file.data);
@@ -334,7 +334,7 @@ static void test_pairs(void **state)
 
 // ---- where the bytes lie
 
-static const taper_tensor *attribute(const taper_lite_module *module, const char *name)
+static const taper_tensor *attribute(const taper_module *module, const char *name)
 {
     const taper_object *root = module->root.as.object;
     const int64_t slot = taper_object_slot(root, name);
@@ -352,7 +352,7 @@ static void test_borrowing(void **state)
     assert_int_equal(posix_memalign((void **)&block, 64, f.size + 16), 0);
     for (size_t shift = 0; shift < 16; shift++) {
         memcpy(block + shift, f.data, f.size);
-        taper_lite_module module;
+        taper_module module;
         assert_int_equal(load(&taper_allocator_system, types, block + shift, f.size, &module, NULL), TAPER_OK);
         const taper_tensor *base = attribute(&module, "base"), *part = attribute(&module, "part");
         assert_ptr_equal(base->storage, part->storage);
@@ -363,7 +363,7 @@ static void test_borrowing(void **state)
             assert_true(numbers[i] == (float)i);
         }
         assert_int_equal(part->offset, 5);
-        taper_lite_module_free(&module);
+        taper_module_free(&module);
     }
     free(block);
     free(f.data);
@@ -374,11 +374,11 @@ static void test_borrowing(void **state)
 
 static void expect_refused(taper_types *types, const void *data, size_t size, const char *want)
 {
-    taper_lite_module module;
+    taper_module module;
     taper_error *error = taper_error_create();
     const taper_status status = load(&taper_allocator_system, types, data, size, &module, error);
     if (status == TAPER_OK) {
-        taper_lite_module_free(&module);
+        taper_module_free(&module);
         fail_msg("was read; wanted \"%s\"", want);
     }
     assert_int_equal(taper_error_status(error), status);
@@ -403,9 +403,9 @@ static void test_every_byte(void **state)
             uint8_t *part = malloc(size + 1);
             assert_non_null(part);
             memcpy(part + 1, f.data, size);
-            taper_lite_module module;
+            taper_module module;
             if (load(&taper_allocator_system, types, part + 1, size, &module, error) == TAPER_OK) {
-                taper_lite_module_free(&module);
+                taper_module_free(&module);
             } else {
                 assert_int_not_equal(taper_error_status(error), TAPER_OK);
             }
@@ -415,9 +415,9 @@ static void test_every_byte(void **state)
             static const uint8_t changes[] = {0x01, 0x80, 0xff};
             for (size_t i = 0; i < sizeof changes; i++) {
                 f.data[at] ^= changes[i];
-                taper_lite_module module;
+                taper_module module;
                 if (load(&taper_allocator_system, types, f.data, f.size, &module, error) == TAPER_OK) {
-                    taper_lite_module_free(&module);
+                    taper_module_free(&module);
                 }
                 f.data[at] ^= changes[i];
             }
@@ -554,12 +554,12 @@ static void test_made(void **state)
     put_module(m, 4, at);
     put_tuple(m, at[1], (uint32_t[]){0}, 1);
     put_tuple(m, at[2], (uint32_t[]){1, 1}, 2);
-    taper_lite_module module;
+    taper_module module;
     assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
     assert_string_equal(module.root.as.object->klass->name, "__torch__.M");
     const taper_tuple *pair = module.root.as.object->slots[0].as.tuple;
     assert_ptr_equal(pair->items[0].as.tuple, pair->items[1].as.tuple);
-    taper_lite_module_free(&module);
+    taper_module_free(&module);
 
     // Itself, one that comes later, one that is not there.
     for (uint32_t index = 2; index < 12; index++) {
@@ -578,7 +578,7 @@ static void test_made(void **state)
         }
         if (depth < 200) {
             assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
-            taper_lite_module_free(&module);
+            taper_module_free(&module);
         } else if (depth > 201) {
             expect_refused(types, m->data, m->size, "nested deeper");
         }
@@ -624,7 +624,7 @@ static void test_made(void **state)
     expect_refused(types, m->data, m->size, "is no object");
     put32(m, slot(root, 11), 3);
     assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
-    taper_lite_module_free(&module);
+    taper_module_free(&module);
     free(m);
     taper_types_release(types);
 }
@@ -669,9 +669,9 @@ static void test_allocations(void **state)
             taper_types *types;
             taper_error *error = taper_error_create();
             if (taper_types_create(&allocator, &types, error) == TAPER_OK) {
-                taper_lite_module module;
+                taper_module module;
                 if (load(&allocator, types, f.data, f.size, &module, error) == TAPER_OK) {
-                    taper_lite_module_free(&module);
+                    taper_module_free(&module);
                     done = true;
                 } else {
                     assert_int_equal(taper_error_status(error), TAPER_ERROR_RESOURCE);

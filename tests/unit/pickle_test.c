@@ -59,10 +59,10 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
 }
 
 // Classes that end in "S" have a __setstate__; the state is kept in a slot at once.
-static taper_status set_state(void *user, taper_object *object, const char *class_name, taper_val state, bool *taken,
-                              taper_error *error)
+static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     (void)user;
+    const char *class_name = object->klass->name;
     *taken = class_name[strlen(class_name) - 1] == 'S';
     return *taken ? taper_object_set(object, 0, state, error) : TAPER_OK;
 }
@@ -72,7 +72,8 @@ static taper_status read_bytes(fixture *f, const char *data, size_t size, taper_
     uint8_t *copy = malloc(size + 1); // exact, for the sanitizer
     assert_non_null(copy);
     memcpy(copy, data, size);
-    const taper_pickle_host host = {.user = f, .storage = get_storage, .set_state = set_state};
+    const taper_class_host classes = {.set_state = set_state};
+    const taper_pickle_host host = {.user = f, .storage = get_storage, .classes = &classes};
     const taper_pickle_source source = {.data = copy, .size = size, .offset = 1000, .name = "test.pkl"};
     const taper_status status = taper_pickle_read(f->heap, f->scope, &host, &source, value, f->error);
     free(copy);

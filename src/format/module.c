@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Freeing a module, and the names of its opcodes.
-#include "format/lite_module.h"
+#include "format/module.h"
 
 static const char *const opcode_names[TAPER_LITE_OPCODE_COUNT] = {
 #define X(name, number) [number] = #name,
@@ -23,18 +23,18 @@ int taper_lite_opcode_from_name(const char *name, size_t length)
     return -1;
 }
 
-static void release_defaults(taper_lite_argument *arguments, size_t count)
+static void release_defaults(taper_module_argument *arguments, size_t count)
 {
     for (size_t i = 0; arguments != NULL && i < count; i++) {
         taper_val_release(arguments[i].default_value);
     }
 }
 
-void taper_lite_module_free(taper_lite_module *module)
+void taper_module_free(taper_module *module)
 {
     taper_val_release(module->root);
     for (size_t i = 0; i < module->function_count; i++) {
-        taper_lite_function *function = &module->functions[i];
+        taper_module_function *function = &module->functions[i];
         for (size_t c = 0; function->constants != NULL && c < function->constant_count; c++) {
             taper_val_release(function->constants[c]);
         }
@@ -53,5 +53,5 @@ void taper_lite_module_free(taper_lite_module *module)
     if (module->blob != NULL) {
         taper_obj_release(module->blob);
     }
-    *module = (taper_lite_module){.root = taper_val_none()};
+    *module = (taper_module){.root = taper_val_none()};
 }

@@ -2,8 +2,8 @@
 // What a lite-interpreter file holds, whichever container it came in: zip with pickles (lite_archive.c) or flatbuffer
 // (lite_flatbuffer.c). Values live on the module's heap, everything else in its arena. Tensors' storages borrow the
 // file's bytes where these are stored and aligned, and are copies where not.
-#ifndef TAPER_FORMAT_LITE_MODULE_H
-#define TAPER_FORMAT_LITE_MODULE_H
+#ifndef TAPER_FORMAT_MODULE_H
+#define TAPER_FORMAT_MODULE_H
 
 #include "base/memory.h"
 #include "ir/tensor.h"
@@ -12,11 +12,12 @@
 // Instruction numbers of the lite interpreter (the flatbuffer's op field; names are the zip's).
 #define TAPER_LITE_OPCODES(X)                                                                                          \
     X(OP, 0)                                                                                                           \
-    X(OPN, 1) X(LOAD, 2) X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10)    \
-        X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17)                 \
-            X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22)                   \
-                X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26)           \
-                    X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) \
+    X(OPN, 1)                                                                                                          \
+    X(LOAD, 2) X(MOVE, 3) X(STOREN, 4) X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11)  \
+        X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18)           \
+            X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23)                  \
+                X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27)        \
+                    X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31)                       \
                         X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)                   \
                             X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) \
                                 X(__NOT__, 42) X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46)          \
@@ -45,15 +46,15 @@ typedef struct taper_lite_operator {
     int32_t arguments;    // pushed by the caller; -1: all of the schema
 } taper_lite_operator;
 
-typedef struct taper_lite_argument {
+typedef struct taper_module_argument {
     const char *name;
     const taper_type *type;
     const char *type_text;
     taper_val default_value;
     bool has_default;
-} taper_lite_argument;
+} taper_module_argument;
 
-typedef struct taper_lite_function {
+typedef struct taper_module_function {
     const char *name; // "__torch__.Net.forward"
     taper_lite_instruction *instructions;
     taper_lite_operator *operators;
@@ -62,31 +63,31 @@ typedef struct taper_lite_function {
     size_t instruction_count, operator_count, constant_count, type_count;
     size_t register_count;
     bool has_schema;
-    taper_lite_argument *arguments; // self first
-    taper_lite_argument *returns;
+    taper_module_argument *arguments; // self first
+    taper_module_argument *returns;
     size_t argument_count, return_count;
-} taper_lite_function;
+} taper_module_function;
 
 // A module object whose class has __setstate__: to be run in order, before anything else.
-typedef struct taper_lite_pending {
+typedef struct taper_module_pending {
     taper_object *object; // owned
     taper_val state;      // owned
-} taper_lite_pending;
+} taper_module_pending;
 
-typedef struct taper_lite_extra {
+typedef struct taper_module_extra {
     const char *name; // without "extra/"
     const void *data; // NULL: compressed, and too large or too damaged to be unpacked on loading
     size_t size;
-} taper_lite_extra;
+} taper_module_extra;
 
 // One entry of the callstack map: what to print for a debug handle.
-typedef struct taper_lite_debug {
+typedef struct taper_module_debug {
     int64_t handle;
     const char
         *text; // "top(Net)::<unknown>.conv(Conv2d)::forward.aten::conv2d", PyTorch's module hierarchy, as far as known
-} taper_lite_debug;
+} taper_module_debug;
 
-typedef struct taper_lite_module {
+typedef struct taper_module {
     const taper_allocator *allocator;
     taper_arena arena;
     taper_heap *heap;
@@ -96,20 +97,20 @@ typedef struct taper_lite_module {
     int64_t operator_version;
     bool flatbuffer;
     taper_val root; // TAPER_OBJECT
-    taper_lite_function *functions;
+    taper_module_function *functions;
     size_t function_count;
-    taper_lite_pending *pending;
+    taper_module_pending *pending;
     size_t pending_count;
-    taper_lite_extra *extras;
+    taper_module_extra *extras;
     size_t extra_count;
-    taper_lite_debug *debug; // sorted by handle
+    taper_module_debug *debug; // sorted by handle
     size_t debug_count;
 
     taper_obj *blob; // keeps the file's bytes; owned
-} taper_lite_module;
+} taper_module;
 
 // Frees everything it holds; the values that others retained stay. A module of zeroes is fine.
-void taper_lite_module_free(taper_lite_module *module);
+void taper_module_free(taper_module *module);
 
 // The file's bytes, shared by all storages that borrow them. An object so that a storage can own it; released with
 // taper_obj_release(&blob->head).
@@ -137,11 +138,11 @@ TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *alloc
 
 // Reads a module from bytes (blob is retained by the module and by storages that borrow from it). *module is filled; on
 // failure it is left empty. Recognizes what kind of file it is and says so when it is not one of these.
-TAPER_MUST_USE taper_status taper_lite_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
-                                            taper_lite_module *module, taper_error *error);
+TAPER_MUST_USE taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                                              taper_module *module, taper_error *error);
 // The two readers behind it. module has allocator, arena, heap, types and blob and is otherwise zero; what a reader
 // left in it when it fails is freed by the caller.
-TAPER_MUST_USE taper_status taper_lite_archive_read(taper_blob *blob, taper_lite_module *module, taper_error *error);
-TAPER_MUST_USE taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_lite_module *module, taper_error *error);
+TAPER_MUST_USE taper_status taper_lite_archive_read(taper_blob *blob, taper_module *module, taper_error *error);
+TAPER_MUST_USE taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_module *module, taper_error *error);
 
 #endif

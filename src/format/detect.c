@@ -100,7 +100,7 @@ taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error)
                       "this zip archive is no PyTorch model: it holds neither bytecode.pkl nor data.pkl");
 }
 
-static taper_status read_file(taper_blob *blob, taper_lite_module *module, taper_error *error)
+static taper_status read_file(taper_blob *blob, taper_module *module, taper_error *error)
 {
     if (has(blob, 4, "PTMF")) {
 #ifdef TAPER_WITH_FLATBUFFER
@@ -118,10 +118,10 @@ static taper_status read_file(taper_blob *blob, taper_lite_module *module, taper
     return refuse(blob, error);
 }
 
-taper_status taper_lite_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
-                             taper_lite_module *module, taper_error *error)
+taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                               taper_module *module, taper_error *error)
 {
-    *module = (taper_lite_module){.allocator = allocator, .root = taper_val_none()};
+    *module = (taper_module){.allocator = allocator, .root = taper_val_none()};
     taper_arena_init(&module->arena, allocator);
     module->types = taper_types_retain(types);
     module->blob = &blob->head;
@@ -131,7 +131,7 @@ taper_status taper_lite_read(const taper_allocator *allocator, taper_types *type
         status = read_file(blob, module, error);
     }
     if (status != TAPER_OK) {
-        taper_lite_module_free(module);
+        taper_module_free(module);
     }
     return status;
 }
