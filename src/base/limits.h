@@ -26,6 +26,12 @@
 #define TAPER_LIMIT_BLOCK_DEPTH 200                                               // nested if and loop
 #define TAPER_LIMIT_CALL_DEPTH 200                                                // frames of one run
 
+#define TAPER_LIMIT_SOURCE_BYTES ((size_t)64 << 20) // of all TorchScript sources of a file, unpacked
+#define TAPER_LIMIT_SOURCE_DEPTH 200                // nested expressions and blocks of one function
+#define TAPER_LIMIT_NAME_PROBES 1000000             // of the table of names, beyond 64 for each
+#define TAPER_LIMIT_INLINE_DEPTH 600                // calls, blocks and expressions within each other while inlining
+#define TAPER_LIMIT_INLINED_NODES(source_bytes) (200000 + 16 * (source_bytes))
+
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)
 #define TAPER_LIMIT_CONTAINER_ITEMS 100000000
 #define TAPER_LIMIT_STRING_BYTES ((size_t)1 << 30)

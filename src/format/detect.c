@@ -78,7 +78,7 @@ static bool archive_has_code(const taper_zip *zip)
     return false;
 }
 
-taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error)
+taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscript, taper_error *error)
 {
     if (archive_has(zip, "model.json")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
@@ -86,11 +86,16 @@ taper_status taper_lite_refuse_archive(const taper_zip *zip, taper_error *error)
                           "load it with a newer "
                           "PyTorch and save it with _save_for_lite_interpreter");
     }
-    if (archive_has(zip, "data.pkl") && (archive_has_code(zip) || archive_has(zip, "constants.pkl"))) {
-        return taper_fail(
-            error, TAPER_ERROR_UNSUPPORTED,
-            "a TorchScript file without bytecode for the lite interpreter (no bytecode.pkl): load it in Python with "
-            "torch.jit.load and save it with model._save_for_lite_interpreter(\"model.ptl\")");
+    if (archive_has(zip, "data.pkl") && archive_has_code(zip)) {
+#ifdef TAPER_WITH_TORCHSCRIPT
+        *torchscript = true;
+        return TAPER_OK;
+#else
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "a TorchScript file without bytecode for the lite interpreter, and this build of Taper runs "
+                          "the latter only (TAPER_WITH_TORCHSCRIPT is off): load it in Python with torch.jit.load and "
+                          "save it with model._save_for_lite_interpreter(\"model.ptl\")");
+#endif
     }
     if (archive_has(zip, "data.pkl")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,

@@ -45,6 +45,7 @@ void taper_module_free(taper_module *module)
         taper_obj_release(&module->pending[i].object->head.head);
         taper_val_release(module->pending[i].state);
     }
+    taper_free(module->allocator, module->places, module->place_capacity * sizeof *module->places);
     taper_heap_close(module->heap);
     taper_types_release(module->types);
     if (module->arena.allocator != NULL) {

@@ -15,6 +15,7 @@ list(APPEND TAPER_SOURCES
     src/format/pickle_globals.c
     src/format/pickle_tensors.c
     src/format/saved_value.c
+    src/format/script_archive.c
     src/format/name_sort.c
     src/format/zip.c
 )

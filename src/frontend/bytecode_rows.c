@@ -31,3 +31,17 @@ const taper_bytecode_row *taper_bytecode_row_of(unsigned op)
     }
     return NULL;
 }
+
+bool taper_bytecode_is_instruction(const char *schema)
+{
+    const size_t length = strcspn(schema, "(");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const taper_bytecode_row *row = &rows[i].row;
+        const size_t base = strlen(row->name), extra = strlen(row->overload);
+        if (length == base + (extra != 0 ? 1 + extra : 0) && memcmp(schema, row->name, base) == 0 &&
+            (extra == 0 || memcmp(schema + base + 1, row->overload, extra) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -3,5 +3,20 @@ list(APPEND TAPER_SOURCES
     src/frontend/bytecode_missing.c
     src/frontend/bytecode_rows.c
     src/frontend/needs.c
+    src/frontend/torchscript/atoms.c
+    src/frontend/torchscript/lower_call.c
+    src/frontend/torchscript/lower_expression.c
+    src/frontend/torchscript/lexer.c
+    src/frontend/torchscript/literals.c
+    src/frontend/torchscript/lower.c
+    src/frontend/torchscript/match.c
+    src/frontend/torchscript/objects.c
+    src/frontend/torchscript/parse_expression.c
+    src/frontend/torchscript/parse_file.c
+    src/frontend/torchscript/lower_statement.c
+    src/frontend/torchscript/overload.c
+    src/frontend/torchscript/trace.c
+    src/frontend/torchscript/types.c
+    src/frontend/torchscript/unit.c
     src/frontend/upgrade.c
 )

@@ -18,6 +18,8 @@ _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "r
 enum { INDEX_SIZE = 16384 }; // a power of two above twice the rows
 _Static_assert(2 * TAPER_ROW_COUNT < INDEX_SIZE, "the index is too small");
 
+enum { NAMES_BYTES = (INDEX_SIZE + TAPER_ROW_COUNT + 1) * sizeof(uint16_t) };
+
 struct taper_registry {
     const taper_allocator *allocator;
     taper_types *types;
@@ -28,6 +30,8 @@ struct taper_registry {
     bool lapack_tried;
     const taper_schema *schemas[TAPER_ROW_COUNT + 1];
     uint16_t index[INDEX_SIZE]; // row + 1
+    uint16_t *names;            // the first row of a name + 1; made when first asked for
+    uint16_t *next;             // by row: the next of its name + 1
 };
 
 static size_t key_length(const char *schema) // "aten::add.Tensor"
@@ -95,6 +99,7 @@ void taper_registry_destroy(taper_registry *registry)
     taper_lapack_close(registry->lapack);
     taper_mutex_destroy(registry->mutex);
     taper_arena_free(&registry->arena);
+    taper_free(registry->allocator, registry->names, NAMES_BYTES);
     taper_free(registry->allocator, registry, sizeof *registry);
 }
 
@@ -117,6 +122,54 @@ const taper_op *taper_registry_find(const taper_registry *registry, const char *
         }
     }
     return NULL;
+}
+
+static size_t name_length(const char *schema) // "aten::add"
+{
+    return strcspn(schema, ".(");
+}
+
+// Where the rows of a name are entered, or would be.
+static size_t name_slot(const taper_registry *r, const char *name, size_t length)
+{
+    size_t at = hash(2166136261u, name, length) % INDEX_SIZE;
+    for (; r->names[at] != 0; at = (at + 1) % INDEX_SIZE) {
+        const char *schema = taper_ops[r->names[at] - 1].schema;
+        if (strncmp(schema, name, length) == 0 && name_length(schema) == length) {
+            break;
+        }
+    }
+    return at;
+}
+
+static bool index_names(taper_registry *r)
+{
+    r->names = taper_alloc_zeroed(r->allocator, NAMES_BYTES);
+    if (r->names == NULL) {
+        return false;
+    }
+    r->next = r->names + INDEX_SIZE;
+    for (size_t row = TAPER_ROW_COUNT; row-- != 0;) {
+        const size_t at = name_slot(r, taper_ops[row].schema, name_length(taper_ops[row].schema));
+        r->next[row] = r->names[at];
+        r->names[at] = (uint16_t)(row + 1);
+    }
+    return true;
+}
+
+const taper_op *taper_registry_overloads(taper_registry *registry, const char *name, const taper_op *after)
+{
+    uint16_t row = 0;
+    if (after != NULL) {
+        row = registry->next[after - taper_ops];
+    } else {
+        taper_mutex_lock(registry->mutex);
+        if (registry->names != NULL || index_names(registry)) {
+            row = registry->names[name_slot(registry, name, strlen(name))];
+        }
+        taper_mutex_unlock(registry->mutex);
+    }
+    return row != 0 ? &taper_ops[row - 1] : NULL;
 }
 
 taper_status taper_registry_schema(taper_registry *registry, const taper_op *op, const taper_schema **schema,

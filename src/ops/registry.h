@@ -31,6 +31,8 @@ struct taper_lapack *taper_registry_lapack(taper_registry *registry);
 
 // NULL when there is no such operator.
 const taper_op *taper_registry_find(const taper_registry *registry, const char *name, const char *overload);
+// The rows of one name, in the order of the list: the first (after NULL) or the next; NULL at the end. Thread-safe.
+const taper_op *taper_registry_overloads(taper_registry *registry, const char *name, const taper_op *after);
 // The parsed schema of a row; kept by the registry. Thread-safe.
 TAPER_MUST_USE taper_status taper_registry_schema(taper_registry *registry, const taper_op *op,
                                                   const taper_schema **schema, taper_error *error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one executor: runs a program over the registers of a frame.
+#include "frontend/torchscript/torchscript.h"
 #include "runtime/model.h"
 
 typedef struct frame {
@@ -109,6 +110,12 @@ static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const 
         taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
         taper_text_free(&text);
     }
+#ifdef TAPER_WITH_TORCHSCRIPT
+    if (module->torchscript) {
+        taper_torchscript_trace(module, (uint32_t)in->node->debug, error);
+        return;
+    }
+#endif
     size_t low = 0, high = module->debug_count;
     while (low < high) {
         const size_t middle = (low + high) / 2;

@@ -70,8 +70,16 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }
+    static const char native[] = "__torch__.torch.classes.";
     taper_object *object;
-    TAPER_TRY(taper_torchbind_create(source->run, klass, &object));
+    if (strncmp(klass->name, native, sizeof native - 1) == 0) {
+        TAPER_TRY(taper_torchbind_create(source->run, klass, &object));
+    } else { // a class of the model's sources: its attributes are set next
+        object = taper_object_new(source->run->heap, klass, 0);
+        if (object == NULL) {
+            return taper_fail_memory(source->run->error);
+        }
+    }
     *out = TAPER_VAL(object);
     return TAPER_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "frontend/bytecode.h"
+#include "frontend/torchscript/torchscript.h"
 
 static void free_functions(taper_model *model)
 {
@@ -256,10 +257,31 @@ static taper_status build_programs(taper_model *model, taper_error *error)
     return TAPER_OK;
 }
 
-static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
+#ifdef TAPER_WITH_TORCHSCRIPT
+static taper_status load_torchscript(taper_model *model, taper_error *error)
+{
+    taper_torchscript script;
+    taper_status status =
+        taper_torchscript_load(&model->module, model->context->registry, model->listing, &script, error);
+    if (status == TAPER_OK) {
+        status = index_functions(model, error);
+    }
+    for (size_t i = 0; status == TAPER_OK && i < script.count; i++) {
+        model->functions[i].graph = script.graphs[i];
+        script.graphs[i] = NULL;
+    }
+    if (status == TAPER_OK) {
+        status = taper_model_list_operators(model, &script.missing, error);
+    }
+    taper_torchscript_free(&script, &model->context->allocator);
+    return status;
+}
+#endif
+
+static taper_status load_bytecode(taper_model *model, taper_error *error)
 {
     TAPER_TRY(index_functions(model, error));
-    TAPER_TRY(taper_model_list_operators(model, error));
+    TAPER_TRY(taper_model_list_operators(model, NULL, error));
     if (model->listing) {
         return TAPER_OK;
     }
@@ -268,6 +290,19 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
         taper_function *function = &model->functions[i];
         TAPER_TRY(
             taper_bytecode_lower(&model->module, function->source, model->context->registry, &function->graph, error));
+    }
+    return TAPER_OK;
+}
+
+static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
+{
+#ifdef TAPER_WITH_TORCHSCRIPT
+    TAPER_TRY(model->module.torchscript ? load_torchscript(model, error) : load_bytecode(model, error));
+#else
+    TAPER_TRY(load_bytecode(model, error));
+#endif
+    if (model->listing) {
+        return TAPER_OK;
     }
     TAPER_TRY(run_setstates(model, error));
     TAPER_TRY(optimize(model, options, error));

@@ -91,8 +91,11 @@ void taper_context_retain(taper_context *context);
 // The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
 
-// Fills model->operators.
-TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, taper_error *error);
+// Fills model->operators, from the file's tables, or where it has none from the graphs and what they lack (NULL:
+// nothing).
+struct taper_needs;
+TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
+                                                       taper_error *error);
 
 // What the interpreter needs; a session's, or the loader's own for __setstate__.
 typedef struct taper_frame_source {

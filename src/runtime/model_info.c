@@ -2,6 +2,8 @@
 // What a model says about itself: methods, argument names, extra files, operators.
 #include <stdlib.h>
 
+#include "frontend/bytecode.h"
+#include "frontend/needs.h"
 #include "runtime/model.h"
 
 int64_t taper_model_bytecode_version(const taper_model *model)
@@ -160,13 +162,49 @@ static taper_status add_function(taper_model *model, const taper_module_function
     return TAPER_OK;
 }
 
-taper_status taper_model_list_operators(taper_model *model, taper_error *error)
+static taper_status add_named(taper_model *model, const char *name, size_t length, bool missing, size_t calls,
+                              size_t *capacity, taper_error *error)
+{
+    char *copy = taper_arena_string(&model->module.arena, name, length);
+    if (copy == NULL) {
+        return taper_fail_memory(error);
+    }
+    TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
+    model->operators[model->operator_count++] = (taper_model_operator){copy, calls, missing};
+    return TAPER_OK;
+}
+
+static taper_status add_block(taper_model *model, const taper_block *block, size_t *capacity, taper_error *error)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_OP && !taper_bytecode_is_instruction(node->op_name)) {
+            TAPER_TRY(add_named(model, node->op_name, strcspn(node->op_name, "("), false, 1, capacity, error));
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(add_block(model, node->blocks[b], capacity, error));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
+{
+    for (size_t i = 0; i < model->function_count; i++) {
+        TAPER_TRY(model->functions[i].graph != NULL
+                      ? add_block(model, model->functions[i].graph->body, capacity, error)
+                      : add_function(model, &model->module.functions[i], capacity, error));
+    }
+    for (size_t i = 0; missing != NULL && i < missing->count; i++) {
+        const taper_need *need = &missing->items[i];
+        TAPER_TRY(add_named(model, need->name, strlen(need->name), true, need->calls, capacity, error));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_model_list_operators(taper_model *model, const taper_needs *missing, taper_error *error)
 {
     size_t capacity = 0;
-    taper_status status = TAPER_OK;
-    for (size_t i = 0; status == TAPER_OK && i < model->module.function_count; i++) {
-        status = add_function(model, &model->module.functions[i], &capacity, error);
-    }
+    const taper_status status = list_all(model, missing, &capacity, error);
     model->operator_capacity = capacity;
     TAPER_TRY(status);
     taper_model_operator *items = model->operators;

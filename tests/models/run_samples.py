@@ -12,7 +12,6 @@ import tempfile
 import numpy as np
 
 QUANTIZED = ("s07", "s08", "s09", "s10", "s16")  # operators of a later release
-NEEDS_TORCHSCRIPT = ".pt"
 
 
 def npy(folder, v):
@@ -113,8 +112,6 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for entry in json.load(open(os.path.join(folder, "manifest.json"))):
             for model in entry["models"]:
-                if model.endswith(NEEDS_TORCHSCRIPT):
-                    continue
                 wrong = run_calls(taper, folder, model, entry["calls"], extra, scratch)
                 if entry["name"].startswith(QUANTIZED):
                     wrong = None if wrong is None or "this build of Taper does not have" in wrong else f"a quantized model was not refused clearly: {wrong}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run_zoo.py TAPER [BUILDER… | --all | --kind KIND]… [--dir DIR] [--taper-arg ARG]…
 
-Builds torchvision networks with scripts/oracle/make_zoo.py, runs their script, trace and optimized .ptl files in Taper at two input
-sizes and compares with PyTorch's lite interpreter: max|a-b| <= 1e-4 max|b| + 1e-5 per output or, listed apart, at most twice PyTorch's
+Builds torchvision networks with scripts/oracle/make_zoo.py, runs their script, trace and optimized .ptl files and their script and
+trace .pt files in Taper at two input sizes and compares with PyTorch's lite interpreter: max|a-b| <= 1e-4 max|b| + 1e-5 per output or, listed apart, at most twice PyTorch's
 own float32 error against float64. Detections are compared as same_detections says, listed apart. What PyTorch itself does not export or run is counted as such.
 --all: the rows of scripts/oracle/zoo.tsv of every kind but quantization; --kind: of one kind."""
 import argparse
@@ -21,7 +21,8 @@ import numpy as np
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KINDS = ("classification", "segmentation", "detection", "video", "optical_flow")
-FORMS = (("script", ".ptl", "expected"), ("trace", ".trace.ptl", "expected_trace"), ("opt", ".opt.ptl", "expected_opt"))
+FORMS = (("script", ".ptl", "expected"), ("trace", ".trace.ptl", "expected_trace"), ("opt", ".opt.ptl", "expected_opt"),
+         ("script_pt", ".script.pt", "expected_script_pt"), ("trace_pt", ".trace.pt", "expected_trace_pt"))
 
 
 def builders(kinds):

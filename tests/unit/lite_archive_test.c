@@ -547,7 +547,7 @@ static void knows_foreign_files(void **state)
         const char *part;
     } archives[] = {
         {{"m/model.json", "m/attributes.pkl", NULL}, "1.0 to 1.2"},
-        {{"m/data.pkl", "m/code/__torch__.py", "m/constants.pkl"}, "_save_for_lite_interpreter"},
+        {{"m/data.pkl", "m/constants.pkl", NULL}, "_save_for_lite_interpreter"},
         {{"m/data.pkl", "m/data/0", "m/version"}, "torch.save"},
         {{"word/document.xml", NULL, NULL}, "no PyTorch model"},
         {{"document.xml", NULL, NULL}, "not in a folder"},
@@ -563,6 +563,16 @@ static void knows_foreign_files(void **state)
         expect_refusal(&file, archives[i].part);
         bytes_free(&file);
     }
+    // TorchScript is for the front end to read.
+    builder b = {.count = 0};
+    builder_add(&b, "m/data.pkl", "", 0, 0);
+    builder_add(&b, "m/code/__torch__.py", "", 0, 0);
+    bytes file = builder_finish(&b, false, "");
+    loaded l;
+    assert_int_equal(load(&l, file.data, file.size, 0, 0, NULL), TAPER_OK);
+    assert_true(l.module.torchscript);
+    unload(&l);
+    bytes_free(&file);
 }
 
 // Writes a module in which one record is something else, or missing when data is NULL.

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes, variables, inlining, and which functions of a module are lowered: the methods of the root's class, every
+// __setstate__ that objects wait for, and what may be called through an interface.
+#include "frontend/torchscript/lower.h"
+
+#include <stdio.h>
+
+#include "format/script_archive.h"
+
+taper_status taper_ts_refuse(const taper_ts_lowering *l, const taper_ts_node *node, const char *format, ...)
+{
+    char text[500];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return taper_ts_fail(l->unit, TAPER_ERROR_FILE, l->frame->function->file, node->at, "%s", text);
+}
+
+taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts_node *node)
+{
+    if (++l->depth > TAPER_LIMIT_INLINE_DEPTH) {
+        return taper_ts_refuse(l, node, "calls and blocks are nested too deep");
+    }
+    if (l->nodes_left == 0) {
+        return taper_ts_refuse(l, node, "the program becomes too long when calls are inlined");
+    }
+    l->nodes_left--;
+    return TAPER_OK;
+}
+
+taper_status taper_ts_missing(taper_ts_lowering *l, const char *name)
+{
+    taper_needs *missing = &l->result->missing;
+    for (size_t i = 0; i < missing->count; i++) {
+        if (strcmp(missing->items[i].name, name) == 0) {
+            missing->items[i].calls++;
+            return TAPER_OK;
+        }
+    }
+    const char *copy = taper_arena_string(&l->unit->module->arena, name, strlen(name));
+    if (copy == NULL) {
+        return taper_fail_memory(l->unit->error);
+    }
+    TAPER_TRY(TAPER_GROW(missing->allocator, missing->items, missing->capacity, missing->count + 1, l->unit->error));
+    missing->items[missing->count++] = (taper_need){copy, "", 1};
+    return TAPER_OK;
+}
+
+// ---- nodes
+
+// The place of what is being lowered: one for all nodes of an expression.
+static taper_status place(taper_ts_lowering *l, uint32_t *number)
+{
+    taper_module *module = l->unit->module;
+    taper_ts_function *f = l->frame->function;
+    if (module->place_count != 0) {
+        const taper_module_place *last = &module->places[module->place_count - 1];
+        if (last->at == l->at && last->source == f->file && last->parent == l->frame->called_from) {
+            *number = (uint32_t)module->place_count - 1;
+            return TAPER_OK;
+        }
+    }
+    if (f->name == NULL) {
+        const char *name = l->unit->atoms.names[f->atom];
+        f->name = taper_arena_string(&module->arena, name, strlen(name));
+        if (f->name == NULL) {
+            return taper_fail_memory(l->unit->error);
+        }
+    }
+    TAPER_TRY(
+        TAPER_GROW(module->allocator, module->places, module->place_capacity, module->place_count + 1, l->unit->error));
+    module->places[module->place_count] =
+        (taper_module_place){.source = f->file, .at = l->at, .parent = l->frame->called_from, .function = f->name};
+    *number = (uint32_t)module->place_count++;
+    return TAPER_OK;
+}
+
+taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_t inputs, size_t outputs,
+                               taper_node **node)
+{
+    uint32_t number;
+    if (l->nodes_left == 0) {
+        return taper_fail(l->unit->error, TAPER_ERROR_RESOURCE, "the program becomes too long when calls are inlined");
+    }
+    l->nodes_left--;
+    TAPER_TRY(place(l, &number));
+    TAPER_TRY(taper_node_create(l->graph, kind, inputs, outputs, node, l->unit->error));
+    (*node)->debug = (int32_t)number;
+    taper_node_append(l->block, *node);
+    return TAPER_OK;
+}
+
+// Constants stand at the head of the body, so that every block sees them.
+taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made)
+{
+    enum { NONE, NO, YES, FIRST_INT, LEAST = -4 };
+    const int64_t number = value.as.i - LEAST;
+    const int ints = (int)(sizeof l->pooled / sizeof l->pooled[0]) - FIRST_INT;
+    const int at = value.tag == TAPER_NONE                                  ? NONE
+                   : value.tag == TAPER_BOOLEAN                             ? NO + value.as.b
+                   : value.tag == TAPER_INT && number >= 0 && number < ints ? FIRST_INT + (int)number
+                                                                            : -1;
+    if (at >= 0 && l->pooled[at] != NULL) {
+        *made = l->pooled[at];
+        return TAPER_OK;
+    }
+    taper_node *node;
+    TAPER_TRY(taper_node_constant(l->graph, value, &node, l->unit->error));
+    node->debug = -1;
+    if (l->graph->body->first != NULL) {
+        taper_node_insert_before(node, l->graph->body->first);
+    } else {
+        taper_node_append(l->graph->body, node);
+    }
+    *made = &node->outputs[0];
+    if (at >= 0) {
+        l->pooled[at] = *made;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_ts_bind_constant(taper_ts_lowering *l, taper_val value, const taper_type *type,
+                                    taper_ts_binding *out)
+{
+    *out = (taper_ts_binding){.type = type};
+    return taper_ts_constant(l, value, &out->value);
+}
+
+taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t slot, taper_ts_binding value)
+{
+    TAPER_TRY(TAPER_GROW(l->unit->allocator, l->trail, l->trail_capacity, l->trail_count + 1, l->unit->error));
+    l->trail[l->trail_count++] = (taper_ts_change){slot, l->frame->locals[slot]};
+    l->frame->locals[slot] = value;
+    return TAPER_OK;
+}
+
+// ---- functions
+
+// The body of a function in a frame of its own; args by parameter.
+static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, uint32_t called_from,
+                             const taper_ts_binding *args, taper_ts_binding *out)
+{
+    const size_t bytes = ((size_t)function->slots + 1) * sizeof(taper_ts_binding);
+    taper_ts_frame frame = {.function = function, .called_from = called_from};
+    taper_ts_frame *const outer = l->frame;
+    const size_t mark = l->trail_count;
+    const uint32_t at = l->at;
+    frame.locals = taper_alloc_zeroed(l->unit->allocator, bytes);
+    if (frame.locals == NULL) {
+        return taper_fail_memory(l->unit->error);
+    }
+    for (uint32_t i = 0; i < function->parameter_count; i++) {
+        frame.locals[function->parameters[i].slot] = args[i];
+    }
+    l->frame = &frame;
+    l->at = function->at;
+    function->active = true;
+    taper_status status = taper_ts_statements(l, function->body);
+    if (status == TAPER_OK && !frame.returned) {
+        status = taper_ts_bind_constant(l, taper_val_none(), &taper_type_none, &frame.result);
+    }
+    const taper_type *type = NULL;
+    if (status == TAPER_OK && function->returns != NULL && frame.result.type != NULL) {
+        status = taper_ts_type(l->unit, function->file, function->returns, &type);
+        if (status == TAPER_OK) {
+            status = taper_ts_convert(l, function->body, frame.result, type, -1, &frame.result);
+            frame.result.type = type;
+        }
+    }
+    function->active = false;
+    l->frame = outer;
+    l->at = at;
+    l->trail_count = mark; // the locals they are about are gone
+    taper_free(l->unit->allocator, frame.locals, bytes);
+    *out = frame.result;
+    return status;
+}
+
+taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function, const taper_ts_binding *args,
+                             taper_ts_binding *out)
+{
+    uint32_t number;
+    if (function->active) {
+        return taper_ts_refuse(l, function->body, "%s calls itself", l->unit->atoms.names[function->qualified]);
+    }
+    TAPER_TRY(taper_ts_deeper(l, function->body));
+    TAPER_TRY(place(l, &number));
+    TAPER_TRY(run_body(l, function, number, args, out));
+    l->depth--;
+    return TAPER_OK;
+}
+
+// ---- the functions of the module
+
+static taper_status declare(taper_ts_lowering *l, const taper_ts_function *f, uint32_t parameter, taper_ts_node *type,
+                            taper_module_argument *out)
+{
+    taper_ts_unit *unit = l->unit;
+    const taper_ts_parameter *p = parameter < f->parameter_count ? &f->parameters[parameter] : NULL;
+    const char *name = p != NULL ? unit->atoms.names[p->atom] : "";
+    out->type = &taper_type_any;
+    out->default_value = taper_val_none();
+    if (type != NULL) {
+        TAPER_TRY(taper_ts_type(unit, f->file, type, &out->type));
+    }
+    taper_text text = taper_text_make(unit->allocator);
+    taper_type_print(out->type, &text);
+    out->name = taper_arena_string(&unit->module->arena, name, strlen(name));
+    out->type_text = taper_arena_string(&unit->module->arena, taper_text_get(&text), text.length);
+    taper_text_free(&text);
+    if (out->name == NULL || out->type_text == NULL) {
+        return taper_fail_memory(unit->error);
+    }
+    if (p != NULL && p->default_value != NULL) {
+        TAPER_TRY(taper_ts_literal(unit, f->file, p->default_value, out->type, &out->default_value));
+        out->has_default = true;
+    }
+    return TAPER_OK;
+}
+
+static taper_status describe_function(taper_ts_lowering *l, const taper_ts_function *f, taper_module_function *out)
+{
+    taper_arena *arena = &l->unit->module->arena;
+    const char *name = l->unit->atoms.names[f->qualified];
+    out->name = taper_arena_string(arena, name, strlen(name));
+    out->arguments = taper_arena_array(arena, f->parameter_count, sizeof *out->arguments);
+    out->returns = taper_arena_array(arena, 1, sizeof *out->returns);
+    if (out->name == NULL || out->arguments == NULL || out->returns == NULL) {
+        return taper_fail_memory(l->unit->error);
+    }
+    out->has_schema = true;
+    for (uint32_t i = 0; i < f->parameter_count; i++) {
+        TAPER_TRY(declare(l, f, i, f->parameters[i].type, &out->arguments[i]));
+        out->argument_count++;
+    }
+    TAPER_TRY(declare(l, f, UINT32_MAX, f->returns, &out->returns[0]));
+    out->return_count = 1;
+    return TAPER_OK;
+}
+
+// Hooks of the root: before forward and behind it, as PyTorch calls them.
+static taper_status run_hooks(taper_ts_lowering *l, taper_ts_definition *class, const taper_ts_node *names, bool before,
+                              taper_ts_binding *args, size_t count, taper_ts_binding *result)
+{
+    for (const taper_ts_node *hook = names != NULL ? names->child : NULL; hook != NULL; hook = hook->next) {
+        uint32_t atom;
+        if (hook->kind != TAPER_TS_STRING) {
+            return taper_ts_refuse(l, hook, "the name of a hook was expected");
+        }
+        TAPER_TRY(taper_ts_atom(&l->unit->atoms, hook->as.text, hook->length, &atom, l->unit->error));
+        taper_ts_function *method = taper_ts_method(class, atom);
+        taper_ts_binding given[3] = {args[0]}, made;
+        if (method == NULL || method->parameter_count != (before ? 2u : 3u)) {
+            return taper_ts_refuse(l, hook, "there is no such hook");
+        }
+        TAPER_TRY(taper_ts_make_tuple(l, args + 1, count - 1, &given[1]));
+        given[2] = *result;
+        TAPER_TRY(taper_ts_inline(l, method, given, &made));
+        if (made.type != NULL && made.type->kind == TAPER_TYPE_NONE) {
+            continue;
+        }
+        if (!before) {
+            *result = made;
+        } else if (made.type != NULL && made.type->kind == TAPER_TYPE_TUPLE) {
+            TAPER_TRY(taper_ts_unpack(l, hook, made, count - 1, args + 1));
+        } else if (count == 2) {
+            args[1] = made;
+        } else {
+            return taper_ts_refuse(l, hook, "the hook gives one value for %zu inputs", count - 1);
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool hooked)
+{
+    const size_t bytes = ((size_t)f->parameter_count + 1) * sizeof(taper_ts_binding);
+    taper_ts_binding *args = taper_alloc_zeroed(l->unit->allocator, bytes), result = {.value = NULL};
+    if (args == NULL) {
+        return taper_fail_memory(l->unit->error);
+    }
+    taper_status status = TAPER_OK;
+    for (uint32_t i = 0; status == TAPER_OK && i < f->parameter_count; i++) {
+        args[i].value = &l->graph->body->params[i];
+        if (i == 0 && f->owner != NULL) {
+            status = taper_ts_definition_type(l->unit, f->owner, &args[i].type);
+        } else if (f->parameters[i].type != NULL) {
+            status = taper_ts_type(l->unit, f->file, f->parameters[i].type, &args[i].type);
+        }
+    }
+    taper_ts_frame outer = {.function = f, .called_from = UINT32_MAX};
+    l->frame = &outer;
+    if (status == TAPER_OK && hooked) {
+        status = run_hooks(l, f->owner, f->owner->pre_hooks, true, args, f->parameter_count, &result);
+    }
+    if (status == TAPER_OK) {
+        status = run_body(l, f, UINT32_MAX, args, &result);
+    }
+    if (status == TAPER_OK && hooked) {
+        status = run_hooks(l, f->owner, f->owner->hooks, false, args, f->parameter_count, &result);
+    }
+    taper_free(l->unit->allocator, args, bytes);
+    TAPER_TRY(status);
+    return taper_block_set_results(l->graph->body, &result.value, 1, l->unit->error);
+}
+
+// Tuples that were only made to be taken apart, attributes that were only read to be passed to what does not look at
+// them.
+static void drop_unused(taper_block *block)
+{
+    for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
+        previous = node->previous;
+        for (size_t b = 0; b < node->block_count; b++) {
+            drop_unused(node->blocks[b]);
+        }
+        const bool pure =
+            node->kind == TAPER_NODE_TUPLE || node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_CONSTANT;
+        if (pure && node->outputs[0].uses == NULL) {
+            taper_node_remove(node);
+        }
+    }
+}
+
+// Lowers f and adds it to the functions, if it is not among them yet.
+static taper_status add_function(taper_ts_lowering *l, taper_ts_function *f)
+{
+    taper_torchscript *r = l->result;
+    const taper_allocator *allocator = l->unit->allocator;
+    const char *name = l->unit->atoms.names[f->qualified];
+    for (size_t i = 0; i < r->count; i++) {
+        if (strcmp(r->functions[i].name, name) == 0) {
+            return TAPER_OK;
+        }
+    }
+    if (r->count >= TAPER_LIMIT_FUNCTIONS) {
+        TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "the module has too many functions");
+    }
+    TAPER_TRY(TAPER_GROW(allocator, r->graphs, r->capacity, r->count + 1, l->unit->error));
+    TAPER_TRY(TAPER_GROW(allocator, r->functions, r->function_capacity, r->count + 1, l->unit->error));
+    r->graphs[r->count] = NULL;
+    r->functions[r->count] = (taper_module_function){.name = ""};
+    const size_t at = r->count++;
+    TAPER_TRY(describe_function(l, f, &r->functions[at]));
+    memset(l->pooled, 0, sizeof l->pooled);
+    l->trail_count = 0;
+    l->depth = 0;
+    TAPER_TRY(taper_graph_create(allocator, r->functions[at].name, f->parameter_count, &r->graphs[at], l->unit->error));
+    l->graph = r->graphs[at];
+    l->block = l->graph->body;
+    const taper_val root = l->unit->module->root;
+    const bool hooked = f->owner != NULL && f->atom == TAPER_ATOM_FORWARD && root.tag == TAPER_OBJECT &&
+                        strcmp(root.as.object->klass->name, l->unit->atoms.names[f->owner->qualified]) == 0 &&
+                        (f->owner->hooks != NULL || f->owner->pre_hooks != NULL);
+    TAPER_TRY(lower_body(l, f, hooked));
+    drop_unused(l->graph->body);
+    return taper_graph_verify(l->graph, l->unit->error);
+}
+
+static taper_status class_of(taper_ts_lowering *l, const taper_object *object, taper_ts_definition **class)
+{
+    return taper_ts_find_text(l->unit, object->klass->name, strlen(object->klass->name), class);
+}
+
+// Every object that can be reached from value, each class once, into l->created.
+static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int depth)
+{
+    if (depth > TAPER_LIMIT_VALUE_DEPTH) {
+        return TAPER_OK;
+    }
+    if (value.tag == TAPER_LIST) {
+        for (size_t i = 0; i < value.as.list->count; i++) {
+            TAPER_TRY(collect_classes(l, value.as.list->items[i], depth + 1));
+        }
+    } else if (value.tag == TAPER_DICT) {
+        for (size_t i = 0; i < value.as.dict->count; i++) {
+            TAPER_TRY(collect_classes(l, taper_dict_value(value.as.dict, i), depth + 1));
+        }
+    } else if (value.tag == TAPER_OBJECT) {
+        taper_ts_definition *class;
+        TAPER_TRY(class_of(l, value.as.object, &class));
+        if (class == NULL) {
+            return TAPER_OK;
+        }
+        bool known = false;
+        for (size_t i = 0; i < l->created_count; i++) {
+            known |= l->created[i] == class;
+        }
+        if (!known) {
+            TAPER_TRY(
+                TAPER_GROW(l->unit->allocator, l->created, l->created_capacity, l->created_count + 1, l->unit->error));
+            l->created[l->created_count++] = class;
+        }
+        for (size_t i = 0; i < value.as.object->count; i++) {
+            TAPER_TRY(collect_classes(l, value.as.object->slots[i], depth + 1));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status lower_all(taper_ts_lowering *l)
+{
+    taper_module *module = l->unit->module;
+    taper_ts_definition *class;
+    for (size_t i = 0; i < module->pending_count; i++) {
+        TAPER_TRY(class_of(l, module->pending[i].object, &class));
+        TAPER_TRY(add_function(l, taper_ts_method(class, TAPER_ATOM_SETSTATE)));
+    }
+    TAPER_TRY(class_of(l, module->root.as.object, &class));
+    for (taper_ts_function *f = class->function; f != NULL; f = f->next) {
+        TAPER_TRY(add_function(l, f));
+    }
+    TAPER_TRY(collect_classes(l, module->root, 0));
+    // What is found here may call further interfaces and make objects of further classes.
+    for (bool grown = true; grown;) {
+        const size_t before = l->result->count;
+        for (size_t c = 0; c < l->created_count; c++) {
+            for (taper_ts_function *f = l->created[c]->function; f != NULL; f = f->next) {
+                bool wanted = l->keep_dead;
+                for (size_t m = 0; m < l->interface_count; m++) {
+                    wanted |= l->interface_methods[m] == f->atom;
+                }
+                if (wanted) {
+                    TAPER_TRY(add_function(l, f));
+                }
+            }
+        }
+        grown = l->result->count != before;
+    }
+    return TAPER_OK;
+}
+
+TAPER_COLD static taper_status refuse_missing(const taper_needs *missing, taper_error *error)
+{
+    const taper_status status = taper_fail(
+        error, TAPER_ERROR_UNSUPPORTED,
+        "the model needs %zu operator%s that this build of Taper does not have: %s%s; see the list", missing->count,
+        missing->count == 1 ? "" : "s", missing->items[0].name, missing->count > 1 ? " and others" : "");
+    for (size_t i = 0; i < missing->count; i++) {
+        taper_error_add_detail(error, "  %s (%zu call%s)\n", missing->items[i].name, missing->items[i].calls,
+                               missing->items[i].calls == 1 ? "" : "s");
+    }
+    return status;
+}
+
+static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
+{
+    taper_ts_unit *unit = l->unit;
+    taper_module *module = unit->module;
+    taper_ts_objects objects = {.unit = unit, .archive = archive};
+    const taper_class_host classes = {
+        .user = &objects, .set_state = taper_ts_set_state, .member = taper_ts_pickled_member};
+    size_t bytes = 0;
+    for (size_t i = 0; i < module->source_count; i++) {
+        bytes += module->sources[i].length;
+    }
+    l->nodes_left = TAPER_LIMIT_INLINED_NODES(bytes);
+    TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
+    TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
+    TAPER_TRY(lower_all(l));
+    return l->result->missing.count != 0 && !l->keep_dead ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
+}
+
+static taper_status hand_over(taper_torchscript *result, taper_module *module, taper_error *error)
+{
+    module->functions = taper_arena_array(&module->arena, result->count, sizeof *module->functions);
+    if (module->functions == NULL) {
+        return taper_fail_memory(error);
+    }
+    if (result->count != 0) {
+        memcpy(module->functions, result->functions, result->count * sizeof *module->functions);
+        memset(result->functions, 0, result->count * sizeof *result->functions);
+    }
+    module->function_count = result->count;
+    return TAPER_OK;
+}
+
+taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool all, taper_torchscript *result,
+                                    taper_error *error)
+{
+    taper_archive archive;
+    taper_ts_unit unit;
+    *result = (taper_torchscript){.missing = {.allocator = module->allocator}};
+    TAPER_TRY(taper_archive_open((taper_blob *)module->blob, module, &archive, error));
+    taper_status status = taper_script_archive_read(&archive, error);
+    if (status == TAPER_OK) {
+        status = taper_ts_unit_create(&unit, module, registry, error);
+        taper_ts_lowering l = {.unit = &unit, .result = result, .keep_dead = all};
+        if (status == TAPER_OK) {
+            status = read_and_lower(&archive, &l);
+        }
+        taper_free(module->allocator, l.trail, l.trail_capacity * sizeof *l.trail);
+        taper_free(module->allocator, l.interface_methods, l.interface_capacity * sizeof *l.interface_methods);
+        taper_free(module->allocator, (void *)l.created, l.created_capacity * sizeof(taper_ts_definition *));
+        taper_ts_unit_free(&unit);
+    }
+    taper_archive_close(&archive);
+    return status == TAPER_OK ? hand_over(result, module, error) : status;
+}
+
+void taper_torchscript_free(taper_torchscript *result, const taper_allocator *allocator)
+{
+    for (size_t i = 0; i < result->count; i++) {
+        taper_graph_destroy(result->graphs[i]);
+        for (size_t a = 0; a < result->functions[i].argument_count; a++) {
+            taper_val_release(result->functions[i].arguments[a].default_value);
+        }
+    }
+    taper_free(allocator, (void *)result->graphs, result->capacity * sizeof(taper_graph *));
+    taper_free(allocator, result->functions, result->function_capacity * sizeof *result->functions);
+    taper_needs_free(&result->missing);
+}

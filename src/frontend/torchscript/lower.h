@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TorchScript functions to graphs. Every call of a function or method of the sources is inlined where it stands; only
+// methods of interfaces and of native classes are called at run time. Between the parts of the front end.
+#ifndef TAPER_TORCHSCRIPT_LOWER_H
+#define TAPER_TORCHSCRIPT_LOWER_H
+
+#include "frontend/torchscript/torchscript.h"
+#include "frontend/torchscript/unit.h"
+#include "ir/graph.h"
+
+// What a name or an expression stands for: a value, or something of the sources.
+typedef struct taper_ts_binding {
+    taper_ir_value *value;
+    const taper_type *type;          // NULL: not known, because an operator is missing or a native method was called
+    taper_ts_definition *definition; // a function, class or enum, when there is no value
+    const taper_ts_function *nested; // a def within the function
+} taper_ts_binding;
+
+static inline bool taper_ts_is_bound(const taper_ts_binding *b)
+{
+    return b->value != NULL || b->definition != NULL || b->nested != NULL;
+}
+
+// A function being inlined.
+typedef struct taper_ts_frame {
+    taper_ts_function *function;
+    taper_ts_binding *locals; // by slot
+    uint32_t called_from;     // place of the call
+    bool returned;
+    taper_ts_binding result;
+} taper_ts_frame;
+
+typedef struct taper_ts_change {
+    uint32_t slot;
+    taper_ts_binding before;
+} taper_ts_change;
+
+// The program as it is lowered: what all functions share.
+typedef struct taper_ts_lowering {
+    taper_ts_unit *unit;
+    taper_torchscript *result;
+    taper_graph *graph;
+    taper_block *block; // where nodes go
+    taper_ts_frame *frame;
+    taper_ts_change *trail; // what blocks did to the locals of the frame, undone at their end
+    size_t trail_count, trail_capacity;
+    size_t nodes_left;
+    int depth;
+    uint32_t at;    // byte of what is being lowered, for places
+    bool keep_dead; // both branches of every if, to list their operators
+    taper_ir_value *pooled[16];
+    // Methods called through interfaces, by name; classes that may be what they are called on.
+    uint32_t *interface_methods;
+    size_t interface_count, interface_capacity;
+    taper_ts_definition **created;
+    size_t created_count, created_capacity;
+} taper_ts_lowering;
+
+TAPER_COLD taper_status taper_ts_refuse(const taper_ts_lowering *l, const taper_ts_node *node, const char *format, ...)
+    TAPER_PRINTF(3, 4);
+
+// ---- lower.c
+
+TAPER_MUST_USE taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts_node *node); // undone by l->depth--
+TAPER_MUST_USE taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_t inputs, size_t outputs,
+                                              taper_node **node);
+// Takes over the reference.
+TAPER_MUST_USE taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made);
+TAPER_MUST_USE taper_status taper_ts_bind_constant(taper_ts_lowering *l, taper_val value, const taper_type *type,
+                                                   taper_ts_binding *out);
+TAPER_MUST_USE taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t slot, taper_ts_binding value);
+// Inlines the call; args in the order of the parameters, all of them.
+TAPER_MUST_USE taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function,
+                                            const taper_ts_binding *args, taper_ts_binding *out);
+TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *name);
+
+// ---- lower_statement.c
+
+TAPER_MUST_USE taper_status taper_ts_statements(taper_ts_lowering *l, const taper_ts_node *block);
+
+// ---- lower_expression.c
+
+TAPER_MUST_USE taper_status taper_ts_value(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint,
+                                           taper_ts_binding *out); // a value, nothing else
+TAPER_MUST_USE taper_status taper_ts_lower(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint,
+                                           taper_ts_binding *out);
+// The items of a tuple or list, as many as wanted.
+TAPER_MUST_USE taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding whole,
+                                            size_t count, taper_ts_binding *items);
+TAPER_MUST_USE taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *items, size_t count,
+                                                taper_ts_binding *out);
+
+// ---- lower_call.c
+
+TAPER_MUST_USE taper_status taper_ts_call(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint,
+                                          taper_ts_binding *out);
+TAPER_MUST_USE taper_status taper_ts_call_method(taper_ts_lowering *l, const taper_ts_node *node,
+                                                 taper_ts_binding object, uint32_t method, const taper_ts_binding *args,
+                                                 size_t count, taper_ts_binding *out);
+
+// ---- overload.c
+
+enum { TAPER_TS_ARGUMENTS = 64 };
+
+typedef struct taper_ts_arguments {
+    taper_ts_binding items[TAPER_TS_ARGUMENTS];
+    const char *keywords[TAPER_TS_ARGUMENTS]; // NULL: positional
+    size_t count;
+} taper_ts_arguments;
+
+// name: "aten::add". An operator that is missing is noted, and its result unknown.
+TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                                   const taper_ts_arguments *args, taper_ts_binding *out);
+// keywords: NULL where an argument has none; or none has.
+TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                             const taper_ts_binding *args, const char *const *keywords, size_t count,
+                                             taper_ts_binding *out);
+// A value nothing is known of.
+TAPER_MUST_USE taper_status taper_ts_unknown(taper_ts_lowering *l, taper_ts_binding *out);
+
+// ---- match.c: which types fit, as PyTorch's compiler has it
+
+bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_type *b);
+// The type of a value that is either; NULL when there is none.
+TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
+                                           const taper_type **type);
+// Makes value one of the type, with the implicit conversions of calls. *fits false when it cannot be, and then nothing
+// was done. size: of int[2], -1 otherwise.
+bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);
+TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
+                                             const taper_type *to, int32_t size, taper_ts_binding *out);
+// Type variables of a schema.
+typedef struct taper_ts_variables {
+    const char *names[8];
+    const taper_type *types[8];
+    size_t count;
+} taper_ts_variables;
+TAPER_MUST_USE taper_status taper_ts_bind_variables(taper_ts_lowering *l, const taper_type *formal,
+                                                    const taper_type *actual, taper_ts_variables *variables,
+                                                    bool *fits);
+TAPER_MUST_USE taper_status taper_ts_substitute(taper_ts_lowering *l, const taper_type *formal,
+                                                const taper_ts_variables *variables, const taper_type **type);
+const taper_type *taper_ts_value_type(taper_ts_lowering *l, taper_val value);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The objects of data.pkl: their attributes come in the order in which their class declares them, and containers that
+// have no types of their own (archive versions 1 and 2) get those that the class declares.
+#include "format/archive.h"
+#include "format/saved_value.h"
+#include "frontend/torchscript/unit.h"
+
+enum { DEEPEST = 16 };
+
+// Gives containers without types those of their declaration. What does not fit is left alone: the operators will tell.
+static void give_types(taper_val value, const taper_type *type, int depth)
+{
+    if (type->kind == TAPER_TYPE_OPTIONAL) {
+        type = type->items[0];
+    }
+    if (depth > DEEPEST) {
+        return;
+    }
+    if (value.tag == TAPER_LIST && type->kind == TAPER_TYPE_LIST && value.as.list->element == NULL) {
+        if (taper_saved_list_type(value.as.list, type->items[0]) == value.as.list->count) {
+            for (size_t i = 0; i < value.as.list->count; i++) {
+                give_types(value.as.list->items[i], type->items[0], depth + 1);
+            }
+        }
+    } else if (value.tag == TAPER_DICT && type->kind == TAPER_TYPE_DICT && value.as.dict->key == NULL) {
+        if (taper_saved_dict_type(value.as.dict, type) == value.as.dict->count) {
+            for (size_t i = 0; i < value.as.dict->count; i++) {
+                give_types(taper_dict_value(value.as.dict, i), type->items[1], depth + 1);
+            }
+        }
+    } else if (value.tag == TAPER_TUPLE && type->kind == TAPER_TYPE_TUPLE && value.as.tuple->count == type->count) {
+        if (type->fields != NULL && value.as.tuple->type == NULL) {
+            value.as.tuple->type = type;
+        }
+        for (size_t i = 0; i < value.as.tuple->count; i++) {
+            give_types(value.as.tuple->items[i], type->items[i], depth + 1);
+        }
+    }
+}
+
+static taper_status set_attributes(taper_ts_unit *unit, taper_ts_definition *class, taper_object *object,
+                                   const taper_dict *state)
+{
+    TAPER_TRY(taper_ts_class(unit, class, &object->klass));
+    size_t slot = 0;
+    for (uint32_t i = 0; i < class->attribute_count; i++) {
+        taper_ts_attribute *attribute = &class->attributes[i];
+        if (attribute->value != NULL) {
+            continue;
+        }
+        const char *name = unit->atoms.names[attribute->atom];
+        taper_string *key = taper_string_new(unit->module->heap, name, strlen(name));
+        if (key == NULL) {
+            return taper_fail_memory(unit->error);
+        }
+        const taper_val *found = taper_dict_find(state, TAPER_VAL(key));
+        taper_obj_release(&key->head);
+        if (found == NULL) {
+            TAPER_FAIL(unit->error, TAPER_ERROR_FILE, "data.pkl holds a %s without its attribute %s",
+                       object->klass->name, name);
+        }
+        taper_ts_attribute *same;
+        int64_t unused;
+        TAPER_TRY(taper_ts_find_attribute(unit, class, attribute->atom, &same, &unused));
+        if (same != NULL && same->resolved != NULL) {
+            give_types(*found, same->resolved, 0);
+        }
+        TAPER_TRY(taper_object_set(object, slot++, taper_val_retain(*found), unit->error));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_ts_set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
+{
+    const taper_ts_objects *host = user;
+    taper_ts_unit *unit = host->unit;
+    taper_ts_definition *class;
+    const char *name = object->klass->name;
+    *taken = false;
+    TAPER_TRY(taper_ts_find_text(unit, name, strlen(name), &class));
+    if (class == NULL || class->kind != TAPER_TS_A_CLASS) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the archive holds an object of %s and no source of that class", name);
+    }
+    if (taper_ts_method(class, TAPER_ATOM_SETSTATE) != NULL) {
+        TAPER_TRY(taper_ts_class(unit, class, &object->klass));
+        *taken = true;
+        return taper_archive_set_pending(host->archive, object, state, error);
+    }
+    if (state.tag != TAPER_DICT) {
+        return TAPER_OK; // the reader of pickles says what is wrong
+    }
+    TAPER_TRY(set_attributes(unit, class, object, state.as.dict));
+    *taken = true;
+    taper_val_release(state);
+    return TAPER_OK;
+}
+
+taper_status taper_ts_pickled_member(void *user, const char *class_name, taper_val value, taper_val *member,
+                                     taper_error *error)
+{
+    const taper_ts_objects *host = user;
+    taper_ts_definition *d;
+    TAPER_TRY(taper_ts_find_text(host->unit, class_name, strlen(class_name), &d));
+    for (uint32_t i = 0; d != NULL && d->kind == TAPER_TS_AN_ENUM && i < d->attribute_count; i++) {
+        TAPER_TRY(taper_ts_enum_member(host->unit, d, i, member));
+        if (taper_val_equal(member->as.object->slots[1], value)) {
+            (void)taper_val_retain(*member);
+            return TAPER_OK;
+        }
+    }
+    TAPER_FAIL(error, TAPER_ERROR_FILE, "the archive holds a member of %s that its sources do not know", class_name);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls of operators: the overload is the first that fits the types of the arguments, without implicit conversions if
+// one does, as PyTorch's compiler chooses.
+#include "frontend/torchscript/lower.h"
+#include "frontend/upgrade.h"
+
+static void describe(const taper_ts_arguments *args, taper_text *text)
+{
+    for (size_t i = 0; i < args->count; i++) {
+        taper_text_string(text, i == 0 ? "(" : ", ");
+        if (args->keywords[i] != NULL) {
+            taper_text_format(text, "%s=", args->keywords[i]);
+        }
+        if (args->items[i].type != NULL) {
+            taper_type_print(args->items[i].type, text);
+        } else {
+            taper_text_string(text, "?");
+        }
+    }
+    taper_text_string(text, args->count == 0 ? "()" : ")");
+}
+
+// ---- operators
+
+// Which argument of the call is the schema's number i: positional first, then by keyword. -1: its default; -2: none.
+static int source_of(const taper_schema *schema, const taper_ts_arguments *args, size_t positional, size_t i)
+{
+    if (i < positional && !schema->args[i].keyword_only) {
+        return (int)i;
+    }
+    for (size_t k = positional; k < args->count; k++) {
+        if (strcmp(args->keywords[k], schema->args[i].name) == 0) {
+            return (int)k;
+        }
+    }
+    return schema->args[i].has_default ? -1 : -2;
+}
+
+static bool is_enum(taper_ts_lowering *l, const taper_type *type)
+{
+    taper_ts_definition *d;
+    return type == NULL ||
+           (taper_ts_find_type(l->unit, type, &d) == TAPER_OK && d != NULL && d->kind == TAPER_TS_AN_ENUM);
+}
+
+// Whether the call fits the schema; fills the type variables.
+static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema, const taper_ts_arguments *args,
+                                size_t positional, bool implicit, taper_ts_variables *variables, bool *fits)
+{
+    size_t used = 0;
+    *fits = false;
+    variables->count = 0;
+    if (schema->vararg) {
+        *fits = true;
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        const taper_schema_arg *formal = &schema->args[i];
+        const int at = source_of(schema, args, positional, i);
+        if (at == -1) {
+            continue;
+        }
+        if (at == -2) {
+            return TAPER_OK;
+        }
+        used++;
+        const taper_type *actual = args->items[at].type, *concrete;
+        bool bound;
+        TAPER_TRY(taper_ts_bind_variables(l, formal->type, actual, variables, &bound));
+        TAPER_TRY(taper_ts_substitute(l, formal->type, variables, &concrete));
+        if (!bound || !taper_ts_converts(l, actual, concrete, formal->size, implicit) ||
+            (strncmp(formal->type_text, "AnyEnumType", 11) == 0 && !is_enum(l, actual))) {
+            return TAPER_OK;
+        }
+    }
+    *fits = used == args->count;
+    return TAPER_OK;
+}
+
+static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const taper_op *op, const taper_schema *schema,
+                         const taper_ts_arguments *args, size_t positional, const taper_ts_variables *variables,
+                         taper_ts_binding *out)
+{
+    const size_t inputs = schema->vararg ? args->count : schema->arg_count;
+    taper_ir_value *values[TAPER_TS_ARGUMENTS];
+    if (inputs > TAPER_TS_ARGUMENTS) {
+        return taper_ts_refuse(l, at, "%s has too many arguments", schema->name);
+    }
+    for (size_t i = 0; i < inputs; i++) {
+        const int from = schema->vararg ? (int)i : source_of(schema, args, positional, i);
+        if (from < 0) {
+            TAPER_TRY(taper_ts_constant(l, taper_val_retain(schema->args[i].default_value), &values[i]));
+            continue;
+        }
+        taper_ts_binding value = args->items[from];
+        if (!schema->vararg) {
+            const taper_type *concrete;
+            TAPER_TRY(taper_ts_substitute(l, schema->args[i].type, variables, &concrete));
+            TAPER_TRY(taper_ts_convert(l, at, value, concrete, schema->args[i].size, &value));
+        }
+        values[i] = value.value;
+    }
+    taper_node *node;
+    const size_t outputs = schema->varret ? 1 : schema->ret_count;
+    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OP, inputs, outputs, &node));
+    node->op = op;
+    node->op_name = op->schema;
+    node->schema = schema;
+    taper_ts_binding results[8];
+    taper_ir_value *made[8];
+    if (outputs > 8) {
+        return taper_ts_refuse(l, at, "%s has too many results", schema->name);
+    }
+    for (size_t i = 0; i < inputs; i++) {
+        taper_node_set_input(node, i, values[i]);
+    }
+    for (size_t i = 0; i < outputs; i++) {
+        made[i] = &node->outputs[i];
+    }
+    TAPER_TRY(
+        taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module->operator_version, made, l->unit->error));
+    for (size_t i = 0; i < outputs; i++) {
+        results[i] = (taper_ts_binding){.value = made[i]};
+        if (!schema->varret) {
+            TAPER_TRY(taper_ts_substitute(l, schema->rets[i].type, variables, &results[i].type));
+        }
+    }
+    if (outputs == 1) {
+        *out = results[0];
+        return TAPER_OK;
+    }
+    return outputs == 0 ? taper_ts_bind_constant(l, taper_val_none(), &taper_type_none, out)
+                        : taper_ts_make_tuple(l, results, outputs, out);
+}
+
+taper_status taper_ts_unknown(taper_ts_lowering *l, taper_ts_binding *out)
+{
+    return taper_ts_bind_constant(l, taper_val_none(), NULL, out);
+}
+
+taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                    const taper_ts_arguments *args, taper_ts_binding *out)
+{
+    size_t positional = 0;
+    bool blurred = false;
+    while (positional < args->count && args->keywords[positional] == NULL) {
+        positional++;
+    }
+    for (size_t i = 0; i < args->count; i++) {
+        blurred |= args->items[i].type == NULL;
+        if (i > positional && args->keywords[i] == NULL) {
+            return taper_ts_refuse(l, node, "a positional argument follows keyword arguments");
+        }
+    }
+    for (int implicit = 0; implicit < 2; implicit++) {
+        for (const taper_op *op = taper_registry_overloads(l->unit->registry, name, NULL); op != NULL;
+             op = taper_registry_overloads(l->unit->registry, name, op)) {
+            const taper_schema *schema;
+            taper_ts_variables variables;
+            bool fits;
+            TAPER_TRY(taper_registry_schema(l->unit->registry, op, &schema, l->unit->error));
+            TAPER_TRY(fits_schema(l, schema, args, positional, implicit != 0, &variables, &fits));
+            if (fits) {
+                return emit(l, node, op, schema, args, positional, &variables, out);
+            }
+        }
+    }
+    if (!blurred || taper_registry_overloads(l->unit->registry, name, NULL) == NULL) {
+        taper_text text = taper_text_make(l->unit->allocator);
+        taper_text_string(&text, name);
+        if (taper_registry_overloads(l->unit->registry, name, NULL) != NULL) {
+            describe(args, &text);
+        }
+        const taper_status status =
+            text.failed ? taper_fail_memory(l->unit->error) : taper_ts_missing(l, taper_text_get(&text));
+        taper_text_free(&text);
+        TAPER_TRY(status);
+    }
+    return taper_ts_unknown(l, out);
+}
+
+taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                              const taper_ts_binding *args, const char *const *keywords, size_t count,
+                              taper_ts_binding *out)
+{
+    taper_ts_arguments all = {.count = taper_min_size(count, TAPER_TS_ARGUMENTS)};
+    for (size_t i = 0; i < all.count; i++) {
+        all.items[i] = args[i];
+        all.keywords[i] = keywords != NULL ? keywords[i] : NULL;
+    }
+    return taper_ts_call_operator(l, node, name, &all, out);
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TorchScript modules to graphs: reads sources and objects of the archive and lowers what can be called.
+#ifndef TAPER_FRONTEND_TORCHSCRIPT_H
+#define TAPER_FRONTEND_TORCHSCRIPT_H
+
+#include "format/module.h"
+#include "frontend/needs.h"
+#include "ir/graph.h"
+#include "ops/registry.h"
+
+typedef struct taper_torchscript {
+    taper_graph **graphs; // by function of the module; what is taken out is the taker's
+    size_t count, capacity;
+    taper_module_function *functions; // becomes the module's
+    size_t function_capacity;
+    taper_needs missing; // operators this build does not have, with how often they are called
+} taper_torchscript;
+
+// module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. all: lower
+// every method of every object and both branches of every if, to list their operators; otherwise missing operators are
+// a failure, with all of them in the detail.
+TAPER_MUST_USE taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool all,
+                                                   taper_torchscript *result, taper_error *error);
+void taper_torchscript_free(taper_torchscript *result, const taper_allocator *allocator);
+
+// The calls that led to a node, innermost last, each with its line of source, for the detail of an error.
+TAPER_COLD void taper_torchscript_trace(const taper_module *module, uint32_t place, taper_error *error);
+
+#endif

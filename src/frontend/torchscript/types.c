@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What type expressions mean, and the types of classes, named tuples, interfaces and enums.
+#include "frontend/torchscript/unit.h"
+
+enum { MOST_ITEMS = 1024 };
+
+static const taper_type *simple_type(uint32_t atom)
+{
+    switch (atom) {
+    case TAPER_ATOM_TENSOR:
+        return &taper_type_tensor;
+    case TAPER_ATOM_INT:
+    case TAPER_ATOM_LAYOUT:
+    case TAPER_ATOM_QSCHEME:
+        return &taper_type_int;
+    case TAPER_ATOM_FLOAT:
+        return &taper_type_float;
+    case TAPER_ATOM_BOOL:
+        return &taper_type_bool;
+    case TAPER_ATOM_COMPLEX:
+        return &taper_type_complex;
+    case TAPER_ATOM_STR:
+        return &taper_type_string;
+    case TAPER_ATOM_NUMBER:
+    case TAPER_ATOM_SCALAR:
+        return &taper_type_number;
+    case TAPER_ATOM_DEVICE:
+        return &taper_type_device;
+    case TAPER_ATOM_GENERATOR:
+        return &taper_type_generator;
+    case TAPER_ATOM_NONE_TYPE:
+    case TAPER_ATOM_NONE:
+        return &taper_type_none;
+    case TAPER_ATOM_ANY:
+        return &taper_type_any;
+    case TAPER_ATOM_ANY_LIST:
+        return &taper_type_any_list;
+    case TAPER_ATOM_ANY_TUPLE:
+        return &taper_type_any_tuple;
+    default:
+        return NULL;
+    }
+}
+
+static taper_status make(taper_ts_unit *unit, taper_type_kind kind, const char *name, const taper_type *const *items,
+                         size_t count, const taper_type **type)
+{
+    return taper_type_make(unit->module->types, kind, name, items, NULL, count, type, unit->error);
+}
+
+// List[T], Tuple[A, B], …
+static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node, const taper_type **type)
+{
+    const taper_ts_node *base = node->child;
+    taper_ts_node *inside = base->next;
+    const taper_type *items[MOST_ITEMS];
+    size_t count = 0;
+    if (base->kind != TAPER_TS_NAME || inside->kind == TAPER_TS_SLICE) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+    }
+    for (taper_ts_node *item = inside->kind == TAPER_TS_TUPLE_OF ? inside->child : inside; item != NULL;
+         item = inside->kind == TAPER_TS_TUPLE_OF ? item->next : NULL) {
+        if (count == MOST_ITEMS) {
+            return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type has too many parts");
+        }
+        TAPER_TRY(taper_ts_type(unit, file, item, &items[count++]));
+    }
+    const bool one = count == 1, two = count == 2;
+    if (base->atom == TAPER_ATOM_LIST && one) {
+        return make(unit, TAPER_TYPE_LIST, NULL, items, 1, type);
+    }
+    if (base->atom == TAPER_ATOM_DICT && two) {
+        return make(unit, TAPER_TYPE_DICT, NULL, items, 2, type);
+    }
+    if (base->atom == TAPER_ATOM_TUPLE) {
+        return make(unit, TAPER_TYPE_TUPLE, NULL, items, count, type);
+    }
+    if (base->atom == TAPER_ATOM_OPTIONAL && one) {
+        if (items[0]->kind == TAPER_TYPE_OPTIONAL || items[0]->kind == TAPER_TYPE_NONE) {
+            *type = items[0];
+            return TAPER_OK;
+        }
+        return make(unit, TAPER_TYPE_OPTIONAL, NULL, items, 1, type);
+    }
+    if ((base->atom == TAPER_ATOM_FUTURE || base->atom == TAPER_ATOM_RREF) && one) {
+        return make(unit, TAPER_TYPE_FUTURE, base->atom == TAPER_ATOM_RREF ? "RRef" : "Future", items, 1, type);
+    }
+    if (base->atom == TAPER_ATOM_FINAL && one) {
+        *type = items[0];
+        return TAPER_OK;
+    }
+    if (base->atom == TAPER_ATOM_UNION && count != 0) {
+        return make(unit, TAPER_TYPE_UNION, NULL, items, count, type);
+    }
+    return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+}
+
+static taper_status named_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node, const taper_type **type)
+{
+    const char *text;
+    size_t length;
+    if (!taper_ts_dotted(unit, file, node, &text, &length)) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+    }
+    if (length > sizeof TAPER_TS_NATIVE - 1 && memcmp(text, TAPER_TS_NATIVE, sizeof TAPER_TS_NATIVE - 1) == 0) {
+        const char *name = taper_types_string(unit->module->types, text, length);
+        return name == NULL ? taper_fail_memory(unit->error) : make(unit, TAPER_TYPE_CLASS, name, NULL, 0, type);
+    }
+    taper_ts_definition *definition;
+    TAPER_TRY(taper_ts_find_text(unit, text, length, &definition));
+    if (definition == NULL || definition->kind == TAPER_TS_A_FUNCTION) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "there is no type %.*s",
+                             (int)taper_min_size(length, 200), text);
+    }
+    return taper_ts_definition_type(unit, definition, type);
+}
+
+taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *node, const taper_type **type)
+{
+    const bool simple =
+        node->kind == TAPER_TS_NAME || (node->kind == TAPER_TS_CONSTANT && node->atom == TAPER_ATOM_NONE);
+    *type = simple ? simple_type(node->atom) : NULL;
+    if (*type != NULL) {
+        return TAPER_OK;
+    }
+    if (node->kind == TAPER_TS_TUPLE_OF && node->child == NULL) { // of Tuple[()]
+        return make(unit, TAPER_TYPE_TUPLE, NULL, NULL, 0, type);
+    }
+    if (node->kind != TAPER_TS_NAME && node->kind != TAPER_TS_ATTRIBUTE && node->kind != TAPER_TS_INDEX) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
+    }
+    if (node->as.type == NULL) {
+        TAPER_TRY(node->kind == TAPER_TS_INDEX ? generic_type(unit, file, node, &node->as.type)
+                                               : named_type(unit, file, node, &node->as.type));
+    }
+    *type = node->as.type;
+    return TAPER_OK;
+}
+
+// ---- classes
+
+static taper_status named_tuple_type(taper_ts_unit *unit, taper_ts_definition *d, const char *name)
+{
+    const taper_type *items[MOST_ITEMS];
+    const char *fields[MOST_ITEMS];
+    if (d->attribute_count > MOST_ITEMS || d->resolving) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, d->file, d->at,
+                             d->resolving ? "the named tuple holds itself" : "the named tuple has too many fields");
+    }
+    d->resolving = true;
+    for (uint32_t i = 0; i < d->attribute_count; i++) {
+        const taper_ts_attribute *field = &d->attributes[i];
+        if (field->type == NULL) {
+            return taper_ts_fail(unit, TAPER_ERROR_FILE, d->file, d->at, "a field of the named tuple has no type");
+        }
+        TAPER_TRY(taper_ts_type(unit, d->file, field->type, &items[i]));
+        const char *text = unit->atoms.names[field->atom];
+        fields[i] = taper_types_string(unit->module->types, text, strlen(text));
+        if (fields[i] == NULL) {
+            return taper_fail_memory(unit->error);
+        }
+    }
+    d->resolving = false;
+    return taper_type_make(unit->module->types, TAPER_TYPE_TUPLE, name, items, fields, d->attribute_count, &d->type,
+                           unit->error);
+}
+
+taper_status taper_ts_definition_type(taper_ts_unit *unit, taper_ts_definition *definition, const taper_type **type)
+{
+    if (definition->type == NULL) {
+        const char *text = unit->atoms.names[definition->qualified];
+        const char *name = taper_types_string(unit->module->types, text, strlen(text));
+        if (name == NULL) {
+            return taper_fail_memory(unit->error);
+        }
+        if (definition->kind == TAPER_TS_A_NAMED_TUPLE) {
+            TAPER_TRY(named_tuple_type(unit, definition, name));
+        } else {
+            TAPER_TRY(make(unit, TAPER_TYPE_CLASS, name, NULL, 0, &definition->type));
+        }
+    }
+    *type = definition->type;
+    return TAPER_OK;
+}
+
+// Quantized modules of PyTorch 1.3 declare their packed weights, objects of native classes, as tensors.
+static taper_status packed_params_type(taper_ts_unit *unit, const taper_ts_definition *class, uint32_t atom,
+                                       const taper_type **type)
+{
+    static const struct {
+        const char *class, *native;
+    } packed[] = {{".Linear", "Linear"},    {".LinearReLU", "Linear"}, {".LinearPackedParams", "Linear"},
+                  {".Conv2d", "Conv2d"},    {".ConvReLU2d", "Conv2d"}, {".Conv3d", "Conv3d"},
+                  {".ConvReLU3d", "Conv3d"}};
+    const char *name = unit->atoms.names[class->qualified], *dot = strrchr(name, '.');
+    if ((*type)->kind != TAPER_TYPE_TENSOR || strcmp(unit->atoms.names[atom], "_packed_params") != 0 || dot == NULL) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++) {
+        if (strcmp(dot, packed[i].class) == 0) {
+            taper_text text = taper_text_make(unit->allocator);
+            taper_text_format(&text, "__torch__.torch.classes.quantized.%sPackedParamsBase", packed[i].native);
+            const char *native =
+                text.failed ? NULL : taper_types_string(unit->module->types, taper_text_get(&text), text.length);
+            taper_text_free(&text);
+            return native == NULL ? taper_fail_memory(unit->error)
+                                  : make(unit, TAPER_TYPE_CLASS, native, NULL, 0, type);
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_ts_definition *class, uint32_t atom,
+                                     taper_ts_attribute **found, int64_t *slot)
+{
+    int64_t slots = 0;
+    *found = NULL;
+    for (uint32_t i = 0; i < class->attribute_count; i++) {
+        taper_ts_attribute *a = &class->attributes[i];
+        if (a->atom != atom) {
+            slots += a->value == NULL;
+            continue;
+        }
+        if (a->resolved == NULL && a->type != NULL) {
+            TAPER_TRY(taper_ts_type(unit, class->file, a->type, &a->resolved));
+            TAPER_TRY(packed_params_type(unit, class, atom, &a->resolved));
+        }
+        *slot = a->value == NULL ? slots : -1;
+        *found = a;
+        return TAPER_OK;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_ts_class(taper_ts_unit *unit, taper_ts_definition *definition, const struct taper_class **klass)
+{
+    if (definition->klass == NULL) {
+        const char **slots = taper_alloc(unit->allocator, ((size_t)definition->attribute_count + 1) * sizeof *slots);
+        size_t count = 0;
+        if (slots == NULL) {
+            return taper_fail_memory(unit->error);
+        }
+        for (uint32_t i = 0; i < definition->attribute_count; i++) {
+            if (definition->attributes[i].value == NULL) {
+                slots[count++] = unit->atoms.names[definition->attributes[i].atom];
+            }
+        }
+        definition->klass =
+            taper_types_class(unit->module->types, unit->atoms.names[definition->qualified], count, slots);
+        taper_free(unit->allocator, slots, ((size_t)definition->attribute_count + 1) * sizeof *slots);
+    }
+    *klass = definition->klass;
+    return *klass == NULL ? taper_fail_memory(unit->error) : TAPER_OK;
+}
