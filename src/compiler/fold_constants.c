@@ -3,40 +3,6 @@
 // takes the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
 #include "compiler/pass.h"
 
-enum {
-    MOST_INPUTS = 16,
-    // Strings can be made long from little ("a".ljust(1000000000)); those are left to the run, which has its budgets.
-    LONGEST_STRING = 256,
-    LARGEST_WIDTH = 1024
-};
-
-// Whether the result is small for sure: neither of a kind that is not kept anyway, nor a long string.
-static bool small_result(const taper_node *node)
-{
-    if (node->schema == NULL || node->schema->ret_count == 0) {
-        return true;
-    }
-    switch ((taper_type_kind)node->schema->rets[0].type->kind) {
-    case TAPER_TYPE_TENSOR:
-    case TAPER_TYPE_LIST:
-    case TAPER_TYPE_DICT:
-    case TAPER_TYPE_TUPLE:
-        return false;
-    case TAPER_TYPE_STRING:
-        break;
-    default:
-        return true;
-    }
-    for (size_t i = 0; i < node->input_count; i++) {
-        const taper_val *value = taper_node_constant_in(node, i);
-        if (value == NULL || value->tag == TAPER_LIST || (value->tag == TAPER_INT && value->as.i > LARGEST_WIDTH) ||
-            (value->tag == TAPER_STRING && value->as.string->length > LONGEST_STRING)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool foldable_input(const taper_node *node, size_t index)
 {
     const taper_node *constant = taper_value_constant(taper_node_in(node, index));
@@ -56,24 +22,17 @@ static bool foldable_input(const taper_node *node, size_t index)
 
 static taper_status fold_op(taper_compilation *compilation, taper_node *node)
 {
-    if (!taper_node_is_pure(node) || node->output_count != 1 || node->input_count == 0 ||
-        node->input_count > MOST_INPUTS || !small_result(node)) {
+    if (!taper_node_is_pure(node) || node->input_count > TAPER_FOLD_INPUTS) {
         return TAPER_OK;
     }
-    taper_val args[MOST_INPUTS];
+    taper_val args[TAPER_FOLD_INPUTS], result;
     for (size_t i = 0; i < node->input_count; i++) {
         if (!foldable_input(node, i)) {
             return TAPER_OK;
         }
         args[i] = *taper_node_constant_in(node, i);
     }
-    taper_run run = {.heap = taper_registry_heap(compilation->registry), .registry = compilation->registry};
-    taper_val result;
-    if (taper_call_op(&run, node->op, args, node->input_count, &result, 1) != TAPER_OK) {
-        return TAPER_OK; // the run will say what is wrong
-    }
-    if (taper_val_is_object(result) && result.tag != TAPER_STRING) {
-        taper_val_release(result);
+    if (!taper_fold(compilation->registry, node->op, node->schema, args, node->input_count, &result)) {
         return TAPER_OK;
     }
     taper_ir_value *value;

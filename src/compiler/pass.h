@@ -5,6 +5,7 @@
 
 #include "compiler_hook.h"
 #include "ir/graph.h"
+#include "ops/effects.h"
 #include "ops/fusion.h"
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
@@ -18,13 +19,6 @@ taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_grap
 
 // ---- helpers (pass.c)
 
-// Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload
-// ("aten::add.Tensor").
-bool taper_node_is(const taper_node *node, const char *name);
-// Whether running the node has no effect but its results, and the results depend on the inputs alone.
-bool taper_node_is_pure(const taper_node *node);
-// The constant that input `index` is; NULL when it is none.
-const taper_val *taper_node_constant_in(const taper_node *node, size_t index);
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
 // A constant node before `before`; takes over the reference.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,

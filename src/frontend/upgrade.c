@@ -34,14 +34,34 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
     return taper_registry_schema(registry, op, &(*node)->schema, error);
 }
 
-// is_floating_point of every tensor, isinstance(…, float) of every number, joined by __or__; before node.
+// first or second, as the upgraders have it: an if.
+static taper_status either(taper_graph *graph, taper_node *before, taper_ir_value *first, taper_node *second,
+                           taper_ir_value **result, taper_error *error)
+{
+    taper_node *branch, *yes;
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 1, 1, &branch, error));
+    TAPER_TRY(taper_node_constant(graph, taper_val_bool(true), &yes, error));
+    taper_node_insert_before(yes, before);
+    taper_node_insert_before(branch, before);
+    taper_node_set_input(branch, 0, first);
+    branch->block_count = 2;
+    for (size_t b = 0; b < 2; b++) {
+        taper_ir_value *gives = b == 0 ? &yes->outputs[0] : &second->outputs[0];
+        TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[b], error));
+        TAPER_TRY(taper_block_set_results(branch->blocks[b], &gives, 1, error));
+    }
+    *result = &branch->outputs[0];
+    return TAPER_OK;
+}
+
+// is_floating_point of every tensor, isinstance(…, float) of every number, and whether one is true; before node.
 static taper_status any_floating(taper_graph *graph, taper_registry *registry, taper_node *node,
                                  taper_ir_value **result, taper_error *error)
 {
     static const taper_type *const floats[1] = {&taper_type_float};
     *result = NULL;
     for (size_t i = 0; i < node->input_count; i++) {
-        taper_node *test, *both;
+        taper_node *test;
         if (node->schema->args[i].type->kind == TAPER_TYPE_TENSOR) {
             TAPER_TRY(op_node(graph, registry, "aten::is_floating_point", "", 1, &test, error));
         } else {
@@ -55,11 +75,7 @@ static taper_status any_floating(taper_graph *graph, taper_registry *registry, t
             *result = &test->outputs[0];
             continue;
         }
-        TAPER_TRY(op_node(graph, registry, "aten::__or__", "bool", 2, &both, error));
-        taper_node_insert_before(both, node);
-        taper_node_set_input(both, 0, *result);
-        taper_node_set_input(both, 1, &test->outputs[0]);
-        *result = &both->outputs[0];
+        TAPER_TRY(either(graph, node, *result, test, result, error));
     }
     return TAPER_OK;
 }

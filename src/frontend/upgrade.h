@@ -15,6 +15,6 @@ TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *n
 // there is no upgrader for it.
 const char *taper_upgrade_overload(const char *name, const char *overload, int64_t version);
 // The operators that ask whether an argument is floating: X(name, overload).
-#define TAPER_UPGRADE_TESTS(X) X("aten::is_floating_point", "") X("aten::__or__", "bool")
+#define TAPER_UPGRADE_TESTS(X) X("aten::is_floating_point", "")
 
 #endif

@@ -49,7 +49,8 @@ typedef struct taper_ir_value {
     uint32_t index;     // which output or parameter
     uint32_t id;        // unique in the graph
     taper_value_use *uses;
-    uint32_t reg; // for the planner
+    const taper_type *type; // in the model's table of types; NULL: not known
+    uint32_t reg;           // for the planner
 } taper_ir_value;
 
 typedef struct taper_ir_input {

@@ -7,6 +7,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call_describe.c
     src/ops/container.c
     src/ops/dict_ops.c
+    src/ops/effects.c
     src/ops/list_ops.c
     src/ops/list_ops_sort.c
     src/ops/prim.c

@@ -180,6 +180,10 @@ static taper_status add_block(taper_model *model, const taper_block *block, size
         if (node->kind == TAPER_NODE_OP && !taper_bytecode_is_instruction(node->op_name)) {
             TAPER_TRY(add_named(model, node->op_name, strcspn(node->op_name, "("), false, 1, capacity, error));
         }
+        if (node->kind == TAPER_NODE_TUPLE_UNPACK) {
+            static const char name[] = "prim::TupleUnpack";
+            TAPER_TRY(add_named(model, name, sizeof name - 1, false, 1, capacity, error));
+        }
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(add_block(model, node->blocks[b], capacity, error));
         }
@@ -190,6 +194,9 @@ static taper_status add_block(taper_model *model, const taper_block *block, size
 static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
 {
     for (size_t i = 0; i < model->function_count; i++) {
+        if (model->module.torchscript && !model->functions[i].of_root) {
+            continue; // as PyTorch lists them
+        }
         TAPER_TRY(model->functions[i].graph != NULL
                       ? add_block(model, model->functions[i].graph->body, capacity, error)
                       : add_function(model, &model->module.functions[i], capacity, error));

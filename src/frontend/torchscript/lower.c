@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "format/script_archive.h"
+#include "ops/effects.h"
 
 taper_status taper_ts_refuse(const taper_ts_lowering *l, const taper_ts_node *node, const char *format, ...)
 {
@@ -305,8 +306,7 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
     return taper_block_set_results(l->graph->body, &result.value, 1, l->unit->error);
 }
 
-// Tuples that were only made to be taken apart, attributes that were only read to be passed to what does not look at
-// them.
+// What nobody looks at, from the end backwards: tuples made to be taken apart, attributes read for branches not taken.
 static void drop_unused(taper_block *block)
 {
     for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
@@ -314,9 +314,11 @@ static void drop_unused(taper_block *block)
         for (size_t b = 0; b < node->block_count; b++) {
             drop_unused(node->blocks[b]);
         }
-        const bool pure =
-            node->kind == TAPER_NODE_TUPLE || node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_CONSTANT;
-        if (pure && node->outputs[0].uses == NULL) {
+        bool used = !taper_node_is_pure(node);
+        for (size_t i = 0; i < node->output_count; i++) {
+            used |= node->outputs[i].uses != NULL;
+        }
+        if (!used) {
             taper_node_remove(node);
         }
     }
@@ -416,7 +418,7 @@ static taper_status lower_all(taper_ts_lowering *l)
         const size_t before = l->result->count;
         for (size_t c = 0; c < l->created_count; c++) {
             for (taper_ts_function *f = l->created[c]->function; f != NULL; f = f->next) {
-                bool wanted = l->keep_dead;
+                bool wanted = false;
                 for (size_t m = 0; m < l->interface_count; m++) {
                     wanted |= l->interface_methods[m] == f->atom;
                 }
@@ -458,7 +460,7 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
     TAPER_TRY(lower_all(l));
-    return l->result->missing.count != 0 && !l->keep_dead ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
+    return l->result->missing.count != 0 && !l->listing ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
 }
 
 static taper_status hand_over(taper_torchscript *result, taper_module *module, taper_error *error)
@@ -475,8 +477,8 @@ static taper_status hand_over(taper_torchscript *result, taper_module *module, t
     return TAPER_OK;
 }
 
-taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool all, taper_torchscript *result,
-                                    taper_error *error)
+taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool listing,
+                                    taper_torchscript *result, taper_error *error)
 {
     taper_archive archive;
     taper_ts_unit unit;
@@ -485,7 +487,7 @@ taper_status taper_torchscript_load(taper_module *module, taper_registry *regist
     taper_status status = taper_script_archive_read(&archive, error);
     if (status == TAPER_OK) {
         status = taper_ts_unit_create(&unit, module, registry, error);
-        taper_ts_lowering l = {.unit = &unit, .result = result, .keep_dead = all};
+        taper_ts_lowering l = {.unit = &unit, .result = result, .listing = listing};
         if (status == TAPER_OK) {
             status = read_and_lower(&archive, &l);
         }

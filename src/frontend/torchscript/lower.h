@@ -46,8 +46,8 @@ typedef struct taper_ts_lowering {
     size_t trail_count, trail_capacity;
     size_t nodes_left;
     int depth;
-    uint32_t at;    // byte of what is being lowered, for places
-    bool keep_dead; // both branches of every if, to list their operators
+    uint32_t at;  // byte of what is being lowered, for places
+    bool listing; // to list the operators: what needs no node when it runs has one all the same
     taper_ir_value *pooled[16];
     // Methods called through interfaces, by name; classes that may be what they are called on.
     uint32_t *interface_methods;
@@ -129,6 +129,8 @@ TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_typ
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);
 TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                                              const taper_type *to, int32_t size, taper_ts_binding *out);
+// The number behind a tensor that was made of it, if it is one of type `to`.
+bool taper_ts_number_behind(taper_ts_binding value, const taper_type *to, taper_ts_binding *out);
 // Type variables of a schema.
 typedef struct taper_ts_variables {
     const char *names[8];

@@ -16,6 +16,20 @@ static taper_status default_of(taper_ts_lowering *l, const taper_ts_function *f,
     return taper_ts_bind_constant(l, value, type, out);
 }
 
+// The same value behind a node that nothing is known of. For listing only: it is never run.
+static taper_status opaque(taper_ts_lowering *l, taper_ts_binding *value)
+{
+    taper_node *node;
+    if (value->value == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, &node));
+    taper_node_set_input(node, 0, value->value);
+    node->outputs[0].type = value->type;
+    value->value = &node->outputs[0];
+    return TAPER_OK;
+}
+
 // self is bound when the function is a method.
 static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_function *f,
                                   const taper_ts_binding *self, const taper_ts_arguments *args, taper_ts_binding *out)
@@ -72,8 +86,17 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
     if (status == TAPER_OK && used != args->count) {
         status = taper_ts_refuse(l, node, "%s is called with arguments it does not have", name);
     }
+    // PyTorch lists the operators of a method with the functions it calls as they are apart from it: what it passes to
+    // them, and what they give back, is not known there.
+    const bool apart = l->listing && l->frame->called_from == UINT32_MAX;
+    for (uint32_t i = 0; status == TAPER_OK && apart && i < f->parameter_count; i++) {
+        status = opaque(l, &values[i]);
+    }
     if (status == TAPER_OK) {
         status = taper_ts_inline(l, f, values, out);
+    }
+    if (status == TAPER_OK && apart) {
+        status = opaque(l, out);
     }
     taper_free(l->unit->allocator, values, bytes);
     return status;
@@ -229,6 +252,8 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     TAPER_TRY(taper_ts_value(l, first->next, type, out));
     if (convert) {
         TAPER_TRY(taper_ts_convert(l, node, *out, type, -1, out));
+    } else if (l->listing && out->type != NULL && !taper_ts_subtype(l, out->type, type)) {
+        TAPER_TRY(taper_ts_builtin(l, node, "prim::unchecked_cast", out, NULL, 1, out));
     }
     out->type = type;
     return TAPER_OK;
@@ -374,6 +399,9 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
     TAPER_TRY(read_arguments(l, node, node->child->next, &args));
     if (args.count == 1 && casts[i].type != NULL && args.items[0].type == casts[i].type) {
         *out = args.items[0];
+        return TAPER_OK;
+    }
+    if (args.count == 1 && casts[i].type != NULL && taper_ts_number_behind(args.items[0], casts[i].type, out)) {
         return TAPER_OK;
     }
     return taper_ts_call_operator(l, node, casts[i].name, &args, out);

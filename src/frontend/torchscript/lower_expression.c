@@ -259,6 +259,7 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, &get));
     taper_node_set_input(get, 0, object.value);
     get->number = slot;
+    get->outputs[0].type = attribute->resolved;
     *out = (taper_ts_binding){.value = &get->outputs[0], .type = attribute->resolved};
     return TAPER_OK;
 }

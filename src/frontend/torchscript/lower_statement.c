@@ -159,6 +159,7 @@ static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *con
         status = taper_block_set_results(blocks[b], results + b * (m->count + 1), outputs, l->unit->error);
     }
     for (size_t i = 0; status == TAPER_OK && i < outputs; i++) {
+        node->outputs[i].type = types[i];
         status = taper_ts_set_local(l, slots[i], (taper_ts_binding){.value = &node->outputs[i], .type = types[i]});
     }
     taper_free(l->unit->allocator, (void *)types, (m->count + 1) * sizeof *types);
@@ -196,7 +197,7 @@ static taper_status lower_if(taper_ts_lowering *l, taper_ts_node *node)
         TAPER_TRY(taper_ts_builtin(l, node, "aten::Bool", &condition, NULL, 1, &condition));
     }
     const taper_node *known = taper_value_constant(condition.value);
-    if (known != NULL && known->constant.tag == TAPER_BOOLEAN && !l->keep_dead) {
+    if (known != NULL && known->constant.tag == TAPER_BOOLEAN) {
         taper_ts_node *taken = known->constant.as.b ? node->child->next : node->child->next->next;
         return taper_ts_statements(l, taken);
     }
@@ -325,6 +326,7 @@ static taper_status run_loop(taper_ts_lowering *l, const loop_form *loop, merges
     for (size_t i = 0; i < m->count; i++) {
         taper_ts_binding after = {.value = &node->outputs[i]};
         TAPER_TRY(taper_ts_unify(l, m->items[i].values[0].type, m->items[i].values[1].type, &after.type));
+        node->outputs[i].type = after.type;
         TAPER_TRY(taper_ts_set_local(l, m->items[i].slot, after));
     }
     return TAPER_OK;

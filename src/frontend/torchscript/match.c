@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "frontend/torchscript/lower.h"
+#include "ops/effects.h"
 
 static bool same_name(const char *a, const char *b)
 {
@@ -188,6 +189,21 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
     return status;
 }
 
+// A number that was made a tensor only to become a number again, as traces do: that number.
+bool taper_ts_number_behind(taper_ts_binding value, const taper_type *to, taper_ts_binding *out)
+{
+    const taper_node *made = value.value->node;
+    if (made == NULL || !taper_node_is(made, "prim::NumToTensor.Scalar")) {
+        return false;
+    }
+    const taper_type *number = taper_node_in(made, 0)->type;
+    if (number == NULL || (number != to && to->kind != TAPER_TYPE_NUMBER)) {
+        return false;
+    }
+    *out = (taper_ts_binding){.value = taper_node_in(made, 0), .type = number};
+    return true;
+}
+
 taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                               const taper_type *to, int32_t size, taper_ts_binding *out)
 {
@@ -224,6 +240,9 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
                                                 : NULL;
     } else if (from->kind == TAPER_TYPE_STRING && to->kind == TAPER_TYPE_DEVICE) {
         name = "aten::device";
+    }
+    if (name != NULL && taper_ts_number_behind(value, to, out)) {
+        return TAPER_OK;
     }
     return name != NULL ? taper_ts_builtin(l, node, name, &value, NULL, 1, out) : TAPER_OK;
 }

@@ -3,6 +3,7 @@
 // one does, as PyTorch's compiler chooses.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
+#include "ops/effects.h"
 
 static void describe(const taper_ts_arguments *args, taper_text *text)
 {
@@ -77,6 +78,28 @@ static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema
     return TAPER_OK;
 }
 
+// Numbers and strings are computed at once, so that branches on them need not be lowered.
+static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
+                         taper_ir_value *const *inputs, size_t count, taper_ts_binding *out)
+{
+    taper_val args[TAPER_FOLD_INPUTS], result;
+    bool written = (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 || count > TAPER_FOLD_INPUTS;
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        written |= schema->args[i].written;
+    }
+    for (size_t i = 0; !written && i < count; i++) {
+        const taper_node *constant = taper_value_constant(inputs[i]);
+        if (constant == NULL || (taper_val_is_object(constant->constant) && constant->constant.tag != TAPER_STRING)) {
+            return TAPER_OK;
+        }
+        args[i] = constant->constant;
+    }
+    if (written || !taper_fold(l->unit->registry, op, schema, args, count, &result)) {
+        return TAPER_OK;
+    }
+    return taper_ts_bind_constant(l, result, schema->rets[0].type, out);
+}
+
 static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const taper_op *op, const taper_schema *schema,
                          const taper_ts_arguments *args, size_t positional, const taper_ts_variables *variables,
                          taper_ts_binding *out)
@@ -99,6 +122,11 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
             TAPER_TRY(taper_ts_convert(l, at, value, concrete, schema->args[i].size, &value));
         }
         values[i] = value.value;
+    }
+    *out = (taper_ts_binding){.value = NULL};
+    TAPER_TRY(fold(l, op, schema, values, inputs, out));
+    if (out->value != NULL) {
+        return taper_ts_substitute(l, schema->rets[0].type, variables, &out->type);
     }
     taper_node *node;
     const size_t outputs = schema->varret ? 1 : schema->ret_count;
@@ -123,6 +151,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
         results[i] = (taper_ts_binding){.value = made[i]};
         if (!schema->varret) {
             TAPER_TRY(taper_ts_substitute(l, schema->rets[i].type, variables, &results[i].type));
+            made[i]->type = results[i].type;
         }
     }
     if (outputs == 1) {
@@ -138,11 +167,41 @@ taper_status taper_ts_unknown(taper_ts_lowering *l, taper_ts_binding *out)
     return taper_ts_bind_constant(l, taper_val_none(), NULL, out);
 }
 
+static bool may_be_none(const taper_type *type)
+{
+    if (type == NULL || type->kind == TAPER_TYPE_UNION) {
+        return true;
+    }
+    return type->kind == TAPER_TYPE_NONE || type->kind == TAPER_TYPE_OPTIONAL || type->kind == TAPER_TYPE_ANY ||
+           type->kind == TAPER_TYPE_VARIABLE;
+}
+
+// x is None, x is not None where the types tell. *known false: they do not.
+static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
+                              taper_ts_binding *out)
+{
+    const bool is = strcmp(name, "aten::__is__") == 0;
+    if ((!is && strcmp(name, "aten::__isnot__") != 0) || args->count != 2) {
+        return TAPER_OK;
+    }
+    const taper_type *a = args->items[0].type, *b = args->items[1].type;
+    if (a == NULL || b == NULL || (a->kind != TAPER_TYPE_NONE && b->kind != TAPER_TYPE_NONE)) {
+        return TAPER_OK;
+    }
+    const bool both = a->kind == b->kind;
+    *known = both || !may_be_none(a) || !may_be_none(b);
+    return *known ? taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out) : TAPER_OK;
+}
+
 taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                     const taper_ts_arguments *args, taper_ts_binding *out)
 {
     size_t positional = 0;
-    bool blurred = false;
+    bool blurred = false, known = false;
+    TAPER_TRY(none_test(l, name, args, &known, out));
+    if (known) {
+        return TAPER_OK;
+    }
     while (positional < args->count && args->keywords[positional] == NULL) {
         positional++;
     }

@@ -16,10 +16,9 @@ typedef struct taper_torchscript {
     taper_needs missing; // operators this build does not have, with how often they are called
 } taper_torchscript;
 
-// module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. all: lower
-// every method of every object and both branches of every if, to list their operators; otherwise missing operators are
-// a failure, with all of them in the detail.
-TAPER_MUST_USE taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool all,
+// module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. listing: to
+// list the operators only; otherwise missing operators are a failure, with all of them in the detail.
+TAPER_MUST_USE taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool listing,
                                                    taper_torchscript *result, taper_error *error);
 void taper_torchscript_free(taper_torchscript *result, const taper_allocator *allocator);
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What can be said of a node before it runs: whether it does anything but give its results, and what these are.
+#ifndef TAPER_OPS_EFFECTS_H
+#define TAPER_OPS_EFFECTS_H
+
+#include "ir/graph.h"
+#include "ops/registry.h"
+
+// Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload
+// ("aten::add.Tensor").
+bool taper_node_is(const taper_node *node, const char *name);
+// Whether running the node has no effect but its results, and the results depend on the inputs alone.
+bool taper_node_is_pure(const taper_node *node);
+// The constant that is input `index`; NULL when it is none.
+const taper_val *taper_node_constant_in(const taper_node *node, size_t index);
+
+// The result of a pure operator on numbers, strings, None and frozen lists. False when it is left to the run: it would
+// be a tensor, a container or a long string, or the operator raises. *result gets a reference.
+enum { TAPER_FOLD_INPUTS = 16 };
+bool taper_fold(taper_registry *registry, const taper_op *op, const taper_schema *schema, taper_val *args, size_t count,
+                taper_val *result);
+
+#endif
