@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive type flatbuffer program image npy json"
+ALL="zip pickle lite_archive type flatbuffer program torchscript image npy json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -20,7 +20,7 @@ tool() { # the newest of NAME, NAME-19 …
 max_len() {
     case $1 in
     program) echo 32768 ;;
-    flatbuffer | lite_archive) echo 20000 ;;
+    flatbuffer | lite_archive | torchscript) echo 20000 ;;
     zip | image) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
@@ -35,6 +35,7 @@ files() {
     type) echo src/ir/type.c src/ir/type_text.c ;;
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
     program) echo src/frontend/bytecode.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
+    torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
     npy) echo tools/common/npy.c ;;
     json) echo tools/common/json_value.c tools/common/input.c ;;

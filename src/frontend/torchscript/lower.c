@@ -95,13 +95,11 @@ taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_
 // Constants stand at the head of the body, so that every block sees them.
 taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made)
 {
-    enum { NONE, NO, YES, FIRST_INT, LEAST = -4 };
-    const int64_t number = value.as.i - LEAST;
-    const int ints = (int)(sizeof l->pooled / sizeof l->pooled[0]) - FIRST_INT;
-    const int at = value.tag == TAPER_NONE                                  ? NONE
-                   : value.tag == TAPER_BOOLEAN                             ? NO + value.as.b
-                   : value.tag == TAPER_INT && number >= 0 && number < ints ? FIRST_INT + (int)number
-                                                                            : -1;
+    enum { NONE, NO, YES, FIRST_INT, INTS = sizeof l->pooled / sizeof l->pooled[0] - FIRST_INT };
+    const int at = value.tag == TAPER_NONE                                          ? NONE
+                   : value.tag == TAPER_BOOLEAN                                     ? NO + value.as.b
+                   : value.tag == TAPER_INT && value.as.i >= 0 && value.as.i < INTS ? FIRST_INT + (int)value.as.i
+                                                                                    : -1;
     if (at >= 0 && l->pooled[at] != NULL) {
         *made = l->pooled[at];
         return TAPER_OK;
@@ -324,8 +322,7 @@ static void drop_unused(taper_block *block)
     }
 }
 
-// Lowers f and adds it to the functions, if it is not among them yet.
-static taper_status add_function(taper_ts_lowering *l, taper_ts_function *f)
+taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
 {
     taper_torchscript *r = l->result;
     const taper_allocator *allocator = l->unit->allocator;
@@ -406,11 +403,11 @@ static taper_status lower_all(taper_ts_lowering *l)
     taper_ts_definition *class;
     for (size_t i = 0; i < module->pending_count; i++) {
         TAPER_TRY(class_of(l, module->pending[i].object, &class));
-        TAPER_TRY(add_function(l, taper_ts_method(class, TAPER_ATOM_SETSTATE)));
+        TAPER_TRY(taper_ts_add_function(l, taper_ts_method(class, TAPER_ATOM_SETSTATE)));
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
     for (taper_ts_function *f = class->function; f != NULL; f = f->next) {
-        TAPER_TRY(add_function(l, f));
+        TAPER_TRY(taper_ts_add_function(l, f));
     }
     TAPER_TRY(collect_classes(l, module->root, 0));
     // What is found here may call further interfaces and make objects of further classes.
@@ -423,7 +420,7 @@ static taper_status lower_all(taper_ts_lowering *l)
                     wanted |= l->interface_methods[m] == f->atom;
                 }
                 if (wanted) {
-                    TAPER_TRY(add_function(l, f));
+                    TAPER_TRY(taper_ts_add_function(l, f));
                 }
             }
         }
@@ -463,6 +460,14 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     return l->result->missing.count != 0 && !l->listing ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
 }
 
+void taper_ts_lowering_free(taper_ts_lowering *l)
+{
+    const taper_allocator *allocator = l->unit->allocator;
+    taper_free(allocator, l->trail, l->trail_capacity * sizeof *l->trail);
+    taper_free(allocator, l->interface_methods, l->interface_capacity * sizeof *l->interface_methods);
+    taper_free(allocator, (void *)l->created, l->created_capacity * sizeof(taper_ts_definition *));
+}
+
 static taper_status hand_over(taper_torchscript *result, taper_module *module, taper_error *error)
 {
     module->functions = taper_arena_array(&module->arena, result->count, sizeof *module->functions);
@@ -491,9 +496,7 @@ taper_status taper_torchscript_load(taper_module *module, taper_registry *regist
         if (status == TAPER_OK) {
             status = read_and_lower(&archive, &l);
         }
-        taper_free(module->allocator, l.trail, l.trail_capacity * sizeof *l.trail);
-        taper_free(module->allocator, l.interface_methods, l.interface_capacity * sizeof *l.interface_methods);
-        taper_free(module->allocator, (void *)l.created, l.created_capacity * sizeof(taper_ts_definition *));
+        taper_ts_lowering_free(&l);
         taper_ts_unit_free(&unit);
     }
     taper_archive_close(&archive);

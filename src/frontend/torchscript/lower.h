@@ -72,6 +72,9 @@ TAPER_MUST_USE taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t sl
 // Inlines the call; args in the order of the parameters, all of them.
 TAPER_MUST_USE taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function,
                                             const taper_ts_binding *args, taper_ts_binding *out);
+// Lowers the function and adds it to those of the result, if it is not among them yet.
+TAPER_MUST_USE taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *function);
+void taper_ts_lowering_free(taper_ts_lowering *l);
 TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *name);
 
 // ---- lower_statement.c

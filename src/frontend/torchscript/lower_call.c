@@ -351,8 +351,9 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     } else {
         return wrong_form(l, node);
     }
-    if (out->type != NULL) {
-        TAPER_TRY(taper_type_make(l->unit->module->types, TAPER_TYPE_FUTURE, "Future", &out->type, NULL, 1, &out->type,
+    const taper_type *const inner = out->type;
+    if (inner != NULL) {
+        TAPER_TRY(taper_type_make(l->unit->module->types, TAPER_TYPE_FUTURE, "Future", &inner, NULL, 1, &out->type,
                                   l->unit->error));
     }
     return TAPER_OK;
