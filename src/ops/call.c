@@ -283,7 +283,7 @@ taper_status taper_arg_scalar(const taper_call *call, size_t at, taper_scalar *s
 
 // ---- results
 
-taper_tensor *taper_ret_target(const taper_call *call, size_t at)
+taper_tensor *taper_ret_argument(const taper_call *call, size_t at)
 {
     const taper_schema *schema = call->schema;
     if (schema == NULL) {
@@ -299,6 +299,11 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at)
     }
     return position < call->arg_count && call->args[position].tag == TAPER_TENSOR ? call->args[position].as.tensor
                                                                                   : NULL;
+}
+
+taper_tensor *taper_ret_target(const taper_call *call, size_t at)
+{
+    return call->schema != NULL && (call->op->flags & TAPER_OP_OUT_COPY) != 0 ? NULL : taper_ret_argument(call, at);
 }
 
 static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *sizes)
@@ -381,6 +386,17 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     return TAPER_OK;
 }
 
+// Takes over the reference of value.
+static taper_status ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value)
+{
+    taper_status status = prepare_target(call, at, target, value->rank, value->sizes, NULL);
+    if (status == TAPER_OK) {
+        status = taper_tensor_copy(target, value, call->run->error);
+    }
+    taper_obj_release(&value->head);
+    return status;
+}
+
 taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value)
 {
     taper_tensor *target = taper_ret_target(call, at);
@@ -388,12 +404,7 @@ taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value)
         taper_ret(call, at, TAPER_VAL(value));
         return TAPER_OK;
     }
-    taper_status status = prepare_target(call, at, target, value->rank, value->sizes, NULL);
-    if (status == TAPER_OK) {
-        status = taper_tensor_copy(target, value, call->run->error);
-    }
-    taper_obj_release(&value->head);
-    return status;
+    return ret_copied(call, at, target, value);
 }
 
 taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length)
@@ -410,6 +421,20 @@ taper_status taper_run_check(taper_run *run)
 {
     if (run->stop != NULL && run->stop(run)) {
         TAPER_FAIL(run->error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
+{
+    TAPER_TRY(kernel(call));
+    for (size_t i = 0; (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
+        taper_tensor *const target = taper_ret_argument(call, i);
+        const taper_val value = call->rets[i];
+        if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
+            call->rets[i] = taper_val_none();
+            TAPER_TRY(ret_copied(call, i, target, value.as.tensor));
+        }
     }
     return TAPER_OK;
 }
@@ -446,7 +471,7 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
                        .rets = rets,
                        .ret_count = ret_count,
                        .state = &state};
-    const taper_status status = op->kernel(&call);
+    const taper_status status = taper_call_kernel(&call, op->kernel);
     if (status != TAPER_OK) {
         for (size_t i = 0; i < ret_count; i++) {
             taper_val_replace(&rets[i], taper_val_none());
