@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ops/promote.h"
 #include "ops/registry.h"
 
 // ---- arguments
@@ -311,10 +312,12 @@ static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *s
     return tensor->rank == rank && (rank == 0 || memcmp(tensor->sizes, sizes, rank * sizeof *sizes) == 0);
 }
 
-// PyTorch's resize of an out argument: new sizes, contiguous (or the wanted strides), the storage grown when too small.
-static taper_status resize_target(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
-                                  const int64_t *strides)
+taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                              const int64_t *strides)
 {
+    if (same_sizes(target, rank, sizes)) {
+        return TAPER_OK;
+    }
     taper_tensor *fresh;
     TAPER_TRY(
         taper_tensor_new(call->run->heap, (taper_dtype)target->dtype, rank, sizes, strides, &fresh, call->run->error));
@@ -330,17 +333,23 @@ static taper_status resize_target(taper_call *call, taper_tensor *target, size_t
     return TAPER_OK;
 }
 
-static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, size_t rank, const int64_t *sizes,
-                                   const int64_t *strides)
+static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, taper_dtype dtype, size_t rank,
+                                   const int64_t *sizes, const int64_t *strides)
 {
-    if (!same_sizes(target, rank, sizes)) {
-        if (call->schema->out_count == 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the result has other sizes than argument '%s', which it is to be written to",
-                       taper_arg_name(call, 0));
-        }
-        TAPER_TRY(resize_target(call, target, rank, sizes, strides));
+    const uint32_t flags = call->op->flags;
+    if ((flags & TAPER_OP_OUT_SAME) != 0 && dtype != target->dtype) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "expected an out tensor of dtype %s, but got %s",
+                   taper_dtype_torch_name(dtype), taper_dtype_torch_name((taper_dtype)target->dtype));
     }
+    if ((flags & TAPER_OP_OUT_CAST) != 0) {
+        TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, call->run->error));
+    }
+    if (call->schema->out_count == 0 && !same_sizes(target, rank, sizes)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "the result has other sizes than argument '%s', which it is to be written to",
+                   taper_arg_name(call, 0));
+    }
+    TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
     TAPER_TRY(taper_storage_write(target->storage, call->run->error));
     taper_obj_retain(&target->head);
     taper_ret(call, at, TAPER_VAL(target));
@@ -352,7 +361,7 @@ taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_
 {
     *tensor = taper_ret_target(call, at);
     if (*tensor != NULL) {
-        return prepare_target(call, at, *tensor, rank, sizes, strides);
+        return prepare_target(call, at, *tensor, dtype, rank, sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, strides, tensor, call->run->error));
     taper_ret(call, at, TAPER_VAL(*tensor));
@@ -378,7 +387,7 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
         taper_strides_contiguous(rank, sizes, strides);
     }
     if (*tensor != NULL) {
-        return prepare_target(call, at, *tensor, rank, sizes, strides);
+        return prepare_target(call, at, *tensor, dtype, rank, sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, strides, tensor, call->run->error));
     (*tensor)->hidden_nhwc = hidden && !same_bytes;
@@ -389,7 +398,7 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
 // Takes over the reference of value.
 static taper_status ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value)
 {
-    taper_status status = prepare_target(call, at, target, value->rank, value->sizes, NULL);
+    taper_status status = prepare_target(call, at, target, (taper_dtype)value->dtype, value->rank, value->sizes, NULL);
     if (status == TAPER_OK) {
         status = taper_tensor_copy(target, value, call->run->error);
     }

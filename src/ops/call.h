@@ -49,7 +49,9 @@ typedef enum taper_op_flags {
     TAPER_OP_TARGET = 1 << 4, // taper:: operators of the target stage
     // A .out form that PyTorch made from the functional one: what that gives is copied, whatever the dtypes, into the
     // out tensor, which is made contiguous when it has other sizes. The kernel sees no out tensor.
-    TAPER_OP_OUT_COPY = 1 << 5
+    TAPER_OP_OUT_COPY = 1 << 5,
+    TAPER_OP_OUT_CAST = 1 << 6, // the out tensor has a dtype that promotion lets the result's become
+    TAPER_OP_OUT_SAME = 1 << 7  // the out tensor has the result's dtype
 } taper_op_flags;
 
 // A row of the operator list.
@@ -139,6 +141,9 @@ TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_
 // the argument, which may decide the dtype, but no target.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
+// PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
+TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                                             const int64_t *strides);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
 // Fails when the host wants the run to end. Long loops ask about every 10 ms.
