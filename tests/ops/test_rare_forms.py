@@ -73,3 +73,18 @@ for name in ("_tensor_to_list(i[0].to(torch.int32))", "_list_to_tensor([1, 2])",
     CASES.append(plain(name, A + name))
 for name in ("rangelist(3)", "infer_squeeze_size([1, 2, 1])", "infer_squeeze_size([1, 2], 0)", "infer_unsqueeze_size([2, 3], -1)", "StringIndex('abc', -1)", "abs(x)", "is_cpu(x)", "is_nested(x)"):
     CASES.append(plain("prim " + name, "torch.ops.prim." + name))
+for name in ("cpu", "cuda", "mps", "meta", "sparse_csr", "ipu", "ort", "vulkan", "xpu"):
+    CASES.append(plain("prim is_" + name, f"torch.ops.prim.is_{name}(x)"))
+CASES += [plain("prim numbers", "torch.ops.prim.NumToTensor(2)", "torch.ops.prim.NumToTensor(2.5)", "torch.ops.prim.NumToTensor(True)", "torch.ops.prim.dtype(x)", A + "pow(2, 3)", A + "dim(x)", A + "is_grad_enabled() or True"),
+          plain("devices", A + "ne(torch.device('cpu'), x.device)", A + "is_autocast_cpu_enabled()"),
+          plain("lists", A + "len(['a', 'b'])", A + "len([x, y])", A + "select([1, 2, 3], -1)", A + "split(x, [1, 2])", A + "moveaxis(x, 0, 1)"),
+          plain("dicts", A + "dict([(1, x), (2, y)])[2]", "dict([('a', 1.5)])", "dict([(1.5, 2)])[1.5]", "dict([(True, x)])[True]", A + "dict()", "{1: x}[1]", "{True: x}[True]", "{1.5: y}[1.5]", "{1: 2}[1]", "{'a': 1.5}['a']")]
+# Quantized tensors, nested ones, packed weights.
+QUANTIZED = A + "quantize_per_tensor(x, 0.1, 10, 13)"
+CASES += [plain("quantize_per_tensor", f"{A}int_repr({QUANTIZED})", f"{A}dequantize({QUANTIZED})", f"torch.dequantize({QUANTIZED})", f"{A}q_scale({QUANTIZED})", f"{A}q_zero_point({QUANTIZED})", f"{A}dequantize({A}quantize_per_tensor(x, 0.1, 0, 12))",
+                f"{A}dequantize({A}quantize_per_tensor(x, 0.05, 3, 14))")]
+MASK = "torch.tensor([[True, True, False], [True, False, False]])"
+CASES += [plain("nested", f"{A}to_padded_tensor({A}_nested_tensor_from_mask(t, {MASK}), 0.5)", f"{A}nested_to_padded_tensor({A}_nested_tensor_from_mask(t, {MASK}), 0.5)", f"{A}_nested_tensor_from_mask_left_aligned(t, {MASK})",
+                f"{A}_nested_tensor_from_mask_left_aligned(t, {MASK}.flip(1))")]
+CASES += [plain("unpack_prepacked_sizes", "torch.ops.prepacked.unpack_prepacked_sizes_conv2d(torch.ops.prepacked.conv2d_clamp_prepack(torch.ones([2, 3, 2, 2]), None, [1, 1], [0, 0], [1, 1], 1, None, None))",
+                "torch.ops.prepacked.unpack_prepacked_sizes_linear(torch.ops.prepacked.linear_clamp_prepack(m, r, None, None))")]
