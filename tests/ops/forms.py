@@ -101,8 +101,8 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
                 lines += f"    {label} = {name}({call}, {', '.join(f'{k}={o}' for k, o in zip(outs, names))})\n"
                 further.append((f"out {label}", lines, names + ([f"{label}[{n}]" for n in range(len(outs))] if len(outs) > 1 else [label])))
         if outs and out and other is not False:
-            # Into other dtypes, where PyTorch does it at all: with other sizes, and with those of the results.
-            for label, make in (("F", "torch.ones([7], dtype=torch.float64)"), ("G", "torch.zeros_like({}, dtype=torch.int32)")):
+            # Into other dtypes, where PyTorch does it at all: empty, and with the sizes of the results.
+            for label, make in (("F", "torch.empty([0], dtype=torch.float64)"), ("G", "torch.zeros_like({}, dtype=torch.int32)")):
                 lines = "".join(f"    {label}{n} = {make.format(r)}\n" for n, r in enumerate(results))
                 lines += f"    {name}({call}, {', '.join(f'{k}={label}{n}' for n, k in enumerate(outs))})\n"
                 further.append((f"out {label}", lines, [f"{label}{n}{part}" for n in range(len(outs)) for part in (".float()", ".dtype")]))
