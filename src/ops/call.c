@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "ops/promote.h"
 #include "ops/registry.h"
 
 // ---- arguments
@@ -283,7 +284,7 @@ taper_status taper_arg_scalar(const taper_call *call, size_t at, taper_scalar *s
 
 // ---- results
 
-taper_tensor *taper_ret_target(const taper_call *call, size_t at)
+taper_tensor *taper_ret_argument(const taper_call *call, size_t at)
 {
     const taper_schema *schema = call->schema;
     if (schema == NULL) {
@@ -301,15 +302,22 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at)
                                                                                   : NULL;
 }
 
+taper_tensor *taper_ret_target(const taper_call *call, size_t at)
+{
+    return call->schema != NULL && (call->op->flags & TAPER_OP_OUT_COPY) != 0 ? NULL : taper_ret_argument(call, at);
+}
+
 static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *sizes)
 {
     return tensor->rank == rank && (rank == 0 || memcmp(tensor->sizes, sizes, rank * sizeof *sizes) == 0);
 }
 
-// PyTorch's resize of an out argument: new sizes, contiguous (or the wanted strides), the storage grown when too small.
-static taper_status resize_target(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
-                                  const int64_t *strides)
+taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                              const int64_t *strides)
 {
+    if (same_sizes(target, rank, sizes)) {
+        return TAPER_OK;
+    }
     taper_tensor *fresh;
     TAPER_TRY(
         taper_tensor_new(call->run->heap, (taper_dtype)target->dtype, rank, sizes, strides, &fresh, call->run->error));
@@ -325,17 +333,23 @@ static taper_status resize_target(taper_call *call, taper_tensor *target, size_t
     return TAPER_OK;
 }
 
-static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, size_t rank, const int64_t *sizes,
-                                   const int64_t *strides)
+static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, taper_dtype dtype, size_t rank,
+                                   const int64_t *sizes, const int64_t *strides)
 {
-    if (!same_sizes(target, rank, sizes)) {
-        if (call->schema->out_count == 0) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                       "the result has other sizes than argument '%s', which it is to be written to",
-                       taper_arg_name(call, 0));
-        }
-        TAPER_TRY(resize_target(call, target, rank, sizes, strides));
+    const uint32_t flags = call->op->flags;
+    if ((flags & TAPER_OP_OUT_SAME) != 0 && dtype != target->dtype) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "expected an out tensor of dtype %s, but got %s",
+                   taper_dtype_torch_name(dtype), taper_dtype_torch_name((taper_dtype)target->dtype));
     }
+    if ((flags & TAPER_OP_OUT_CAST) != 0) {
+        TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, call->run->error));
+    }
+    if (call->schema->out_count == 0 && !same_sizes(target, rank, sizes)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "the result has other sizes than argument '%s', which it is to be written to",
+                   taper_arg_name(call, 0));
+    }
+    TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
     TAPER_TRY(taper_storage_write(target->storage, call->run->error));
     taper_obj_retain(&target->head);
     taper_ret(call, at, TAPER_VAL(target));
@@ -347,7 +361,7 @@ taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_
 {
     *tensor = taper_ret_target(call, at);
     if (*tensor != NULL) {
-        return prepare_target(call, at, *tensor, rank, sizes, strides);
+        return prepare_target(call, at, *tensor, dtype, rank, sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, strides, tensor, call->run->error));
     taper_ret(call, at, TAPER_VAL(*tensor));
@@ -373,12 +387,23 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
         taper_strides_contiguous(rank, sizes, strides);
     }
     if (*tensor != NULL) {
-        return prepare_target(call, at, *tensor, rank, sizes, strides);
+        return prepare_target(call, at, *tensor, dtype, rank, sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, strides, tensor, call->run->error));
     (*tensor)->hidden_nhwc = hidden && !same_bytes;
     taper_ret(call, at, TAPER_VAL(*tensor));
     return TAPER_OK;
+}
+
+// Takes over the reference of value.
+static taper_status ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value)
+{
+    taper_status status = prepare_target(call, at, target, (taper_dtype)value->dtype, value->rank, value->sizes, NULL);
+    if (status == TAPER_OK) {
+        status = taper_tensor_copy(target, value, call->run->error);
+    }
+    taper_obj_release(&value->head);
+    return status;
 }
 
 taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value)
@@ -388,12 +413,7 @@ taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value)
         taper_ret(call, at, TAPER_VAL(value));
         return TAPER_OK;
     }
-    taper_status status = prepare_target(call, at, target, value->rank, value->sizes, NULL);
-    if (status == TAPER_OK) {
-        status = taper_tensor_copy(target, value, call->run->error);
-    }
-    taper_obj_release(&value->head);
-    return status;
+    return ret_copied(call, at, target, value);
 }
 
 taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length)
@@ -410,6 +430,20 @@ taper_status taper_run_check(taper_run *run)
 {
     if (run->stop != NULL && run->stop(run)) {
         TAPER_FAIL(run->error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
+{
+    TAPER_TRY(kernel(call));
+    for (size_t i = 0; (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
+        taper_tensor *const target = taper_ret_argument(call, i);
+        const taper_val value = call->rets[i];
+        if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
+            call->rets[i] = taper_val_none();
+            TAPER_TRY(ret_copied(call, i, target, value.as.tensor));
+        }
     }
     return TAPER_OK;
 }
@@ -446,7 +480,7 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
                        .rets = rets,
                        .ret_count = ret_count,
                        .state = &state};
-    const taper_status status = op->kernel(&call);
+    const taper_status status = taper_call_kernel(&call, op->kernel);
     if (status != TAPER_OK) {
         for (size_t i = 0; i < ret_count; i++) {
             taper_val_replace(&rets[i], taper_val_none());

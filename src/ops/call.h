@@ -45,8 +45,13 @@ typedef enum taper_op_flags {
     TAPER_OP_NHWC = 1 << 0,             // takes hidden NHWC tensors as they are
     TAPER_OP_NONDETERMINISTIC = 1 << 1, // random numbers
     TAPER_OP_EFFECT = 1 << 2,           // prints, raises, changes something the schema does not say
-    TAPER_OP_VIEW = 1 << 3,  // the result may alias an argument although the schema is plain (reshape, contiguous, to)
-    TAPER_OP_TARGET = 1 << 4 // taper:: operators of the target stage
+    TAPER_OP_VIEW = 1 << 3,   // the result may alias an argument although the schema is plain (reshape, contiguous, to)
+    TAPER_OP_TARGET = 1 << 4, // taper:: operators of the target stage
+    // A .out form that PyTorch made from the functional one: what that gives is copied, whatever the dtypes, into the
+    // out tensor, which is made contiguous when it has other sizes. The kernel sees no out tensor.
+    TAPER_OP_OUT_COPY = 1 << 5,
+    TAPER_OP_OUT_CAST = 1 << 6, // the out tensor has a dtype that promotion lets the result's become
+    TAPER_OP_OUT_SAME = 1 << 7  // the out tensor has the result's dtype
 } taper_op_flags;
 
 // A row of the operator list.
@@ -132,8 +137,13 @@ TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, tape
 // Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes
 // over the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
-// The argument that receives result `at` (in-place or out), NULL for the functional form.
+// The argument that receives result `at` (in-place or out), NULL for the functional form. A TAPER_OP_OUT_COPY row has
+// the argument, which may decide the dtype, but no target.
+taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
+// PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
+TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                                             const int64_t *strides);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
 // Fails when the host wants the run to end. Long loops ask about every 10 ms.
@@ -141,6 +151,10 @@ TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
 
 // Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
+
+// Runs the call's kernel, or a backend's, and does what the row's flags want of the results. Every call of a row comes
+// through here.
+TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
 
 // Runs another operator by its row, with the same run: for operators made of others. args are borrowed.
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,

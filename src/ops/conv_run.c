@@ -122,19 +122,28 @@ static void gather(const conv_job *job, const char *x, bool points, int64_t firs
 #undef ELEMENT
 #undef NAME
 
-static void u64_scatter(const conv_job *job, const uint64_t *column, int64_t first, int64_t count, uint64_t *y)
+// The same for whole numbers and complex ones.
+static void other_scatter(const conv_job *job, const char *column, int64_t first, int64_t count, char *y)
 {
-    const int64_t width = job->in[2];
-    for (int64_t row = 0; row < job->out_channels * job->taps; row++, column += count) {
+    const int64_t width = job->in[2], item = (int64_t)job->item;
+    for (int64_t row = 0; row < job->out_channels * job->taps; row++) {
         const conv_tap at = tap_of(job, row % job->taps);
-        for (int64_t p = 0; p < count; p++) {
+        for (int64_t p = 0; p < count; p++, column += item) {
             const int64_t q = first + p;
             const int64_t d = q / (job->in[1] * width) * job->stride[0] + at.shift[0];
             const int64_t h = q / width % job->in[1] * job->stride[1] + at.shift[1],
                           w = q % width * job->stride[2] + at.shift[2];
-            if (d >= 0 && d < job->out[0] && h >= 0 && h < job->out[1] && w >= 0 && w < job->out[2]) {
-                y[row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] + w * job->y_space[2]] +=
-                    column[p];
+            if (d < 0 || d >= job->out[0] || h < 0 || h >= job->out[1] || w < 0 || w >= job->out[2]) {
+                continue;
+            }
+            void *to = y + (row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] +
+                            w * job->y_space[2]) *
+                               item;
+            if (job->dtype == TAPER_C128) {
+                ((double *)to)[0] += ((const double *)(const void *)column)[0];
+                ((double *)to)[1] += ((const double *)(const void *)column)[1];
+            } else {
+                *(uint64_t *)to += *(const uint64_t *)(const void *)column;
             }
         }
     }
@@ -299,7 +308,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 } else if (job->dtype == TAPER_F64) {
                     f64_scatter(job, column, p, count, (void *)y);
                 } else {
-                    u64_scatter(job, column, p, count, (void *)y);
+                    other_scatter(job, column, p, count, y);
                 }
                 status = taper_run_check(job->run);
             }
@@ -430,9 +439,6 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     const taper_dtype work = taper_work_dtype((taper_dtype)args->input->dtype);
     if (taper_tensor_numel(result) == 0) {
         return TAPER_OK;
-    }
-    if (params->transposed && work == TAPER_C128) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "a transposed convolution of complex numbers is not implemented");
     }
     conv_job job = {.run = run,
                     .dtype = work,

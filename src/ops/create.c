@@ -7,7 +7,7 @@
 
 taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype)
 {
-    const taper_tensor *target = taper_ret_target(call, 0);
+    const taper_tensor *target = taper_ret_argument(call, 0);
     if (target != NULL) {
         *dtype = (taper_dtype)target->dtype;
         return TAPER_OK;
@@ -138,7 +138,7 @@ taper_status taper_op_empty(taper_call *call)
     size_t rank;
     taper_dtype dtype;
     taper_tensor *result;
-    const bool out = taper_ret_target(call, 0) != NULL;
+    const bool out = taper_ret_argument(call, 0) != NULL;
     TAPER_TRY(taper_create_sizes(call, 0, &rank, sizes));
     TAPER_TRY(taper_create_options(call, 1, TAPER_F32, &dtype));
     TAPER_TRY(taper_arg_int_or(call, out ? 1 : 5, TAPER_FORMAT_CONTIGUOUS, &format));
@@ -201,8 +201,8 @@ taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor *
     int64_t format, strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_create_options(call, dtype_at, (taper_dtype)x->dtype, &dtype));
-    TAPER_TRY(taper_arg_int_or(call, taper_ret_target(call, 0) != NULL ? dtype_at : dtype_at + 4, TAPER_FORMAT_PRESERVE,
-                               &format));
+    TAPER_TRY(taper_arg_int_or(call, taper_ret_argument(call, 0) != NULL ? dtype_at : dtype_at + 4,
+                               TAPER_FORMAT_PRESERVE, &format));
     TAPER_TRY(taper_like_strides(x, format, strides, error));
     TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, strides, result));
     if (x->quantizer != NULL && (*result)->quantizer == NULL && (*result)->dtype == x->dtype) {

@@ -165,7 +165,13 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;
     const taper_tensor *given[2] = {mean, deviation};
+    // With a number for the deviation PyTorch fills the out tensor as it is and adds the means to it.
+    const taper_tensor *const filled = deviation == NULL ? taper_ret_target(call, 0) : NULL;
     taper_promotion promotion = taper_promotion_start();
+    if (filled != NULL) {
+        rank = filled->rank;
+        memcpy(sizes, filled->sizes, sizeof sizes);
+    }
     for (size_t i = 0; i < 2; i++) {
         if (given[i] == NULL) {
             continue;
@@ -176,6 +182,9 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                               "mean, std: floating-point tensors whose sizes broadcast are wanted");
         }
+    }
+    if (filled != NULL && (rank != filled->rank || memcmp(sizes, filled->sizes, rank * sizeof *sizes) != 0)) {
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "mean: its sizes do not broadcast to those of out");
     }
     taper_tensor *result, *wide[2] = {NULL, NULL};
     TAPER_TRY(taper_tensor_new(run->heap, taper_promotion_result(&promotion), rank, sizes, NULL, &result, run->error));

@@ -375,12 +375,12 @@ static taper_status frequencies(taper_call *call, bool real)
     TAPER_TRY(taper_arg_int(call, 0, &n));
     TAPER_TRY(taper_arg_double(call, 1, &spacing));
     TAPER_TRY(taper_create_options(call, 2, TAPER_F32, &dtype));
-    TAPER_TRY(taper_create_count(error, "n", n));
+    const int64_t count = real ? n / 2 + 1 : n; // -1 has one frequency, as in PyTorch
+    TAPER_TRY(taper_create_count(error, "n", count));
     if (!taper_dtype_is_float(dtype)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "dtype: a floating point dtype is wanted, got %s",
                           taper_dtype_name(dtype));
     }
-    const int64_t count = real ? n / 2 + 1 : n;
     TAPER_TRY(taper_create_new(call, dtype, 1, &count, &result));
     for (int64_t i = 0; i < count; i++) {
         const int64_t bin = real || i < (n + 1) / 2 ? i : i - n;

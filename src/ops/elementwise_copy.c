@@ -190,16 +190,16 @@ taper_status taper_op_copy_(taper_call *call)
     return status == TAPER_OK ? ret_self(call) : status;
 }
 
-// The functional form: a tensor like self with the elements of src.
+// The functional form: src with the sizes and the dtype of self, which gives it nothing else.
 taper_status taper_op_copy(taper_call *call)
 {
-    taper_tensor *self, *from, *to;
+    taper_tensor *self, *from, *wide;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
-    TAPER_TRY(taper_arg_tensor(call, 1, &from));
-    int64_t strides[TAPER_MAX_RANK];
-    TAPER_TRY(copy_layout(call, self, TAPER_FORMAT_PRESERVE, strides));
-    TAPER_TRY(taper_ret_new(call, 0, (taper_dtype)self->dtype, self->rank, self->sizes, strides, &to));
-    return convert_into(call, to, from);
+    TAPER_TRY(taper_arg_plain(call, 1, &from));
+    TAPER_TRY(taper_expand(call->run, from, self->rank, self->sizes, &wide));
+    const taper_status status = ret_copy(call, wide, (taper_dtype)self->dtype, TAPER_FORMAT_PRESERVE);
+    taper_tensor_drop(wide);
+    return status;
 }
 
 // ---- fills
@@ -259,7 +259,9 @@ taper_status taper_op_native_dropout(taper_call *call)
         return taper_native_dropout_train(call, x, p);
     }
     TAPER_TRY(ret_copy(call, x, (taper_dtype)x->dtype, TAPER_FORMAT_PRESERVE));
-    TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, NULL, &mask));
+    int64_t strides[TAPER_MAX_RANK];
+    TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
+    TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, strides, &mask));
     const taper_scalar one = taper_scalar_int(1);
     return taper_tensor_fill(mask, &one, call->run->error);
 }

@@ -58,6 +58,18 @@ taper_status taper_op_binary(taper_call *call)
     return run_row(call, call->op->param, 2);
 }
 
+taper_status taper_op_heaviside(taper_call *call)
+{
+    taper_tensor *x, *values;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_tensor(call, 1, &values));
+    if (x->dtype != values->dtype) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "heaviside is not yet implemented for tensors with different dtypes.");
+    }
+    return taper_op_binary(call);
+}
+
 // One operand with the numbers given by the kernel.
 static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op, taper_ew_layout layout, double p0,
                              double p1, double p2)
@@ -221,6 +233,7 @@ taper_status taper_op_float_power(taper_call *call)
     const bool complex =
         taper_dtype_is_complex(input_dtype(&ew.inputs[0])) || taper_dtype_is_complex(input_dtype(&ew.inputs[1]));
     ew.common = complex ? TAPER_C128 : TAPER_F64;
+    ew.layout = ew.inputs[0].tensor == NULL ? TAPER_EW_CONTIGUOUS : TAPER_EW_ITERATOR;
     const taper_tensor *target = taper_ret_target(call, 0);
     if (target != NULL && target->dtype != ew.common) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -443,7 +456,13 @@ taper_status taper_op_logit(taper_call *call)
 taper_status taper_op_round_decimals(taper_call *call)
 {
     int64_t decimals;
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &decimals));
+    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // which round without decimals takes
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
     if (decimals == 0) {
         return run_unary(call, 0, &taper_ew_round, 0, 0, 0);
     }
@@ -478,7 +497,7 @@ taper_status taper_op_mvlgamma(taper_call *call)
     if (p < 1 || p > 1000) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "p has to be between 1 and 1000");
     }
-    return run_unary(call, 0, &taper_ew_mvlgamma, (double)p, 0, 0);
+    return run_laid(call, 0, &taper_ew_mvlgamma, TAPER_EW_CONTIGUOUS, (double)p, 0, 0); // a sum in PyTorch
 }
 
 // ---- three operands
@@ -567,6 +586,8 @@ taper_status taper_op_masked_fill(taper_call *call)
     }
     if (value->tensor == NULL) {
         TAPER_TRY(taper_scalar_check((taper_dtype)self->dtype, &value->scalar, call->run->error));
+    } else if (taper_dtype_is_complex((taper_dtype)value->tensor->dtype)) {
+        TAPER_TRY(taper_check_cast((taper_dtype)value->tensor->dtype, (taper_dtype)self->dtype, call->run->error));
     }
     taper_ew_input_tensor(&ew, self);
     ew.common = self->dtype;

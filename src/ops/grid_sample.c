@@ -272,7 +272,6 @@ taper_status taper_op_grid_sampler(taper_call *call)
     for (size_t i = 0; i < spatial; i++) {
         size[3 - spatial + i] = grid->sizes[1 + i];
     }
-    TAPER_TRY(taper_out_check(call, 0, grid, dtype));
     TAPER_TRY(taper_volume_result(call, 0, x, dtype, spatial, size, false, &y));
     if (taper_tensor_numel(y) == 0) {
         return TAPER_OK;
@@ -336,7 +335,6 @@ taper_status taper_op_affine_grid_generator(taper_call *call)
         sizes[1 + i] = given[2 + i];
     }
     sizes[spatial + 1] = (int64_t)spatial;
-    TAPER_TRY(taper_out_check(call, 0, theta, dtype));
     TAPER_TRY(taper_ret_new(call, 0, dtype, count, sizes, NULL, &y));
     if (taper_tensor_numel(y) == 0) {
         return TAPER_OK;

@@ -10,6 +10,14 @@ taper_status taper_op_nonzero(taper_call *call)
     taper_tensor *x, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_index_nonzero(call->run, x, &result));
+    taper_tensor *const target = taper_ret_target(call, 0);
+    if (target != NULL && target->dtype == result->dtype) { // resized to columns that lie together as well
+        taper_status status = taper_out_resize(call, target, result->rank, result->sizes, result->strides);
+        if (status != TAPER_OK) {
+            taper_tensor_drop(result);
+            return status;
+        }
+    }
     return taper_ret_tensor(call, 0, result);
 }
 

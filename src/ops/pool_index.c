@@ -97,7 +97,9 @@ taper_status taper_op_fractional_max_pool(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 3, &samples));
     const taper_volume from = taper_volume_of(x, spatial);
     for (size_t i = 0; i < 3; i++) {
-        if (size[i] < 1 || kernel[i] < 1 || size[i] > from.size[i] || kernel[i] > from.size[i] - size[i] + 1) {
+        // In volumes PyTorch wants an input more than the windows need.
+        const int64_t most = from.size[i] - size[i] + (spatial == 2 ? 1 : 0);
+        if (size[i] < 1 || kernel[i] < 1 || size[i] > from.size[i] || kernel[i] > most) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                        "windows of %lld cannot give %lld outputs from %lld inputs", (long long)kernel[i],
                        (long long)size[i], (long long)from.size[i]);

@@ -55,7 +55,7 @@ static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_d
     taper_dtype dtype = otherwise;
     if (where->dtype != 0 && !taper_arg_is_none(call, where->dtype)) {
         TAPER_TRY(taper_arg_dtype_or(call, where->dtype, dtype, &dtype));
-    } else if (target != NULL && where->dtype != 0) {
+    } else if (target != NULL && where->dtype != 0 && (call->op->flags & TAPER_OP_OUT_SAME) == 0) {
         dtype = (taper_dtype)target->dtype;
     }
     const taper_ew_class class_ = taper_ew_class_of(dtype);
@@ -242,6 +242,9 @@ static taper_status run_truth(taper_call *call, const taper_reduce_op *op)
     r.dtype = r.x->dtype == TAPER_U8 ? TAPER_U8 : TAPER_BOOL;
     const taper_tensor *target = taper_ret_target(call, 0);
     if (target != NULL) {
+        if (target->dtype != TAPER_BOOL && target->dtype != TAPER_U8) {
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "out: a bool or uint8 tensor is wanted");
+        }
         r.dtype = (taper_dtype)target->dtype;
     }
     return taper_reduce_run(call, &r);

@@ -151,10 +151,9 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
     TAPER_TRY(taper_reduce_supported(call, x));
     const taper_tensor *target = taper_ret_target(call, 0);
     const bool whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
-    taper_dtype dtype = target != NULL                 ? (taper_dtype)target->dtype
-                        : whole && kind != SCAN_LOGSUM ? TAPER_I64
-                                                       : (taper_dtype)x->dtype;
+    taper_dtype dtype = (taper_dtype)x->dtype;
     if (kind != SCAN_LOGSUM) {
+        dtype = target != NULL ? (taper_dtype)target->dtype : whole ? TAPER_I64 : dtype;
         TAPER_TRY(taper_arg_dtype_or(call, 2, dtype, &dtype));
     }
     if (taper_ew_class_of(dtype) == TAPER_EW_CLASSES || (kind == SCAN_LOGSUM && !taper_dtype_is_float(dtype))) {

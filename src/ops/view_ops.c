@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views with a new shape over the same elements in the same order: view, reshape, flatten, squeeze, expand, ….
+#include "ops/compose.h"
 #include "ops/kernels.h"
 #include "ops/view_shape.h"
 
 // ---- x_copy and x_
 
-static taper_status copy_result(taper_call *call, taper_val result)
+// PyTorch copies into the out tensor as copy_ does: it broadcasts, and resizes nothing.
+static taper_status copy_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
-    taper_tensor *clone;
-    TAPER_TRY(taper_view_clone(call->run->heap, result.as.tensor, TAPER_FORMAT_PRESERVE, &clone, call->run->error));
-    return taper_ret_tensor(call, 0, clone);
+    taper_compose c;
+    taper_compose_begin(&c, call->run);
+    TAPER_COMPOSE(&c, taper_op_copy_, 0, TAPER_VAL(to), TAPER_VAL(from));
+    return taper_compose_end(&c);
 }
 
-static taper_status copy_into(taper_call *call, taper_val target, taper_val from)
+static taper_status copy_result(taper_call *call, taper_tensor *view, int64_t format)
 {
-    taper_error *error = call->run->error;
-    if (target.tag != TAPER_TENSOR || from.tag != TAPER_TENSOR) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: a list of tensors is wanted");
+    taper_tensor *result = taper_ret_target(call, 0);
+    if (result == NULL) {
+        TAPER_TRY(taper_view_clone(call->run->heap, view, format, &result, call->run->error));
+    } else {
+        TAPER_TRY(copy_into(call, result, view));
+        taper_obj_retain(&result->head);
     }
-    taper_tensor *to = target.as.tensor;
-    const taper_tensor *x = from.as.tensor;
-    if (to->rank != x->rank || memcmp(to->sizes, x->sizes, x->rank * sizeof x->sizes[0]) != 0) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: its sizes %s differ from the result's %s",
-                          taper_sizes_print(to->rank, to->sizes).text, taper_sizes_print(x->rank, x->sizes).text);
-    }
-    TAPER_TRY(taper_check_writable(to, error));
-    TAPER_TRY(taper_storage_write(to->storage, error));
-    return taper_tensor_copy(to, x, error);
+    taper_ret(call, 0, TAPER_VAL(result));
+    return TAPER_OK;
 }
 
 static taper_status copy_list(taper_call *call, taper_list *list)
@@ -41,13 +40,17 @@ static taper_status copy_list(taper_call *call, taper_list *list)
         }
     }
     for (size_t i = 0; i < list->count; i++) {
-        if (out != NULL) {
-            TAPER_TRY(copy_into(call, out->items[i], list->items[i]));
+        taper_tensor *const piece = list->items[i].as.tensor, *to;
+        if (out == NULL) {
+            TAPER_TRY(taper_view_clone(call->run->heap, piece, TAPER_FORMAT_PRESERVE, &to, error));
+            taper_val_replace(&list->items[i], TAPER_VAL(to));
             continue;
         }
-        taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, list->items[i].as.tensor, TAPER_FORMAT_PRESERVE, &clone, error));
-        taper_val_replace(&list->items[i], TAPER_VAL(clone));
+        TAPER_TRY(taper_arg_tensor_item(call, call->arg_count - 1, i, false, &to));
+        if ((call->op->flags & TAPER_OP_OUT_COPY) != 0) {
+            TAPER_TRY(taper_out_resize(call, to, piece->rank, piece->sizes, NULL));
+        }
+        TAPER_TRY(copy_into(call, to, piece));
     }
     return TAPER_OK;
 }
@@ -65,7 +68,7 @@ taper_status taper_view_copied(taper_call *call, taper_kernel kernel)
             taper_ret(call, 0, taper_val_retain(result));
         }
     } else if (status == TAPER_OK) {
-        status = copy_result(call, result);
+        status = copy_result(call, result.as.tensor, TAPER_FORMAT_PRESERVE);
     }
     taper_val_release(result);
     return status;
@@ -139,15 +142,9 @@ taper_status taper_op_view_copy(taper_call *call)
     size_t rank;
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &rank));
     TAPER_TRY(taper_reshape(call->run, x, rank, sizes, &result));
-    if (result->storage == x->storage) {
-        taper_tensor *clone;
-        const taper_status status =
-            taper_view_clone(call->run->heap, result, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
-        taper_tensor_drop(result);
-        TAPER_TRY(status);
-        result = clone;
-    }
-    return taper_ret_tensor(call, 0, result);
+    const taper_status status = copy_result(call, result, TAPER_FORMAT_CONTIGUOUS);
+    taper_tensor_drop(result);
+    return status;
 }
 
 taper_status taper_op_view_as(taper_call *call)

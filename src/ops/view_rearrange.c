@@ -273,13 +273,7 @@ static taper_status ret_planes(taper_call *call, const taper_tensor *x, const in
     } else {
         TAPER_TRY(taper_ret_new(call, 0, (taper_dtype)x->dtype, x->rank, sizes, NULL, result));
     }
-    if (x->quantizer != NULL && taper_ret_target(call, 0) == NULL) {
-        TAPER_TRY(taper_tensor_set_quantizer(*result, x->quantizer, call->run->error));
-    }
-    if ((*result)->dtype != x->dtype) {
-        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "out: its dtype is not self's");
-    }
-    return TAPER_OK;
+    return x->quantizer == NULL ? TAPER_OK : taper_tensor_set_quantizer(*result, x->quantizer, call->run->error);
 }
 
 static taper_status shuffle_pixels(taper_call *call, bool forward)
@@ -338,9 +332,6 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
     if (!fits) {
         return taper_fail(error, TAPER_ERROR_RESOURCE, "the result is too large");
     }
-    if (taper_ret_target(call, 0) == x) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: must not be self");
-    }
     TAPER_TRY(ret_planes(call, x, sizes, &result));
     int64_t move[TAPER_MOVE_RANK], small_strides[TAPER_MOVE_RANK], large_strides[TAPER_MOVE_RANK];
     const taper_tensor *deep = forward ? x : result, *wide = forward ? result : x;
@@ -397,9 +388,6 @@ taper_status taper_op_channel_shuffle(taper_call *call)
     }
     if (x->hidden_nhwc && x->rank != 4) {
         TAPER_TRY(taper_tensor_reveal(x, error));
-    }
-    if (taper_ret_target(call, 0) == x) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "out: must not be self");
     }
     TAPER_TRY(ret_planes(call, x, x->sizes, &result));
     // Channel g * (C / groups) + i goes to i * groups + g.

@@ -174,13 +174,27 @@ taper_status taper_op_alias(taper_call *call)
 }
 COPIED(taper_op_alias_copy, taper_op_alias)
 
-// lift, cpu, pin_memory, requires_grad_: the tensor itself.
+// lift, cpu, pin_memory, requires_grad_ (of what can require gradients): the tensor itself.
 taper_status taper_op_self(taper_call *call)
 {
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     taper_view_ret_same(call, 0, x);
     return TAPER_OK;
+}
+
+taper_status taper_op_requires_grad(taper_call *call)
+{
+    taper_tensor *self;
+    bool wanted;
+    TAPER_TRY(taper_arg_tensor(call, 0, &self));
+    TAPER_TRY(taper_arg_bool(call, 1, &wanted));
+    if (wanted && !taper_dtype_is_float((taper_dtype)self->dtype) &&
+        !taper_dtype_is_complex((taper_dtype)self->dtype)) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "Only Tensors of floating point and complex dtype can require gradients");
+    }
+    return taper_op_self(call);
 }
 
 taper_status taper_op_contiguous(taper_call *call)

@@ -155,10 +155,10 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     run->current = in->op;
     run->kernel = NULL;
     run->flops = 0;
-    taper_status status = in->kernel(call);
+    taper_status status = taper_call_kernel(call, in->kernel);
     if (status == TAPER_DECLINED && in->fusion == NULL) {
         run->kernel = NULL;
-        status = in->op->kernel(call);
+        status = taper_call_kernel(call, in->op->kernel);
     }
     run->current = NULL;
     if (profiling && status == TAPER_OK) {

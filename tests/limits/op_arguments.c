@@ -379,9 +379,9 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     b->deadline = taper_clock() + LONGEST_CALL;
     b->run.current = op;
     alarm(SECONDS_PER_CALL);
-    taper_status status = fast != NULL ? fast(&call) : TAPER_DECLINED;
+    taper_status status = fast != NULL ? taper_call_kernel(&call, fast) : TAPER_DECLINED;
     if (status == TAPER_DECLINED) {
-        status = op->kernel(&call);
+        status = taper_call_kernel(&call, op->kernel);
     }
     alarm(SECONDS_PER_ROW);
     bool good = true;

@@ -28,6 +28,9 @@ POOL = {
     "l": numbers(2, 4, 5, seed=8), "a": numbers(2, 2, 4, 4, 4),
 }
 
+# These of PyTorch's kernels compute in one dtype and refuse out tensors of another; Taper converts.
+CONVERTED = ("abs", "absolute")
+
 
 def parts(text):
     """The arguments of a call, split at its commas."""
@@ -76,7 +79,7 @@ def works(body, pool):
 
 def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other=True, empty=True, gaps=True, options=None, pool=POOL):
     """The cases. outs: names of the out arguments, "a b", where the first .out form is not the one meant. functional, out, in_place
-    False: leaves these forms out; other False: no out tensors of another dtype; empty, gaps False: no empty ones,
+    False: leaves these forms out; other False: no out tensors of another dtype, None: only where PyTorch converts; empty, gaps False: no empty ones,
     none with gaps. A form that PyTorch refuses becomes a case of its own,
     which must raise."""
     name = "torch.ops.aten." + op
@@ -97,6 +100,12 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
                 lines = "".join(f"    {o} = {make.format(r)}\n" for o, r in zip(names, results))
                 lines += f"    {label} = {name}({call}, {', '.join(f'{k}={o}' for k, o in zip(outs, names))})\n"
                 further.append((f"out {label}", lines, names + ([f"{label}[{n}]" for n in range(len(outs))] if len(outs) > 1 else [label])))
+        if outs and out and other is not False:
+            # Into other dtypes, where PyTorch does it at all: empty, and with the sizes of the results.
+            for label, make in (("F", "torch.empty([0], dtype=torch.float64)"), ("G", "torch.zeros_like({}, dtype=torch.int32)")):
+                lines = "".join(f"    {label}{n} = {make.format(r)}\n" for n, r in enumerate(results))
+                lines += f"    {name}({call}, {', '.join(f'{k}={label}{n}' for n, k in enumerate(outs))})\n"
+                further.append((f"out {label}", lines, [f"{label}{n}{part}" for n in range(len(outs)) for part in (".float()", ".dtype")]))
         if in_place:
             target, *rest = parts(call)
             for label, make in (("D", "({}).clone()"), ("E", "torch.stack([{0}, {0}], -1)[..., 0]")):
@@ -110,15 +119,15 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
                 cases.append(case(f"raises {op}({call}) {label[:-2]}", first + lines + f"    return {tensors[0]}\n", call, pool=pool))
         if given:
             cases.append(case(f"{op}({call})", body + f"    return ({', '.join(given)},)\n", call, options=options, pool=pool))
-        if outs and out and other and at == 0:
-            for dtype in ("float64", "int32", "bool"):
-                # PyTorch's kernels that cannot convert refuse even what promotion allows; Taper converts.
+        if outs and out and other is not False and at == 0:
+            for dtype in ("float64", "int32", "bool") if other else ("float64",):
                 body = first + "".join(f"    B{n} = {r}.to(torch.{dtype})\n" for n, r in enumerate(results))
                 body += f"    {name}({call}, {', '.join(f'{k}=B{n}' for n, k in enumerate(outs))})\n"
-                if dtype == "float64" and not works(body, pool):
+                raises = not works(body, pool)
+                if raises and dtype == "float64" and op in CONVERTED or not raises and not other:
                     continue
-                cases.append(case(f"{op}({call}) to {dtype}", body + f"    return ({', '.join(f'B{n}.dtype, B{n}.float()' for n in range(len(outs)))},)\n", call,
-                                  options=options, pool=pool))
+                given = "B0" if raises else f"({', '.join(f'B{n}.dtype, B{n}.float()' for n in range(len(outs)))},)"
+                cases.append(case(f"{op}({call}) to {dtype}", body + f"    return {given}\n", call, options=options, pool=pool))
     return cases
 
 

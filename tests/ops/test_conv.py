@@ -54,6 +54,11 @@ for name, before in (("", ""), ("-last", "    x = x.contiguous(memory_format=tor
     add("conv3d-depthwise" + name, "F.conv3d(x, w, None, groups=4)", (2, 4, 5, 6, 7), (4, 1, 3, 2, 3), before=before)
     add("transposed3d" + name, "F.conv_transpose3d(x, w, b, [1, 2, 1], [1, 0, 1], [0, 1, 0], 2, [1, 1, 2])", (2, 4, 5, 6, 7),
         (4, 3, 3, 2, 3), (6,), before=before)
+for kind, double in (("complex64", ""), ("complex128", ".double()")):
+    COMPLEX = "".join(f"    {n} = torch.complex({n}{double}, {n}{double}.flip(0))\n" for n in "xwb")
+    for name, before in (("", ""), ("-turned", TURNED)):
+        add(f"transposed1d-{kind}{name}", "F.conv_transpose1d(x, w, b, 2, 1, 1, 2)", (2, 4, 20), (4, 3, 3), (6,), before=COMPLEX + before)
+add("transposed2d-int64", "F.conv_transpose2d(x, w, b, 2, 1, 1, 2)", (2, 4, 5, 6), (4, 3, 3, 3), (6,), dtype="torch.int64")
 add("conv_tbc", "torch.conv_tbc(x, w, b, 1)", (5, 2, 3), (3, 3, 4), (4,))
 add("convolution", "torch.convolution(x, w, b, [1, 2], [1], [1], False, [0], 1)", (1, 4, 6, 7), (6, 4, 3, 3), (6,))
 

@@ -5,7 +5,7 @@ import functools
 from forms import case, forms, plain, raising
 
 # Most of these .out forms copy the result, whatever the dtype of out.
-forms = functools.partial(forms, other=False)
+forms = functools.partial(forms, other=None)
 
 CASES = []
 A = "torch.ops.aten."
@@ -52,8 +52,9 @@ for name in ("unsafe_split_with_sizes", "split_with_sizes_copy"):
 lists("unsafe_chunk", "x, 2", "x, 3, 1", "q, 2, -1", "x.t(), 5", "e, 2")
 lists("unbind_copy", "x", "x, 1", "q, -2", "x.t()", "e", "i")
 for name, call, count in (("split_copy", "x, 2", 2), ("split_with_sizes_copy", "x, [1, 2]", 2),
-                          ("unbind_copy", "x", 3), ("unbind_copy", "x.t(), 1", 3)):
+                          ("unbind_copy", "x", 3), ("unbind_copy", "x.t(), 1", 3), ("unsafe_split", "x.t(), 2", 2), ("unsafe_split_with_sizes", "x, [1, 2]", 2)):
     CASES.append(case(f"{name}({call}) out", f"    o = [{', '.join(['torch.empty([0])'] * count)}]\n    {A}{name}({call}, out=o)\n    return o\n", call))
+CASES.append(case("unsafe_split out of another dtype", f"    o = [torch.ones([2], dtype=torch.int32), torch.empty([0], dtype=torch.float64)]\n    {A}unsafe_split(x, 2, out=o)\n    return o\n", "x"))
 CASES += copies("as_strided_copy", "x, [2, 2], [1, 3]", "x, [3], [2], 1", "x.t(), [2, 3], [1, 2]") + forms("as_strided", "x, [2, 2], [1, 3]", "x.t(), [3], [2], 1")
 CASES += copies("alias_copy", "x", "x.t()", "s", "i") + copies("detach_copy", "x", "x.t()", "i") + copies("t_copy", "x", "x.t()", "r", "s")
 CASES += copies("diagonal_copy", "m", "q, 1, 2, 3", "q, -1, 3, 0") + copies("expand_copy", "r, [3, 4]", "x, [2, -1, 4]", "s, [2]")
@@ -72,6 +73,7 @@ for name in ("_stack", "stack", "row_stack", "vstack", "hstack", "dstack", "colu
 CASES += forms("block_diag", "[x, r]", "[s, x.t()]") + forms("channel_shuffle", "q[:, :2], 2", "q, 3") + forms("clone", "x", "x.t()", "q, memory_format=torch.channels_last")
 CASES += [plain("native_channel_shuffle", A + "native_channel_shuffle(q[:, :2], 2)", A + "native_channel_shuffle(q, 3)", A + "native_channel_shuffle(q, 1)")]
 CASES += forms("flip", "x, [0]", "q, [1, -1]", "x.t(), [0]") + forms("kron", "x, y", "r, x", "i, j", "x, i") + forms("narrow_copy", "x, 0, 1, 2", "q, -1, 2, 3", "x.t(), 0, 0, 0", out=False)
+CASES += raising(A + "narrow_copy(x, 0, 1, 2, out=y[1:].double())", A + "kron(x, y, out=torch.empty([9, 16], dtype=torch.int32))")
 CASES += forms("pixel_shuffle", "q[:, :1].expand(2, 4, 4, 5), 2", "q, 1") + forms("pixel_unshuffle", "q[..., :4], 2", "q, 1") + forms("repeat", "x, [2, 1]", "x, [2, 1, 3]", "s, [2]", "x.t(), [1, 2]")
 CASES += forms("repeat_interleave", "torch.tensor([1, 0, 2])", "torch.tensor([3, 1], dtype=torch.int32)", "n[None]")
 CASES += forms("roll", "x, [1], [0]", "x, [5]", "q, [1, -2], [0, -1]", "x.t(), [1], [1]") + forms("rot90", "x, 1, [0, 1]", "q, -1, [1, 3]", "x.t(), 2, [0, 1]")
@@ -86,7 +88,8 @@ CASES += [
     case("detach_", "    a = x.t()\n    " + A + "detach_(x)\n    b = " + A + "detach(a)\n    b.fill_(1)\n    return a, b, x\n", "x"),
     case("as_strided_", "    a = x.clone()\n    " + A + "as_strided_(a, [2, 2], [1, 3], 1)\n    b = y.t().clone()\n    " + A + "as_strided_(b, [3], [2])\n    return a, b\n", "x y"),
     case("squeeze_", "    a = q[:1].clone()\n    " + A + "squeeze_(a)\n    b = q[:, :1].clone()\n    " + A + "squeeze_(b, 1)\n    " + A + "squeeze_(b, 0)\n    return a, b\n", "q"),
-    case("requires_grad_", "    return " + A + "requires_grad_(x, False)\n", "x"),
+    case("requires_grad_", "    return " + A + "requires_grad_(x, False), " + A + "requires_grad_(i, False)\n", "x i"),
+    case("raises requires_grad_", "    return " + A + "requires_grad_(i, True)\n", "i"),
     case("_reshape_from_tensor", "    return " + A + "_reshape_from_tensor(x, torch.tensor([2, 6])), " + A + "_reshape_from_tensor(x.t(), torch.tensor([-1]))\n", "x"),
     case("_assert_async", "    " + A + "_assert_async(s)\n    " + A + "_assert_async(b.any())\n    return s\n", "s b"),
     plain("view/dtype", A + "view(x, torch.int32)", A + "view(x, torch.float64)", A + "view(x, torch.uint8)"),
