@@ -15,6 +15,7 @@ static const pass passes[] = {
     {"constant_lists", "lists of constants that nobody changes become constants", taper_pass_constant_lists},
     {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
     {"constant_lists", "lists of constants that nobody changes become constants", taper_pass_constant_lists},
+    {"known_ranks", "numbers of dimensions that were checked before are known", taper_pass_known_ranks},
     {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
     {"remove_dropout", "dropout outside training is nothing", taper_pass_remove_dropout},
     {"dead_code", "what nobody uses is removed", taper_pass_dead_code},

@@ -178,7 +178,8 @@ static bool in_chain(const chain *c, const taper_node *node)
 static bool nothing_between(const chain *c, const taper_node *last)
 {
     for (const taper_node *node = c->nodes[0]->next; node != last; node = node->next) {
-        if (node == NULL || (!in_chain(c, node) && !taper_node_is_pure(node))) {
+        // A check in between that raises is passed: the results are lost either way.
+        if (node == NULL || (!in_chain(c, node) && !taper_node_only_raises(node))) {
             return false;
         }
     }

@@ -13,6 +13,7 @@ typedef taper_status (*taper_pass_function)(taper_compilation *compilation, tape
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);

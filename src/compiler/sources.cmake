@@ -6,5 +6,6 @@ list(APPEND TAPER_SOURCES
     src/compiler/freeze.c
     src/compiler/fuse_epilogue.c
     src/compiler/pass.c
+    src/compiler/known_ranks.c
     src/compiler/remove_dropout.c
 )

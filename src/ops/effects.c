@@ -62,6 +62,21 @@ bool taper_node_is_pure(const taper_node *node)
     }
 }
 
+bool taper_node_only_raises(const taper_node *node)
+{
+    if (node->kind != TAPER_NODE_IF) {
+        return taper_node_is_pure(node) || taper_node_is(node, "prim::RaiseException");
+    }
+    for (size_t b = 0; b < node->block_count; b++) {
+        for (const taper_node *inner = node->blocks[b]->first; inner != NULL; inner = inner->next) {
+            if (!taper_node_only_raises(inner)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 const taper_val *taper_node_constant_in(const taper_node *node, size_t index)
 {
     if (index >= node->input_count) {

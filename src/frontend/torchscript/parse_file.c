@@ -320,7 +320,7 @@ static taper_status class_body(taper_ts_parser *p, taper_ts_definition *class)
            p->lexer.token.kind != TAPER_TS_TOKEN_END) {
         if (taper_ts_at_name(p, TAPER_ATOM_DEF)) {
             status = function(p, false, tail);
-            tail = &(*tail)->next;
+            tail = status == TAPER_OK ? &(*tail)->next : tail;
         } else if (taper_ts_at_name(p, TAPER_ATOM_PASS)) {
             taper_ts_node *unused;
             status = statement(p, &unused);
