@@ -35,6 +35,10 @@ const taper_bytecode_row *taper_bytecode_row_of(unsigned op)
 bool taper_bytecode_is_instruction(const char *schema)
 {
     const size_t length = strcspn(schema, "(");
+    static const char dict_item[] = "aten::__getitem__.Dict_"; // of every kind of key
+    if (strncmp(schema, dict_item, sizeof dict_item - 1) == 0) {
+        return true;
+    }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const taper_bytecode_row *row = &rows[i].row;
         const size_t base = strlen(row->name), extra = strlen(row->overload);

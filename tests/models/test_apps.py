@@ -35,7 +35,7 @@ torch.set_num_threads(1)
 torch._C._enable_mobile_interface_call_export()
 FILES = ("vision", "detection", "text", "speech", "program")
 MODES = {"default": [], "no-optimize": ["--no-optimize"], "reference": ["--reference"]}
-FORMS = ("script", "trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bundled", "bc7", "bc6", "bc5", "bc4", "bc3")
+FORMS = ("script", "trace", "torchscript", "torchscript_trace", "flatbuffer", "mobile", "mobile_plain", "frozen", "bundled", "bc7", "bc6", "bc5", "bc4", "bc3")
 
 
 def run_torch(module, calls):
@@ -107,6 +107,13 @@ class Forms:
             return self.save(self.script, form, debug=True), self.expected
         if form == "flatbuffer":
             return self.save(self.script, form, flatbuffer=True), self.expected
+        if form in ("torchscript", "torchscript_trace"):
+            if form == "torchscript_trace" and not case.trace:
+                return None
+            module = self.script if form == "torchscript" else torch.jit.trace(self.module(), case.calls[0][1], check_trace=False)
+            path = self.path(form)[:-1]  # .pt
+            module.save(path)
+            return path, self.expected if form == "torchscript" else run_torch(module, case.calls)
         if form == "trace":
             if not case.trace:
                 return None
@@ -211,7 +218,7 @@ def main():
     parser.add_argument("--write", help="leave every model here and do not run it")
     parser.add_argument("--verbose", action="store_true")
     a = parser.parse_args()
-    forms = a.forms.split(",") if a.forms else ("script", "mobile") if a.quick else FORMS
+    forms = a.forms.split(",") if a.forms else ("script", "torchscript", "mobile") if a.quick else FORMS
     modes = a.modes.split(",") if a.modes else ("default",) if a.quick else tuple(MODES)
     passed = failed = models = 0
     unwritten = []

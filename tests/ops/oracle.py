@@ -187,14 +187,28 @@ def run_taper(command):
     return p, None
 
 
-def run_case(taper, extra, case, number, folder):
+def same_operators(taper, model, module):
+    """None when `taper ops` lists what PyTorch does: then the same overloads were chosen."""
+    try:
+        want = sorted(torch.jit.export_opnames(module))
+    except RuntimeError:
+        return None  # not for mobile
+    p = subprocess.run([taper, "ops", model], capture_output=True, text=True)
+    got = p.stdout.split()
+    return None if got == want or p.returncode else f"operators {got}, PyTorch lists {want}"
+
+
+def run_case(taper, extra, case, number, folder, torchscript=False):
     """None when it agrees, otherwise what is wrong."""
     name, source, args = case[:3]
     options = case[3] if len(case) > 3 else {}
     args = passable(tuple(args() if callable(args) else args))
     module = scripted_module(source, number)
-    model = os.path.join(folder, "case.ptl")
-    module._save_for_lite_interpreter(model)
+    model = os.path.join(folder, "case.pt" if torchscript else "case.ptl")
+    if torchscript:
+        module.save(model)
+    else:
+        module._save_for_lite_interpreter(model)
     try:
         torch.manual_seed(67280421310721)
         with torch.no_grad():
@@ -214,7 +228,8 @@ def run_case(taper, extra, case, number, folder):
         return None if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
     if p.returncode != 0:
         return p.stderr.strip()[:300]
-    return compare(want, json.loads(p.stdout), options)
+    wrong = compare(want, json.loads(p.stdout), options)
+    return same_operators(taper, model, module) if torchscript and wrong is None else wrong
 
 
 def main():
@@ -223,6 +238,8 @@ def main():
     parser.add_argument("files", nargs="+")
     parser.add_argument("--filter", default="")
     parser.add_argument("--keep", help="leave the models of failing cases here")
+    parser.add_argument("--torchscript", action="store_true", help="save the cases as TorchScript; compare the lists of operators too")
+    parser.add_argument("--every", type=int, default=1, help="take every so many cases only")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--taper-arg", action="append", default=[])
     a = parser.parse_args()
@@ -233,10 +250,10 @@ def main():
             cases = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(cases)
             for number, case in enumerate(cases.CASES):
-                if a.filter not in case[0]:
+                if a.filter not in case[0] or number % a.every:
                     continue
                 try:
-                    wrong = run_case(a.taper, a.taper_arg, case, number, folder)
+                    wrong = run_case(a.taper, a.taper_arg, case, number, folder, a.torchscript)
                 except Exception as e:
                     wrong = f"the case itself: {type(e).__name__}: {str(e).strip().splitlines()[-1][:200] if str(e).strip() else ''}"
                 if wrong is None:
@@ -246,7 +263,8 @@ def main():
                     print(f"FAILED {os.path.basename(file)}:{case[0]}: {wrong}", flush=True)
                     if a.keep:
                         os.makedirs(a.keep, exist_ok=True)
-                        os.replace(os.path.join(folder, "case.ptl"), os.path.join(a.keep, case[0].replace("/", "_") + ".ptl"))
+                        name = "case.pt" if a.torchscript else "case.ptl"
+                        os.replace(os.path.join(folder, name), os.path.join(a.keep, case[0].replace("/", "_") + name[4:]))
                 if a.verbose and wrong is None:
                     print("passed", case[0], flush=True)
     print(f"{passed} passed, {failed} failed")

@@ -130,7 +130,8 @@ static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *con
         const taper_ts_binding *values = m->items[i].values;
         taper_ts_binding after = {.value = NULL};
         if (same_binding(&values[0], &values[1])) {
-            after = values[0];
+            after = values[0]; // of which a branch may know more than holds behind both
+            status = taper_ts_unify(l, values[0].type, values[1].type, &after.type);
         } else if (values[0].value != NULL && values[1].value != NULL) {
             status = taper_ts_unify(l, values[0].type, values[1].type, &types[outputs]);
             const bool known = values[0].type != NULL && values[1].type != NULL;
