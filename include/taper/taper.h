@@ -285,7 +285,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *c
                                                                 taper_error *error);
 TAPER_API void taper_model_release(taper_model *model);
 
-TAPER_API int64_t taper_model_bytecode_version(const taper_model *model);
+TAPER_API int64_t taper_model_bytecode_version(const taper_model *model); /* 0: a TorchScript file (.pt) */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
 TAPER_API const char *taper_model_name(const taper_model *model); /* the root class, "__torch__.Net" */
 

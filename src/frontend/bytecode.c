@@ -185,8 +185,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
     for (size_t i = 0; i < outputs; i++) {
         TAPER_TRY(push(l, &node->outputs[i]));
     }
-    return taper_upgrade_node(l->graph, node, l->registry, l->module->operator_version, &l->stack[l->height - outputs],
-                              l->error);
+    return taper_upgrade_node(l->graph, node, l->registry, l->module, &l->stack[l->height - outputs], l->error);
 }
 
 static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t floor, const char *name,

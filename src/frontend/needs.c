@@ -5,6 +5,7 @@
 
 #include "frontend/bytecode.h"
 #include "frontend/upgrade.h"
+#include "ops/schema.h"
 
 static taper_status add(taper_needs *needs, const char *name, const char *overload, size_t calls, taper_error *error)
 {
@@ -57,7 +58,7 @@ static int by_name(const void *a, const void *b)
                                                         : strcmp(x->overload, y->overload);
 }
 
-static void merge(taper_needs *needs)
+void taper_needs_merge(taper_needs *needs)
 {
     size_t kept = 0;
     if (needs->count != 0) {
@@ -73,6 +74,26 @@ static void merge(taper_needs *needs)
     needs->count = kept;
 }
 
+static taper_status add_block(taper_needs *needs, const taper_block *block, taper_error *error)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(add(needs, node->schema->name, node->schema->overload, 1, error));
+        } else if (node->kind == TAPER_NODE_OBJECT && node->type != NULL) {
+            TAPER_TRY(add(needs, node->type->name, NULL, 1, error));
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(add_block(needs, node->blocks[b], error));
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error)
+{
+    return add_block(needs, graph->body, error);
+}
+
 taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error)
 {
     *needs = (taper_needs){.allocator = module->allocator};
@@ -85,7 +106,7 @@ taper_status taper_needs_collect(const taper_module *module, taper_needs *needs,
             TAPER_TRY(add_instruction(needs, module, function, &function->instructions[pc], error));
         }
     }
-    merge(needs);
+    taper_needs_merge(needs);
     return TAPER_OK;
 }
 

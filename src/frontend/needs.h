@@ -6,6 +6,7 @@
 #define TAPER_FRONTEND_NEEDS_H
 
 #include "format/module.h"
+#include "ir/graph.h"
 
 typedef struct taper_need {
     const char *name;
@@ -21,6 +22,10 @@ typedef struct taper_needs {
 
 // *needs is filled as far as it came also when it fails; always taper_needs_free it. The texts are the module's.
 TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, taper_needs *needs, taper_error *error);
+// The same of functions that have no bytecode, from a graph of theirs at a time; then taper_needs_merge. *needs starts
+// with its allocator alone.
+TAPER_MUST_USE taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error);
+void taper_needs_merge(taper_needs *needs);
 void taper_needs_free(taper_needs *needs);
 
 #endif

@@ -126,9 +126,51 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     return TAPER_OK;
 }
 
-taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry, int64_t version,
-                                taper_ir_value **outputs, taper_error *error)
+// full, versions 0 to 4 of TorchScript: without a dtype the result is floating, whatever the value:
+//   if dtype is None: fill_value = float(fill_value)
+static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
 {
+    taper_node *real, *test, *none, *branch;
+    const taper_node *dtype = taper_value_constant(taper_node_in(node, 2));
+    if (dtype != NULL && dtype->constant.tag != TAPER_NONE) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(op_node(graph, registry, "aten::Float", "Scalar", 1, &real, error));
+    taper_node_set_input(real, 0, taper_node_in(node, 1));
+    if (dtype != NULL) {
+        taper_node_insert_before(real, node);
+        taper_node_set_input(node, 1, &real->outputs[0]);
+        return TAPER_OK;
+    }
+    TAPER_TRY(op_node(graph, registry, "aten::__is__", "", 2, &test, error));
+    TAPER_TRY(taper_node_constant(graph, taper_val_none(), &none, error));
+    TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 1, 1, &branch, error));
+    taper_node_insert_before(none, node);
+    taper_node_insert_before(test, node);
+    taper_node_insert_before(branch, node);
+    taper_node_set_input(test, 0, taper_node_in(node, 2));
+    taper_node_set_input(test, 1, &none->outputs[0]);
+    taper_node_set_input(branch, 0, &test->outputs[0]);
+    branch->block_count = 2;
+    for (size_t b = 0; b < 2; b++) {
+        taper_ir_value *gives = b == 0 ? &real->outputs[0] : taper_node_in(node, 1);
+        TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[b], error));
+        if (b == 0) {
+            taper_node_append(branch->blocks[0], real);
+        }
+        TAPER_TRY(taper_block_set_results(branch->blocks[b], &gives, 1, error));
+    }
+    taper_node_set_input(node, 1, &branch->outputs[0]);
+    return TAPER_OK;
+}
+
+taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry,
+                                const taper_module *module, taper_ir_value **outputs, taper_error *error)
+{
+    const int64_t version = module->operator_version;
+    if (module->torchscript && version <= 4 && strncmp(node->op_name, "aten::full(", 11) == 0) {
+        return upgrade_full(graph, node, registry, error);
+    }
     for (size_t i = 0; i < sizeof upgraders / sizeof upgraders[0]; i++) {
         const upgrader *u = &upgraders[i];
         if (version <= u->last_version && strncmp(node->op_name, u->schema_start, strlen(u->schema_start)) == 0) {

@@ -3,13 +3,15 @@
 #ifndef TAPER_FRONTEND_UPGRADE_H
 #define TAPER_FRONTEND_UPGRADE_H
 
+#include "format/module.h"
 #include "ir/graph.h"
 #include "ops/registry.h"
 
-// Rewrites node, an operator call with all its arguments, when the file's operator version wants it. outputs: where the
-// caller keeps the node's results; they are replaced by the rewritten ones.
+// Rewrites node, an operator call with all its arguments, when the operator version and kind of the file want it.
+// outputs: where the caller keeps the node's results; they are replaced by the rewritten ones.
 TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry,
-                                               int64_t version, taper_ir_value **outputs, taper_error *error);
+                                               const taper_module *module, taper_ir_value **outputs,
+                                               taper_error *error);
 
 // The overload that an upgrader of that version calls besides the operator itself and TAPER_UPGRADE_TESTS; NULL when
 // there is no upgrader for it.

@@ -64,10 +64,45 @@ static void look(weight_walk *walk, taper_val value, int depth)
     }
 }
 
-static void add_kernels(taper_text *text, const taper_module *module)
+static void look_at_constants(weight_walk *walk, const taper_block *block)
 {
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CONSTANT) {
+            look(walk, node->constant, 0);
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            look_at_constants(walk, node->blocks[b]);
+        }
+    }
+}
+
+static taper_status collect(const taper_model *model, taper_needs *needs, taper_error *error)
+{
+    if (!model->module.torchscript) {
+        return taper_needs_collect(&model->module, needs, error);
+    }
+    *needs = (taper_needs){.allocator = model->module.allocator};
+    for (size_t i = 0; i < model->function_count; i++) {
+        const taper_function *f = &model->functions[i];
+        const taper_graph *graph = f->graph != NULL ? f->graph : f->program.graph;
+        if (graph != NULL) {
+            TAPER_TRY(taper_needs_add_graph(needs, graph, error));
+        }
+    }
+    taper_needs_merge(needs);
+    return TAPER_OK;
+}
+
+static void add_kernels(taper_text *text, const taper_model *model)
+{
+    const taper_module *module = &model->module;
     weight_walk walk = {.left = VALUES_LOOKED_AT};
     look(&walk, module->root, 0);
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (model->functions[i].graph != NULL) {
+            look_at_constants(&walk, model->functions[i].graph->body);
+        }
+    }
     for (size_t i = 0; i < module->function_count; i++) {
         look_at_all(&walk, module->functions[i].constants, module->functions[i].constant_count, 0);
     }
@@ -83,7 +118,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
     static const char native[] = "__torch__.torch.classes.";
     taper_text text = taper_text_make(&model->context->allocator);
     taper_needs needs;
-    taper_status status = taper_needs_collect(&model->module, &needs, error);
+    taper_status status = collect(model, &needs, error);
     for (size_t i = 0; i < needs.count; i++) {
         const taper_need *need = &needs.items[i];
         const bool is_class = need->overload == NULL;
@@ -98,7 +133,7 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         }
         taper_text_format(&text, " 1\n");
     }
-    add_kernels(&text, &model->module);
+    add_kernels(&text, model);
     if (status == TAPER_OK && text.failed) {
         status = taper_fail_memory(error);
     }

@@ -106,8 +106,12 @@ static void put_text(const opened_model *opened)
     put_plain(opened->path);
     fputs("\n  class      ", stdout);
     put_plain(taper_model_name(model));
-    printf("\n  bytecode   version %" PRId64 ", operators version %" PRId64 "\n", taper_model_bytecode_version(model),
-           taper_model_operator_version(model));
+    if (taper_model_bytecode_version(model) == 0) {
+        printf("\n  TorchScript, operators version %" PRId64 "\n", taper_model_operator_version(model));
+    } else {
+        printf("\n  bytecode   version %" PRId64 ", operators version %" PRId64 "\n",
+               taper_model_bytecode_version(model), taper_model_operator_version(model));
+    }
     if (parameters.tensors != 0) {
         printf("  tensors    %" PRIu64 " with %" PRIu64 " elements\n", parameters.tensors, parameters.elements);
     }

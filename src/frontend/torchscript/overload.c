@@ -145,8 +145,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     for (size_t i = 0; i < outputs; i++) {
         made[i] = &node->outputs[i];
     }
-    TAPER_TRY(
-        taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module->operator_version, made, l->unit->error));
+    TAPER_TRY(taper_upgrade_node(l->graph, node, l->unit->registry, l->unit->module, made, l->unit->error));
     for (size_t i = 0; i < outputs; i++) {
         results[i] = (taper_ts_binding){.value = made[i]};
         if (!schema->varret) {
