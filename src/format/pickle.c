@@ -309,11 +309,13 @@ static taper_status reduce(taper_pickle *p)
     // Held here: the call pushes its result over them.
     const taper_pickle_slot arguments = p->stack[p->count - 1];
     const taper_pickle_global *global = taper_pickle_global_of(p, p->stack[p->count - 2].value);
-    if (global == NULL || arguments.value.tag != TAPER_TUPLE) {
+    const bool member = global != NULL && global->kind == TAPER_GLOBAL_CLASS && arguments.value.tag != TAPER_TUPLE;
+    if (global == NULL || (arguments.value.tag != TAPER_TUPLE && !member)) {
         REFUSE(p, "the pickle is damaged: REDUCE without a function and its arguments");
     }
     p->count -= 2; // the global needs no release
-    const taper_status status = taper_pickle_call(p, global, arguments.value.as.tuple, arguments.depth);
+    const taper_status status = member ? taper_pickle_member(p, global, arguments.value)
+                                       : taper_pickle_call(p, global, arguments.value.as.tuple, arguments.depth);
     taper_val_release(arguments.value);
     return status;
 }

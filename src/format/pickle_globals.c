@@ -209,14 +209,17 @@ static taper_status make_complex(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push_new(p, taper_complex_new(p->heap, re, im));
 }
 
-static taper_status make_member(taper_pickle *p, const taper_class_host *classes, const char *name,
-                                const taper_tuple *arguments)
+taper_status taper_pickle_member(taper_pickle *p, const taper_pickle_global *global, taper_val value)
 {
-    taper_val member;
-    if (arguments->count != 1) {
-        REFUSE(p, "a member of the enum %s is made of %zu values instead of one", name, arguments->count);
+    const taper_class_host *const classes = p->host->classes;
+    if (classes == NULL || classes->member == NULL) {
+        return taper_pickle_fail(
+            p, TAPER_ERROR_UNSUPPORTED,
+            "a member of the enum %s: lite modules cannot hold enums; store its value before saving the model",
+            global->name);
     }
-    TAPER_TRY(classes->member(classes->user, name, arguments->items[0], &member, p->error));
+    taper_val member;
+    TAPER_TRY(classes->member(classes->user, global->name, value, &member, p->error));
     return taper_pickle_push(p, member, 1, false);
 }
 
@@ -245,13 +248,10 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
                                  "a sparse tensor: not supported; make it dense (to_dense()) before saving the model");
     case TAPER_GLOBAL_CLASS:
-        if (p->host->classes != NULL && p->host->classes->member != NULL) {
-            return make_member(p, p->host->classes, global->name, arguments);
+        if (arguments->count != 1) {
+            REFUSE(p, "a member of the enum %s is made of %zu values instead of one", global->name, arguments->count);
         }
-        return taper_pickle_fail(
-            p, TAPER_ERROR_UNSUPPORTED,
-            "a member of the enum %s: lite modules cannot hold enums; store its value before saving the model",
-            global->name);
+        return taper_pickle_member(p, global, arguments->items[0]);
     case TAPER_GLOBAL_LEGACY:
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED, "%s is not used in module files: refused", global->name);
     case TAPER_GLOBAL_STORAGE:

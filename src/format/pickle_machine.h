@@ -86,6 +86,8 @@ const taper_pickle_global *taper_pickle_global_of(const taper_pickle *p, taper_v
 // its nesting.
 TAPER_MUST_USE taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *global,
                                               taper_tuple *arguments, unsigned argument_depth);
+// REDUCE of an enum: its member with the value, which is not in a tuple as arguments are.
+TAPER_MUST_USE taper_status taper_pickle_member(taper_pickle *p, const taper_pickle_global *global, taper_val value);
 // BUILD: gives the object its state, whose reference passes over.
 TAPER_MUST_USE taper_status taper_pickle_build(taper_pickle *p, taper_object *object, taper_val state);
 

@@ -1,0 +1,413 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_torchscript.py TAPER [NAME…]: small modules with what TorchScript has and the lite interpreter cannot export, or what older files
+hold, saved by PyTorch as .pt, run in Taper and compared with PyTorch on the same file. Ends with "N passed, N failed"."""
+import enum
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ops"))
+import torch
+from torch import Tensor
+
+import oracle
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Text(enum.Enum):
+    A = "alpha"
+    B = "beta"
+
+
+class Enums(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.color = Color.BLUE
+
+    def forward(self, x: Tensor, n: int) -> Tuple[Tensor, int, str]:
+        c = Color.RED
+        if n > 2:
+            c = Color.BLUE
+        if c == self.color:
+            x = x + c.value
+        return x, c.value, Text.B.value + c.name
+
+
+class Pair(NamedTuple):
+    first: Tensor
+    second: Optional[int]
+
+
+class Tuples(torch.nn.Module):
+    def pair(self, x: Tensor, n: int) -> Pair:
+        return Pair(x * 2, n if n > 0 else None)
+
+    def forward(self, x: Tensor, n: int) -> Tuple[Tensor, Tensor, int]:
+        p = self.pair(x, n)
+        a, b = p
+        t = (x, x + 1, (n, "a", 2.5))
+        k = 0
+        if b is not None:
+            k = b
+        return t[1], p.first + a, k + t[2][0] + len(t[0:2])
+
+
+@torch.jit.script
+class Account:
+    def __init__(self, owner: str, start: float):
+        self.owner = owner
+        self.sum = start
+        self.history: List[float] = []
+
+    def add(self, x: float):
+        self.history.append(x)
+        self.sum += x
+
+    def report(self) -> str:
+        return f"{self.owner}: {self.sum}"
+
+
+class Objects(torch.nn.Module):
+    def forward(self, x: Tensor, n: int) -> Tuple[str, List[float]]:
+        a = Account("me", 1.5)
+        for i in range(n):
+            a.add(float(x[i]))
+        return a.report(), a.history
+
+
+@torch.jit.interface
+class Step(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        pass
+
+
+class Twice(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * 2
+
+
+class Weighted(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.w
+
+
+class Interfaces(torch.nn.Module):
+    a: Step
+    b: Step
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = Twice(), Weighted()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.b.forward(self.a.forward(x)) + self.a.forward(x)
+
+
+class Hooked(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = Twice()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) + 1
+
+
+def hooked():
+    def pre(self, input: Tuple[Tensor]) -> Tuple[Tensor]:
+        return (input[0] + 10,)
+
+    def post(self, input: Tuple[Tensor], output: Tensor) -> Tensor:
+        return output * 3 + input[0]
+
+    m = Hooked()
+    m.inner.register_forward_pre_hook(pre)
+    m.inner.register_forward_hook(post)
+    m.register_forward_pre_hook(pre)
+    m.register_forward_hook(post)
+    return m
+
+
+class Forks(torch.nn.Module):
+    def work(self, x: Tensor, n: int) -> Tensor:
+        return x * n
+
+    def forward(self, x: Tensor) -> Tensor:
+        f = [torch.jit.fork(self.work, x, i) for i in range(3)]
+        g = torch.jit.fork(self.work, x, 10)
+        total = torch.jit.wait(g)
+        for one in f:
+            total = total + torch.jit.wait(one)
+        return total
+
+
+class NoGrad(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        with torch.no_grad():
+            y = x * 2
+        return y + 1
+
+
+class States(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.ones(2)
+        self.table = {"x": [1, 2], "y": [3]}
+        self.training = True
+
+    @torch.jit.export
+    def __getstate__(self) -> Tuple[Tensor, Dict[str, List[int]], bool]:
+        return (self.a * 5, self.table, self.training)
+
+    @torch.jit.export
+    def __setstate__(self, state: Tuple[Tensor, Dict[str, List[int]], bool]):
+        self.a = state[0] + 1
+        self.table = state[1]
+        self.training = state[2]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.a + self.table["x"][1]
+
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.s = States()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.s(x)
+
+
+class Attributes(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+        self.names = torch.jit.Attribute(["a\n\"b\"\\", "ü"], List[str])
+        self.maybe = torch.jit.Attribute(None, Optional[Tensor])
+        self.deep = torch.jit.Attribute({"k": [(1, 2.5)]}, Dict[str, List[Tuple[int, float]]])
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, str, int, float]:
+        self.count += 1
+        maybe = self.maybe
+        if maybe is not None:
+            x = x + maybe
+        self.maybe = x
+        self.deep["k"].append((self.count, 0.5))
+        return x, self.names[0] + self.names[1], len(self.deep["k"]), self.deep["k"][0][1]
+
+
+class Numbers(torch.nn.Module):
+    def forward(self, n: int, f: float) -> Tuple[List[float], List[int], complex, bool, str]:
+        a = [1e-5, 1e300, float("inf"), -float("inf"), 0.1, -0.0, f / 3, f // 2, f % 3, f ** 2, math.sqrt(f), float(n)]
+        b = [n // 3, n % 3, -n // 3, n << 2, n >> 1, n & 5, n | 5, n ^ 5, int(f), abs(-n), max(n, 2), min(n, 2), int(round(f)), 9223372036854775807]
+        return a, b, complex(1.5, -2.0) * 2, not (n > 1 and f < 2) or n == 3, f"{n} {f}" + "x".upper() + str(n)
+
+
+class Loops(torch.nn.Module):
+    def forward(self, x: Tensor, n: int) -> Tuple[Tensor, int, List[int]]:
+        i, seen = 0, torch.jit.annotate(List[int], [])
+        while i < n:
+            i += 1
+            if i % 2 == 0:
+                continue
+            if i > 6:
+                break
+            seen.append(i)
+            x = x + i
+        for a, b in zip([1, 2, 3], [4, 5, 6]):
+            seen.append(a * b)
+        for k, v in {"a": 1, "b": 2}.items():
+            seen.append(v + len(k))
+        for j, v in enumerate(seen):
+            i += j * v
+        return x, i, [v + 1 for v in seen]
+
+
+class Optionals(torch.nn.Module):
+    def forward(self, x: Tensor, y: Optional[Tensor] = None, n: Optional[int] = None, u: Union[int, str] = "text") -> Tensor:
+        if y is None:
+            y = x
+        elif n is not None:
+            y = y * n
+        if isinstance(u, int):
+            y = y + u
+        else:
+            y = y + len(u)
+        return x + y
+
+
+class Anything(torch.nn.Module):
+    def kind(self, v: Any) -> str:
+        if isinstance(v, Tensor):
+            return "tensor"
+        elif isinstance(v, (int, float)):
+            return "number"
+        elif isinstance(v, List[int]):
+            return "list"
+        return "else"
+
+    def forward(self, x: Tensor) -> str:
+        return self.kind(x) + self.kind(3) + self.kind(2.5) + self.kind([1]) + self.kind("a")
+
+
+class Containers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.ReLU(), torch.nn.Linear(3, 2)])
+        self.heads = torch.nn.ModuleDict({"a": torch.nn.Linear(2, 2), "b": torch.nn.Tanh()})
+        self.params = torch.nn.ParameterList([torch.nn.Parameter(torch.ones(2)), torch.nn.Parameter(torch.zeros(2))])
+
+    def forward(self, x: Tensor) -> Dict[str, Tensor]:
+        for layer in self.layers:
+            x = layer(x)
+        out: Dict[str, Tensor] = {}
+        for name, head in self.heads.items():
+            out[name] = head(x)
+        out["p"] = self.params[0] + self.params[1]
+        return out
+
+
+class Lists(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tuple[List[List[float]], List[int], bool, float]:
+        y = x.reshape(1, -1)
+        a: List[List[float]] = y.tolist()
+        b: List[int] = (x > 1).long().tolist()
+        return a, b, bool((x > 0).all()), float(x.sum())
+
+
+class Raises(torch.nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() != 2:
+            raise ValueError("needs two dimensions, not {}".format(x.dim()))
+        assert x.size(0) > 1, "too few rows"
+        return x
+
+
+class Training(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bn = torch.nn.BatchNorm1d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.bn(x)
+
+
+class Full(torch.nn.Module):
+    def forward(self, n: int, t: Optional[int] = None) -> Tuple[Tensor, Tensor, Tensor]:
+        return torch.full((2,), n), torch.full((2,), n, dtype=t), torch.full((2,), n, dtype=torch.int32)
+
+
+class Divide(torch.nn.Module):
+    def forward(self, x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+        return torch.div(x, y), torch.div(x, 2), x.clone().div_(y)
+
+
+def rewritten(path, version, change=lambda name, text: text):
+    """The archive with another version, and its sources changed."""
+    old = zipfile.ZipFile(path)
+    content = [(i.filename, old.read(i)) for i in old.infolist()]
+    old.close()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as new:
+        for name, data in content:
+            if name.endswith("/version"):
+                data = b"%d\n" % version
+            if name.endswith(".py"):
+                data = change(name, data.decode()).encode()
+            new.writestr(name, data)
+
+
+def old_head(name, text):
+    return "op_version_set = 1\n" + text
+
+
+X = torch.tensor([1.0, -2.0, 3.5])
+M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
+I = torch.tensor([7, -7, 9])
+CASES = [
+    ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
+    ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),
+    ("set_state", Outer, [(torch.ones(2),)], None), ("attributes", Attributes, [(X,), (X,)], None), ("numbers", Numbers, [(7, 2.5), (1, 1.0)], None),
+    ("loops", Loops, [(X, 0), (X, 9)], None), ("optionals", Optionals, [(X,), (X, X, 3), (X, None, 2, 5), (X, X, None, "ab")], None),
+    ("anything", Anything, [(X,)], None), ("containers", Containers, [(M,)], None), ("lists", Lists, [(X,)], None),
+    ("raises", Raises, [(M,), (X,)], None), ("asserts", Raises, [(M[:1],)], None), ("training", Training, [(M,), (M,)], None),
+    ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),
+    ("div", Divide, [(I, I)], None), ("div of version 3", Divide, [(I, torch.tensor([2, 2, 4])), (X, X + 1)], (3,)),
+    ("div of version 4", Divide, [(X, X + 1)], (4,)), ("oldest heads", Containers, [(M,)], (3, old_head)),
+]
+
+
+def run_torch(path, calls):
+    module, results = torch.jit.load(path), []
+    for args in calls:
+        try:
+            with torch.no_grad():
+                results.append((module(*oracle.clone(args)), None))
+        except Exception as e:
+            results.append((None, str(e).strip().split("\n")[-1]))
+            break
+    return results
+
+
+def run_case(taper, extra, case, folder):
+    name, make, calls, rewrite = case
+    torch.manual_seed(0)
+    path = os.path.join(folder, "case.pt")
+    module = torch.jit.script(make())
+    (module.train() if name == "training" else module.eval()).save(path)
+    if rewrite is not None:
+        rewritten(path, *rewrite)
+    want, files = run_torch(path, calls), []
+    spec = [{"method": "forward", "inputs": [oracle.to_input(a, folder, files) for a in args]} for args in calls]
+    with open(os.path.join(folder, "calls.json"), "w") as f:
+        json.dump(spec, f)
+    p = subprocess.run([taper, "run", path, "--calls", f.name, "--json"] + extra, capture_output=True, text=True, timeout=60)
+    raised = want[-1][1]
+    if p.returncode not in (0, 1) or (p.returncode == 1) != (raised is not None):
+        return p.stderr.strip()[:500] or f"did not raise; PyTorch: {raised}"
+    if raised is not None and raised.split(": ")[-1] not in p.stderr:
+        return f"raised {p.stderr.strip()[:300]!r}; PyTorch: {raised!r}"
+    if raised is not None and "Traceback of TorchScript, serialized code" not in p.stderr:
+        return f"no line of source: {p.stderr.strip()[:300]!r}"
+    got = json.loads(p.stdout) if p.stdout.strip() else []
+    for i, result in enumerate(got):
+        wrong = oracle.compare(want[i][0], result, {})
+        if wrong:
+            return f"call {i}: {wrong}"
+    return None if len(got) == len(want) - (raised is not None) else f"{len(got)} results"
+
+
+def main():
+    taper, names = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for case in CASES:
+        if names and case[0] not in names:
+            continue
+        for mode, extra in (("", []), (" without the optimizer", ["--no-optimize"])):
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    wrong = run_case(taper, extra, case, folder)
+                except Exception as e:
+                    wrong = f"the case itself: {type(e).__name__}: {str(e).strip()[:600]}"
+            passed, failed = passed + (wrong is None), failed + (wrong is not None)
+            if wrong:
+                print(f"FAILED {case[0]}{mode}: {wrong}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
