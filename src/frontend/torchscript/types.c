@@ -85,7 +85,7 @@ static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_no
     if ((base->atom == TAPER_ATOM_FUTURE || base->atom == TAPER_ATOM_RREF) && one) {
         return make(unit, TAPER_TYPE_FUTURE, base->atom == TAPER_ATOM_RREF ? "RRef" : "Future", items, 1, type);
     }
-    if (base->atom == TAPER_ATOM_FINAL && one) {
+    if ((base->atom == TAPER_ATOM_FINAL || base->atom == TAPER_ATOM_UNION) && one) {
         *type = items[0];
         return TAPER_OK;
     }
