@@ -12,9 +12,15 @@
 typedef struct taper_ts_binding {
     taper_ir_value *value;
     const taper_type *type;          // NULL: not known, because an operator is missing or a native method was called
+    const taper_type *actual;        // what is known beyond: an Optional that is there, or is not; NULL: nothing
     taper_ts_definition *definition; // a function, class or enum, when there is no value
     const taper_ts_function *nested; // a def within the function
 } taper_ts_binding;
+
+static inline const taper_type *taper_ts_actual(const taper_ts_binding *b)
+{
+    return b->actual != NULL ? b->actual : b->type;
+}
 
 static inline bool taper_ts_is_bound(const taper_ts_binding *b)
 {

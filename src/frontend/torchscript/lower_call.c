@@ -13,7 +13,10 @@ static taper_status default_of(taper_ts_lowering *l, const taper_ts_function *f,
         TAPER_TRY(taper_ts_type(l->unit, f->file, p->type, &type));
     }
     TAPER_TRY(taper_ts_literal(l->unit, f->file, p->default_value, type, &value));
-    return taper_ts_bind_constant(l, value, type, out);
+    const bool none = value.tag == TAPER_NONE;
+    TAPER_TRY(taper_ts_bind_constant(l, value, type, out));
+    out->actual = none ? &taper_type_none : NULL;
+    return TAPER_OK;
 }
 
 // The same value behind a node that nothing is known of. For listing only: it is never run.
@@ -27,6 +30,7 @@ static taper_status opaque(taper_ts_lowering *l, taper_ts_binding *value)
     taper_node_set_input(node, 0, value->value);
     node->outputs[0].type = value->type;
     value->value = &node->outputs[0];
+    value->actual = NULL;
     return TAPER_OK;
 }
 
@@ -80,7 +84,12 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
             status = taper_ts_convert(l, node, *given, type, -1, &values[i]);
         }
         if (status == TAPER_OK && type != NULL && values[i].value != NULL) {
-            values[i].type = given->type == NULL ? NULL : type->kind == TAPER_TYPE_CLASS ? values[i].type : type;
+            // Overloads are chosen by the declared types; what is passed for an Optional is known all the same.
+            const taper_type *given_type = values[i].type;
+            values[i].type = given->type == NULL ? NULL : type->kind == TAPER_TYPE_CLASS ? given_type : type;
+            if (type->kind == TAPER_TYPE_OPTIONAL && values[i].actual == NULL) {
+                values[i].actual = given_type;
+            }
         }
     }
     if (status == TAPER_OK && used != args->count) {
@@ -252,10 +261,11 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     TAPER_TRY(taper_ts_value(l, first->next, type, out));
     if (convert) {
         TAPER_TRY(taper_ts_convert(l, node, *out, type, -1, out));
-    } else if (l->listing && out->type != NULL && !taper_ts_subtype(l, out->type, type)) {
+    } else if (l->listing && out->type != NULL && !taper_ts_subtype(l, taper_ts_actual(out), type)) {
         TAPER_TRY(taper_ts_builtin(l, node, "prim::unchecked_cast", out, NULL, 1, out));
     }
     out->type = type;
+    out->actual = NULL;
     return TAPER_OK;
 }
 

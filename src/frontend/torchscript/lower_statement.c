@@ -73,6 +73,7 @@ static taper_status assignment(taper_ts_lowering *l, taper_ts_node *node)
     TAPER_TRY(taper_ts_lower(l, source, type, &value));
     if (type != NULL && value.value != NULL) {
         TAPER_TRY(taper_ts_convert(l, node, value, type, -1, &value));
+        value.actual = value.actual != NULL ? value.actual : value.type;
         value.type = type;
     }
     if (value.value == NULL && target->kind != TAPER_TS_NAME) {
@@ -132,6 +133,7 @@ static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *con
         if (same_binding(&values[0], &values[1])) {
             after = values[0]; // of which a branch may know more than holds behind both
             status = taper_ts_unify(l, values[0].type, values[1].type, &after.type);
+            after.actual = values[0].actual == values[1].actual ? values[0].actual : NULL;
         } else if (values[0].value != NULL && values[1].value != NULL) {
             status = taper_ts_unify(l, values[0].type, values[1].type, &types[outputs]);
             const bool known = values[0].type != NULL && values[1].type != NULL;

@@ -183,7 +183,7 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     if ((!is && strcmp(name, "aten::__isnot__") != 0) || args->count != 2) {
         return TAPER_OK;
     }
-    const taper_type *a = args->items[0].type, *b = args->items[1].type;
+    const taper_type *a = taper_ts_actual(&args->items[0]), *b = taper_ts_actual(&args->items[1]);
     if (a == NULL || b == NULL || (a->kind != TAPER_TYPE_NONE && b->kind != TAPER_TYPE_NONE)) {
         return TAPER_OK;
     }
@@ -192,12 +192,30 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     return *known ? taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out) : TAPER_OK;
 }
 
+// In the functions that a method calls PyTorch takes dim(conv2d(x)) for 4, and does not list what depends on it.
+static taper_status convolution_rank(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
+                                     bool *known, taper_ts_binding *out)
+{
+    static const char *const names[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
+    const taper_node *made = args->count == 1 && args->items[0].value != NULL ? args->items[0].value->node : NULL;
+    for (int i = 0; i < 3 && made != NULL && l->frame->called_from != UINT32_MAX; i++) {
+        if (strcmp(name, "aten::dim") == 0 && taper_node_is(made, names[i])) {
+            *known = true;
+            return taper_ts_bind_constant(l, taper_val_int(3 + i), &taper_type_int, out);
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                     const taper_ts_arguments *args, taper_ts_binding *out)
 {
     size_t positional = 0;
     bool blurred = false, known = false;
     TAPER_TRY(none_test(l, name, args, &known, out));
+    if (!known && l->listing) {
+        TAPER_TRY(convolution_rank(l, name, args, &known, out));
+    }
     if (known) {
         return TAPER_OK;
     }
