@@ -178,8 +178,12 @@ static bool in_chain(const chain *c, const taper_node *node)
 static bool nothing_between(const chain *c, const taper_node *last)
 {
     for (const taper_node *node = c->nodes[0]->next; node != last; node = node->next) {
-        // A check in between that raises is passed: the results are lost either way.
-        if (node == NULL || (!in_chain(c, node) && !taper_node_only_raises(node))) {
+        if (node == NULL) {
+            return false;
+        }
+        // A check in between that raises is moved behind (build).
+        const bool check = node->output_count == 0 && taper_node_only_raises(node);
+        if (!in_chain(c, node) && !check && !taper_node_is_pure(node)) {
             return false;
         }
     }
@@ -245,6 +249,14 @@ static taper_status build(taper_compilation *compilation, chain *c)
     fused->block_count = 2;
     TAPER_TRY(taper_block_create(graph, fused, 0, &fused->blocks[0], compilation->error));
     TAPER_TRY(taper_block_create(graph, fused, 0, &fused->blocks[1], compilation->error));
+    // What may raise in between stays behind the root.
+    for (taper_node *node = root->next, *next, *after = fused; node != fused; node = next) {
+        next = node->next;
+        if (!in_chain(c, node) && !taper_node_is_pure(node)) {
+            taper_node_move_after(node, after);
+            after = node;
+        }
+    }
     taper_value_replace_uses(&last->outputs[0], &fused->outputs[0]);
     for (size_t i = 0; i < c->count; i++) {
         taper_node_move(c->nodes[i], fused->blocks[1]);

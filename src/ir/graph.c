@@ -271,6 +271,16 @@ void taper_node_move(taper_node *node, taper_block *block)
     taper_node_append(block, node);
 }
 
+void taper_node_move_after(taper_node *node, taper_node *after)
+{
+    unlink_node(node);
+    if (after->next != NULL) {
+        taper_node_insert_before(node, after->next);
+    } else {
+        taper_node_append(after->block, node);
+    }
+}
+
 void taper_block_inline_before(taper_block *block, taper_node *before)
 {
     while (block->first != NULL) {

@@ -122,6 +122,8 @@ void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value)
 void taper_value_replace_uses(taper_ir_value *old, taper_ir_value *with);
 // Moves node to the end of another block (or of its own).
 void taper_node_move(taper_node *node, taper_block *block);
+// Moves node behind another.
+void taper_node_move_after(taper_node *node, taper_node *after);
 // Moves every node of block before `before`.
 void taper_block_inline_before(taper_block *block, taper_node *before);
 
