@@ -4,6 +4,7 @@
 // of the sources that do not exist are noted. Then once more with an allocation that fails.
 #include <string.h>
 
+#include "format/archive.h"
 #include "frontend/torchscript/lower.h"
 #include "tests/fuzz/failing_allocator.h"
 
@@ -42,6 +43,92 @@ static taper_status split(taper_module *module, const char *text, size_t size, t
     return TAPER_OK;
 }
 
+// A value to be an attribute of the declared type.
+static taper_val value_for(taper_ts_unit *unit, const taper_type *type)
+{
+    taper_heap *heap = unit->module->heap;
+    taper_obj *made = NULL;
+    const taper_type *inner = type != NULL && type->kind == TAPER_TYPE_OPTIONAL ? type->items[0] : type;
+    switch (inner != NULL ? inner->kind : TAPER_TYPE_NONE) {
+    case TAPER_TYPE_INT:
+        return taper_val_int(3);
+    case TAPER_TYPE_LIST:
+        made = (taper_obj *)taper_list_new(heap, NULL, 0);
+        break;
+    case TAPER_TYPE_DICT:
+        made = (taper_obj *)taper_dict_new(heap, NULL, NULL);
+        break;
+    case TAPER_TYPE_STRING:
+        made = (taper_obj *)taper_string_new(heap, "text", 4);
+        break;
+    case TAPER_TYPE_TUPLE:
+        made = (taper_obj *)taper_tuple_new(heap, NULL, inner->count);
+        break;
+    case TAPER_TYPE_CLASS: {
+        const taper_class *klass = taper_types_class(unit->module->types, inner->name, 0, NULL);
+        made = klass != NULL ? (taper_obj *)taper_object_new(heap, klass, 0) : NULL;
+        break;
+    }
+    default:
+        break;
+    }
+    return made != NULL ? taper_val_of(made) : taper_val_none();
+}
+
+static taper_status fill_state(taper_ts_unit *unit, taper_ts_definition *class, taper_dict *state)
+{
+    for (uint32_t i = 0; i < class->attribute_count; i++) {
+        taper_ts_attribute *a;
+        int64_t slot;
+        const char *name = unit->atoms.names[class->attributes[i].atom];
+        if (taper_ts_find_attribute(unit, class, class->attributes[i].atom, &a, &slot) != TAPER_OK) {
+            continue;
+        }
+        taper_string *key = taper_string_new(unit->module->heap, name, strlen(name));
+        if (key == NULL) {
+            return taper_fail_memory(unit->error);
+        }
+        if (taper_dict_set(state, TAPER_VAL(key), value_for(unit, a != NULL ? a->resolved : NULL), unit->error) !=
+            TAPER_OK) {
+            return TAPER_ERROR_RESOURCE;
+        }
+    }
+    return TAPER_OK;
+}
+
+// Gives the module a root of class __torch__.M, and asks for members of enums. false: it has none.
+static bool make_root(taper_ts_unit *unit, taper_archive *archive)
+{
+    static const char name[] = "__torch__.M", other[] = "__torch__.E";
+    taper_ts_objects objects = {.unit = unit, .archive = archive};
+    taper_ts_definition *class;
+    taper_val member;
+    if (taper_ts_pickled_member(&objects, other, taper_val_int(1), &member, unit->error) == TAPER_OK) {
+        taper_val_release(member);
+    }
+    if (taper_ts_find_text(unit, name, sizeof name - 1, &class) != TAPER_OK || class == NULL) {
+        return false;
+    }
+    const taper_class *klass = taper_types_class(unit->module->types, name, 0, NULL);
+    taper_object *root = klass != NULL ? taper_object_new(unit->module->heap, klass, 0) : NULL;
+    taper_dict *state = root != NULL ? taper_dict_new(unit->module->heap, NULL, NULL) : NULL;
+    if (root == NULL) {
+        return false;
+    }
+    unit->module->root = TAPER_VAL(root);
+    bool taken = false;
+    if (state == NULL || fill_state(unit, class, state) != TAPER_OK ||
+        taper_ts_set_state(&objects, root, TAPER_VAL(state), &taken, unit->error) != TAPER_OK || !taken) {
+        if (state != NULL && !taken) {
+            taper_obj_release(&state->head.head);
+        }
+        return false;
+    }
+    unit->module->pending = archive->pending; // given back with the archive
+    unit->module->pending_count = archive->pending_count;
+    return true;
+}
+
 static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
 {
     taper_ts_lowering l = {.unit = unit, .result = result, .nodes_left = 20000};
@@ -69,6 +156,16 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
             }
         }
     }
+    taper_archive archive = {.module = unit->module};
+    if (status == TAPER_OK && make_root(unit, &archive)) {
+        status = taper_ts_lower_module(&l);
+    }
+    for (size_t i = 0; i < archive.pending_count; i++) {
+        taper_obj_release(&archive.pending[i].object->head.head);
+        taper_val_release(archive.pending[i].state);
+    }
+    unit->module->pending_count = 0;
+    taper_free(unit->allocator, archive.pending, archive.pending_capacity * sizeof *archive.pending);
     taper_ts_lowering_free(&l);
     return status;
 }

@@ -191,6 +191,83 @@ def g(x: Tensor) -> Tensor:
 def h(x: Tensor) -> Tensor:
   return torch.neg(x)
 """,
+    "root": """class S(Module):
+  a : int
+  def __setstate__(self: __torch__.S, state: Dict[str, int]) -> NoneType:
+    self.a = state["a"]
+    return None
+class E(Enum):
+  A = 1
+  B = 2
+class M(Module):
+  a : Tensor
+  l : List[int]
+  d : Dict[str, List[int]]
+  t : Tuple[int, str]
+  s : __torch__.S
+  i : __torch__.I
+  o : Optional[List[str]]
+  def forward(self: __torch__.M, x: Tensor) -> Tensor:
+    return (self.i).go(x, )
+  def __setstate__(self: __torch__.M, state: Any) -> NoneType:
+    return None
+class I(ModuleInterface):
+  def go(self, x: Tensor) -> Tensor:
+    pass
+class J(Module):
+  def go(self: __torch__.J, x: Tensor) -> Tensor:
+    return torch.neg(x)
+""",
+    "hooked": """class M(Module):
+  __forward_hooks__ = ["h", ]
+  __forward_pre_hooks__ = ["g", "k", ]
+  a : int
+  l : List[List[int]]
+  def forward(self: __torch__.M, x: Tensor) -> Tensor:
+    return torch.add(x, self.a)
+  def h(self: __torch__.M, i: Tuple[Tensor], o: Tensor) -> Tensor:
+    return torch.neg(o)
+  def g(self: __torch__.M, i: Tuple[Tensor]) -> Tuple[Tensor]:
+    return (i[0],)
+  def k(self: __torch__.M, i: Tuple[Tensor]) -> Tensor:
+    return i[0]
+""",
+    "types": """class N(NamedTuple):
+  a : int
+class Linear(Module):
+  _packed_params : Tensor
+class M(Module):
+  _packed_params : Tensor
+  def f(self: __torch__.M, a: Layout, b: QScheme, c: Generator, d: list, e: tuple, g: Scalar, h: complex, i: None, j: Optional[None]) -> NoneType:
+    k = (__torch__.Linear.__new__(__torch__.Linear))._packed_params
+    l : List[__torch__.N] = []
+    m : Union[int, None] = None
+    n : Tuple[List[int], Dict[str, __torch__.N]] = ([1], {"a": __torch__.N(1)})
+    o = [(1, None), (2, x)]
+    return None
+def g(c: bool, x: Optional[Tensor], y: Tuple[int, Optional[int]], z: List[int]) -> Any:
+  if c:
+    a = (1, None)
+    b = None
+    d = 1
+    e = x
+  else:
+    a = (1, 2)
+    b = 2
+    d = 2.5
+    e = None
+  f = torch.sum(x, z)
+  h = torch.add(torch.sum(x), torch.item(x))
+  i : List[int] = y
+  j = torch.full((2, 3), torch.item(x))
+  k : float = annotate(float, torch.item(x))
+  l : Device = "cpu"
+  m = int(ops.prim.NumToTensor(torch.size(x, 0)))
+  n = torch.dim(torch.conv2d(x, x))
+  o = torch.__isnot__(b, None)
+  p = torch.eq(y, y)
+  return [a, b, e]
+""",
     "interfaces": """class A(Module):
   def go(self: __torch__.A, x: int) -> int:
     return x

@@ -397,7 +397,7 @@ static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int d
     return TAPER_OK;
 }
 
-static taper_status lower_all(taper_ts_lowering *l)
+taper_status taper_ts_lower_module(taper_ts_lowering *l)
 {
     taper_module *module = l->unit->module;
     taper_ts_definition *class;
@@ -456,7 +456,7 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     l->nodes_left = TAPER_LIMIT_INLINED_NODES(bytes);
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
-    TAPER_TRY(lower_all(l));
+    TAPER_TRY(taper_ts_lower_module(l));
     return l->result->missing.count != 0 && !l->listing ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
 }
 

@@ -80,6 +80,8 @@ TAPER_MUST_USE taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_funct
                                             const taper_ts_binding *args, taper_ts_binding *out);
 // Lowers the function and adds it to those of the result, if it is not among them yet.
 TAPER_MUST_USE taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *function);
+// All functions of the module, whose root and pending objects are there.
+TAPER_MUST_USE taper_status taper_ts_lower_module(taper_ts_lowering *l);
 void taper_ts_lowering_free(taper_ts_lowering *l);
 TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *name);
 
