@@ -311,7 +311,7 @@ BROKEN_FILES = [
     "def f(x", "def f(x:", "def f(x: int=", "def f(x) ->", "def f(x)", "def f(x):", "def f(x):\n", "def f(x):\nreturn x\n", "def f(1):\n  pass\n",
     "def f(x: Tensor=3):\n  return x\ndef g():\n  return __torch__.f()\n", "def f(x: int=__torch__.E.A):\n  return x\ndef g():\n  return __torch__.f()\n",
     "class N(NamedTuple):\n  a : __torch__.N\ndef f(n: __torch__.N):\n  pass\n", "class N(NamedTuple):\n  a = 3\ndef f(n: __torch__.N):\n  pass\n",
-    "class E(Enum):\n  A = __torch__.E.A\ndef f():\n  return __torch__.E.A\n", "class E(Enum):\n  pass\ndef f(e: __torch__.E):\n  return (e).value\n",
+    "class E(Enum):\n  A = -[1, \"a\"]\n  B = [1, f()]\ndef f():\n  return __torch__.E.A\n", "class E(Enum):\n  A = __torch__.E.A\ndef f():\n  return __torch__.E.A\n", "class E(Enum):\n  pass\ndef f(e: __torch__.E):\n  return (e).value\n",
     "class E(Enum):\n  A : int\ndef f(e: __torch__.E):\n  return (e).value\n", "class C:\n  a : Foo\n  def f(self: __torch__.C):\n    return self.a\n",
     "class M(Module):\n  __forward_hooks__ = [3]\n  def forward(self: __torch__.M):\n    pass\n",
     "class C:\n  def f(self: __torch__.C):\n    return (self).f()\n", "def f():\n  return __torch__.g()\ndef g():\n  return __torch__.f()\n",

@@ -62,6 +62,7 @@ static taper_status negative(taper_ts_unit *unit, uint32_t file, const taper_ts_
         return TAPER_OK;
     }
     taper_val_release(*value);
+    *value = taper_val_none();
     return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no literal");
 }
 
@@ -116,6 +117,7 @@ static taper_status items(taper_ts_unit *unit, uint32_t file, const taper_ts_nod
     }
     if (status != TAPER_OK) {
         taper_val_release(*value);
+        *value = taper_val_none();
     }
     return status;
 }

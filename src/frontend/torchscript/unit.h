@@ -53,7 +53,7 @@ TAPER_MUST_USE taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_t
 // The class with its slots, for objects.
 TAPER_MUST_USE taper_status taper_ts_class(taper_ts_unit *unit, taper_ts_definition *definition,
                                            const struct taper_class **klass);
-// A literal: what a default, a Final or a member of an enum is. *value gets a reference.
+// A literal: what a default, a Final or a member of an enum is. *value gets a reference; None on failure.
 TAPER_MUST_USE taper_status taper_ts_literal(taper_ts_unit *unit, uint32_t file, const taper_ts_node *node,
                                              const taper_type *hint, taper_val *value);
 // A member of an enum by position; *member is borrowed.
