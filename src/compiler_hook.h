@@ -17,6 +17,9 @@ typedef struct taper_compilation {
     size_t count;
     const char *disabled; // comma-separated names of passes; may be NULL
     taper_error *error;
+    // What was found in all graphs; the compiler's own. Zero at first.
+    struct taper_set_slots *set_slots; // freeze.c
+    int ranks_change;                  // known_ranks.c: 0 not looked, 1 no, 2 yes
 } taper_compilation;
 
 struct taper_compiler {

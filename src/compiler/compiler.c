@@ -38,7 +38,7 @@ static bool is_disabled(const char *list, const char *name)
     return false;
 }
 
-static taper_status optimize(taper_compilation *compilation)
+static taper_status run_passes(taper_compilation *compilation)
 {
     for (size_t p = 0; p < PASSES; p++) {
         if (is_disabled(compilation->disabled, passes[p].name)) {
@@ -58,6 +58,13 @@ static taper_status optimize(taper_compilation *compilation)
         }
     }
     return TAPER_OK;
+}
+
+static taper_status optimize(taper_compilation *compilation)
+{
+    const taper_status status = run_passes(compilation);
+    taper_pass_freeze_end(compilation);
+    return status;
 }
 
 static const struct taper_compiler compiler = {.optimize = optimize};

@@ -7,7 +7,7 @@
 
 enum { SLOTS = 4096 };
 
-typedef struct set_slots {
+typedef struct taper_set_slots {
     bool beyond; // a slot above the table is set
     bool set[SLOTS];
 } set_slots;
@@ -70,18 +70,24 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
     if (compilation->root.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
-    set_slots *slots = taper_alloc_zeroed(compilation->allocator, sizeof *slots);
-    if (slots == NULL) {
-        return taper_fail_memory(compilation->error);
-    }
-    for (size_t g = 0; g < compilation->count; g++) {
-        if (compilation->graphs[g] != NULL) {
-            collect(compilation->graphs[g]->body, slots);
+    if (compilation->set_slots == NULL) { // once for all graphs: none gets another SetAttr
+        compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
+        if (compilation->set_slots == NULL) {
+            return taper_fail_memory(compilation->error);
+        }
+        for (size_t g = 0; g < compilation->count; g++) {
+            if (compilation->graphs[g] != NULL) {
+                collect(compilation->graphs[g]->body, compilation->set_slots);
+            }
         }
     }
     const taper_ir_value *self =
         graph->body->param_count != 0 && of_root(compilation, graph) ? &graph->body->params[0] : NULL;
-    const taper_status status = freeze_block(compilation, graph->body, self, slots);
-    taper_free(compilation->allocator, slots, sizeof *slots);
-    return status;
+    return freeze_block(compilation, graph->body, self, compilation->set_slots);
+}
+
+void taper_pass_freeze_end(taper_compilation *compilation)
+{
+    taper_free(compilation->allocator, compilation->set_slots, sizeof *compilation->set_slots);
+    compilation->set_slots = NULL;
 }

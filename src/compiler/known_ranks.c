@@ -236,10 +236,16 @@ static bool changes_ranks(const taper_block *block)
 
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph)
 {
-    for (size_t g = 0; g < compilation->count; g++) {
-        if (compilation->graphs[g] != NULL && changes_ranks(compilation->graphs[g]->body)) {
-            return TAPER_OK;
+    if (compilation->ranks_change == 0) {
+        compilation->ranks_change = 1;
+        for (size_t g = 0; g < compilation->count; g++) {
+            if (compilation->graphs[g] != NULL && changes_ranks(compilation->graphs[g]->body)) {
+                compilation->ranks_change = 2;
+            }
         }
+    }
+    if (compilation->ranks_change == 2) {
+        return TAPER_OK;
     }
     ranks r = {.compilation = compilation, .value_count = graph->value_count};
     r.values = taper_alloc_zeroed(compilation->allocator, (r.value_count + 1) * sizeof *r.values);

@@ -11,6 +11,7 @@
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
+void taper_pass_freeze_end(taper_compilation *compilation);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);

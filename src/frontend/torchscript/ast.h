@@ -74,6 +74,7 @@ struct taper_ts_function {
     uint32_t slots;          // how many variables
     taper_ts_node *returns;  // NULL: not declared
     taper_ts_node *body;     // BLOCK
+    bool added;              // to the functions of the module
     bool active;             // being lowered: a call of it would never end
     const char *name;        // kept by the module, once it was lowered
     taper_ts_function *next; // of the class
@@ -100,7 +101,8 @@ struct taper_ts_definition {
     uint32_t file, at;
     taper_ts_function *function;    // of a function; the methods of a class or interface
     taper_ts_attribute *attributes; // slots first to last, and Finals; fields; members
-    uint32_t attribute_count;
+    uint32_t attribute_count, method_count;
+    bool added;                       // to the classes objects may be of
     taper_ts_node *hooks, *pre_hooks; // ITEMS of names; NULL: none
     const taper_type *type;           // made when first asked for
     const struct taper_class *klass;  // likewise

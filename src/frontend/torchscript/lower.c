@@ -30,9 +30,21 @@ taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts_node *node)
     return TAPER_OK;
 }
 
+taper_status taper_ts_charge(taper_ts_lowering *l, size_t things)
+{
+    const size_t cost = things / 8;
+    if (cost > l->nodes_left) {
+        l->nodes_left = 0;
+        TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "the program becomes too long when calls are inlined");
+    }
+    l->nodes_left -= cost;
+    return TAPER_OK;
+}
+
 taper_status taper_ts_missing(taper_ts_lowering *l, const char *name)
 {
     taper_needs *missing = &l->result->missing;
+    TAPER_TRY(taper_ts_charge(l, missing->count));
     for (size_t i = 0; i < missing->count; i++) {
         if (strcmp(missing->items[i].name, name) == 0) {
             missing->items[i].calls++;
@@ -145,6 +157,7 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     taper_ts_frame *const outer = l->frame;
     const size_t mark = l->trail_count;
     const uint32_t at = l->at;
+    TAPER_TRY(taper_ts_charge(l, function->slots));
     frame.locals = taper_alloc_zeroed(l->unit->allocator, bytes);
     if (frame.locals == NULL) {
         return taper_fail_memory(l->unit->error);
@@ -326,12 +339,10 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
 {
     taper_torchscript *r = l->result;
     const taper_allocator *allocator = l->unit->allocator;
-    const char *name = l->unit->atoms.names[f->qualified];
-    for (size_t i = 0; i < r->count; i++) {
-        if (strcmp(r->functions[i].name, name) == 0) {
-            return TAPER_OK;
-        }
+    if (f->added) {
+        return TAPER_OK;
     }
+    f->added = true;
     if (r->count >= TAPER_LIMIT_FUNCTIONS) {
         TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "the module has too many functions");
     }
@@ -354,6 +365,17 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     TAPER_TRY(lower_body(l, f, hooked));
     drop_unused(l->graph->body);
     return taper_graph_verify(l->graph, l->unit->error);
+}
+
+taper_status taper_ts_add_class(taper_ts_lowering *l, taper_ts_definition *class)
+{
+    if (class->added) {
+        return TAPER_OK;
+    }
+    class->added = true;
+    TAPER_TRY(TAPER_GROW(l->unit->allocator, l->created, l->created_capacity, l->created_count + 1, l->unit->error));
+    l->created[l->created_count++] = class;
+    return TAPER_OK;
 }
 
 static taper_status class_of(taper_ts_lowering *l, const taper_object *object, taper_ts_definition **class)
@@ -381,15 +403,7 @@ static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int d
         if (class == NULL) {
             return TAPER_OK;
         }
-        bool known = false;
-        for (size_t i = 0; i < l->created_count; i++) {
-            known |= l->created[i] == class;
-        }
-        if (!known) {
-            TAPER_TRY(
-                TAPER_GROW(l->unit->allocator, l->created, l->created_capacity, l->created_count + 1, l->unit->error));
-            l->created[l->created_count++] = class;
-        }
+        TAPER_TRY(taper_ts_add_class(l, class));
         for (size_t i = 0; i < value.as.object->count; i++) {
             TAPER_TRY(collect_classes(l, value.as.object->slots[i], depth + 1));
         }
@@ -416,6 +430,7 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
         for (size_t c = 0; c < l->created_count; c++) {
             for (taper_ts_function *f = l->created[c]->function; f != NULL; f = f->next) {
                 bool wanted = false;
+                TAPER_TRY(taper_ts_charge(l, l->interface_count + 8));
                 for (size_t m = 0; m < l->interface_count; m++) {
                     wanted |= l->interface_methods[m] == f->atom;
                 }

@@ -68,6 +68,9 @@ TAPER_COLD taper_status taper_ts_refuse(const taper_ts_lowering *l, const taper_
 // ---- lower.c
 
 TAPER_MUST_USE taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts_node *node); // undone by l->depth--
+// Counts work that is not a node, a search through so many things, against the same limit: what a file can make loading
+// do stays in proportion to its length.
+TAPER_MUST_USE taper_status taper_ts_charge(taper_ts_lowering *l, size_t things);
 TAPER_MUST_USE taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_t inputs, size_t outputs,
                                               taper_node **node);
 // Takes over the reference.
@@ -82,6 +85,8 @@ TAPER_MUST_USE taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_funct
 TAPER_MUST_USE taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *function);
 // All functions of the module, whose root and pending objects are there.
 TAPER_MUST_USE taper_status taper_ts_lower_module(taper_ts_lowering *l);
+// Objects of the class may be at hand: what interfaces are called on.
+TAPER_MUST_USE taper_status taper_ts_add_class(taper_ts_lowering *l, taper_ts_definition *class);
 void taper_ts_lowering_free(taper_ts_lowering *l);
 TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *name);
 

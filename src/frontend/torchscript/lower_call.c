@@ -113,6 +113,7 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
 
 static taper_status remember_interface(taper_ts_lowering *l, uint32_t method)
 {
+    TAPER_TRY(taper_ts_charge(l, l->interface_count));
     for (size_t i = 0; i < l->interface_count; i++) {
         if (l->interface_methods[i] == method) {
             return TAPER_OK;
@@ -154,6 +155,7 @@ static taper_status method_call(taper_ts_lowering *l, const taper_ts_node *node,
     if (class == NULL && object.type->kind == TAPER_TYPE_CLASS) {
         return call_late(l, object, name, args, NULL, out); // a native class
     }
+    TAPER_TRY(taper_ts_charge(l, class != NULL ? class->method_count : 0));
     taper_ts_function *f = class != NULL ? taper_ts_method(class, method) : NULL;
     if (f == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);
@@ -201,15 +203,7 @@ static taper_status new_object(taper_ts_lowering *l, taper_ts_definition *class,
     taper_node *node;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OBJECT, 0, 1, &node));
     TAPER_TRY(taper_ts_definition_type(l->unit, class, &node->type));
-    bool known = false;
-    for (size_t i = 0; i < l->created_count; i++) {
-        known |= l->created[i] == class;
-    }
-    if (!known) {
-        TAPER_TRY(
-            TAPER_GROW(l->unit->allocator, l->created, l->created_capacity, l->created_count + 1, l->unit->error));
-        l->created[l->created_count++] = class;
-    }
+    TAPER_TRY(taper_ts_add_class(l, class));
     *out = (taper_ts_binding){.value = &node->outputs[0], .type = node->type};
     return TAPER_OK;
 }

@@ -245,6 +245,7 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
 {
     taper_ts_attribute *attribute;
     int64_t slot;
+    TAPER_TRY(taper_ts_charge(l, d->attribute_count));
     TAPER_TRY(taper_ts_find_attribute(l->unit, d, node->atom, &attribute, &slot));
     if (attribute == NULL) {
         return taper_ts_refuse(l, node, "%s has no attribute %s", l->unit->atoms.names[d->qualified],

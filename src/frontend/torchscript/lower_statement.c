@@ -47,6 +47,7 @@ static taper_status assign(taper_ts_lowering *l, taper_ts_node *target, taper_ts
     TAPER_TRY(taper_ts_value(l, target->child, NULL, &object));
     TAPER_TRY(taper_ts_find_type(l->unit, object.type, &class));
     if (class != NULL && class->kind == TAPER_TS_A_CLASS) {
+        TAPER_TRY(taper_ts_charge(l, class->attribute_count));
         TAPER_TRY(taper_ts_find_attribute(l->unit, class, target->atom, &attribute, &slot));
     }
     if (slot < 0) {
@@ -205,6 +206,7 @@ static taper_status lower_if(taper_ts_lowering *l, taper_ts_node *node)
         return taper_ts_statements(l, taken);
     }
     merges m = {.items = NULL};
+    TAPER_TRY(taper_ts_charge(l, l->frame->function->slots));
     const size_t bytes = ((size_t)l->frame->function->slots + 1) * sizeof(uint32_t);
     uint32_t *seen = taper_alloc_zeroed(l->unit->allocator, bytes);
     const taper_status status =
@@ -338,6 +340,7 @@ static taper_status run_loop(taper_ts_lowering *l, const loop_form *loop, merges
 static taper_status lower_loop(taper_ts_lowering *l, const loop_form *loop)
 {
     merges m = {.items = NULL};
+    TAPER_TRY(taper_ts_charge(l, l->frame->function->slots));
     const size_t bytes = (size_t)l->frame->function->slots + 1;
     bool *seen = taper_alloc_zeroed(l->unit->allocator, bytes);
     taper_status status = seen == NULL ? taper_fail_memory(l->unit->error) : assigned(l, loop->body->child, &m, seen);

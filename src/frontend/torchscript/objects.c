@@ -59,11 +59,9 @@ static taper_status set_attributes(taper_ts_unit *unit, taper_ts_definition *cla
             TAPER_FAIL(unit->error, TAPER_ERROR_FILE, "data.pkl holds a %s without its attribute %s",
                        object->klass->name, name);
         }
-        taper_ts_attribute *same;
-        int64_t unused;
-        TAPER_TRY(taper_ts_find_attribute(unit, class, attribute->atom, &same, &unused));
-        if (same != NULL && same->resolved != NULL) {
-            give_types(*found, same->resolved, 0);
+        TAPER_TRY(taper_ts_resolve_attribute(unit, class, attribute));
+        if (attribute->resolved != NULL) {
+            give_types(*found, attribute->resolved, 0);
         }
         TAPER_TRY(taper_object_set(object, slot++, taper_val_retain(*found), unit->error));
     }

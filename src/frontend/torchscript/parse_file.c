@@ -321,6 +321,7 @@ static taper_status class_body(taper_ts_parser *p, taper_ts_definition *class)
         if (taper_ts_at_name(p, TAPER_ATOM_DEF)) {
             status = function(p, false, tail);
             tail = status == TAPER_OK ? &(*tail)->next : tail;
+            class->method_count++;
         } else if (taper_ts_at_name(p, TAPER_ATOM_PASS)) {
             taper_ts_node *unused;
             status = statement(p, &unused);

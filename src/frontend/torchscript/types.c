@@ -210,6 +210,16 @@ static taper_status packed_params_type(taper_ts_unit *unit, const taper_ts_defin
     return TAPER_OK;
 }
 
+taper_status taper_ts_resolve_attribute(taper_ts_unit *unit, const taper_ts_definition *class,
+                                        taper_ts_attribute *attribute)
+{
+    if (attribute->resolved == NULL && attribute->type != NULL) {
+        TAPER_TRY(taper_ts_type(unit, class->file, attribute->type, &attribute->resolved));
+        TAPER_TRY(packed_params_type(unit, class, attribute->atom, &attribute->resolved));
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_ts_definition *class, uint32_t atom,
                                      taper_ts_attribute **found, int64_t *slot)
 {
@@ -221,10 +231,7 @@ taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_ts_definition *c
             slots += a->value == NULL;
             continue;
         }
-        if (a->resolved == NULL && a->type != NULL) {
-            TAPER_TRY(taper_ts_type(unit, class->file, a->type, &a->resolved));
-            TAPER_TRY(packed_params_type(unit, class, atom, &a->resolved));
-        }
+        TAPER_TRY(taper_ts_resolve_attribute(unit, class, a));
         *slot = a->value == NULL ? slots : -1;
         *found = a;
         return TAPER_OK;

@@ -50,6 +50,9 @@ TAPER_MUST_USE taper_status taper_ts_definition_type(taper_ts_unit *unit, taper_
 // The attribute of a class: its slot (-1 for a Final) and type; *found NULL when there is none.
 TAPER_MUST_USE taper_status taper_ts_find_attribute(taper_ts_unit *unit, taper_ts_definition *class, uint32_t atom,
                                                     taper_ts_attribute **found, int64_t *slot);
+// Makes its type, if that was not done yet.
+TAPER_MUST_USE taper_status taper_ts_resolve_attribute(taper_ts_unit *unit, const taper_ts_definition *class,
+                                                       taper_ts_attribute *attribute);
 // The class with its slots, for objects.
 TAPER_MUST_USE taper_status taper_ts_class(taper_ts_unit *unit, taper_ts_definition *definition,
                                            const struct taper_class **klass);
