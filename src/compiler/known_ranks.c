@@ -5,20 +5,17 @@
 #include "compiler/pass.h"
 
 typedef struct rank_of {
-    const taper_ir_value *source; // has the same rank; NULL: not looked at yet
+    const taper_ir_value *source; // has the same rank; NULL: the value itself
+    int64_t rank;                 // of a source that was checked
+    bool known;
 } rank_of;
-
-typedef struct fact {
-    const taper_ir_value *source;
-    int64_t rank;
-} fact;
 
 typedef struct ranks {
     taper_compilation *compilation;
     rank_of *values; // by id
     size_t value_count;
-    fact *facts; // what holds here; those of a block end with it
-    size_t fact_count, fact_capacity;
+    uint32_t *learned; // ids of the sources that are known here; those of a block end with it
+    size_t learned_count, learned_capacity;
 } ranks;
 
 static const taper_ir_value *source_of(const ranks *r, const taper_ir_value *value)
@@ -167,9 +164,15 @@ static taper_status learn(ranks *r, const taper_node *node)
     if (dim == NULL || !taper_node_is(dim, "aten::dim") || number == NULL || number->tag != TAPER_INT) {
         return TAPER_OK;
     }
-    TAPER_TRY(
-        TAPER_GROW(r->compilation->allocator, r->facts, r->fact_capacity, r->fact_count + 1, r->compilation->error));
-    r->facts[r->fact_count++] = (fact){source_of(r, taper_node_in(dim, 0)), number->as.i};
+    const taper_ir_value *source = source_of(r, taper_node_in(dim, 0));
+    if (source->id >= r->value_count || r->values[source->id].known) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
+                         r->compilation->error));
+    r->learned[r->learned_count++] = source->id;
+    r->values[source->id].known = true;
+    r->values[source->id].rank = number->as.i;
     return TAPER_OK;
 }
 
@@ -177,14 +180,13 @@ static taper_status learn(ranks *r, const taper_node *node)
 static taper_status replace(ranks *r, taper_node *node)
 {
     const taper_ir_value *source = source_of(r, taper_node_in(node, 0));
-    for (size_t i = r->fact_count; i-- != 0;) {
-        if (r->facts[i].source == source) {
-            taper_ir_value *number;
-            TAPER_TRY(taper_constant_before(node, taper_val_int(r->facts[i].rank), &number, r->compilation->error));
-            taper_value_replace_uses(&node->outputs[0], number);
-            taper_node_remove(node);
-            return TAPER_OK;
-        }
+    if (source->id < r->value_count && r->values[source->id].known) {
+        taper_ir_value *number;
+        TAPER_TRY(
+            taper_constant_before(node, taper_val_int(r->values[source->id].rank), &number, r->compilation->error));
+        taper_value_replace_uses(&node->outputs[0], number);
+        taper_node_remove(node);
+        return TAPER_OK;
     }
     if (source != taper_node_in(node, 0)) {
         taper_node_set_input(node, 0, (taper_ir_value *)(uintptr_t)source);
@@ -194,7 +196,7 @@ static taper_status replace(ranks *r, taper_node *node)
 
 static taper_status visit_block(ranks *r, taper_block *block)
 {
-    const size_t facts = r->fact_count;
+    const size_t learned = r->learned_count;
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
         if (taper_node_is(node, "aten::dim")) {
@@ -207,15 +209,18 @@ static taper_status visit_block(ranks *r, taper_block *block)
         look_at_results(r, node);
         TAPER_TRY(learn(r, node));
     }
-    r->fact_count = facts;
+    while (r->learned_count > learned) {
+        r->values[r->learned[--r->learned_count]].known = false;
+    }
     return TAPER_OK;
 }
 
 // Whether anything gives a tensor another number of dimensions in place: then nothing is known.
 static bool changes_ranks(const taper_block *block)
 {
-    static const char *const names[] = {"aten::squeeze_", "aten::unsqueeze_", "aten::resize_",    "aten::resize_as_",
-                                        "aten::set_",     "aten::set_data",   "aten::as_strided_"};
+    static const char *const names[] = {"aten::squeeze_",    "aten::unsqueeze_",     "aten::resize_",
+                                        "aten::resize_as_",  "aten::set_",           "aten::set_data",
+                                        "aten::as_strided_", "aten::_resize_output_"};
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_OP && node->schema->out_count != 0) {
             return true;
@@ -251,6 +256,6 @@ taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph 
     r.values = taper_alloc_zeroed(compilation->allocator, (r.value_count + 1) * sizeof *r.values);
     const taper_status status = r.values == NULL ? taper_fail_memory(compilation->error) : visit_block(&r, graph->body);
     taper_free(compilation->allocator, r.values, (r.value_count + 1) * sizeof *r.values);
-    taper_free(compilation->allocator, r.facts, r.fact_capacity * sizeof *r.facts);
+    taper_free(compilation->allocator, r.learned, r.learned_capacity * sizeof *r.learned);
     return status;
 }

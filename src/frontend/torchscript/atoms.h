@@ -80,12 +80,9 @@
     X(EXIT, "__exit__")                                                                                                \
     X(SETSTATE, "__setstate__")                                                                                        \
     X(FORWARD, "forward")                                                                                              \
-    X(SELF, "self")                                                                                                    \
     X(TOLIST, "tolist")                                                                                                \
     X(VALUE, "value")                                                                                                  \
-    X(NAME, "name")                                                                                                    \
-    X(WAIT, "wait")                                                                                                    \
-    X(AUTOGRAD, "autograd")
+    X(NAME, "name")
 
 enum {
 #define X(id, text) TAPER_ATOM_##id,

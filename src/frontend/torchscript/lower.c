@@ -383,30 +383,28 @@ static taper_status class_of(taper_ts_lowering *l, const taper_object *object, t
     return taper_ts_find_text(l->unit, object->klass->name, strlen(object->klass->name), class);
 }
 
-// Every object that can be reached from value, each class once, into l->created.
+// The class of every object that can be reached from value. A container is looked at once, however many hold it.
 static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int depth)
 {
-    if (depth > TAPER_LIMIT_VALUE_DEPTH) {
-        return TAPER_OK;
-    }
-    if (value.tag == TAPER_LIST) {
-        for (size_t i = 0; i < value.as.list->count; i++) {
-            TAPER_TRY(collect_classes(l, value.as.list->items[i], depth + 1));
-        }
-    } else if (value.tag == TAPER_DICT) {
-        for (size_t i = 0; i < value.as.dict->count; i++) {
-            TAPER_TRY(collect_classes(l, taper_dict_value(value.as.dict, i), depth + 1));
-        }
-    } else if (value.tag == TAPER_OBJECT) {
+    enum { SEEN = -2 }; // the heap's own marks are others
+    if (value.tag == TAPER_OBJECT) {
         taper_ts_definition *class;
         TAPER_TRY(class_of(l, value.as.object, &class));
-        if (class == NULL) {
-            return TAPER_OK;
+        if (class != NULL) {
+            TAPER_TRY(taper_ts_add_class(l, class));
         }
-        TAPER_TRY(taper_ts_add_class(l, class));
-        for (size_t i = 0; i < value.as.object->count; i++) {
-            TAPER_TRY(collect_classes(l, value.as.object->slots[i], depth + 1));
-        }
+    } else if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
+        return TAPER_OK;
+    }
+    taper_container *container = (taper_container *)value.as.obj;
+    if (container->scan == SEEN || depth > TAPER_LIMIT_VALUE_DEPTH) {
+        return TAPER_OK;
+    }
+    container->scan = SEEN;
+    size_t count;
+    const taper_val *items = taper_container_items(container, &count);
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(collect_classes(l, items[i], depth + 1));
     }
     return TAPER_OK;
 }

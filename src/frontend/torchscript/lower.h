@@ -92,6 +92,8 @@ TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *n
 
 // ---- lower_statement.c
 
+// Gives the variables back what they were when the trail had that length.
+void taper_ts_undo(taper_ts_lowering *l, size_t mark);
 TAPER_MUST_USE taper_status taper_ts_statements(taper_ts_lowering *l, const taper_ts_node *block);
 
 // ---- lower_expression.c
@@ -103,6 +105,9 @@ TAPER_MUST_USE taper_status taper_ts_lower(taper_ts_lowering *l, taper_ts_node *
 // The items of a tuple or list, as many as wanted.
 TAPER_MUST_USE taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding whole,
                                             size_t count, taper_ts_binding *items);
+// A LIST, DICT or TUPLE of the items.
+TAPER_MUST_USE taper_status taper_ts_make_container(taper_ts_lowering *l, taper_node_kind kind, const taper_type *type,
+                                                    const taper_ts_binding *items, size_t count, taper_ts_binding *out);
 TAPER_MUST_USE taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *items, size_t count,
                                                 taper_ts_binding *out);
 
@@ -131,8 +136,9 @@ TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const t
 TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                              const taper_ts_binding *args, const char *const *keywords, size_t count,
                                              taper_ts_binding *out);
-// A value nothing is known of.
-TAPER_MUST_USE taper_status taper_ts_unknown(taper_ts_lowering *l, taper_ts_binding *out);
+// An attribute or method of a value of unknown type: unknown as well, where that comes of a missing operator.
+TAPER_MUST_USE taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
+                                                     taper_ts_binding *out);
 
 // ---- match.c: which types fit, as PyTorch's compiler has it
 
@@ -140,8 +146,8 @@ bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_typ
 // The type of a value that is either; NULL when there is none.
 TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
                                            const taper_type **type);
-// Makes value one of the type, with the implicit conversions of calls. *fits false when it cannot be, and then nothing
-// was done. size: of int[2], -1 otherwise.
+// Whether a value can be made one of the type, and making it one. implicit: with the conversions that calls make last,
+// of tensors to numbers and strings to devices. size: of int[2], -1 otherwise.
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);
 TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                                              const taper_type *to, int32_t size, taper_ts_binding *out);

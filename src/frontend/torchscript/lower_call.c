@@ -149,7 +149,7 @@ static taper_status method_call(taper_ts_lowering *l, const taper_ts_node *node,
     taper_ts_definition *class;
     const char *name = l->unit->atoms.names[method];
     if (object.type == NULL) {
-        return taper_ts_unknown(l, out);
+        return taper_ts_part_of_unknown(l, node, name, out);
     }
     TAPER_TRY(taper_ts_find_type(l->unit, object.type, &class));
     if (class == NULL && object.type->kind == TAPER_TYPE_CLASS) {
@@ -343,10 +343,7 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
         *out = frame->result;
         frame->returned = returned;
         frame->result = result;
-        while (l->trail_count > mark) {
-            l->trail_count--;
-            frame->locals[l->trail[l->trail_count].slot] = l->trail[l->trail_count].before;
-        }
+        taper_ts_undo(l, mark);
         if (out->value == NULL) {
             TAPER_TRY(taper_ts_bind_constant(l, taper_val_none(), &taper_type_none, out));
         }

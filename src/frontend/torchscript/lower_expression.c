@@ -21,11 +21,23 @@ static taper_status literal(taper_ts_lowering *l, const taper_ts_node *node, con
 
 // ---- containers
 
+taper_status taper_ts_make_container(taper_ts_lowering *l, taper_node_kind kind, const taper_type *type,
+                                     const taper_ts_binding *items, size_t count, taper_ts_binding *out)
+{
+    taper_node *node;
+    TAPER_TRY(taper_ts_add_node(l, kind, count, 1, &node));
+    node->type = kind == TAPER_NODE_TUPLE ? NULL : type; // a tuple's node has a type when it is a named one
+    for (size_t i = 0; i < count; i++) {
+        taper_node_set_input(node, i, items[i].value);
+    }
+    *out = (taper_ts_binding){.value = &node->outputs[0], .type = type};
+    return TAPER_OK;
+}
+
 taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *items, size_t count,
                                  taper_ts_binding *out)
 {
-    taper_node *node;
-    const taper_type **types = taper_alloc(l->unit->allocator, (count + 1) * sizeof *types);
+    const taper_type *type = NULL, **types = taper_alloc(l->unit->allocator, (count + 1) * sizeof *types);
     if (types == NULL) {
         return taper_fail_memory(l->unit->error);
     }
@@ -35,19 +47,12 @@ taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *i
         known &= types[i] != NULL;
     }
     taper_status status = TAPER_OK;
-    *out = (taper_ts_binding){.type = NULL};
     if (known) {
-        status = taper_type_make(l->unit->module->types, TAPER_TYPE_TUPLE, NULL, types, NULL, count, &out->type,
-                                 l->unit->error);
+        status =
+            taper_type_make(l->unit->module->types, TAPER_TYPE_TUPLE, NULL, types, NULL, count, &type, l->unit->error);
     }
-    taper_free(l->unit->allocator, types, (count + 1) * sizeof *types);
-    TAPER_TRY(status);
-    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_TUPLE, count, 1, &node));
-    for (size_t i = 0; i < count; i++) {
-        taper_node_set_input(node, i, items[i].value);
-    }
-    out->value = &node->outputs[0];
-    return TAPER_OK;
+    taper_free(l->unit->allocator, (void *)types, (count + 1) * sizeof *types);
+    return status == TAPER_OK ? taper_ts_make_container(l, TAPER_NODE_TUPLE, type, items, count, out) : status;
 }
 
 // Reads the children of node; *items is the caller's to free (count + 1 of them).
@@ -99,7 +104,6 @@ static taper_status list(taper_ts_lowering *l, const taper_ts_node *node, const 
     const taper_type *type = wanted(hint, TAPER_TYPE_LIST), *element;
     taper_ts_binding *items;
     size_t count;
-    taper_node *made;
     TAPER_TRY(read_items(l, node, type != NULL ? type->items : NULL, type != NULL, &items, &count));
     taper_status status = TAPER_OK;
     if (type == NULL) {
@@ -116,16 +120,10 @@ static taper_status list(taper_ts_lowering *l, const taper_ts_node *node, const 
         status = taper_ts_convert(l, node, items[i], type->items[0], -1, &items[i]);
     }
     if (status == TAPER_OK) {
-        status = taper_ts_add_node(l, TAPER_NODE_LIST, count, 1, &made);
-    }
-    for (size_t i = 0; status == TAPER_OK && i < count; i++) {
-        taper_node_set_input(made, i, items[i].value);
+        status = taper_ts_make_container(l, TAPER_NODE_LIST, type, items, count, out);
     }
     taper_free(l->unit->allocator, items, (count + 1) * sizeof *items);
-    TAPER_TRY(status);
-    made->type = type;
-    *out = (taper_ts_binding){.value = &made->outputs[0], .type = type};
-    return TAPER_OK;
+    return status;
 }
 
 static taper_status dict(taper_ts_lowering *l, const taper_ts_node *node, const taper_type *hint, taper_ts_binding *out)
@@ -133,7 +131,6 @@ static taper_status dict(taper_ts_lowering *l, const taper_ts_node *node, const 
     const taper_type *type = wanted(hint, TAPER_TYPE_DICT), *parts[2];
     taper_ts_binding *items;
     size_t count;
-    taper_node *made;
     TAPER_TRY(read_items(l, node, type != NULL ? type->items : NULL, type != NULL ? 2 : 0, &items, &count));
     taper_status status = TAPER_OK;
     if (type == NULL && count != 0) {
@@ -147,16 +144,10 @@ static taper_status dict(taper_ts_lowering *l, const taper_ts_node *node, const 
         }
     }
     if (status == TAPER_OK) {
-        status = taper_ts_add_node(l, TAPER_NODE_DICT, count, 1, &made);
-    }
-    for (size_t i = 0; status == TAPER_OK && i < count; i++) {
-        taper_node_set_input(made, i, items[i].value);
+        status = taper_ts_make_container(l, TAPER_NODE_DICT, type, items, count, out);
     }
     taper_free(l->unit->allocator, items, (count + 1) * sizeof *items);
-    TAPER_TRY(status);
-    made->type = type;
-    *out = (taper_ts_binding){.value = &made->outputs[0], .type = type};
-    return TAPER_OK;
+    return status;
 }
 
 static taper_status tuple(taper_ts_lowering *l, const taper_ts_node *node, const taper_type *hint,
@@ -268,10 +259,10 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
 static taper_status object_attribute(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding object,
                                      taper_ts_binding *out)
 {
-    if (object.type == NULL) {
-        return taper_ts_bind_constant(l, taper_val_none(), NULL, out);
-    }
     const char *name = l->unit->atoms.names[node->atom];
+    if (object.type == NULL) {
+        return taper_ts_part_of_unknown(l, node, name, out);
+    }
     for (uint32_t i = 0; object.type->fields != NULL && i < object.type->count; i++) {
         if (strcmp(object.type->fields[i], name) == 0) {
             return tuple_item(l, node, object, i, out);
@@ -300,7 +291,18 @@ static taper_status table_constant(taper_ts_lowering *l, const taper_ts_node *no
         return taper_ts_refuse(l, node, "constants.pkl has no constant %s", name);
     }
     const taper_val value = l->unit->constants.as.tuple->items[index];
-    return taper_ts_bind_constant(l, taper_val_retain(value), taper_ts_value_type(l, value), out);
+    if (l->unit->constant_types == NULL) {
+        l->unit->constant_types =
+            taper_arena_array(&l->unit->arena, l->unit->constants.as.tuple->count, sizeof *l->unit->constant_types);
+        if (l->unit->constant_types == NULL) {
+            return taper_fail_memory(l->unit->error);
+        }
+    }
+    const taper_type **type = &l->unit->constant_types[index];
+    if (*type == NULL) {
+        *type = taper_ts_value_type(l, value);
+    }
+    return taper_ts_bind_constant(l, taper_val_retain(value), *type, out);
 }
 
 static taper_status attribute(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)

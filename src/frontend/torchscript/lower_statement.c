@@ -6,7 +6,7 @@
 
 static taper_status statement(taper_ts_lowering *l, taper_ts_node *node);
 
-static void undo(taper_ts_lowering *l, size_t mark)
+void taper_ts_undo(taper_ts_lowering *l, size_t mark)
 {
     while (l->trail_count > mark) {
         l->trail_count--;
@@ -110,7 +110,7 @@ static taper_status collect(taper_ts_lowering *l, size_t mark, int branch, merge
         }
         m->items[seen[slot] - 1].values[branch] = l->frame->locals[slot];
     }
-    undo(l, mark);
+    taper_ts_undo(l, mark);
     return TAPER_OK;
 }
 
@@ -218,43 +218,45 @@ static taper_status lower_if(taper_ts_lowering *l, taper_ts_node *node)
 
 // ---- loops
 
-// The variables that statements set, those of blocks within them included.
-static taper_status assigned(taper_ts_lowering *l, const taper_ts_node *node, merges *m, bool *seen)
+static taper_status add_assigned(taper_ts_lowering *l, const taper_ts_node *target, merges *m, bool *seen)
 {
-    for (; node != NULL; node = node->next) {
+    if (target->kind == TAPER_TS_TUPLE_OF) {
+        for (const taper_ts_node *item = target->child; item != NULL; item = item->next) {
+            TAPER_TRY(add_assigned(l, item, m, seen));
+        }
+    } else if (target->kind == TAPER_TS_NAME && !seen[target->slot]) {
+        seen[target->slot] = true;
+        TAPER_TRY(TAPER_GROW(l->unit->allocator, m->items, m->capacity, m->count + 1, l->unit->error));
+        m->items[m->count++] = (merge){.slot = target->slot};
+    }
+    return TAPER_OK;
+}
+
+// The variables that statements set, those of blocks within them included.
+static taper_status assigned(taper_ts_lowering *l, const taper_ts_node *block, merges *m, bool *seen)
+{
+    for (const taper_ts_node *node = block->child; node != NULL; node = node->next) {
+        const taper_ts_node *first = node->child, *second = first != NULL ? first->next : NULL;
         switch ((taper_ts_kind)node->kind) {
-        case TAPER_TS_NAME:
-            if (!seen[node->slot]) {
-                seen[node->slot] = true;
-                TAPER_TRY(TAPER_GROW(l->unit->allocator, m->items, m->capacity, m->count + 1, l->unit->error));
-                m->items[m->count++] = (merge){.slot = node->slot};
-            }
+        case TAPER_TS_ASSIGN:
+            TAPER_TRY(add_assigned(l, first, m, seen));
             break;
-        case TAPER_TS_ASSIGN: {
-            const taper_ts_node *target = node->child;
-            if (target->kind == TAPER_TS_TUPLE_OF) {
-                TAPER_TRY(assigned(l, target->child, m, seen));
-            } else if (target->kind == TAPER_TS_NAME) {
-                const taper_ts_node alone = {.kind = TAPER_TS_NAME, .slot = target->slot};
-                TAPER_TRY(assigned(l, &alone, m, seen));
-            }
-            break;
-        }
         case TAPER_TS_BRANCH:
-            TAPER_TRY(assigned(l, node->child->next->child, m, seen));
-            TAPER_TRY(assigned(l, node->child->next->next->child, m, seen));
+            TAPER_TRY(assigned(l, second, m, seen));
+            TAPER_TRY(assigned(l, second->next, m, seen));
             break;
-        case TAPER_TS_COUNTED: {
-            const taper_ts_node alone = {.kind = TAPER_TS_NAME, .slot = node->child->slot};
-            if (node->child->kind == TAPER_TS_NAME) {
-                TAPER_TRY(assigned(l, &alone, m, seen));
-            }
-            TAPER_TRY(assigned(l, node->child->next->next->child, m, seen));
+        case TAPER_TS_COUNTED:
+            TAPER_TRY(add_assigned(l, first, m, seen));
+            TAPER_TRY(assigned(l, second->next, m, seen));
             break;
-        }
-        case TAPER_TS_REPEAT:
         case TAPER_TS_SCOPE:
-            TAPER_TRY(assigned(l, node->child->next->child, m, seen));
+            if (second->next != NULL) {
+                TAPER_TRY(add_assigned(l, second->next, m, seen));
+            }
+            TAPER_TRY(assigned(l, second, m, seen));
+            break;
+        case TAPER_TS_REPEAT:
+            TAPER_TRY(assigned(l, second, m, seen));
             break;
         default:
             break;
@@ -311,7 +313,7 @@ static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper
     }
     const taper_status status = taper_block_set_results(block, results, m->count + 1, l->unit->error);
     taper_free(l->unit->allocator, results, (m->count + 1) * sizeof *results);
-    undo(l, mark);
+    taper_ts_undo(l, mark);
     l->block = outer;
     return status;
 }
@@ -343,7 +345,7 @@ static taper_status lower_loop(taper_ts_lowering *l, const loop_form *loop)
     TAPER_TRY(taper_ts_charge(l, l->frame->function->slots));
     const size_t bytes = (size_t)l->frame->function->slots + 1;
     bool *seen = taper_alloc_zeroed(l->unit->allocator, bytes);
-    taper_status status = seen == NULL ? taper_fail_memory(l->unit->error) : assigned(l, loop->body->child, &m, seen);
+    taper_status status = seen == NULL ? taper_fail_memory(l->unit->error) : assigned(l, loop->body, &m, seen);
     size_t kept = 0;
     for (size_t i = 0; status == TAPER_OK && i < m.count; i++) { // what has no value before is the body's own
         const taper_ts_binding *before = &l->frame->locals[m.items[i].slot];

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdlib.h>
-
 #include "frontend/torchscript/lower.h"
 #include "ops/effects.h"
 
@@ -156,19 +154,6 @@ bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper
     return taper_ts_subtype(l, from, to);
 }
 
-static taper_status list_of(taper_ts_lowering *l, const taper_type *type, const taper_ts_binding *items, size_t count,
-                            taper_ts_binding *out)
-{
-    taper_node *node;
-    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_LIST, count, 1, &node));
-    node->type = type;
-    for (size_t i = 0; i < count; i++) {
-        taper_node_set_input(node, i, items[i].value);
-    }
-    *out = (taper_ts_binding){.value = &node->outputs[0], .type = type};
-    return TAPER_OK;
-}
-
 static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                                   const taper_type *to, taper_ts_binding *out)
 {
@@ -182,8 +167,8 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
         status = taper_ts_convert(l, node, items[i], to->items[i], -1, &items[i]);
     }
     if (status == TAPER_OK) {
-        status =
-            to->kind == TAPER_TYPE_LIST ? list_of(l, to, items, count, out) : taper_ts_make_tuple(l, items, count, out);
+        status = to->kind == TAPER_TYPE_LIST ? taper_ts_make_container(l, TAPER_NODE_LIST, to, items, count, out)
+                                             : taper_ts_make_tuple(l, items, count, out);
     }
     taper_free(l->unit->allocator, items, (count + 1) * sizeof *items);
     return status;
@@ -220,7 +205,7 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
         for (int32_t i = 0; i < size && i < 16; i++) {
             items[i] = value;
         }
-        return list_of(l, to, items, taper_min_size((size_t)size, 16), out);
+        return taper_ts_make_container(l, TAPER_NODE_LIST, to, items, taper_min_size((size_t)size, 16), out);
     }
     if (from->kind == TAPER_TYPE_TUPLE && (to->kind == TAPER_TYPE_LIST || to->kind == TAPER_TYPE_TUPLE) &&
         !taper_ts_subtype(l, from, to)) {

@@ -5,27 +5,28 @@
 #include "format/saved_value.h"
 #include "frontend/torchscript/unit.h"
 
-enum { DEEPEST = 16 };
+enum { DEEPEST = 16, MOST_LOOKS = 1 << 22 };
 
 // Gives containers without types those of their declaration. What does not fit is left alone: the operators will tell.
-static void give_types(taper_val value, const taper_type *type, int depth)
+// looks: at values so far; tuples that share what is in them would be looked through time and again.
+static void give_types(taper_val value, const taper_type *type, int depth, size_t *looks)
 {
     if (type->kind == TAPER_TYPE_OPTIONAL) {
         type = type->items[0];
     }
-    if (depth > DEEPEST) {
+    if (depth > DEEPEST || ++*looks > MOST_LOOKS) {
         return;
     }
     if (value.tag == TAPER_LIST && type->kind == TAPER_TYPE_LIST && value.as.list->element == NULL) {
         if (taper_saved_list_type(value.as.list, type->items[0]) == value.as.list->count) {
             for (size_t i = 0; i < value.as.list->count; i++) {
-                give_types(value.as.list->items[i], type->items[0], depth + 1);
+                give_types(value.as.list->items[i], type->items[0], depth + 1, looks);
             }
         }
     } else if (value.tag == TAPER_DICT && type->kind == TAPER_TYPE_DICT && value.as.dict->key == NULL) {
         if (taper_saved_dict_type(value.as.dict, type) == value.as.dict->count) {
             for (size_t i = 0; i < value.as.dict->count; i++) {
-                give_types(taper_dict_value(value.as.dict, i), type->items[1], depth + 1);
+                give_types(taper_dict_value(value.as.dict, i), type->items[1], depth + 1, looks);
             }
         }
     } else if (value.tag == TAPER_TUPLE && type->kind == TAPER_TYPE_TUPLE && value.as.tuple->count == type->count) {
@@ -33,7 +34,7 @@ static void give_types(taper_val value, const taper_type *type, int depth)
             value.as.tuple->type = type;
         }
         for (size_t i = 0; i < value.as.tuple->count; i++) {
-            give_types(value.as.tuple->items[i], type->items[i], depth + 1);
+            give_types(value.as.tuple->items[i], type->items[i], depth + 1, looks);
         }
     }
 }
@@ -61,7 +62,7 @@ static taper_status set_attributes(taper_ts_unit *unit, taper_ts_definition *cla
         }
         TAPER_TRY(taper_ts_resolve_attribute(unit, class, attribute));
         if (attribute->resolved != NULL) {
-            give_types(*found, attribute->resolved, 0);
+            give_types(*found, attribute->resolved, 0, &unit->looks);
         }
         TAPER_TRY(taper_object_set(object, slot++, taper_val_retain(*found), unit->error));
     }

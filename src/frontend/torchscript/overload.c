@@ -161,9 +161,17 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
                         : taper_ts_make_tuple(l, results, outputs, out);
 }
 
-taper_status taper_ts_unknown(taper_ts_lowering *l, taper_ts_binding *out)
+static taper_status unknown(taper_ts_lowering *l, taper_ts_binding *out)
 {
     return taper_ts_bind_constant(l, taper_val_none(), NULL, out);
+}
+
+taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
+                                      taper_ts_binding *out)
+{
+    return l->result->missing.count != 0
+               ? unknown(l, out)
+               : taper_ts_refuse(l, node, "%s of a value whose type the source does not tell", part);
 }
 
 static bool may_be_none(const taper_type *type)
@@ -241,7 +249,9 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
             }
         }
     }
-    if (!blurred || taper_registry_overloads(l->unit->registry, name, NULL) == NULL) {
+    // What a missing operator gives is unknown, and so may be what is made of it; that operator is told already.
+    const bool told = blurred && l->result->missing.count != 0;
+    if (!told || taper_registry_overloads(l->unit->registry, name, NULL) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);
         taper_text_string(&text, name);
         if (taper_registry_overloads(l->unit->registry, name, NULL) != NULL) {
@@ -252,7 +262,7 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
         taper_text_free(&text);
         TAPER_TRY(status);
     }
-    return taper_ts_unknown(l, out);
+    return unknown(l, out);
 }
 
 taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Expressions. Types are written as expressions too, and read as such.
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "frontend/torchscript/parser.h"
+#include "ops/string_ops.h" // taper_parse_double
 
 taper_status taper_ts_unexpected(const taper_ts_parser *p, const char *what)
 {
@@ -104,13 +104,16 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
         }
         (*node)->as.integer = (int64_t)value; // 2^63 is INT64_MIN here: only its negative is a number
     } else {
-        char buffer[400];
-        if (length >= sizeof buffer) {
+        char digits[400];
+        const size_t count = length - (token.kind == TAPER_TS_TOKEN_IMAGINARY ? 1 : 0);
+        if (count >= sizeof digits) {
             return taper_ts_unexpected(p, "the number has too many digits");
         }
-        memcpy(buffer, text, length);
-        buffer[length] = '\0';
-        (*node)->as.real = strtod(buffer, NULL);
+        memcpy(digits, text, count);
+        digits[count] = '\0';
+        if (!taper_parse_double(digits, count, &(*node)->as.real)) {
+            return taper_ts_unexpected(p, "this is no number");
+        }
     }
     return taper_ts_next(&p->lexer);
 }

@@ -16,7 +16,6 @@ typedef struct taper_ts_parser {
     size_t slot_capacity;
     uint32_t stamp, slot_count;
     taper_ts_definition *owner; // the class being read
-    uint32_t owner_name;
 } taper_ts_parser;
 
 static inline bool taper_ts_at(const taper_ts_parser *p, char mark)

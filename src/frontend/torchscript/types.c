@@ -2,8 +2,6 @@
 // What type expressions mean, and the types of classes, named tuples, interfaces and enums.
 #include "frontend/torchscript/unit.h"
 
-enum { MOST_ITEMS = 1024 };
-
 static const taper_type *simple_type(uint32_t atom)
 {
     switch (atom) {
@@ -53,16 +51,21 @@ static taper_status generic_type(taper_ts_unit *unit, uint32_t file, taper_ts_no
 {
     const taper_ts_node *base = node->child;
     taper_ts_node *inside = base->next;
-    const taper_type *items[MOST_ITEMS];
-    size_t count = 0;
     if (base->kind != TAPER_TS_NAME || inside->kind == TAPER_TS_SLICE) {
         return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
     }
-    for (taper_ts_node *item = inside->kind == TAPER_TS_TUPLE_OF ? inside->child : inside; item != NULL;
-         item = inside->kind == TAPER_TS_TUPLE_OF ? item->next : NULL) {
-        if (count == MOST_ITEMS) {
-            return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type has too many parts");
-        }
+    const bool several = inside->kind == TAPER_TS_TUPLE_OF;
+    size_t count = 0;
+    for (const taper_ts_node *item = several ? inside->child : inside; item != NULL;
+         item = several ? item->next : NULL) {
+        count++;
+    }
+    const taper_type **items = taper_arena_array(&unit->arena, count, sizeof *items);
+    if (items == NULL) {
+        return taper_fail_memory(unit->error);
+    }
+    count = 0;
+    for (taper_ts_node *item = several ? inside->child : inside; item != NULL; item = several ? item->next : NULL) {
         TAPER_TRY(taper_ts_type(unit, file, item, &items[count++]));
     }
     const bool one = count == 1, two = count == 2;
@@ -130,8 +133,12 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
         return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "this is no type");
     }
     if (node->as.type == NULL) {
+        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // of types within types, named tuples included
+            return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type is nested too deep");
+        }
         TAPER_TRY(node->kind == TAPER_TS_INDEX ? generic_type(unit, file, node, &node->as.type)
                                                : named_type(unit, file, node, &node->as.type));
+        unit->type_depth--;
     }
     *type = node->as.type;
     return TAPER_OK;
@@ -141,11 +148,13 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
 
 static taper_status named_tuple_type(taper_ts_unit *unit, taper_ts_definition *d, const char *name)
 {
-    const taper_type *items[MOST_ITEMS];
-    const char *fields[MOST_ITEMS];
-    if (d->attribute_count > MOST_ITEMS || d->resolving) {
-        return taper_ts_fail(unit, TAPER_ERROR_FILE, d->file, d->at,
-                             d->resolving ? "the named tuple holds itself" : "the named tuple has too many fields");
+    const taper_type **items = taper_arena_array(&unit->arena, d->attribute_count, sizeof *items);
+    const char **fields = taper_arena_array(&unit->arena, d->attribute_count, sizeof *fields);
+    if (items == NULL || fields == NULL) {
+        return taper_fail_memory(unit->error);
+    }
+    if (d->resolving) {
+        return taper_ts_fail(unit, TAPER_ERROR_FILE, d->file, d->at, "the named tuple holds itself");
     }
     d->resolving = true;
     for (uint32_t i = 0; i < d->attribute_count; i++) {

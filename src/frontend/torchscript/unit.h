@@ -20,7 +20,10 @@ typedef struct taper_ts_unit {
     bool *parsed;                      // by source
     taper_ts_definition **definitions; // by atom of the qualified name; NULL: none, or not read yet
     size_t definition_capacity;
-    taper_val constants; // the tuple of constants.pkl
+    taper_val constants;               // the tuple of constants.pkl
+    const taper_type **constant_types; // of its items, as far as they were asked for
+    int type_depth;
+    size_t looks; // objects.c
 } taper_ts_unit;
 
 TAPER_MUST_USE taper_status taper_ts_unit_create(taper_ts_unit *unit, taper_module *module, taper_registry *registry,
