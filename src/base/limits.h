@@ -29,8 +29,9 @@
 #define TAPER_LIMIT_SOURCE_BYTES ((size_t)64 << 20) // of all TorchScript sources of a file, unpacked
 #define TAPER_LIMIT_SOURCE_DEPTH 200                // nested expressions and blocks of one function
 #define TAPER_LIMIT_NAME_PROBES 1000000             // of the table of names, beyond 64 for each
-#define TAPER_LIMIT_INLINE_DEPTH 600                // calls, blocks and expressions within each other while inlining
-#define TAPER_LIMIT_INLINED_NODES(source_bytes) (200000 + 16 * (source_bytes))
+#define TAPER_LIMIT_INLINE_DEPTH 240 // calls, blocks and expressions within each other while inlining; real models: 35
+#define TAPER_LIMIT_INLINED_NODES(source_bytes) (400000 + 2 * (source_bytes)) // real models: about one a byte
+#define TAPER_LIMIT_SOURCE_RATIO 16 // bytes of source that count for one of the file: text repeated packs very small
 
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)
 #define TAPER_LIMIT_CONTAINER_ITEMS 100000000
