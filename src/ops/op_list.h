@@ -22,6 +22,7 @@
 #include "ops/list_pool.inc"
 #include "ops/list_prepacked.inc"
 #include "ops/list_quantized.inc"
+#include "ops/list_quantized_layer.inc"
 #include "ops/list_recurrent.inc"
 #include "ops/list_reduce.inc"
 #include "ops/list_resize.inc"

@@ -1,23 +1,44 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantizing and dequantizing. Formulas (IEEE single, in this order; rne: round to nearest even):
-//   q = clamp(zero_point + rne(x * (1f / (float)scale)))        x = (float)scale * (q - zero_point)
-#include <math.h>
+// Quantizing and dequantizing: the formulas are in quantized.h.
+#include <inttypes.h>
 
 #include "ops/kernels.h"
+#include "ops/quantized.h"
 
-static taper_status quantized_arg(taper_call *call, taper_tensor **tensor)
+taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor)
 {
-    TAPER_TRY(taper_arg_tensor(call, 0, tensor));
+    TAPER_TRY(taper_arg_tensor(call, at, tensor));
     if ((*tensor)->quantizer == NULL) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' is not a quantized tensor but %s",
-                   call->schema->args[0].name, taper_dtype_name((taper_dtype)(*tensor)->dtype));
+                   taper_arg_name(call, at), taper_dtype_name((taper_dtype)(*tensor)->dtype));
     }
     return TAPER_OK;
 }
 
-static taper_dtype plain_dtype(taper_dtype dtype)
+taper_dtype taper_q_plain_dtype(taper_dtype dtype)
 {
     return dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI8 ? TAPER_I8 : TAPER_I32;
+}
+
+taper_status taper_q_check(const taper_call *call, taper_dtype dtype, double scale, int64_t zero_point)
+{
+    const taper_q_range range = taper_q_range_of(dtype);
+    if (!(scale > 0) || isinf(scale) || zero_point < range.low || zero_point > range.high) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "scale %g and zero point %" PRId64 " do not quantize to %s: the scale must be positive and finite, "
+                   "the zero point between %" PRId64 " and %" PRId64,
+                   scale, zero_point, taper_dtype_name(dtype), range.low, range.high);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                 const int64_t *strides, double scale, int64_t zero_point, taper_tensor **tensor)
+{
+    const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
+    TAPER_TRY(taper_q_check(call, dtype, scale, zero_point));
+    TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, tensor));
+    return taper_tensor_set_quantizer(*tensor, &quantizer, call->run->error);
 }
 
 // The integers of a quantized tensor as a plain contiguous one.
@@ -25,8 +46,8 @@ static taper_status integers(taper_run *run, taper_tensor *q, taper_tensor **res
 {
     taper_tensor *made;
     *result = NULL;
-    TAPER_TRY(
-        taper_tensor_new(run->heap, plain_dtype((taper_dtype)q->dtype), q->rank, q->sizes, NULL, &made, run->error));
+    TAPER_TRY(taper_tensor_new(run->heap, taper_q_plain_dtype((taper_dtype)q->dtype), q->rank, q->sizes, NULL, &made,
+                               run->error));
     const taper_status status = taper_tensor_copy(made, q, run->error);
     if (status != TAPER_OK) {
         taper_obj_release(&made->head);
@@ -66,7 +87,7 @@ taper_status taper_op_dequantize(taper_call *call)
         taper_ret(call, 0, TAPER_VAL(q));
         return TAPER_OK;
     }
-    TAPER_TRY(quantized_arg(call, &q));
+    TAPER_TRY(taper_arg_quantized(call, 0, &q));
     const taper_quantizer *z = q->quantizer;
     int64_t channels = 1, inner = taper_tensor_numel(q), outer = 1;
     if (z->scales != NULL) {
@@ -96,7 +117,7 @@ taper_status taper_op_dequantize(taper_call *call)
 taper_status taper_op_int_repr(taper_call *call)
 {
     taper_tensor *q, *ints;
-    TAPER_TRY(quantized_arg(call, &q));
+    TAPER_TRY(taper_arg_quantized(call, 0, &q));
     TAPER_TRY(integers(call->run, q, &ints));
     return taper_ret_tensor(call, 0, ints);
 }
@@ -104,7 +125,7 @@ taper_status taper_op_int_repr(taper_call *call)
 taper_status taper_op_q_scale(taper_call *call)
 {
     taper_tensor *q;
-    TAPER_TRY(quantized_arg(call, &q));
+    TAPER_TRY(taper_arg_quantized(call, 0, &q));
     taper_ret(call, 0, taper_val_double(q->quantizer->scale));
     return TAPER_OK;
 }
@@ -112,14 +133,10 @@ taper_status taper_op_q_scale(taper_call *call)
 taper_status taper_op_q_zero_point(taper_call *call)
 {
     taper_tensor *q;
-    TAPER_TRY(quantized_arg(call, &q));
+    TAPER_TRY(taper_arg_quantized(call, 0, &q));
     taper_ret(call, 0, taper_val_int(q->quantizer->zero_point));
     return TAPER_OK;
 }
-
-typedef struct quantized_range {
-    int64_t low, high;
-} quantized_range;
 
 taper_status taper_op_quantize_per_tensor(taper_call *call)
 {
@@ -131,36 +148,27 @@ taper_status taper_op_quantize_per_tensor(taper_call *call)
     TAPER_TRY(taper_arg_double(call, 1, &scale));
     TAPER_TRY(taper_arg_int(call, 2, &point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
-    if (x->dtype != TAPER_F32 || (dtype != TAPER_QU8 && dtype != TAPER_QI8 && dtype != TAPER_QI32) || !(scale > 0)) {
+    if (x->dtype != TAPER_F32 || (dtype != TAPER_QU8 && dtype != TAPER_QI8 && dtype != TAPER_QI32)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "a float tensor, a positive scale and a quantized dtype are needed, got %s, %g, %s",
-                   taper_dtype_name((taper_dtype)x->dtype), scale, taper_dtype_name(dtype));
+                   "a float tensor and a quantized dtype are needed, got %s, %s",
+                   taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
     }
-    const quantized_range range = dtype == TAPER_QU8   ? (quantized_range){0, 255}
-                                  : dtype == TAPER_QI8 ? (quantized_range){-128, 127}
-                                                       : (quantized_range){INT32_MIN, INT32_MAX};
     TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
-    taper_status status = taper_ret_new(call, 0, dtype, x->rank, x->sizes, NULL, &y);
+    const taper_status status = taper_ret_quantized(call, 0, dtype, x->rank, x->sizes, NULL, scale, point, &y);
     if (status == TAPER_OK) {
+        const taper_q_range range = taper_q_range_of(dtype);
         const float *from = taper_tensor_data(plain);
         void *to = taper_tensor_mutable(y);
         const float inverse = 1.0f / (float)scale;
         const int64_t count = taper_tensor_numel(x);
         for (int64_t i = 0; i < count; i++) {
-            const float scaled = nearbyintf(from[i] * inverse);
-            int64_t q = isnan(scaled)    ? range.low
-                        : scaled > 4e9f  ? range.high
-                        : scaled < -4e9f ? range.low
-                                         : (int64_t)scaled + point;
-            q = taper_min_i64(taper_max_i64(q, range.low), range.high);
+            const int64_t q = taper_q_round(from[i] * inverse, point, range);
             if (dtype == TAPER_QI32) {
                 ((int32_t *)to)[i] = (int32_t)q;
             } else {
                 ((uint8_t *)to)[i] = (uint8_t)q;
             }
         }
-        const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = point};
-        status = taper_tensor_set_quantizer(y, &quantizer, call->run->error);
     }
     taper_obj_release(&plain->head);
     return status;
