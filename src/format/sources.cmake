@@ -17,5 +17,7 @@ list(APPEND TAPER_SOURCES
     src/format/saved_value.c
     src/format/script_archive.c
     src/format/name_sort.c
+    src/format/sink.c
+    src/format/zip_write.c
     src/format/zip.c
 )

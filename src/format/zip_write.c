@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The layout is told in zip.c. Everything is known before a record's header is written, so nothing is patched and the
+// sink need not seek; sizes stand behind the data all the same, because PyTorch's writer leaves them there.
+#include "format/zip_write.h"
+
+#include <string.h>
+#include <zlib.h>
+
+#include "base/limits.h"
+
+enum {
+    LOCAL_MAGIC = 0x04034b50,
+    DESCRIPTOR_MAGIC = 0x08074b50,
+    ENTRY_MAGIC = 0x02014b50,
+    END_MAGIC = 0x06054b50,
+    LOCATOR_MAGIC = 0x07064b50,
+    END64_MAGIC = 0x06064b50,
+    LOCAL_SIZE = 30,
+    STORED = 0,
+    VERSION_DEFLATED = 20,  // what a reader of a deflated record must know; of a stored one, nothing
+    VERSION_END64 = 45,     // of the zip64 end
+    MADE_BY = 0x031e,       // Unix, 3.0
+    FLAG_DESCRIPTOR = 8,    // sizes behind the data
+    FLAG_UTF8 = 0x800,      // names
+    ALIGNMENT = 64,         // of the data
+    FIELD_ZIP64 = 1,        // extra fields
+    FIELD_PADDING = 0x4246, // "FB"
+    FIELD_HEAD = 4,         // number and length
+    LONGEST_FOLDER = 255
+};
+
+typedef struct record {
+    const char *name;
+    size_t name_length;
+    unsigned method;
+    uint32_t crc;
+    uint64_t packed, size;
+    const void *data; // of packed bytes
+} record;
+
+taper_status taper_zip_writer_start(taper_zip_writer *writer, const taper_allocator *allocator, const taper_sink *sink,
+                                    const char *name, taper_error *error)
+{
+    *writer = (taper_zip_writer){.allocator = allocator, .sink = sink};
+    writer->directory = taper_bytes_make(allocator);
+    writer->header = taper_bytes_make(allocator);
+    const size_t length = strlen(name);
+    if (length == 0 || length > LONGEST_FOLDER || strchr(name, '/') != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "archive_name \"%.100s\" is no name of a folder: it needs 1 to %d characters and no slash", name,
+                   LONGEST_FOLDER);
+    }
+    writer->folder = name;
+    writer->folder_length = length;
+    return TAPER_OK;
+}
+
+void taper_zip_writer_free(taper_zip_writer *writer)
+{
+    taper_bytes_free(&writer->directory);
+    taper_bytes_free(&writer->header);
+}
+
+static taper_status put(taper_zip_writer *writer, const void *data, size_t size, taper_error *error)
+{
+    TAPER_TRY(taper_sink_write(writer->sink, data, size, error));
+    writer->position += size;
+    return TAPER_OK;
+}
+
+// Writes out what was gathered in header.
+static taper_status flush(taper_zip_writer *writer, taper_error *error)
+{
+    if (writer->header.failed) {
+        return taper_fail_memory(error);
+    }
+    const taper_status status = put(writer, writer->header.data, writer->header.size, error);
+    writer->header.size = 0;
+    return status;
+}
+
+// ---- records
+
+static void append_name(const taper_zip_writer *writer, const record *r, taper_bytes *to)
+{
+    taper_bytes_append(to, writer->folder, writer->folder_length);
+    taper_bytes_append(to, "/", 1);
+    taper_bytes_append(to, r->name, r->name_length);
+}
+
+// Whether its sizes stand in the zip64 field: both or none.
+static bool is_large(const record *r)
+{
+    return r->size >= UINT32_MAX || r->packed >= UINT32_MAX;
+}
+
+static size_t zip64_length(const record *r, uint64_t header)
+{
+    return (is_large(r) ? 16u : 0u) + (header >= UINT32_MAX ? 8u : 0u);
+}
+
+static void append_zip64(const record *r, uint64_t header, taper_bytes *to)
+{
+    const size_t length = zip64_length(r, header);
+    if (length == 0) {
+        return;
+    }
+    taper_bytes_number(to, FIELD_ZIP64, 2);
+    taper_bytes_number(to, length, 2);
+    if (is_large(r)) {
+        taper_bytes_number(to, r->size, 8);
+        taper_bytes_number(to, r->packed, 8);
+    }
+    if (header >= UINT32_MAX) {
+        taper_bytes_number(to, header, 8);
+    }
+}
+
+// What stands alike in the local header and in the directory, from the flags to the date.
+static void append_form(const record *r, taper_bytes *to)
+{
+    taper_bytes_number(to, r->method == STORED ? 0 : VERSION_DEFLATED, 2);
+    taper_bytes_number(to, FLAG_UTF8 | (r->size != 0 ? FLAG_DESCRIPTOR : 0), 2);
+    taper_bytes_number(to, r->method, 2);
+    taper_bytes_number(to, 0, 4);
+}
+
+static void append_local_header(const taper_zip_writer *writer, const record *r, taper_bytes *to)
+{
+    const uint64_t header = writer->position;
+    const size_t zip64 = zip64_length(r, header), own = zip64 != 0 ? FIELD_HEAD + zip64 : 0;
+    const size_t name_length = writer->folder_length + 1 + r->name_length;
+    const uint64_t start = header + LOCAL_SIZE + name_length + own + FIELD_HEAD;
+    const size_t padding = (size_t)((start + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT - start);
+    taper_bytes_number(to, LOCAL_MAGIC, 4);
+    append_form(r, to);
+    taper_bytes_number(to, 0, 4); // checksum and sizes are behind the data
+    taper_bytes_number(to, 0, 8);
+    taper_bytes_number(to, name_length, 2);
+    taper_bytes_number(to, own + FIELD_HEAD + padding, 2);
+    append_name(writer, r, to);
+    append_zip64(r, header, to);
+    taper_bytes_number(to, FIELD_PADDING, 2);
+    taper_bytes_number(to, padding, 2);
+    for (size_t i = 0; i < padding; i++) {
+        taper_bytes_append(to, "Z", 1);
+    }
+}
+
+static void append_descriptor(const record *r, uint64_t header, taper_bytes *to)
+{
+    const size_t width = zip64_length(r, header) != 0 ? 8 : 4;
+    taper_bytes_number(to, DESCRIPTOR_MAGIC, 4);
+    taper_bytes_number(to, r->crc, 4);
+    taper_bytes_number(to, r->packed, width);
+    taper_bytes_number(to, r->size, width);
+}
+
+static uint64_t saturated(uint64_t number, uint64_t most)
+{
+    return number < most ? number : most;
+}
+
+static void append_entry(taper_zip_writer *writer, const record *r, uint64_t header)
+{
+    taper_bytes *to = &writer->directory;
+    const size_t zip64 = zip64_length(r, header);
+    taper_bytes_number(to, ENTRY_MAGIC, 4);
+    taper_bytes_number(to, 0, 2); // made by
+    append_form(r, to);
+    taper_bytes_number(to, r->crc, 4);
+    taper_bytes_number(to, is_large(r) ? UINT32_MAX : r->packed, 4);
+    taper_bytes_number(to, is_large(r) ? UINT32_MAX : r->size, 4);
+    taper_bytes_number(to, writer->folder_length + 1 + r->name_length, 2);
+    taper_bytes_number(to, zip64 != 0 ? FIELD_HEAD + zip64 : 0, 2);
+    taper_bytes_number(to, 0, 2 + 2 + 2 + 2); // comment, disk and attributes
+    taper_bytes_number(to, 0, 2);
+    taper_bytes_number(to, saturated(header, UINT32_MAX), 4);
+    append_name(writer, r, to);
+    append_zip64(r, header, to);
+}
+
+static taper_status write_record(taper_zip_writer *writer, const record *r, taper_error *error)
+{
+    if (r->name_length == 0 || r->name_length > TAPER_LIMIT_RECORD_NAME - LONGEST_FOLDER - 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "a record's name of %zu characters (\"%.*s\"...): an archive wants 1 to %d", r->name_length,
+                   (int)taper_min_size(r->name_length, 40), r->name, TAPER_LIMIT_RECORD_NAME - LONGEST_FOLDER - 1);
+    }
+    if (writer->count >= TAPER_LIMIT_ZIP_ENTRIES) {
+        TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the archive would have more than %d records", TAPER_LIMIT_ZIP_ENTRIES);
+    }
+    const uint64_t header = writer->position;
+    append_local_header(writer, r, &writer->header);
+    TAPER_TRY(flush(writer, error));
+    TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
+    if (r->size != 0) { // as PyTorch has it
+        append_descriptor(r, header, &writer->header);
+        TAPER_TRY(flush(writer, error));
+    }
+    append_entry(writer, r, header);
+    writer->count++;
+    return writer->directory.failed ? taper_fail_memory(error) : TAPER_OK;
+}
+
+static uint32_t checksum(const void *data, size_t size)
+{
+    return size != 0 ? (uint32_t)crc32_z(crc32_z(0, Z_NULL, 0), data, size) : 0;
+}
+
+taper_status taper_zip_write(taper_zip_writer *writer, const char *name, size_t name_length, const void *data,
+                             size_t size, taper_error *error)
+{
+    const record r = {.name = name,
+                      .name_length = name_length,
+                      .method = STORED,
+                      .crc = checksum(data, size),
+                      .packed = size,
+                      .size = size,
+                      .data = data};
+    return write_record(writer, &r, error);
+}
+
+taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from, const taper_zip_entry *entry,
+                            taper_error *error)
+{
+    const uint8_t *packed;
+    uint64_t offset;
+    TAPER_TRY(taper_zip_check(from, entry, error));
+    TAPER_TRY(taper_zip_locate(from, entry, &packed, &offset, error));
+    if (entry->size == 0) { // an empty record may have been deflated to two bytes
+        return taper_zip_write(writer, entry->name, entry->name_length, NULL, 0, error);
+    }
+    record r = {.name = entry->name,
+                .name_length = entry->name_length,
+                .method = entry->method,
+                .crc = entry->crc,
+                .packed = entry->packed,
+                .size = entry->size,
+                .data = packed};
+    if (r.crc == 0 && r.method == STORED) { // some writers leave the checksum out
+        r.crc = checksum(packed, (size_t)r.size);
+    }
+    return write_record(writer, &r, error);
+}
+
+// ---- the end
+
+taper_status taper_zip_writer_finish(taper_zip_writer *writer, taper_error *error)
+{
+    const uint64_t start = writer->position, length = writer->directory.size, count = writer->count;
+    taper_bytes *to = &writer->header;
+    TAPER_TRY(put(writer, writer->directory.data, writer->directory.size, error));
+    const uint64_t end64 = writer->position;
+    taper_bytes_number(to, END64_MAGIC, 4);
+    taper_bytes_number(to, 44, 8); // bytes that follow
+    taper_bytes_number(to, MADE_BY, 2);
+    taper_bytes_number(to, VERSION_END64, 2);
+    taper_bytes_number(to, 0, 8); // disks
+    taper_bytes_number(to, count, 8);
+    taper_bytes_number(to, count, 8);
+    taper_bytes_number(to, length, 8);
+    taper_bytes_number(to, start, 8);
+    taper_bytes_number(to, LOCATOR_MAGIC, 4);
+    taper_bytes_number(to, 0, 4);
+    taper_bytes_number(to, end64, 8);
+    taper_bytes_number(to, 1, 4);
+    taper_bytes_number(to, END_MAGIC, 4);
+    taper_bytes_number(to, 0, 4);
+    taper_bytes_number(to, saturated(count, UINT16_MAX), 2);
+    taper_bytes_number(to, saturated(count, UINT16_MAX), 2);
+    taper_bytes_number(to, saturated(length, UINT32_MAX), 4);
+    taper_bytes_number(to, saturated(start, UINT32_MAX), 4);
+    taper_bytes_number(to, 0, 2);
+    return flush(writer, error);
+}
