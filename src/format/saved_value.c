@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "format/saved_value.h"
 
+#include <stdio.h>
+
 static bool fits(taper_val value, const taper_type *type)
 {
     while (type->kind == TAPER_TYPE_OPTIONAL) {
@@ -48,12 +50,13 @@ size_t taper_saved_dict_type(taper_dict *dict, const taper_type *type)
     return dict->count;
 }
 
+// In the order of PyTorch's numbers.
+static const char *const device_names[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+                                           "fpga", "ort",  "xla",    "vulkan", "metal",  "xpu",   "mps",
+                                           "meta", "hpu",  "ve",     "lazy",   "ipu"};
+
 bool taper_saved_device(const char *text, size_t length, int index, taper_val *device)
 {
-    // In the order of PyTorch's numbers.
-    static const char *const names[] = {"cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
-                                        "fpga", "ort",  "xla",    "vulkan", "metal",  "xpu",   "mps",
-                                        "meta", "hpu",  "ve",     "lazy",   "ipu"};
     const char *colon = length != 0 ? memchr(text, ':', length) : NULL;
     const size_t name_length = colon != NULL ? (size_t)(colon - text) : length;
     if (colon != NULL) {
@@ -68,13 +71,41 @@ bool taper_saved_device(const char *text, size_t length, int index, taper_val *d
             index = 10 * index + (text[i] - '0');
         }
     }
-    for (size_t kind = 0; kind < sizeof names / sizeof names[0]; kind++) {
-        if (strlen(names[kind]) == name_length && memcmp(names[kind], text, name_length) == 0 && index < 255) {
+    for (size_t kind = 0; kind < sizeof device_names / sizeof device_names[0]; kind++) {
+        if (strlen(device_names[kind]) == name_length && memcmp(device_names[kind], text, name_length) == 0 &&
+            index < 255) {
             *device = taper_val_device((int)kind, index);
             return true;
         }
     }
     return false;
+}
+
+bool taper_saved_device_text(taper_val device, char text[TAPER_SAVED_DEVICE])
+{
+    const int64_t kind = device.as.i >> 8, index = (device.as.i & 0xff) - 1;
+    if (kind < 0 || kind >= (int64_t)(sizeof device_names / sizeof device_names[0])) {
+        return false;
+    }
+    if (index < 0) {
+        (void)snprintf(text, TAPER_SAVED_DEVICE, "%s", device_names[kind]);
+    } else {
+        (void)snprintf(text, TAPER_SAVED_DEVICE, "%s:%d", device_names[kind], (int)index);
+    }
+    return true;
+}
+
+taper_status taper_saved_tensor_fits(const taper_tensor *tensor, const char *where, taper_error *error)
+{
+    if (tensor->hidden_nhwc) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "%s cannot be written: a tensor is hidden NHWC; reveal it (taper_tensor_reveal) first", where);
+    }
+    if (taper_dtype_is_quantized((taper_dtype)tensor->dtype) != (tensor->quantizer != NULL)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s cannot be written: a tensor of dtype %s %s quantizer", where,
+                   taper_dtype_name((taper_dtype)tensor->dtype), tensor->quantizer != NULL ? "with a" : "without");
+    }
+    return TAPER_OK;
 }
 
 bool taper_saved_channels_fit(const taper_tensor *tensor, int64_t channels)
