@@ -17,8 +17,12 @@ list(APPEND TAPER_SOURCES
     src/format/saved_value.c
     src/format/script_archive.c
     src/format/name_sort.c
+    src/format/lite_archive_write.c
+    src/format/lite_bytecode_write.c
+    src/format/module_write.c
     src/format/pickle_write.c
     src/format/pickle_write_values.c
+    src/format/set_states.c
     src/format/sink.c
     src/format/zip_write.c
     src/format/zip.c

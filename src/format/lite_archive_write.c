@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A lite module into a zip archive, record by record in PyTorch's order:
+//   extra/NAME            extra files
+//   data/K, data.pkl      the module object, its storages before it
+//   code/…                the TorchScript sources, copied from the file the module was read from
+//   constants/K           storages of constants.pkl, copied with it, and of bytecode.pkl ("bytecode/K" in version 4)
+//   constants.pkl         what the sources call CONSTANTS; an empty tuple without them
+//   bytecode.pkl          the functions
+//   mobile_debug_handles.pkl, delegated_backends.debug_pkl, callstack_debug_map.pkl (and code/….debug_pkl)
+//   version
+// A pickle is in memory until its storages, which it names, are written.
+#include <stdio.h>
+
+#include "format/lite_bytecode_write.h"
+#include "format/zip_write.h"
+
+enum { OWN_FOLDER_UNTIL = 4, NAMED_VERSION_FROM = 6 };
+
+// A storage of a pickle. record: where it lies already, as a record that was copied; NULL: it is to be written.
+typedef struct kept_storage {
+    taper_storage *storage;
+    const taper_zip_entry *record;
+    size_t number;
+} kept_storage;
+
+typedef struct storages {
+    kept_storage *items; // in the order they were met
+    size_t count, capacity;
+    size_t next;               // number for a record's name
+    taper_pointer_map indexes; // by storage
+    const char *folder;        // "data/"
+    const char *suffix;        // of the names of its records
+} storages;
+
+typedef struct writer {
+    const taper_module *module;
+    const taper_write_options *options;
+    const taper_allocator *allocator;
+    int version;
+    taper_zip_writer zip;
+    taper_zip source; // the archive that the module was read from, when it has something to copy
+    bool has_source, has_code;
+    taper_set_states states;
+    storages data, constants;
+    taper_pointer_map copied; // records of constants/ that were copied, by address: their numbers in the source
+    taper_error *error;
+} writer;
+
+static bool starts_with(const taper_zip_entry *entry, const char *text)
+{
+    const size_t length = strlen(text);
+    return entry->name_length > length && memcmp(entry->name, text, length) == 0;
+}
+
+static bool ends_with(const taper_zip_entry *entry, const char *text)
+{
+    const size_t length = strlen(text);
+    return entry->name_length >= length && memcmp(entry->name + entry->name_length - length, text, length) == 0;
+}
+
+static const taper_zip_entry *find(const writer *w, const char *name)
+{
+    return w->has_source ? taper_zip_find(&w->source, name, strlen(name)) : NULL;
+}
+
+static taper_status write_record(writer *w, const char *name, const void *data, size_t size)
+{
+    return taper_zip_write(&w->zip, name, strlen(name), data, size, w->error);
+}
+
+// ---- the archive that the module came from
+
+static taper_status open_source(writer *w)
+{
+    const taper_blob *blob = (const taper_blob *)w->module->blob;
+    if (blob == NULL || w->module->flatbuffer) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_zip_open(w->allocator, blob->data, blob->size, &w->source, w->error));
+    w->has_source = true;
+    for (size_t i = 0; i < w->source.count && !w->options->without_code && !w->has_code; i++) {
+        w->has_code = starts_with(&w->source.entries[i], "code/");
+    }
+    return TAPER_OK;
+}
+
+// All records of a folder that end so. Of several with one name the last counts.
+static taper_status copy_folder(writer *w, const char *folder, const char *suffix)
+{
+    for (size_t i = 0; i < w->source.count; i++) {
+        const taper_zip_entry *entry = &w->source.entries[i];
+        if (starts_with(entry, folder) && ends_with(entry, suffix) &&
+            taper_zip_find(&w->source, entry->name, entry->name_length) == entry) {
+            TAPER_TRY(taper_zip_copy(&w->zip, &w->source, entry, w->error));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status copy_record(writer *w, const char *name)
+{
+    const taper_zip_entry *entry = find(w, name);
+    return entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error) : TAPER_OK;
+}
+
+// So that storages of bytecode.pkl that lie in records of constants.pkl are not written twice.
+static taper_status remember_constants(writer *w)
+{
+    for (size_t i = 0; i < w->source.count; i++) {
+        const taper_zip_entry *entry = &w->source.entries[i];
+        const uint8_t *data;
+        uint64_t offset;
+        if (starts_with(entry, "constants/") && entry->method == 0 && entry->size != 0 &&
+            taper_zip_find(&w->source, entry->name, entry->name_length) == entry &&
+            taper_zip_locate(&w->source, entry, &data, &offset, NULL) == TAPER_OK &&
+            taper_pointer_find(&w->copied, data) == NULL) {
+            TAPER_TRY(taper_pointer_add(w->allocator, &w->copied, data, i, w->error));
+        }
+    }
+    return TAPER_OK;
+}
+
+// The record that was copied and holds this storage. Each stands for one storage, so that two stay two.
+static const taper_zip_entry *take_copied(writer *w, const taper_storage *storage)
+{
+    const size_t folder = strlen(w->constants.folder);
+    size_t *number = storage->kind == TAPER_STORAGE_BORROWED && storage->owner == w->module->blob
+                         ? taper_pointer_find(&w->copied, storage->data)
+                         : NULL;
+    if (number == NULL || *number == SIZE_MAX) {
+        return NULL;
+    }
+    const taper_zip_entry *entry = &w->source.entries[*number];
+    if (entry->size != storage->bytes || entry->name_length - folder >= TAPER_PICKLE_KEY) {
+        return NULL;
+    }
+    *number = SIZE_MAX;
+    return entry;
+}
+
+// ---- storages
+
+static void make_key(const storages *s, const kept_storage *item, char key[TAPER_PICKLE_KEY])
+{
+    if (item->record != NULL) {
+        const size_t folder = strlen(s->folder), length = item->record->name_length - folder;
+        memcpy(key, item->record->name + folder, length);
+        key[length] = '\0';
+    } else {
+        (void)snprintf(key, TAPER_PICKLE_KEY, "%zu%s", item->number, s->suffix);
+    }
+}
+
+// Whether a record that was copied has the name already.
+static bool is_taken(const writer *w, const storages *s, const char *key)
+{
+    char name[TAPER_PICKLE_KEY + 16];
+    (void)snprintf(name, sizeof name, "%s%s", s->folder, key);
+    return w->has_code && s == &w->constants && find(w, name) != NULL;
+}
+
+static taper_status key_of(writer *w, storages *s, taper_storage *storage, char key[TAPER_PICKLE_KEY])
+{
+    const size_t *known = taper_pointer_find(&s->indexes, storage);
+    if (known != NULL) {
+        make_key(s, &s->items[*known], key);
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(w->allocator, s->items, s->capacity, s->count + 1, w->error));
+    TAPER_TRY(taper_pointer_add(w->allocator, &s->indexes, storage, s->count, w->error));
+    kept_storage *item = &s->items[s->count++];
+    *item = (kept_storage){.storage = storage, .record = s == &w->constants ? take_copied(w, storage) : NULL};
+    make_key(s, item, key);
+    while (item->record == NULL) {
+        item->number = s->next++;
+        make_key(s, item, key);
+        if (!is_taken(w, s, key)) {
+            break;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status data_key(void *user, taper_storage *storage, char key[TAPER_PICKLE_KEY], taper_error *error)
+{
+    (void)error;
+    writer *w = user;
+    return key_of(w, &w->data, storage, key);
+}
+
+static taper_status constant_key(void *user, taper_storage *storage, char key[TAPER_PICKLE_KEY], taper_error *error)
+{
+    (void)error;
+    writer *w = user;
+    return key_of(w, &w->constants, storage, key);
+}
+
+static taper_status write_storages(writer *w, const storages *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        char key[TAPER_PICKLE_KEY], name[TAPER_PICKLE_KEY + 16];
+        if (s->items[i].record == NULL) {
+            make_key(s, &s->items[i], key);
+            (void)snprintf(name, sizeof name, "%s%s", s->folder, key);
+            TAPER_TRY(write_record(w, name, s->items[i].storage->data, s->items[i].storage->bytes));
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- pickles
+
+// Ends a pickle: its storages, then itself.
+static taper_status finish_pickle(writer *w, taper_pickler *p, taper_status status, const storages *s)
+{
+    status = status == TAPER_OK ? taper_pickler_finish(p) : status;
+    if (status == TAPER_OK && s != NULL) {
+        status = write_storages(w, s);
+    }
+    if (status == TAPER_OK) {
+        status = write_record(w, p->name, p->bytes.data, p->bytes.size);
+    }
+    taper_pickler_free(p);
+    return status;
+}
+
+static taper_status state_of(void *user, const taper_object *object, taper_saved_as *as, taper_val *value,
+                             taper_error *error)
+{
+    const writer *w = user;
+    const taper_val *state;
+    size_t function;
+    TAPER_TRY(taper_set_states_find(&w->states, object, &state, &function, error));
+    if (state != NULL) {
+        *as = TAPER_SAVED_STATE;
+        *value = *state;
+    }
+    return TAPER_OK;
+}
+
+// Nothing restores the objects of bytecode.pkl.
+static taper_status constant_state_of(void *user, const taper_object *object, taper_saved_as *as, taper_val *value,
+                                      taper_error *error)
+{
+    const writer *w = user;
+    (void)as;
+    (void)value;
+    if (taper_set_states_has(&w->states, object)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "bytecode.pkl cannot be written: a constant of the class %.200s would need its __setstate__",
+                   object->klass->name);
+    }
+    return TAPER_OK;
+}
+
+static taper_status write_root(writer *w)
+{
+    const taper_pickle_saver saver = {.user = w, .storage = data_key, .state = state_of};
+    taper_pickler p;
+    taper_pickler_start(&p, w->allocator, &saver, "data.pkl", w->error);
+    return finish_pickle(w, &p, taper_pickler_value(&p, w->module->root, 0), &w->data);
+}
+
+static taper_status write_code(writer *w)
+{
+    if (w->has_code) {
+        TAPER_TRY(copy_folder(w, "code/", ""));
+        TAPER_TRY(copy_folder(w, "constants/", ""));
+        if (find(w, "constants.pkl") != NULL) {
+            return copy_record(w, "constants.pkl");
+        }
+    }
+    static const char empty[] = "\x80\x02).";
+    return write_record(w, "constants.pkl", empty, sizeof empty - 1);
+}
+
+static taper_status write_functions(writer *w)
+{
+    const taper_pickle_saver saver = {.user = w, .storage = constant_key, .state = constant_state_of};
+    taper_pickler p;
+    if (w->has_code && w->version > OWN_FOLDER_UNTIL) {
+        TAPER_TRY(remember_constants(w));
+    }
+    taper_pickler_start(&p, w->allocator, &saver, "bytecode.pkl", w->error);
+    return finish_pickle(w, &p, taper_lite_bytecode_write(&p, w->module, w->version), &w->constants);
+}
+
+static taper_status write_debug(writer *w)
+{
+    if (w->options->without_debug || !taper_write_has_handles(w->module)) {
+        return TAPER_OK;
+    }
+    const taper_pickle_saver saver = {.user = w};
+    taper_pickler p;
+    taper_pickler_start(&p, w->allocator, &saver, "mobile_debug_handles.pkl", w->error);
+    taper_lite_handles_write(&p, w->module, w->version);
+    TAPER_TRY(finish_pickle(w, &p, TAPER_OK, NULL));
+    if (!w->has_code) { // places in the sources, which the map of call stacks refers to
+        TAPER_TRY(copy_folder(w, "code/", ".debug_pkl"));
+    }
+    TAPER_TRY(copy_record(w, "delegated_backends.debug_pkl"));
+    return copy_record(w, "callstack_debug_map.pkl");
+}
+
+// ---- the small records
+
+static taper_status write_extra(writer *w, const taper_module_extra *extra)
+{
+    static const char folder[] = "extra/";
+    const size_t length = strlen(extra->name);
+    taper_text name = taper_text_make(w->allocator);
+    taper_text_string(&name, folder);
+    taper_text_append(&name, extra->name, length);
+    taper_status status;
+    if (name.failed) {
+        status = taper_fail_memory(w->error);
+    } else if (extra->data != NULL) {
+        status = taper_zip_write(&w->zip, name.data, name.length, extra->data, extra->size, w->error);
+    } else { // compressed, and nobody needed its contents
+        const taper_zip_entry *entry = w->has_source ? taper_zip_find(&w->source, name.data, name.length) : NULL;
+        status = entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error)
+                               : taper_fail(w->error, TAPER_ERROR_ARGUMENT,
+                                            "extra file %.200s: its contents could not be read; leave it out or "
+                                            "replace it",
+                                            extra->name);
+    }
+    taper_text_free(&name);
+    return status;
+}
+
+static taper_status write_extras(writer *w)
+{
+    taper_module_extra *extras;
+    size_t count, capacity;
+    TAPER_TRY(taper_write_extras(w->module, w->options, &extras, &count, &capacity, w->error));
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < count && status == TAPER_OK; i++) {
+        status = write_extra(w, &extras[i]);
+    }
+    taper_free(w->allocator, extras, capacity * sizeof *extras);
+    return status;
+}
+
+static taper_status write_operator_version(writer *w)
+{
+    char text[24];
+    const int64_t own = w->module->operator_version, lowest = taper_write_operator_version(w->module);
+    const int64_t version = w->has_code && own > lowest ? own : lowest; // the sources have operators of their own
+    const int length = snprintf(text, sizeof text, "%lld\n", (long long)version);
+    return write_record(w, version < NAMED_VERSION_FROM ? "version" : ".data/version", text, (size_t)length);
+}
+
+// ----
+
+static taper_status write_all(writer *w)
+{
+    TAPER_TRY(taper_write_version(w->module, w->options, false, &w->version, w->error));
+    if (w->module->root.tag != TAPER_OBJECT) {
+        TAPER_FAIL(w->error, TAPER_ERROR_ARGUMENT, "the module has a %s for its object",
+                   taper_val_kind_name(w->module->root));
+    }
+    const bool own_folder = w->version <= OWN_FOLDER_UNTIL;
+    w->data = (storages){.folder = "data/", .suffix = ""};
+    w->constants =
+        (storages){.folder = own_folder ? "bytecode/" : "constants/", .suffix = own_folder ? "" : ".storage"};
+    TAPER_TRY(open_source(w));
+    TAPER_TRY(taper_set_states_start(&w->states, w->module, w->error));
+    TAPER_TRY(write_extras(w));
+    TAPER_TRY(write_root(w));
+    TAPER_TRY(write_code(w));
+    TAPER_TRY(write_functions(w));
+    TAPER_TRY(write_debug(w));
+    TAPER_TRY(write_operator_version(w));
+    return taper_zip_writer_finish(&w->zip, w->error);
+}
+
+static void free_storages(const writer *w, storages *s)
+{
+    taper_free(w->allocator, s->items, s->capacity * sizeof *s->items);
+    taper_pointer_free(w->allocator, &s->indexes);
+}
+
+taper_status taper_lite_archive_write(const taper_module *module, const taper_write_options *options,
+                                      const taper_sink *sink, taper_error *error)
+{
+    static const taper_write_options plain = {.bytecode_version = 0};
+    options = options != NULL ? options : &plain;
+    writer w = {.module = module, .options = options, .allocator = module->allocator, .error = error};
+    w.states.module = module;
+    taper_status status = taper_zip_writer_start(
+        &w.zip, module->allocator, sink, options->archive_name != NULL ? options->archive_name : "archive", error);
+    status = status == TAPER_OK ? write_all(&w) : status;
+    taper_zip_writer_free(&w.zip);
+    if (w.has_source) {
+        taper_zip_close(&w.source);
+    }
+    taper_set_states_free(&w.states);
+    free_storages(&w, &w.data);
+    free_storages(&w, &w.constants);
+    taper_pointer_free(w.allocator, &w.copied);
+    return status;
+}
