@@ -17,8 +17,13 @@ list(APPEND TAPER_SOURCES
     src/format/saved_value.c
     src/format/script_archive.c
     src/format/name_sort.c
+    src/format/flatbuffer_build.c
     src/format/lite_archive_write.c
     src/format/lite_bytecode_write.c
+    src/format/lite_flatbuffer_write.c
+    src/format/lite_flatbuffer_write_functions.c
+    src/format/lite_flatbuffer_write_tensors.c
+    src/format/lite_flatbuffer_write_values.c
     src/format/module_write.c
     src/format/pickle_write.c
     src/format/pickle_write_values.c
