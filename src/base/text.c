@@ -93,3 +93,24 @@ void taper_text_double(taper_text *text, double number)
     plain_point(digits);
     taper_text_string(text, digits); // "%e" writes at least two exponent digits, as Python does
 }
+
+bool taper_parse_double(const char *text, size_t length, double *number)
+{
+    char probe[16], copy[512];
+    (void)snprintf(probe, sizeof probe, "%.1f", 0.5);
+    const char *point = memchr(text, '.', length);
+    const char *source = text;
+    const size_t point_length = strlen(probe) - 2;
+    if (probe[1] != '.' && point != NULL && length + point_length < sizeof copy) { // strtod obeys the locale
+        const size_t before = (size_t)(point - text);
+        memcpy(copy, text, before);
+        memcpy(copy + before, probe + 1, point_length);
+        memcpy(copy + before + point_length, point + 1, length - before - 1);
+        length += point_length - 1;
+        copy[length] = '\0';
+        source = copy;
+    }
+    char *end = NULL;
+    *number = strtod(source, &end);
+    return end != source && end == source + length;
+}

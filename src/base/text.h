@@ -23,6 +23,9 @@ void taper_text_string(taper_text *text, const char *string);
 void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2, 3);
 // A double as Python's repr writes it: shortest digits that read back the same, "inf", "nan", "1e-05", "3.0".
 void taper_text_double(taper_text *text, double number);
+// strtod in any locale: whether all of the text, which need not end at length, is a number. Longer than 500 characters
+// with a point is none where the locale's point is another.
+bool taper_parse_double(const char *text, size_t length, double *number);
 static inline const char *taper_text_get(const taper_text *text)
 {
     return text->data != NULL ? text->data : "";

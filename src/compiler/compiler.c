@@ -2,26 +2,57 @@
 // The pass list, and the compiler's face to the runtime and the public.
 #include <taper/taper_compile.h>
 
+#ifdef TAPER_WITH_DRAFTS
+#include "compiler/emit_bytecode.h"
+#endif
 #include "compiler/pass.h"
 
 typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
+    unsigned stages;
 } pass;
 
-// In order. A name may stand twice; disabling it disables both.
+#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD},
+#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT},
+// A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold, and
+// what that needs.
+#ifdef TAPER_WITH_DRAFTS
+#define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT},
+#define UNPREPARED(name, summary) ALWAYS(name, summary)
+#else
+#define IN_DRAFT(name, summary)
+#define UNPREPARED(name, summary)
+#endif
+
+// In order. A name may stand several times; disabling it disables all of them.
+// clang-format off
 static const pass passes[] = {
-    {"freeze", "attributes that no method sets become constants", taper_pass_freeze},
-    {"constant_lists", "lists of constants that nobody changes become constants", taper_pass_constant_lists},
-    {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
-    {"constant_lists", "lists of constants that nobody changes become constants", taper_pass_constant_lists},
-    {"known_ranks", "numbers of dimensions that were checked before are known", taper_pass_known_ranks},
-    {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
-    {"remove_dropout", "dropout outside training is nothing", taper_pass_remove_dropout},
-    {"dead_code", "what nobody uses is removed", taper_pass_dead_code},
-    {"fuse_epilogue", "batch norm, sum and activation are done where their input is computed",
-     taper_pass_fuse_epilogue},
+    ALWAYS(freeze, "attributes that no method sets become constants")
+    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
+    ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
+    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
+    UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
+    ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
+    ALWAYS(remove_dropout, "dropout outside training is nothing")
+    ALWAYS(dead_code, "what nobody uses is removed")
+    // Once more: branches for training are gone, and with them what they write to.
+    IN_DRAFT(freeze, "attributes that no method sets become constants")
+    UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
+    UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
+    IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
+    IN_DRAFT(prepack, "layers take their weights as the backend's objects")
+    // Convolutions with packed weights tell ranks too.
+    IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")
+    IN_DRAFT(fold_constants, "operators on constants are computed, branches on constants taken")
+    IN_DRAFT(dead_code, "what nobody uses is removed")
+    IN_DRAFT(fuse_clamp, "activations become bounds of packed weights")
+    IN_DRAFT(fuse_add_relu, "sums and the relu behind them are one operator")
+    ALWAYS(dead_code, "what nobody uses is removed")
+    IN_DRAFT(hoist_packed, "packed weights for Vulkan and Metal are attributes")
+    AT_LOAD(fuse_epilogue, "batch norm, sum and activation are done where their input is computed")
 };
+// clang-format on
 
 enum { PASSES = sizeof passes / sizeof passes[0] };
 
@@ -38,11 +69,40 @@ static bool is_disabled(const char *list, const char *name)
     return false;
 }
 
-static taper_status run_passes(taper_compilation *compilation)
+// PyTorch's names for what can be left out (MobileOptimizerType), and the passes that do it here.
+static const char *const pytorch_names[][2] = {
+    {"fold_batch_norm", "CONV_BN_FUSION"},        {"prepack", "INSERT_FOLD_PREPACK_OPS"},
+    {"remove_dropout", "REMOVE_DROPOUT"},         {"fuse_add_relu", "FUSE_ADD_RELU"},
+    {"hoist_packed", "HOIST_CONV_PACKED_PARAMS"}, {"conv1d_to_conv2d", "CONV_1D_TO_2D"},
+};
+
+static bool is_left_out(const char *list, const char *name)
+{
+    if (is_disabled(list, name)) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof pytorch_names / sizeof pytorch_names[0]; i++) {
+        if (strcmp(pytorch_names[i][0], name) == 0 && is_disabled(list, pytorch_names[i][1])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void forget(taper_compilation *compilation)
+{
+    taper_pass_freeze_end(compilation);
+    taper_written_storages_free(compilation);
+}
+
+static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
     for (size_t p = 0; p < PASSES; p++) {
-        if (is_disabled(compilation->disabled, passes[p].name)) {
+        if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name)) {
             continue;
+        }
+        if (passes[p].run == taper_pass_freeze) {
+            forget(compilation); // what was known of all graphs, which are others now
         }
         for (size_t g = 0; g < compilation->count; g++) {
             taper_graph *graph = compilation->graphs[g];
@@ -62,12 +122,37 @@ static taper_status run_passes(taper_compilation *compilation)
 
 static taper_status optimize(taper_compilation *compilation)
 {
-    const taper_status status = run_passes(compilation);
-    taper_pass_freeze_end(compilation);
+    const taper_status status = run_passes(compilation, TAPER_PASS_AT_LOAD);
+    forget(compilation);
     return status;
 }
 
+#ifdef TAPER_WITH_DRAFTS
+static taper_status prepare(taper_compilation *compilation, taper_val *root)
+{
+    *root = taper_val_none();
+    compilation->portable = true;
+    const taper_status status = run_passes(compilation, TAPER_PASS_IN_DRAFT);
+    forget(compilation);
+    TAPER_TRY(status);
+    return taper_prune_attributes(compilation, root);
+}
+
+static taper_status emit(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
+                         taper_module_function *function)
+{
+    const taper_emit_target target = {.allocator = compilation->allocator,
+                                      .arena = arena,
+                                      .heap = compilation->module->heap,
+                                      .version = version,
+                                      .debug = !compilation->module->torchscript};
+    return taper_emit_bytecode(&target, graph, function, compilation->error);
+}
+
+static const struct taper_compiler compiler = {.optimize = optimize, .prepare = prepare, .emit = emit};
+#else
 static const struct taper_compiler compiler = {.optimize = optimize};
+#endif
 
 const struct taper_compiler *taper_compiler(void)
 {
@@ -87,4 +172,24 @@ const char *taper_compiler_pass_name(size_t index)
 const char *taper_compiler_pass_summary(size_t index)
 {
     return index < PASSES ? passes[index].summary : NULL;
+}
+
+int taper_compiler_pass_stages(size_t index)
+{
+    return index < PASSES ? (int)passes[index].stages : 0;
+}
+
+int taper_compiler_has_pass(const char *name, size_t length)
+{
+    for (size_t i = 0; i < PASSES; i++) {
+        if (strlen(passes[i].name) == length && memcmp(passes[i].name, name, length) == 0) {
+            return 1;
+        }
+    }
+    for (size_t i = 0; i < sizeof pytorch_names / sizeof pytorch_names[0]; i++) {
+        if (strlen(pytorch_names[i][1]) == length && memcmp(pytorch_names[i][1], name, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes pure operators on constant numbers, strings and frozen lists whose results are numbers, strings or None;
+// Computes pure operators on constant numbers, strings, frozen lists and dicts nobody writes to, whose results are
+// numbers, strings or None;
 // takes the branch of an if whose condition is constant. Tensors are left to the run: their folding would copy weights.
 #include "compiler/pass.h"
 
-static bool foldable_input(const taper_node *node, size_t index)
+static bool foldable_input(const taper_compilation *compilation, const taper_node *node, size_t index)
 {
     const taper_node *constant = taper_value_constant(taper_node_in(node, index));
     if (constant == NULL) {
@@ -13,8 +14,11 @@ static bool foldable_input(const taper_node *node, size_t index)
     if (!taper_val_is_object(value) || value.tag == TAPER_STRING) {
         return true;
     }
-    if (value.tag == TAPER_LIST) {
-        return constant->number == TAPER_CONSTANT_FROZEN;
+    if (value.tag == TAPER_LIST && constant->number == TAPER_CONSTANT_FROZEN) {
+        return true;
+    }
+    if (value.tag == TAPER_DICT || value.tag == TAPER_LIST) {
+        return compilation->written != NULL && !taper_is_written(compilation, value);
     }
     // Whether a thing is None can be said of anything.
     return taper_node_is(node, "aten::__is__") || taper_node_is(node, "aten::__isnot__");
@@ -27,7 +31,7 @@ static taper_status fold_op(taper_compilation *compilation, taper_node *node)
     }
     taper_val args[TAPER_FOLD_INPUTS], result;
     for (size_t i = 0; i < node->input_count; i++) {
-        if (!foldable_input(node, i)) {
+        if (!foldable_input(compilation, node, i)) {
             return TAPER_OK;
         }
         args[i] = *taper_node_constant_in(node, i);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // GetAttr on an object that is known (the root, or what was read from it) becomes the attribute itself, as a constant.
 // Sound because nothing but SetAttr changes a slot: a slot number that any graph sets is left alone everywhere. Writing
-// into a tensor, list or dict in place is no obstacle: a session's constants and attributes are copies that share what
-// the model's share.
+// into a tensor, list or dict in place is no obstacle at run time: a session's constants and attributes are copies that
+// share what the model's share. A file keeps constants and attributes apart, so in the portable stage what is written
+// stays an attribute, and so do objects but packed weights.
 #include "compiler/pass.h"
+#include "ir/tensor.h"
 
 enum { SLOTS = 4096 };
 
@@ -28,12 +30,67 @@ static void collect(const taper_block *block, set_slots *slots)
     }
 }
 
-static bool of_root(const taper_compilation *compilation, const taper_graph *graph)
+static bool is_packed(taper_val value)
 {
-    const char *name = compilation->root.as.object->klass != NULL ? compilation->root.as.object->klass->name : "";
-    const char *dot = strrchr(graph->name, '.');
-    return dot != NULL && strlen(name) == (size_t)(dot - graph->name) &&
-           strncmp(graph->name, name, (size_t)(dot - graph->name)) == 0;
+    static const char prefix[] = "__torch__.torch.classes.";
+    return value.tag == TAPER_OBJECT && value.as.object->klass != NULL &&
+           strncmp(value.as.object->klass->name, prefix, sizeof prefix - 1) == 0;
+}
+
+// Whether the value may stand in a function's table of constants.
+static bool is_constant(const taper_compilation *compilation, taper_val value)
+{
+    switch (value.tag) {
+    case TAPER_OBJECT:
+        return !compilation->portable || is_packed(value);
+    case TAPER_TENSOR:
+    case TAPER_LIST:
+    case TAPER_DICT:
+    case TAPER_TUPLE:
+        return !compilation->portable || !taper_is_written(compilation, value);
+    case TAPER_GENERATOR:
+        return !compilation->portable;
+    default:
+        return true;
+    }
+}
+
+// What stands for the attribute. A parameter that asks for gradients is none any more, as PyTorch freezes it: XNNPACK
+// refuses to pack one that does.
+static taper_status constant_of(const taper_compilation *compilation, taper_val value, taper_val *constant)
+{
+    if (!compilation->portable || value.tag != TAPER_TENSOR || !value.as.tensor->requires_grad) {
+        *constant = taper_val_retain(value);
+        return TAPER_OK;
+    }
+    const taper_tensor *t = value.as.tensor;
+    taper_tensor *detached;
+    TAPER_TRY(taper_tensor_alias(compilation->module->heap, t, t->offset, t->rank, t->sizes, t->strides, &detached,
+                                 compilation->error));
+    detached->requires_grad = false;
+    *constant = TAPER_VAL(detached);
+    return TAPER_OK;
+}
+
+// The object a value is for sure, through attributes that were left.
+static taper_val object_of(const taper_compilation *compilation, const taper_ir_value *value,
+                           const taper_ir_value *self, const set_slots *slots, int depth)
+{
+    const taper_node *node = value->node;
+    if (value == self) {
+        return compilation->root;
+    }
+    if (node != NULL && node->kind == TAPER_NODE_CONSTANT) {
+        return node->constant;
+    }
+    if (node == NULL || node->kind != TAPER_NODE_GET_ATTR || depth > TAPER_LIMIT_INLINE_DEPTH) {
+        return taper_val_none();
+    }
+    const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, depth + 1);
+    const bool is_set = node->number < SLOTS ? slots->set[node->number] : slots->beyond;
+    return object.tag == TAPER_OBJECT && !is_set && (uint64_t)node->number < object.as.object->count
+               ? object.as.object->slots[node->number]
+               : taper_val_none();
 }
 
 static taper_status freeze_block(taper_compilation *compilation, taper_block *block, const taper_ir_value *self,
@@ -47,18 +104,16 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
         if (node->kind != TAPER_NODE_GET_ATTR) {
             continue;
         }
-        const taper_ir_value *from = taper_node_in(node, 0);
-        const taper_node *constant = taper_value_constant(from);
-        const taper_val object = from == self       ? compilation->root
-                                 : constant != NULL ? constant->constant
-                                                    : taper_val_none();
+        const taper_val object = object_of(compilation, taper_node_in(node, 0), self, slots, 0);
         const bool is_set = node->number < SLOTS ? slots->set[node->number] : slots->beyond;
-        if (object.tag != TAPER_OBJECT || is_set || (uint64_t)node->number >= object.as.object->count) {
+        if (object.tag != TAPER_OBJECT || is_set || (uint64_t)node->number >= object.as.object->count ||
+            !is_constant(compilation, object.as.object->slots[node->number])) {
             continue;
         }
         taper_ir_value *value;
-        TAPER_TRY(taper_constant_before(node, taper_val_retain(object.as.object->slots[node->number]), &value,
-                                        compilation->error));
+        taper_val constant;
+        TAPER_TRY(constant_of(compilation, object.as.object->slots[node->number], &constant));
+        TAPER_TRY(taper_constant_before(node, constant, &value, compilation->error));
         taper_value_replace_uses(&node->outputs[0], value);
         taper_node_remove(node);
     }
@@ -70,6 +125,7 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
     if (compilation->root.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
+    TAPER_TRY(taper_written_storages_find(compilation));
     if (compilation->set_slots == NULL) { // once for all graphs: none gets another SetAttr
         compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
         if (compilation->set_slots == NULL) {
@@ -82,7 +138,7 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
         }
     }
     const taper_ir_value *self =
-        graph->body->param_count != 0 && of_root(compilation, graph) ? &graph->body->params[0] : NULL;
+        graph->body->param_count != 0 && taper_is_of_root(compilation, graph) ? &graph->body->params[0] : NULL;
     return freeze_block(compilation, graph->body, self, compilation->set_slots);
 }
 

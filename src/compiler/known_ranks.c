@@ -31,6 +31,11 @@ static void set_source(ranks *r, const taper_ir_value *value, const taper_ir_val
     }
 }
 
+static const char *const packed_convolutions[] = {
+    "prepacked::conv2d_clamp_run", "prepacked::conv2d_transpose_clamp_run", "vulkan_prepack::run_conv2d_context",
+    "vulkan_prepack::run_tconv2d_context", "metal_prepack::conv2d_run"};
+enum { PACKED_CONVOLUTIONS = sizeof packed_convolutions / sizeof packed_convolutions[0] };
+
 // Their first result has as many dimensions as their first argument.
 static bool keeps_rank(const taper_node *node)
 {
@@ -86,6 +91,11 @@ static bool keeps_rank(const taper_node *node)
                                         "aten::split"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (taper_node_is(node, names[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < PACKED_CONVOLUTIONS; i++) {
+        if (taper_node_is(node, packed_convolutions[i])) {
             return true;
         }
     }
@@ -148,6 +158,31 @@ static bool raises(const taper_block *block)
     return false;
 }
 
+static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t rank)
+{
+    const taper_ir_value *source = source_of(r, value);
+    if (source->id >= r->value_count || r->values[source->id].known) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
+                         r->compilation->error));
+    r->learned[r->learned_count++] = source->id;
+    r->values[source->id].known = true;
+    r->values[source->id].rank = rank;
+    return TAPER_OK;
+}
+
+// Those with packed weights take four dimensions and raise otherwise.
+static bool is_packed_convolution(const taper_node *node)
+{
+    for (size_t i = 0; i < PACKED_CONVOLUTIONS; i++) {
+        if (taper_node_is(node, packed_convolutions[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // if dim(x) != N: raise. Behind it the rank of x is N.
 static taper_status learn(ranks *r, const taper_node *node)
 {
@@ -164,16 +199,7 @@ static taper_status learn(ranks *r, const taper_node *node)
     if (dim == NULL || !taper_node_is(dim, "aten::dim") || number == NULL || number->tag != TAPER_INT) {
         return TAPER_OK;
     }
-    const taper_ir_value *source = source_of(r, taper_node_in(dim, 0));
-    if (source->id >= r->value_count || r->values[source->id].known) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
-                         r->compilation->error));
-    r->learned[r->learned_count++] = source->id;
-    r->values[source->id].known = true;
-    r->values[source->id].rank = number->as.i;
-    return TAPER_OK;
+    return learn_rank(r, taper_node_in(dim, 0), number->as.i);
 }
 
 // dim(x) of a known rank becomes a number, another that of the value it comes from.
@@ -207,7 +233,7 @@ static taper_status visit_block(ranks *r, taper_block *block)
             TAPER_TRY(visit_block(r, node->blocks[b]));
         }
         look_at_results(r, node);
-        TAPER_TRY(learn(r, node));
+        TAPER_TRY(is_packed_convolution(node) ? learn_rank(r, taper_node_in(node, 0), 4) : learn(r, node));
     }
     while (r->learned_count > learned) {
         r->values[r->learned[--r->learned_count]].known = false;

@@ -11,6 +11,16 @@ bool taper_node_constant_is_number(const taper_node *node, size_t index, double 
     return true;
 }
 
+bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph)
+{
+    if (compilation->root.tag != TAPER_OBJECT || compilation->root.as.object->klass == NULL) {
+        return false;
+    }
+    const char *name = compilation->root.as.object->klass->name, *dot = strrchr(graph->name, '.');
+    return dot != NULL && strlen(name) == (size_t)(dot - graph->name) &&
+           strncmp(graph->name, name, (size_t)(dot - graph->name)) == 0;
+}
+
 taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made, taper_error *error)
 {
     taper_node *node;
@@ -31,4 +41,57 @@ taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *bloc
         TAPER_TRY(visit(compilation, node));
     }
     return TAPER_OK;
+}
+
+taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const char *name, const char *overload,
+                             taper_node **node)
+{
+    const taper_op *op = taper_registry_find(compilation->registry, name, overload);
+    const taper_schema *schema;
+    *node = NULL;
+    if (op == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_registry_schema(compilation->registry, op, &schema, compilation->error));
+    TAPER_TRY(taper_node_create(before->block->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, node,
+                                compilation->error));
+    (*node)->op = op;
+    (*node)->op_name = op->schema;
+    (*node)->schema = schema;
+    (*node)->debug = before->debug;
+    (*node)->instruction = before->instruction;
+    taper_node_insert_before(*node, before);
+    return TAPER_OK;
+}
+
+taper_ir_value *taper_node_argument(const taper_node *node, const char *name)
+{
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
+        if (strcmp(node->schema->args[i].name, name) == 0) {
+            return taper_node_in(node, i);
+        }
+    }
+    return NULL;
+}
+
+taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before, const int64_t *numbers,
+                                        size_t count, taper_ir_value **made)
+{
+    taper_list *list = taper_list_new(compilation->module->heap, &taper_type_int, count);
+    if (list == NULL) {
+        return taper_fail_memory(compilation->error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->items[i] = taper_val_int(numbers[i]);
+    }
+    list->count = count;
+    TAPER_TRY(taper_constant_before(before, TAPER_VAL(list), made, compilation->error));
+    (*made)->node->number = TAPER_CONSTANT_FROZEN;
+    return TAPER_OK;
+}
+
+void taper_node_replace(taper_node *old, taper_node *with)
+{
+    taper_value_replace_uses(&old->outputs[0], &with->outputs[0]);
+    taper_node_remove(old);
 }

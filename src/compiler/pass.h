@@ -17,14 +17,47 @@ taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_gra
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_recognize_linear(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_fold_batch_norm(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_prepack(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_fuse_clamp(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_hoist_packed(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
 
+// Not a pass but the end of the portable stage: *root is a root object (a reference) without what no graph looks at,
+// and the graphs' slots are numbered accordingly.
+TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilation, taper_val *root);
+
+// ---- what is known of all graphs
+
+// Finds what the graphs write to, once; freed when the passes are done.
+typedef struct taper_written_storages taper_written_storages;
+TAPER_MUST_USE taper_status taper_written_storages_find(taper_compilation *compilation);
+void taper_written_storages_free(taper_compilation *compilation);
+// Whether any graph may write to the tensor, list, dict or, of a tuple or list, a tensor in it. True when not known.
+bool taper_is_written(const taper_compilation *compilation, taper_val value);
+
 // ---- helpers (pass.c)
+
+// Whether the graph is a method of the root's class.
+bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph);
 
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
 // A constant node before `before`; takes over the reference.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
                                                   taper_error *error);
+// A call of the operator before `before`, inputs not set yet; *node NULL when this build has no such operator.
+TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const char *name,
+                                            const char *overload, taper_node **node);
+// The input of node that stands for the argument of that name; NULL when the schema has none.
+taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
+// A constant list of ints before `before`.
+TAPER_MUST_USE taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before,
+                                                       const int64_t *numbers, size_t count, taper_ir_value **made);
+// node's only output gets the place of old's, and old goes.
+void taper_node_replace(taper_node *old, taper_node *with);
 // Calls visit for every node of the block and the blocks in it; visit may remove or replace the node it is given.
 TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *block,
                                               taper_status (*visit)(taper_compilation *compilation, taper_node *node));

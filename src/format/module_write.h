@@ -19,9 +19,9 @@
 #ifndef TAPER_FORMAT_MODULE_WRITE_H
 #define TAPER_FORMAT_MODULE_WRITE_H
 
+#include "base/pointer_map.h"
 #include "format/module.h"
 #include "format/name_sort.h"
-#include "format/pointer_map.h"
 #include "format/sink.h"
 
 typedef struct taper_write_options {

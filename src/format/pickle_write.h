@@ -5,7 +5,7 @@
 #ifndef TAPER_FORMAT_PICKLE_WRITE_H
 #define TAPER_FORMAT_PICKLE_WRITE_H
 
-#include "format/pointer_map.h"
+#include "base/pointer_map.h"
 #include "format/sink.h"
 #include "ir/tensor.h"
 #include "ir/type_table.h"

@@ -1,6 +1,7 @@
 list(APPEND TAPER_SOURCES
     src/format/archive.c
     src/format/blob.c
+    src/format/bytecode_rows.c
     src/format/flatbuffer.c
     src/format/lite_archive.c
     src/format/lite_bytecode.c

@@ -7,18 +7,10 @@
 #ifndef TAPER_FRONTEND_BYTECODE_H
 #define TAPER_FRONTEND_BYTECODE_H
 
+#include "format/bytecode_rows.h"
 #include "format/module.h"
 #include "ir/graph.h"
 #include "ops/registry.h"
-
-// The operator that an instruction stands for.
-typedef struct taper_bytecode_row {
-    const char *name, *overload;
-    int inputs; // that it takes from the stack; -1: as many as its x says
-} taper_bytecode_row;
-const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // NULL: none
-// Whether the operator of this schema is an instruction since bytecode 8: files do not list it among their operators.
-bool taper_bytecode_is_instruction(const char *schema);
 
 // Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the
 // detail text.

@@ -72,13 +72,27 @@ void taper_needs_merge(taper_needs *needs)
         }
     }
     needs->count = kept;
+    taper_pointer_free(needs->allocator, &needs->rows); // they moved
+}
+
+static taper_status add_row(taper_needs *needs, const taper_node *node, taper_error *error)
+{
+    const size_t *known = taper_pointer_find(&needs->rows, node->op);
+    if (known != NULL) {
+        needs->items[*known].calls++;
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_pointer_add(needs->allocator, &needs->rows, node->op, needs->count, error));
+    return add(needs, node->schema->name, node->schema->overload, 1, error);
 }
 
 static taper_status add_block(taper_needs *needs, const taper_block *block, taper_error *error)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_OP) {
-            TAPER_TRY(add(needs, node->schema->name, node->schema->overload, 1, error));
+            TAPER_TRY(add_row(needs, node, error));
+        } else if (node->kind == TAPER_NODE_TUPLE_UNPACK) { // an operator in bytecode
+            TAPER_TRY(add(needs, "prim::TupleUnpack", "", 1, error));
         } else if (node->kind == TAPER_NODE_OBJECT && node->type != NULL) {
             TAPER_TRY(add(needs, node->type->name, NULL, 1, error));
         }
@@ -112,6 +126,7 @@ taper_status taper_needs_collect(const taper_module *module, taper_needs *needs,
 
 void taper_needs_free(taper_needs *needs)
 {
+    taper_pointer_free(needs->allocator, &needs->rows);
     taper_free(needs->allocator, needs->items, needs->capacity * sizeof *needs->items);
     *needs = (taper_needs){0};
 }

@@ -5,6 +5,7 @@
 #ifndef TAPER_FRONTEND_NEEDS_H
 #define TAPER_FRONTEND_NEEDS_H
 
+#include "base/pointer_map.h"
 #include "format/module.h"
 #include "ir/graph.h"
 
@@ -18,6 +19,7 @@ typedef struct taper_needs {
     const taper_allocator *allocator;
     taper_need *items; // each once, sorted
     size_t count, capacity;
+    taper_pointer_map rows; // of graphs: where an operator stands in items, until they are merged
 } taper_needs;
 
 // *needs is filled as far as it came also when it fails; always taper_needs_free it. The texts are the module's.

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ir/graph.c
     src/ir/graph_print.c
     src/ir/heap.c
+    src/ir/liveness.c
     src/ir/storage.c
     src/ir/tensor.c
     src/ir/tensor_copy.c

@@ -339,6 +339,29 @@ int64_t taper_object_slot(const taper_object *object, const char *name)
     return -1;
 }
 
+taper_status taper_object_add_slots(taper_object *object, taper_types *types, const char *const *names, size_t count,
+                                    taper_error *error)
+{
+    const taper_class *old = object->klass;
+    const taper_allocator *allocator = taper_heap_allocator(object->head.head.heap);
+    const size_t bytes = (old->count + count) * sizeof *names;
+    const char **all = taper_alloc(allocator, bytes);
+    if (all == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < old->count + count; i++) {
+        all[i] = i < old->count ? old->slots[i] : names[i - old->count];
+    }
+    const taper_class *klass = taper_types_class(types, old->name, old->count + count, all);
+    taper_free(allocator, (void *)all, bytes);
+    if (klass == NULL) {
+        return taper_fail_memory(error);
+    }
+    TAPER_TRY(taper_object_set(object, old->count + count - 1, taper_val_none(), error));
+    object->klass = klass;
+    return TAPER_OK;
+}
+
 // ---- comparing
 
 bool taper_val_same(taper_val a, taper_val b)

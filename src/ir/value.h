@@ -229,6 +229,10 @@ static inline taper_val taper_dict_value(const taper_dict *dict, size_t at)
 
 // Grows the object when slot is new.
 TAPER_MUST_USE taper_status taper_object_set(taper_object *object, size_t slot, taper_val value, taper_error *error);
+// More attributes, None at first, behind those of the object's class, which it must fill; names are copied. The object
+// alone gets a class that has them.
+TAPER_MUST_USE taper_status taper_object_add_slots(taper_object *object, taper_types *types, const char *const *names,
+                                                   size_t count, taper_error *error);
 // -1 when there is no such attribute.
 int64_t taper_object_slot(const taper_object *object, const char *name);
 

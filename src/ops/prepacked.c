@@ -128,6 +128,11 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
     state_items state;
     TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
     TAPER_TRY(taper_arg_object(call, 1, &object));
+    if (args->input->rank != 4) { // the compiler relies on it: known_ranks.c
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "convolutions with packed weights take a batch of images (4 dimensions), got %u dimensions",
+                   (unsigned)args->input->rank);
+    }
     taper_conv_params *params = &args->params;
     params->rank = 2;
     if (class_is(object, "vulkan.Conv2dPackedContext")) {

@@ -204,36 +204,14 @@ static taper_status parse_type(parser *p, taper_schema_arg *arg, const taper_typ
     }
 }
 
-// strtod obeys the host's locale, the list's numbers do not: it is given the point it wants. *end is text when there is
-// no number.
-static double read_number(const char *text, const char **end)
-{
-    char point[16], copy[80], *stop;
-    (void)snprintf(point, sizeof point, "%.1f", 0.5); // "0", the point, "5"
-    const size_t point_length = strlen(point) - 2;
-    size_t length = 0, used = 0, added = 0;
-    while (length + point_length < sizeof copy && (word_char(text[used]) || text[used] == '-' || text[used] == '.')) {
-        if (text[used] == '.') {
-            memcpy(copy + length, point + 1, point_length);
-            length += point_length;
-            added = point_length - 1;
-        } else {
-            copy[length++] = text[used];
-        }
-        used++;
-    }
-    copy[length] = '\0';
-    const double number = strtod(copy, &stop);
-    const size_t read = (size_t)(stop - copy);
-    *end = text + (read == length ? used : read > added ? read - added : 0);
-    return number;
-}
-
 static taper_status parse_number(parser *p, const taper_type *type, taper_val *value)
 {
-    const char *end;
-    const double f = read_number(p->at, &end);
-    if (end == p->at) {
+    double f;
+    const char *end = p->at;
+    while (word_char(*end) || *end == '-' || *end == '.') {
+        end++;
+    }
+    if (!taper_parse_double(p->at, (size_t)(end - p->at), &f)) {
         return bad(p, "a number was expected");
     }
     bool integral = true;

@@ -25,8 +25,6 @@ TAPER_MUST_USE taper_status taper_list_append_string(taper_call *call, taper_lis
 // printf's %e, %f, %g or their upper-case forms, with '.' whatever the locale.
 enum { TAPER_DIGITS = 400 }; // what the longest double needs with %f and a few decimals
 void taper_print_double(char digits[TAPER_DIGITS], char conversion, int precision, double number);
-// The whole text as a float; false when it is none.
-bool taper_parse_double(const char *text, size_t length, double *number);
 
 // Positions of slices and finds, as Python counts them: negative from the end, clamped into the length.
 TAPER_MUST_USE taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t *start, int64_t *step,

@@ -86,27 +86,6 @@ void taper_print_double(char digits[TAPER_DIGITS], char conversion, int precisio
     plain_point(digits);
 }
 
-bool taper_parse_double(const char *text, size_t length, double *number)
-{
-    char probe[16], copy[512];
-    (void)snprintf(probe, sizeof probe, "%.1f", 0.5);
-    const char *point = memchr(text, '.', length);
-    const char *source = text;
-    const size_t point_length = strlen(probe) - 2;
-    if (probe[1] != '.' && point != NULL && length + point_length < sizeof copy) { // strtod obeys the locale
-        const size_t before = (size_t)(point - text);
-        memcpy(copy, text, before);
-        memcpy(copy + before, probe + 1, point_length);
-        memcpy(copy + before + point_length, point + 1, length - before - 1);
-        length += point_length - 1;
-        copy[length] = '\0';
-        source = copy;
-    }
-    char *end = NULL;
-    *number = strtod(source, &end);
-    return end != source && end == source + length;
-}
-
 static int64_t clamp(int64_t at, int64_t low, int64_t high)
 {
     return at < low ? low : at > high ? high : at;

@@ -210,33 +210,49 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     return status;
 }
 
+taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation, taper_error *error)
+{
+    const taper_allocator *allocator = &model->context->allocator;
+    const size_t bytes = (model->function_count + 1) * sizeof(void *);
+    taper_graph **graphs = taper_alloc_zeroed(allocator, bytes);
+    const char **names = taper_alloc_zeroed(allocator, bytes);
+    if (graphs == NULL || names == NULL) {
+        taper_free(allocator, graphs, bytes);
+        taper_free(allocator, (void *)names, bytes);
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        graphs[i] = model->functions[i].graph;
+        names[i] = model->functions[i].source->name;
+    }
+    *compilation = (taper_compilation){.allocator = allocator,
+                                       .registry = model->context->registry,
+                                       .module = &model->module,
+                                       .root = model->module.root,
+                                       .graphs = graphs,
+                                       .names = names,
+                                       .count = model->function_count,
+                                       .error = error};
+    return TAPER_OK;
+}
+
+void taper_model_end_compilation(const taper_model *model, const taper_compilation *compilation)
+{
+    const size_t bytes = (model->function_count + 1) * sizeof(void *);
+    taper_free(compilation->allocator, compilation->graphs, bytes);
+    taper_free(compilation->allocator, (void *)compilation->names, bytes);
+}
+
 static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     if (options->compiler == NULL) {
         return TAPER_OK;
     }
-    const taper_allocator *allocator = &model->context->allocator;
-    const size_t bytes = (model->function_count + 1) * sizeof(void *);
-    taper_graph **graphs = taper_alloc_zeroed(allocator, bytes);
-    const char **names = taper_alloc_zeroed(allocator, bytes);
-    taper_status status = graphs == NULL || names == NULL ? taper_fail_memory(error) : TAPER_OK;
-    if (status == TAPER_OK) {
-        for (size_t i = 0; i < model->function_count; i++) {
-            graphs[i] = model->functions[i].graph;
-            names[i] = model->functions[i].source->name;
-        }
-        taper_compilation compilation = {.allocator = allocator,
-                                         .registry = model->context->registry,
-                                         .root = model->module.root,
-                                         .graphs = graphs,
-                                         .names = names,
-                                         .count = model->function_count,
-                                         .disabled = options->disable_passes,
-                                         .error = error};
-        status = options->compiler->optimize(&compilation);
-    }
-    taper_free(allocator, graphs, bytes);
-    taper_free(allocator, (void *)names, bytes);
+    taper_compilation compilation;
+    TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
+    compilation.disabled = options->disable_passes;
+    const taper_status status = options->compiler->optimize(&compilation);
+    taper_model_end_compilation(model, &compilation);
     return status;
 }
 
@@ -305,13 +321,16 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
         return TAPER_OK;
     }
     TAPER_TRY(run_setstates(model, error));
+    if (model->draft) {
+        return TAPER_OK;
+    }
     TAPER_TRY(optimize(model, options, error));
     return build_programs(model, error);
 }
 
 // Takes over the blob's reference.
-static taper_status load_blob(taper_context *context, taper_blob *blob, const taper_load_options *options,
-                              taper_model **model, taper_error *error)
+static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
+                              const taper_load_options *options, taper_model **model, taper_error *error)
 {
     taper_model *m = taper_alloc_zeroed(&context->allocator, sizeof *m);
     if (m == NULL) {
@@ -323,6 +342,7 @@ static taper_status load_blob(taper_context *context, taper_blob *blob, const ta
     m->context = context;
     m->reference = options->reference != 0;
     m->listing = options->listing != 0;
+    m->draft = purpose == TAPER_MODEL_DRAFT;
     taper_status status = taper_types_create(&context->allocator, &m->types, error);
     if (status == TAPER_OK) {
         status = taper_packs_create(&context->allocator, &m->packs, error);
@@ -344,7 +364,7 @@ static taper_status load_blob(taper_context *context, taper_blob *blob, const ta
 
 // ---- where the bytes come from
 
-static taper_status check_options(const taper_load_options *given, taper_load_options *options, taper_error *error)
+taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
 {
     memset(options, 0, sizeof *options);
     if (given != NULL) {
@@ -356,8 +376,8 @@ static taper_status check_options(const taper_load_options *given, taper_load_op
     return TAPER_OK;
 }
 
-static taper_status load_mapping(taper_context *context, taper_mapping *mapping, const taper_load_options *options,
-                                 taper_model **model, taper_error *error)
+static taper_status load_mapping(taper_model_purpose purpose, taper_context *context, taper_mapping *mapping,
+                                 const taper_load_options *options, taper_model **model, taper_error *error)
 {
     taper_blob *blob;
     if (options->copy != 0) {
@@ -374,18 +394,24 @@ static taper_status load_mapping(taper_context *context, taper_mapping *mapping,
     } else {
         TAPER_TRY(taper_blob_from_mapping(&context->allocator, mapping, &blob, error));
     }
-    return load_blob(context, blob, options, model, error);
+    return load_blob(purpose, context, blob, options, model, error);
+}
+
+taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
+                                  const taper_load_options *options, taper_model **model, taper_error *error)
+{
+    taper_load_options o;
+    taper_mapping mapping;
+    *model = NULL;
+    TAPER_TRY(taper_load_options_read(options, &o, error));
+    TAPER_TRY(taper_map_path(path, &mapping, error));
+    return load_mapping(purpose, context, &mapping, &o, model, error);
 }
 
 taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
                               taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_mapping mapping;
-    *model = NULL;
-    TAPER_TRY(check_options(options, &o, error));
-    TAPER_TRY(taper_map_path(path, &mapping, error));
-    return load_mapping(context, &mapping, &o, model, error);
+    return taper_model_load_for(TAPER_MODEL_RUN, context, path, options, model, error);
 }
 
 taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
@@ -394,20 +420,27 @@ taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset
     taper_load_options o;
     taper_mapping mapping;
     *model = NULL;
-    TAPER_TRY(check_options(options, &o, error));
+    TAPER_TRY(taper_load_options_read(options, &o, error));
     TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
-    return load_mapping(context, &mapping, &o, model, error);
+    return load_mapping(TAPER_MODEL_RUN, context, &mapping, &o, model, error);
+}
+
+taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_context *context, const void *bytes,
+                                         size_t size, const taper_load_options *options, taper_model **model,
+                                         taper_error *error)
+{
+    taper_load_options o;
+    taper_blob *blob;
+    *model = NULL;
+    TAPER_TRY(taper_load_options_read(options, &o, error));
+    TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
+    return load_blob(purpose, context, blob, &o, model, error);
 }
 
 taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
                                      const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_blob *blob;
-    *model = NULL;
-    TAPER_TRY(check_options(options, &o, error));
-    TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
-    return load_blob(context, blob, &o, model, error);
+    return taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error);
 }
 
 taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user, uint64_t size,
@@ -415,7 +448,7 @@ taper_status taper_model_load_callback(taper_context *context, taper_read_functi
 {
     taper_load_options o;
     *model = NULL;
-    TAPER_TRY(check_options(options, &o, error));
+    TAPER_TRY(taper_load_options_read(options, &o, error));
     void *block = size > 0 && size < SIZE_MAX / 4 ? taper_alloc(&context->allocator, (size_t)size) : NULL;
     if (block == NULL) {
         TAPER_FAIL(error, size == 0 ? TAPER_ERROR_FILE : TAPER_ERROR_RESOURCE,
@@ -427,5 +460,5 @@ taper_status taper_model_load_callback(taper_context *context, taper_read_functi
     }
     taper_blob *blob;
     TAPER_TRY(taper_blob_from_block(&context->allocator, block, (size_t)size, &blob, error));
-    return load_blob(context, blob, &o, model, error);
+    return load_blob(TAPER_MODEL_RUN, context, blob, &o, model, error);
 }

@@ -50,6 +50,7 @@ struct taper_model {
     taper_types *types;
     bool reference;
     bool listing; // loaded to be looked at: there are no programs
+    bool draft;   // loaded to be rewritten (draft.c): there are graphs and no programs
 };
 
 typedef struct taper_model_operator {
@@ -90,6 +91,24 @@ void taper_context_retain(taper_context *context);
 
 // The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
+
+// Loading for others than the host that runs it: draft.c. Otherwise as taper_model_load and taper_model_load_memory.
+typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;
+TAPER_MUST_USE taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
+                                                 const taper_load_options *options, taper_model **model,
+                                                 taper_error *error);
+TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_context *context,
+                                                        const void *bytes, size_t size,
+                                                        const taper_load_options *options, taper_model **model,
+                                                        taper_error *error);
+// The options as far as the caller's version of the struct has them, zeroes behind.
+TAPER_MUST_USE taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options,
+                                                    taper_error *error);
+
+// Lays out what the compiler looks at, to be filled with what it shall do; the graphs stay the functions'.
+TAPER_MUST_USE taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation,
+                                                          taper_error *error);
+void taper_model_end_compilation(const taper_model *model, const taper_compilation *compilation);
 
 // Fills model->operators, from the file's tables, or where it has none from the graphs and what they lack (NULL:
 // nothing).

@@ -2,7 +2,7 @@
 // What a model says about itself: methods, argument names, extra files, operators.
 #include <stdlib.h>
 
-#include "frontend/bytecode.h"
+#include "format/bytecode_rows.h"
 #include "frontend/needs.h"
 #include "runtime/model.h"
 
@@ -162,30 +162,29 @@ static taper_status add_function(taper_model *model, const taper_module_function
     return TAPER_OK;
 }
 
-static taper_status add_named(taper_model *model, const char *name, size_t length, bool missing, size_t calls,
-                              size_t *capacity, taper_error *error)
+static taper_status add_need(taper_model *model, const taper_need *need, bool missing, size_t *capacity,
+                             taper_error *error)
 {
-    char *copy = taper_arena_string(&model->module.arena, name, length);
-    if (copy == NULL) {
-        return taper_fail_memory(error);
-    }
-    TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
-    model->operators[model->operator_count++] = (taper_model_operator){copy, calls, missing};
+    const taper_lite_operator op = {need->name, need->overload != NULL ? need->overload : "", 0};
+    TAPER_TRY(add_operator(model, &op, capacity, error));
+    model->operators[model->operator_count - 1].calls = need->calls;
+    model->operators[model->operator_count - 1].missing = missing;
     return TAPER_OK;
 }
 
-static taper_status add_block(taper_model *model, const taper_block *block, size_t *capacity, taper_error *error)
+// The operators of graphs, as PyTorch lists those of a module's bytecode: the methods of the root and what they call.
+static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *capacity, taper_error *error)
 {
-    for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (node->kind == TAPER_NODE_OP && !taper_bytecode_is_instruction(node->op_name)) {
-            TAPER_TRY(add_named(model, node->op_name, strcspn(node->op_name, "("), false, 1, capacity, error));
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (model->functions[i].of_root && model->functions[i].graph != NULL) {
+            TAPER_TRY(taper_needs_add_graph(needs, model->functions[i].graph, error));
         }
-        if (node->kind == TAPER_NODE_TUPLE_UNPACK) {
-            static const char name[] = "prim::TupleUnpack";
-            TAPER_TRY(add_named(model, name, sizeof name - 1, false, 1, capacity, error));
-        }
-        for (size_t b = 0; b < node->block_count; b++) {
-            TAPER_TRY(add_block(model, node->blocks[b], capacity, error));
+    }
+    taper_needs_merge(needs);
+    for (size_t i = 0; i < needs->count; i++) {
+        const taper_need *need = &needs->items[i];
+        if (need->overload != NULL && !taper_bytecode_is_instruction(need->name, need->overload)) {
+            TAPER_TRY(add_need(model, need, false, capacity, error));
         }
     }
     return TAPER_OK;
@@ -193,17 +192,18 @@ static taper_status add_block(taper_model *model, const taper_block *block, size
 
 static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
 {
-    for (size_t i = 0; i < model->function_count; i++) {
-        if (model->module.torchscript && !model->functions[i].of_root) {
-            continue; // as PyTorch lists them
+    if (model->module.torchscript) {
+        taper_needs needs = {.allocator = &model->context->allocator};
+        const taper_status status = add_graphs(model, &needs, capacity, error);
+        taper_needs_free(&needs);
+        TAPER_TRY(status);
+    } else {
+        for (size_t i = 0; i < model->function_count; i++) {
+            TAPER_TRY(add_function(model, &model->module.functions[i], capacity, error));
         }
-        TAPER_TRY(model->functions[i].graph != NULL
-                      ? add_block(model, model->functions[i].graph->body, capacity, error)
-                      : add_function(model, &model->module.functions[i], capacity, error));
     }
     for (size_t i = 0; missing != NULL && i < missing->count; i++) {
-        const taper_need *need = &missing->items[i];
-        TAPER_TRY(add_named(model, need->name, strlen(need->name), true, need->calls, capacity, error));
+        TAPER_TRY(add_need(model, &missing->items[i], true, capacity, error));
     }
     return TAPER_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "runtime/program.h"
 
-#include "runtime/liveness.h"
+#include "ir/liveness.h"
 
 typedef struct builder {
     taper_program *program;

@@ -3,7 +3,6 @@ list(APPEND TAPER_SOURCES
     src/runtime/inspect.c
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c
-    src/runtime/liveness.c
     src/runtime/model.c
     src/runtime/model_config.c
     src/runtime/model_info.c
@@ -12,3 +11,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/session.c
     src/runtime/value_api.c
 )
+if(TAPER_WITH_DRAFTS)
+    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c)
+else()
+    list(APPEND TAPER_SOURCES src/runtime/draft_none.c)
+endif()

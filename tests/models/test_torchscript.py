@@ -316,6 +316,61 @@ class Divide(torch.nn.Module):
         return torch.div(x, y), torch.div(x, 2), x.clone().div_(y)
 
 
+class Chosen(torch.nn.Module):
+    """A module list indexed by a number that is known at run time only."""
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Twice(), Weighted()])
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        one: Step = self.layers[n]
+        return one.forward(x) + 1
+
+
+@torch.jit.script
+class Counter:
+    def __init__(self):
+        self.count = 0
+
+    def __enter__(self) -> int:
+        self.count += 1
+        return self.count
+
+    def __exit__(self, kind: Any, value: Any, trace: Any):
+        self.count += 10
+
+
+class Targets(torch.nn.Module):
+    """Names that loops carry and that only a for's target or a with statement sets."""
+    def forward(self, x: Tensor, n: int) -> Tuple[Tensor, int, int, int]:
+        a, b, c = 0, 0, 0
+        counter = Counter()
+        for k in range(n):
+            for a, b in [(k, 2), (k + 1, 3)]:
+                x = x + a * b
+            with counter as c:
+                x = x * c
+        return x, a, b, c + counter.count
+
+
+class Ranks(torch.nn.Module):
+    """Checks of ranks that may not be taken for known."""
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm, self.line = torch.nn.Conv2d(1, 2, 1), torch.nn.BatchNorm2d(2), torch.nn.BatchNorm1d(2)
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, int, int]:
+        before = x.dim()
+        y = torch.relu(torch.relu(self.conv(x)))
+        after = y.dim()
+        y = self.norm(y)
+        z = y.flatten(2)
+        z = self.line(z)
+        z = z.clone()
+        z.unsqueeze_(0)
+        return z, before, after + z.dim()
+
+
 def rewritten(path, version, change=lambda name, text: text):
     """The archive with another version, and its sources changed."""
     old = zipfile.ZipFile(path)
@@ -344,6 +399,8 @@ CASES = [
     ("loops", Loops, [(X, 0), (X, 9)], None), ("optionals", Optionals, [(X,), (X, X, 3), (X, None, 2, 5), (X, X, None, "ab")], None),
     ("anything", Anything, [(X,)], None), ("containers", Containers, [(M,)], None), ("lists", Lists, [(X,)], None),
     ("raises", Raises, [(M,), (X,)], None), ("asserts", Raises, [(M[:1],)], None), ("training", Training, [(M,), (M,)], None),
+    ("chosen", Chosen, [(X, 0), (X, 1)], None), ("targets", Targets, [(X, 0), (X, 2)], None),
+    ("ranks", Ranks, [(torch.rand(2, 1, 3, 3),)], None), ("ranks without a batch", Ranks, [(torch.rand(1, 3, 3),)], None),
     ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),
     ("div", Divide, [(I, I)], None), ("div of version 3", Divide, [(I, torch.tensor([2, 2, 4])), (X, X + 1)], (3,)),
     ("div of version 4", Divide, [(X, X + 1)], (4,)), ("oldest heads", Containers, [(M,)], (3, old_head)),

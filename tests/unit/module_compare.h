@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
+#include "base/pointer_map.h"
 #include "format/module.h"
-#include "format/pointer_map.h"
 
 typedef struct module_comparison {
     taper_pointer_map left, right; // objects of one module to those of the other

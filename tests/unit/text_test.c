@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Growable text, doubles as Python writes them, and error texts.
+#include <locale.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,9 +113,32 @@ static void errors(void **state)
     assert_string_equal(taper_error_message(NULL), "");
 }
 
+static void reads_numbers_in_any_locale(void **state)
+{
+    (void)state;
+    // A locale whose point is a comma, where the machine has one.
+    static const char *const locales[] = {"C", "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    for (size_t i = 0; i < sizeof locales / sizeof locales[0]; i++) {
+        double number = 0;
+        if (setlocale(LC_NUMERIC, locales[i]) == NULL) {
+            continue;
+        }
+        assert_true(taper_parse_double("1.5", 3, &number));
+        assert_true(number == 1.5);
+        assert_true(taper_parse_double("-2.5e-3)", 7, &number));
+        assert_true(number == -2.5e-3);
+        assert_true(taper_parse_double("7", 1, &number));
+        assert_false(taper_parse_double("1,5", 3, &number));
+        assert_false(taper_parse_double("1.5x", 4, &number));
+        assert_false(taper_parse_double("", 0, &number));
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(appends), cmocka_unit_test(fails_once_and_stays_failed),
-                                       cmocka_unit_test(writes_doubles), cmocka_unit_test(errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_numbers_in_any_locale), cmocka_unit_test(appends),
+                                       cmocka_unit_test(fails_once_and_stays_failed), cmocka_unit_test(writes_doubles),
+                                       cmocka_unit_test(errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

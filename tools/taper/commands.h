@@ -10,6 +10,9 @@
     COMMAND(segment, "colour the parts of a picture by class")                                                         \
     COMMAND(inspect, "show what a model file holds")                                                                   \
     COMMAND(ops, "list the operators that a model calls")                                                              \
+    COMMAND(optimize, "prepare a model for phones: fold, fuse and pack, and save it")                                  \
+    COMMAND(bundle, "put sample inputs into a model file")                                                             \
+    COMMAND(convert, "save a model in another version or kind of file")                                                \
     COMMAND(bench, "measure load time, run time and memory")
 
 #define COMMAND_DECLARE(name, summary) int command_##name(int argc, char **argv);

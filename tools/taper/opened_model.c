@@ -9,15 +9,18 @@
 #include "common/errors.h"
 #include "common/terminal.h"
 
-static bool is_pass(const char *name, size_t length)
+int passes_check(const arg_texts *disable, const char *usage)
 {
-    for (size_t i = 0; i < taper_compiler_pass_count(); i++) {
-        const char *pass = taper_compiler_pass_name(i);
-        if (strlen(pass) == length && memcmp(pass, name, length) == 0) {
-            return true;
+    for (size_t i = 0; i < disable->count; i++) {
+        for (const char *name = disable->items[i]; *name != '\0';) {
+            const size_t length = strcspn(name, ",");
+            if (length != 0 && !taper_compiler_has_pass(name, length)) {
+                return error_usage(usage, "--disable: there is no pass \"%.*s\"", (int)length, name);
+            }
+            name += length + (name[length] == ',');
         }
     }
-    return false;
+    return ARGS_GO_ON;
 }
 
 int model_options_check(const model_options *options, const char *usage)
@@ -33,20 +36,10 @@ int model_options_check(const model_options *options, const char *usage)
     if (strcmp(device, "cpu") != 0) {
         return error_usage(usage, "--device: there is no device \"%s\"", device);
     }
-    for (size_t i = 0; i < options->disable.count; i++) {
-        for (const char *name = options->disable.items[i]; *name != '\0';) {
-            const size_t length = strcspn(name, ",");
-            if (length != 0 && !is_pass(name, length)) {
-                return error_usage(usage, "--disable: there is no pass \"%.*s\"", (int)length, name);
-            }
-            name += length + (name[length] == ',');
-        }
-    }
-    return ARGS_GO_ON;
+    return passes_check(&options->disable, usage);
 }
 
-// All --disable options as one list; NULL when there is none or no memory.
-static char *join_disabled(const arg_texts *disable)
+char *passes_join(const arg_texts *disable)
 {
     size_t size = 1;
     for (size_t i = 0; i < disable->count; i++) {
@@ -94,7 +87,7 @@ static bool open_steps(opened_model *opened, const model_options *options, const
 bool model_open(opened_model *opened, const char *path, const model_options *options)
 {
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    char *disabled = join_disabled(&options->disable);
+    char *disabled = passes_join(&options->disable);
     bool done = opened->error != NULL && (disabled != NULL || options->disable.count == 0);
     if (!done) {
         error_report_memory(path);

@@ -7,6 +7,7 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/result.h"
+#include "taper/calls.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
 
@@ -81,44 +82,13 @@ static bool run_once(const run_options *options, const opened_model *opened, sin
 
 // ---- --calls
 
-// The folder part of a path, or NULL for the working folder. The caller frees it.
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    char *folder = slash != NULL ? malloc(length + 1) : NULL;
-    if (folder != NULL) {
-        memcpy(folder, path, length);
-        folder[length] = '\0';
-    }
-    return folder;
-}
-
-static bool check_calls(const char *path, const json_value *calls)
-{
-    if (calls->kind != JSON_ARRAY) {
-        return error_report(path, "must hold an array of {\"method\": NAME, \"inputs\": […]}");
-    }
-    for (size_t i = 0; i < calls->count; i++) {
-        const json_value *method = json_member(&calls->items[i], "method"),
-                         *inputs = json_member(&calls->items[i], "inputs");
-        if (calls->items[i].kind != JSON_OBJECT || (method != NULL && method->kind != JSON_TEXT) ||
-            (inputs != NULL && inputs->kind != JSON_ARRAY)) {
-            return error_report(path, "call %zu must be {\"method\": NAME, \"inputs\": […]}", i);
-        }
-    }
-    return true;
-}
-
 static bool run_call(const opened_model *opened, const json_value *call, const char *folder, size_t index, sink *s)
 {
-    static const json_value no_inputs = {.kind = JSON_ARRAY};
-    const json_value *method = json_member(call, "method"), *items = json_member(call, "inputs");
-    const char *name = method != NULL ? method->text : NULL;
+    const char *name = call_method(call);
     char key[64];
     snprintf(key, sizeof key, "%zu.output", index);
     call_inputs inputs;
-    if (!inputs_from_json(opened, name, items != NULL ? items : &no_inputs, folder, index, &inputs)) {
+    if (!inputs_from_json(opened, name, call_items(call), folder, index, &inputs)) {
         return false;
     }
     taper_value *result = NULL;
@@ -138,7 +108,7 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
 // The calls before a failing one keep their results.
 static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, sink *s)
 {
-    char *folder = folder_of(path);
+    char *folder = calls_folder(path);
     bool done = true;
     for (size_t i = 0; done && i < calls->count; i++) {
         done = run_call(opened, &calls->items[i], folder, i, s);
@@ -164,19 +134,6 @@ static bool run_all(const run_options *options, const opened_model *opened, cons
     return done;
 }
 
-static bool read_calls(const char *path, json_value **calls)
-{
-    unsigned char *text;
-    size_t size;
-    *calls = NULL;
-    if (!file_read(path, (size_t)1 << 30, &text, &size)) {
-        return false;
-    }
-    *calls = json_parse(path, (const char *)text, size);
-    free(text);
-    return *calls != NULL && check_calls(path, *calls);
-}
-
 static int run_checked(run_options *options)
 {
     const bool listed = options->inputs.count != 0;
@@ -193,7 +150,7 @@ static int run_checked(run_options *options)
     options->model.print_to_stderr = options->json;
     json_value *calls = NULL;
     opened_model opened;
-    bool done = options->calls == NULL || read_calls(options->calls, &calls);
+    bool done = options->calls == NULL || calls_read(options->calls, &calls);
     if (done) {
         done = model_open(&opened, options->positional.items[0], &options->model);
         if (done) {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "frontend/torchscript/parser.h"
-#include "ops/string_ops.h" // taper_parse_double
 
 taper_status taper_ts_unexpected(const taper_ts_parser *p, const char *what)
 {

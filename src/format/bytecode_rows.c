@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The instructions that stand for an operator.
-#include "frontend/bytecode.h"
+#include "format/bytecode_rows.h"
+
+#include <string.h>
+
+#include "format/module.h"
 
 static const struct {
     uint8_t op;
@@ -32,18 +35,13 @@ const taper_bytecode_row *taper_bytecode_row_of(unsigned op)
     return NULL;
 }
 
-bool taper_bytecode_is_instruction(const char *schema)
+bool taper_bytecode_is_instruction(const char *name, const char *overload)
 {
-    const size_t length = strcspn(schema, "(");
-    static const char dict_item[] = "aten::__getitem__.Dict_"; // of every kind of key
-    if (strncmp(schema, dict_item, sizeof dict_item - 1) == 0) {
+    if (strcmp(name, "aten::__getitem__") == 0 && strncmp(overload, "Dict_", 5) == 0) { // of every kind of key
         return true;
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const taper_bytecode_row *row = &rows[i].row;
-        const size_t base = strlen(row->name), extra = strlen(row->overload);
-        if (length == base + (extra != 0 ? 1 + extra : 0) && memcmp(schema, row->name, base) == 0 &&
-            (extra == 0 || memcmp(schema + base + 1, row->overload, extra) == 0)) {
+        if (strcmp(rows[i].row.name, name) == 0 && strcmp(rows[i].row.overload, overload) == 0) {
             return true;
         }
     }

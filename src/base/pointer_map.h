@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Numbers by address: what the writers remember of the objects they have met. Nobody chooses addresses, so the table
-// needs no guard against chosen keys.
-#ifndef TAPER_FORMAT_POINTER_MAP_H
-#define TAPER_FORMAT_POINTER_MAP_H
+// Numbers by address: what writers and passes remember of the objects they have met. Nobody chooses addresses, so the
+// table needs no guard against chosen keys.
+#ifndef TAPER_BASE_POINTER_MAP_H
+#define TAPER_BASE_POINTER_MAP_H
 
 #include "base/memory.h"
 

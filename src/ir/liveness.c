@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Walks the blocks backwards with the set of values that are still needed. What a branch adds to the set is kept on a
 // trail, so that the other branch starts from the set after the if; the cost is that of the uses, not of the values.
-#include "runtime/liveness.h"
+#include "ir/liveness.h"
 
 typedef struct liveness {
     taper_graph *graph;

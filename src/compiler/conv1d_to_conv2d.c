@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A convolution over one dimension is one over two of which the first is 1: unsqueeze, conv2d, squeeze, which the fast
+// kernels and the backends do. The new dimension is the last but one, so that input without a batch is right as well.
+#include "compiler/layer.h"
+
+static taper_status flat_weight(taper_compilation *compilation, const taper_layer *layer, taper_ir_value **made)
+{
+    const taper_tensor *w = layer->weight;
+    const int64_t sizes[4] = {w->sizes[0], w->sizes[1], 1, w->sizes[2]};
+    const int64_t strides[4] = {w->strides[0], w->strides[1], w->strides[1], w->strides[2]};
+    taper_tensor *view;
+    TAPER_TRY(taper_tensor_view(compilation->module->heap, w->storage, TAPER_F32, w->offset, 4, sizes, strides, &view,
+                                compilation->error));
+    return taper_constant_before(layer->node, TAPER_VAL(view), made, compilation->error);
+}
+
+static taper_status set_pair(taper_compilation *compilation, const taper_layer *layer, taper_node *node, size_t index,
+                             int64_t first, int64_t second)
+{
+    const int64_t pair[2] = {first, second};
+    taper_ir_value *value;
+    TAPER_TRY(taper_constant_ints_before(compilation, layer->node, pair, 2, &value));
+    taper_node_set_input(node, index, value);
+    return TAPER_OK;
+}
+
+// x with a dimension of size 1 more, or less.
+static taper_status reshape_before(taper_compilation *compilation, taper_node *before, const char *name,
+                                   const char *overload, taper_ir_value *x, taper_node **made)
+{
+    taper_ir_value *dim;
+    TAPER_TRY(taper_op_before(compilation, before, name, overload, made));
+    if (*made == NULL) {
+        TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
+    }
+    TAPER_TRY(taper_constant_before(*made, taper_val_int(-2), &dim, compilation->error));
+    taper_node_set_input(*made, 0, x);
+    taper_node_set_input(*made, 1, dim);
+    return TAPER_OK;
+}
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    taper_layer layer;
+    taper_node *wide, *conv, *narrow;
+    taper_ir_value *weight;
+    if (!taper_layer_match(compilation, node, &layer) || layer.dims != 1 || layer.transposed ||
+        taper_registry_find(compilation->registry, "aten::unsqueeze", "") == NULL ||
+        taper_registry_find(compilation->registry, "aten::squeeze", "dim") == NULL) {
+        return TAPER_OK;
+    }
+    if (taper_registry_find(compilation->registry, "aten::conv2d", "") == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(flat_weight(compilation, &layer, &weight));
+    TAPER_TRY(reshape_before(compilation, node, "aten::unsqueeze", "", layer.input, &wide));
+    TAPER_TRY(taper_op_before(compilation, node, "aten::conv2d", "", &conv));
+    taper_node_set_input(conv, 0, &wide->outputs[0]);
+    taper_node_set_input(conv, 1, weight);
+    taper_node_set_input(conv, 2, layer.bias_value);
+    TAPER_TRY(set_pair(compilation, &layer, conv, 3, 1, layer.stride[0]));
+    TAPER_TRY(set_pair(compilation, &layer, conv, 4, 0, layer.padding[0]));
+    TAPER_TRY(set_pair(compilation, &layer, conv, 5, 1, layer.dilation[0]));
+    taper_ir_value *groups;
+    TAPER_TRY(taper_constant_before(conv, taper_val_int(layer.groups), &groups, compilation->error));
+    taper_node_set_input(conv, 6, groups);
+    TAPER_TRY(reshape_before(compilation, node, "aten::squeeze", "dim", &conv->outputs[0], &narrow));
+    // The constants stand before what uses them.
+    for (size_t i = 3; i < 6; i++) {
+        taper_node *constant = taper_node_in(conv, i)->node;
+        taper_node *after = wide;
+        taper_node_move_after(constant, after);
+    }
+    taper_node_replace(node, narrow);
+    return TAPER_OK;
+}
+
+taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph)
+{
+    TAPER_TRY(taper_written_storages_find(compilation));
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Batch norm with constant statistics is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β - μ s. Behind a
+// convolution or a linear layer it goes into the layer's weights, w′ = s w, b′ = s b + t; before a convolution that
+// does not pad, w′ = w s and b′ = b + Σ w t. Computed in double and rounded once.
+#include <math.h>
+
+#include "compiler/layer.h"
+
+typedef struct norm {
+    taper_node *node;
+    const taper_tensor *tensors[4]; // γ, β (NULL: 1 and 0), μ, σ²
+    double eps;
+    int64_t channels;
+} norm;
+
+static bool match_norm(const taper_compilation *compilation, taper_node *node, norm *n)
+{
+    if (!taper_node_is(node, "aten::batch_norm") || node->input_count < 8) {
+        return false;
+    }
+    const taper_val *training = taper_node_constant_in(node, 5);
+    *n = (norm){.node = node, .channels = -1};
+    if (training == NULL || training->tag != TAPER_BOOLEAN || training->as.b ||
+        !taper_node_constant_is_number(node, 7, &n->eps)) {
+        return false;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        const taper_val *value = taper_node_constant_in(node, 1 + i);
+        if (value == NULL || (value->tag == TAPER_NONE && i >= 2)) {
+            return false;
+        }
+        if (value->tag == TAPER_NONE) {
+            continue;
+        }
+        if (value->tag != TAPER_TENSOR || taper_is_written(compilation, *value)) {
+            return false;
+        }
+        const taper_tensor *t = value->as.tensor;
+        if (t->dtype != TAPER_F32 || t->rank != 1 || !taper_tensor_is_contiguous(t) ||
+            (n->channels >= 0 && t->sizes[0] != n->channels)) {
+            return false;
+        }
+        n->channels = t->sizes[0];
+        n->tensors[i] = t;
+    }
+    return true;
+}
+
+static void scale_and_shift(const norm *n, int64_t channel, double *scale, double *shift)
+{
+    double parts[4] = {1, 0, 0, 0};
+    for (size_t i = 0; i < 4; i++) {
+        if (n->tensors[i] != NULL) {
+            parts[i] = ((const float *)taper_tensor_data(n->tensors[i]))[channel];
+        }
+    }
+    *scale = parts[0] / sqrt(parts[3] + n->eps);
+    *shift = parts[1] - parts[2] * *scale;
+}
+
+// Whether dimension 1 of a linear layer's result is that of its features: when it has two dimensions.
+static bool is_matrix(const taper_ir_value *value)
+{
+    for (int hops = 0; hops < 64 && value->node != NULL; hops++) {
+        const taper_node *node = value->node;
+        double start, end;
+        if (taper_node_is(node, "aten::flatten.using_ints")) {
+            return taper_node_constant_is_number(node, 1, &start) && taper_node_constant_is_number(node, 2, &end) &&
+                   start == 1 && end == -1;
+        }
+        if (taper_node_is(node, "aten::addmm") || taper_node_is(node, "aten::mm")) {
+            return true;
+        }
+        if (taper_node_is(node, "aten::view") || taper_node_is(node, "aten::reshape")) {
+            const taper_node *list = taper_node_in(node, 1)->node;
+            return list != NULL && ((list->kind == TAPER_NODE_LIST && list->input_count == 2) ||
+                                    (list->kind == TAPER_NODE_CONSTANT && list->constant.tag == TAPER_LIST &&
+                                     list->constant.as.list->count == 2));
+        }
+        if (!taper_node_is(node, "aten::linear") && !taper_node_is(node, "aten::relu") &&
+            !taper_node_is(node, "aten::relu_") && !taper_node_is(node, "aten::batch_norm") &&
+            !taper_node_is(node, "aten::sigmoid") && !taper_node_is(node, "aten::tanh") &&
+            !taper_node_is(node, "aten::gelu") && !taper_node_is(node, "aten::dropout")) {
+            return false;
+        }
+        value = taper_node_in(node, 0);
+    }
+    return false;
+}
+
+static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, taper_tensor **weight,
+                                taper_tensor **bias)
+{
+    taper_heap *heap = compilation->module->heap;
+    const taper_tensor *w = layer->weight;
+    *bias = NULL;
+    TAPER_TRY(taper_tensor_new(heap, TAPER_F32, w->rank, w->sizes, NULL, weight, compilation->error));
+    taper_status status = taper_tensor_copy(*weight, w, compilation->error);
+    if (status == TAPER_OK) {
+        status = taper_tensor_zeros(heap, TAPER_F32, 1, &layer->channels, bias, compilation->error);
+    }
+    if (status == TAPER_OK && layer->bias != NULL) {
+        status = taper_tensor_copy(*bias, layer->bias, compilation->error);
+    }
+    if (status != TAPER_OK) {
+        taper_obj_release(&(*weight)->head);
+        if (*bias != NULL) {
+            taper_obj_release(&(*bias)->head);
+        }
+    }
+    return status;
+}
+
+static int64_t inner_size(const taper_tensor *weight, size_t from)
+{
+    int64_t n = 1;
+    for (size_t d = from; d < weight->rank; d++) {
+        n *= weight->sizes[d];
+    }
+    return n;
+}
+
+// The norm follows the layer.
+static void fold_after(const taper_layer *layer, const norm *n, float *weight, float *bias)
+{
+    const int64_t inner = inner_size(layer->weight, layer->transposed ? 2 : 1);
+    const int64_t per_group = layer->transposed ? layer->weight->sizes[1] : 0;
+    const int64_t rows_per_group = layer->weight->sizes[0] / layer->groups;
+    for (int64_t c = 0; c < layer->channels; c++) {
+        double scale, shift;
+        scale_and_shift(n, c, &scale, &shift);
+        bias[c] = (float)(bias[c] * scale + shift);
+        if (!layer->transposed) {
+            for (int64_t i = 0; i < inner; i++) {
+                weight[c * inner + i] = (float)(weight[c * inner + i] * scale);
+            }
+            continue;
+        }
+        const int64_t group = c / per_group; // its rows are the group's inputs
+        for (int64_t r = group * rows_per_group; r < (group + 1) * rows_per_group; r++) {
+            float *at = weight + (r * per_group + c % per_group) * inner;
+            for (int64_t i = 0; i < inner; i++) {
+                at[i] = (float)(at[i] * scale);
+            }
+        }
+    }
+}
+
+// The norm comes before the layer, which is not transposed and does not pad.
+static void fold_before(const taper_layer *layer, const norm *n, float *weight, float *bias)
+{
+    const int64_t inputs = layer->weight->sizes[1], inner = inner_size(layer->weight, 2);
+    const int64_t per_group = layer->channels / layer->groups;
+    for (int64_t c = 0; c < layer->channels; c++) {
+        double sum = bias[c];
+        for (int64_t i = 0; i < inputs; i++) {
+            double scale, shift;
+            scale_and_shift(n, c / per_group * inputs + i, &scale, &shift);
+            float *at = weight + (c * inputs + i) * inner;
+            for (int64_t k = 0; k < inner; k++) {
+                sum += at[k] * shift;
+                at[k] = (float)(at[k] * scale);
+            }
+        }
+        bias[c] = (float)sum;
+    }
+}
+
+static taper_status replace_weights(taper_compilation *compilation, const taper_layer *layer, taper_tensor *weight,
+                                    taper_tensor *bias)
+{
+    taper_ir_value *values[2];
+    taper_status status = taper_constant_before(layer->node, TAPER_VAL(weight), &values[0], compilation->error);
+    if (status != TAPER_OK) {
+        taper_obj_release(&bias->head);
+        return status;
+    }
+    TAPER_TRY(taper_constant_before(layer->node, TAPER_VAL(bias), &values[1], compilation->error));
+    for (size_t i = 0; i < layer->node->input_count; i++) {
+        const char *name = layer->node->schema->args[i].name;
+        if (strcmp(name, "weight") == 0) {
+            taper_node_set_input(layer->node, i, values[0]);
+        } else if (strcmp(name, "bias") == 0) {
+            taper_node_set_input(layer->node, i, values[1]);
+        }
+    }
+    return TAPER_OK;
+}
+
+static bool does_not_pad(const taper_layer *layer)
+{
+    for (size_t i = 0; i < layer->dims; i++) {
+        if (layer->padding[i] != 0) {
+            return false;
+        }
+    }
+    return layer->convolution && !layer->transposed;
+}
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    norm n;
+    taper_layer layer;
+    taper_tensor *weight, *bias;
+    if (!match_norm(compilation, node, &n)) {
+        return TAPER_OK;
+    }
+    taper_ir_value *in = taper_node_in(node, 0), *out = &node->outputs[0];
+    const taper_node *producer = in->node;
+    if (producer != NULL && producer->block == node->block && taper_value_used_once(in) &&
+        taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&
+        (layer.convolution || is_matrix(layer.input))) {
+        TAPER_TRY(new_weights(compilation, &layer, &weight, &bias));
+        fold_after(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
+        taper_value_replace_uses(out, in);
+        taper_node_remove(node);
+        return replace_weights(compilation, &layer, weight, bias);
+    }
+    taper_node *user = taper_value_used_once(out) ? out->uses->user : NULL;
+    if (user != NULL && user->block == node->block && out->uses->index == 0 &&
+        taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) &&
+        layer.weight->sizes[1] * layer.groups == n.channels) {
+        TAPER_TRY(new_weights(compilation, &layer, &weight, &bias));
+        fold_before(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
+        taper_value_replace_uses(out, in);
+        taper_node_remove(node);
+        return replace_weights(compilation, &layer, weight, bias);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_pass_fold_batch_norm(taper_compilation *compilation, taper_graph *graph)
+{
+    TAPER_TRY(taper_written_storages_find(compilation));
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

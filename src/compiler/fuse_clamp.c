@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// relu, relu6, hardtanh and clamp behind a layer with packed weights become the bounds in the object's state, whose
+// last two items they are in every class that has them.
+#include "compiler/pass.h"
+
+static bool is_packed_run(const taper_node *node)
+{
+    static const char *const names[] = {
+        "prepacked::conv2d_clamp_run",        "prepacked::conv2d_transpose_clamp_run", "prepacked::linear_clamp_run",
+        "vulkan_prepack::run_conv2d_context", "vulkan_prepack::run_tconv2d_context",   "metal_prepack::conv2d_run",
+        "metal_prepack::linear_run"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (taper_node_is(node, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The bounds an activation stands for, None where there is none.
+static bool bounds_of(const taper_node *node, taper_val bounds[2])
+{
+    bounds[0] = taper_val_double(0.0);
+    bounds[1] = taper_val_none();
+    if (taper_node_is(node, "aten::relu") || taper_node_is(node, "aten::relu_")) {
+        return node->schema->out_count == 0;
+    }
+    if (taper_node_is(node, "aten::relu6") || taper_node_is(node, "aten::relu6_")) {
+        bounds[1] = taper_val_double(6.0);
+        return true;
+    }
+    if (!(taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::hardtanh_") ||
+          taper_node_is(node, "aten::clamp") || taper_node_is(node, "aten::clamp_")) ||
+        node->schema->out_count != 0 || node->input_count != 3 || strstr(node->op_name, ".Tensor") != NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const taper_val *value = taper_node_constant_in(node, 1 + i);
+        if (value == NULL || (value->tag != TAPER_NONE && value->tag != TAPER_INT && value->tag != TAPER_DOUBLE)) {
+            return false;
+        }
+        bounds[i] = value->tag == TAPER_INT ? taper_val_double((double)value->as.i) : *value;
+    }
+    // XNNPACK's contexts refuse a lowest that is not below the highest.
+    return bounds[0].tag == TAPER_NONE || bounds[1].tag == TAPER_NONE || bounds[0].as.f < bounds[1].as.f;
+}
+
+// A copy of the object with these bounds, unless it has some already (*made None).
+static taper_status with_bounds(taper_compilation *compilation, const taper_object *object, const taper_val bounds[2],
+                                taper_val *made)
+{
+    taper_heap *heap = compilation->module->heap;
+    const taper_val state = object->count != 0 ? object->slots[0] : taper_val_none();
+    const size_t count = state.tag == TAPER_TUPLE  ? state.as.tuple->count
+                         : state.tag == TAPER_LIST ? state.as.list->count
+                                                   : 0;
+    *made = taper_val_none();
+    if (count < 4) {
+        return TAPER_OK;
+    }
+    const taper_val *items = state.tag == TAPER_TUPLE ? state.as.tuple->items : state.as.list->items;
+    if (items[count - 1].tag != TAPER_NONE || items[count - 2].tag != TAPER_NONE) {
+        return TAPER_OK;
+    }
+    taper_val copy = taper_val_none();
+    taper_val *to = NULL;
+    if (state.tag == TAPER_TUPLE) {
+        taper_tuple *tuple = taper_tuple_new(heap, NULL, count);
+        if (tuple != NULL) {
+            copy = TAPER_VAL(tuple);
+            to = tuple->items;
+        }
+    } else {
+        taper_list *list = taper_list_new(heap, state.as.list->element, count);
+        if (list != NULL) {
+            copy = TAPER_VAL(list);
+            to = list->items;
+            list->count = count;
+        }
+    }
+    taper_object *result = to != NULL ? taper_object_new(heap, object->klass, 1) : NULL;
+    if (result == NULL) {
+        if (copy.tag == TAPER_LIST) {
+            copy.as.list->count = 0; // its items were not set
+        }
+        taper_val_release(copy);
+        return taper_fail_memory(compilation->error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        to[i] = i + 2 < count ? taper_val_retain(items[i]) : bounds[i + 2 - count];
+    }
+    result->slots[0] = copy;
+    *made = TAPER_VAL(result);
+    return TAPER_OK;
+}
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    taper_val bounds[2], made;
+    taper_ir_value *packed;
+    taper_node *run = node->kind == TAPER_NODE_OP && node->input_count != 0 ? taper_node_in(node, 0)->node : NULL;
+    if (run == NULL || !is_packed_run(run) || run->block != node->block || !taper_value_used_once(&run->outputs[0]) ||
+        !bounds_of(node, bounds)) {
+        return TAPER_OK;
+    }
+    const taper_val *object = taper_node_constant_in(run, 1);
+    if (object == NULL || object->tag != TAPER_OBJECT) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(with_bounds(compilation, object->as.object, bounds, &made));
+    if (made.tag == TAPER_NONE) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_constant_before(run, made, &packed, compilation->error));
+    taper_node_set_input(run, 1, packed);
+    taper_value_replace_uses(&node->outputs[0], &run->outputs[0]);
+    taper_node_remove(node);
+    return TAPER_OK;
+}
+
+taper_status taper_pass_fuse_clamp(taper_compilation *compilation, taper_graph *graph)
+{
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compiler/layer.h"
+
+static taper_tensor *constant_weights(const taper_compilation *compilation, const taper_ir_value *value)
+{
+    const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
+    if (constant == NULL || constant->constant.tag != TAPER_TENSOR ||
+        constant->constant.as.tensor->dtype != TAPER_F32 || taper_is_written(compilation, constant->constant)) {
+        return NULL;
+    }
+    return constant->constant.as.tensor;
+}
+
+// A constant int[dims]; a list of one stands for dims equal ones.
+static bool constant_ints(const taper_ir_value *value, size_t dims, int64_t *numbers)
+{
+    const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
+    if (constant == NULL || constant->constant.tag != TAPER_LIST) {
+        return false;
+    }
+    const taper_list *list = constant->constant.as.list;
+    if (list->count != dims && list->count != 1) {
+        return false;
+    }
+    for (size_t i = 0; i < dims; i++) {
+        const taper_val item = list->items[list->count == 1 ? 0 : i];
+        if (item.tag != TAPER_INT) {
+            return false;
+        }
+        numbers[i] = item.as.i;
+    }
+    return true;
+}
+
+static const struct {
+    const char *name;
+    bool convolution, transposed;
+    size_t dims; // 0: as many as the weight has
+} kinds[] = {
+    {"aten::conv1d", true, false, 1},          {"aten::conv2d", true, false, 2},
+    {"aten::conv3d", true, false, 3},          {"aten::conv_transpose1d", true, true, 1},
+    {"aten::conv_transpose2d", true, true, 2}, {"aten::conv_transpose3d", true, true, 3},
+    {"aten::_convolution", true, false, 0},    {"aten::convolution", true, false, 0},
+    {"aten::linear", false, false, 0},
+};
+
+static bool match_convolution(taper_layer *layer, size_t dims)
+{
+    const taper_node *node = layer->node;
+    const taper_ir_value *transposed = taper_node_argument(node, "transposed");
+    const taper_ir_value *groups = taper_node_argument(node, "groups");
+    const taper_ir_value *output_padding = taper_node_argument(node, "output_padding");
+    if (transposed != NULL) {
+        const taper_node *constant = taper_value_constant(transposed);
+        if (constant == NULL || constant->constant.tag != TAPER_BOOLEAN) {
+            return false;
+        }
+        layer->transposed = constant->constant.as.b;
+    }
+    const taper_node *group = groups != NULL ? taper_value_constant(groups) : NULL;
+    layer->dims = dims != 0 ? dims : (size_t)layer->weight->rank - 2;
+    if (layer->weight->rank < 3 || layer->weight->rank != layer->dims + 2 || layer->dims > TAPER_LAYER_DIMS ||
+        group == NULL || group->constant.tag != TAPER_INT || group->constant.as.i < 1 ||
+        !constant_ints(taper_node_argument(node, "stride"), layer->dims, layer->stride) ||
+        !constant_ints(taper_node_argument(node, "padding"), layer->dims, layer->padding) ||
+        !constant_ints(taper_node_argument(node, "dilation"), layer->dims, layer->dilation) ||
+        (output_padding != NULL && !constant_ints(output_padding, layer->dims, layer->output_padding))) {
+        return false;
+    }
+    layer->groups = group->constant.as.i;
+    return layer->weight->sizes[0] % layer->groups == 0 &&
+           !__builtin_mul_overflow(layer->transposed ? layer->weight->sizes[1] : layer->weight->sizes[0],
+                                   layer->transposed ? layer->groups : 1, &layer->channels);
+}
+
+bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer)
+{
+    *layer = (taper_layer){.node = node, .groups = 1};
+    size_t kind = 0;
+    while (kind < sizeof kinds / sizeof kinds[0] && !taper_node_is(node, kinds[kind].name)) {
+        kind++;
+    }
+    if (kind == sizeof kinds / sizeof kinds[0] || node->schema->out_count != 0 || node->output_count != 1) {
+        return false;
+    }
+    layer->convolution = kinds[kind].convolution;
+    layer->transposed = kinds[kind].transposed;
+    layer->input = taper_node_in(node, 0);
+    layer->weight_value = taper_node_argument(node, "weight");
+    layer->bias_value = taper_node_argument(node, "bias");
+    layer->weight = constant_weights(compilation, layer->weight_value);
+    if (layer->weight == NULL || layer->bias_value == NULL) {
+        return false;
+    }
+    const taper_node *no_bias = taper_value_constant(layer->bias_value);
+    if (no_bias == NULL || no_bias->constant.tag != TAPER_NONE) {
+        layer->bias = constant_weights(compilation, layer->bias_value);
+        if (layer->bias == NULL) {
+            return false;
+        }
+    }
+    if (layer->convolution) {
+        if (!match_convolution(layer, kinds[kind].dims)) {
+            return false;
+        }
+    } else {
+        if (layer->weight->rank != 2) {
+            return false;
+        }
+        layer->channels = layer->weight->sizes[0];
+    }
+    return layer->bias == NULL || (layer->bias->rank == 1 && layer->bias->sizes[0] == layer->channels);
+}

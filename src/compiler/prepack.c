@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
+// optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
+// their states are what these say.
+#include "compiler/layer.h"
+
+typedef struct packed_names {
+    const char *prepack, *run; // NULL: the backend has none
+} packed_names;
+
+typedef struct packed_backend {
+    packed_names conv2d, transposed, linear;
+    bool linear_is_transposed; // the weight as [in, out]
+} packed_backend;
+
+static const packed_backend backends[] = {
+    [TAPER_PORTABLE_CPU] = {{"prepacked::conv2d_clamp_prepack", "prepacked::conv2d_clamp_run"},
+                            {"prepacked::conv2d_transpose_clamp_prepack", "prepacked::conv2d_transpose_clamp_run"},
+                            {"prepacked::linear_clamp_prepack", "prepacked::linear_clamp_run"},
+                            false},
+    [TAPER_PORTABLE_VULKAN] = {{"vulkan_prepack::create_conv2d_context", "vulkan_prepack::run_conv2d_context"},
+                               {"vulkan_prepack::create_tconv2d_context", "vulkan_prepack::run_tconv2d_context"},
+                               {"vulkan_prepack::create_linear_context", "vulkan_prepack::run_linear_context"},
+                               true},
+    [TAPER_PORTABLE_METAL] = {{"metal_prepack::conv2d_prepack", "metal_prepack::conv2d_run"},
+                              {NULL, NULL},
+                              {"metal_prepack::linear_prepack", "metal_prepack::linear_run"},
+                              false},
+};
+
+static taper_status ints(taper_compilation *compilation, const int64_t *numbers, taper_val *value)
+{
+    taper_list *list = taper_list_new(compilation->module->heap, &taper_type_int, 2);
+    if (list == NULL) {
+        return taper_fail_memory(compilation->error);
+    }
+    list->items[0] = taper_val_int(numbers[0]);
+    list->items[1] = taper_val_int(numbers[1]);
+    list->count = 2;
+    *value = TAPER_VAL(list);
+    return TAPER_OK;
+}
+
+// w[out, in] as a new [in, out].
+static taper_status transpose(taper_compilation *compilation, const taper_tensor *w, taper_tensor **made)
+{
+    const int64_t sizes[2] = {w->sizes[1], w->sizes[0]}, strides[2] = {w->strides[1], w->strides[0]};
+    taper_heap *heap = compilation->module->heap;
+    taper_tensor *view;
+    TAPER_TRY(taper_tensor_view(heap, w->storage, TAPER_F32, w->offset, 2, sizes, strides, &view, compilation->error));
+    const taper_status status = taper_tensor_contiguous(heap, view, made, compilation->error);
+    taper_obj_release(&view->head);
+    return status;
+}
+
+enum { MOST_ARGUMENTS = 9 };
+
+// The arguments of the prepack operator, by the names in its schema. args are owned; None where the schema has a
+// default.
+static taper_status fill_arguments(taper_compilation *compilation, const taper_layer *layer, bool transposed_weight,
+                                   const taper_schema *schema, taper_val *args)
+{
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        const char *name = schema->args[i].name;
+        taper_tensor *weight;
+        if (strcmp(name, "W") == 0) {
+            if (transposed_weight) {
+                TAPER_TRY(transpose(compilation, layer->weight, &weight));
+                args[i] = TAPER_VAL(weight);
+            } else {
+                args[i] = taper_val_retain(TAPER_VAL(layer->weight));
+            }
+        } else if (strcmp(name, "B") == 0) {
+            args[i] = layer->bias != NULL ? taper_val_retain(TAPER_VAL(layer->bias)) : taper_val_none();
+        } else if (strcmp(name, "stride") == 0) {
+            TAPER_TRY(ints(compilation, layer->stride, &args[i]));
+        } else if (strcmp(name, "padding") == 0) {
+            TAPER_TRY(ints(compilation, layer->padding, &args[i]));
+        } else if (strcmp(name, "dilation") == 0) {
+            TAPER_TRY(ints(compilation, layer->dilation, &args[i]));
+        } else if (strcmp(name, "output_padding") == 0) {
+            TAPER_TRY(ints(compilation, layer->output_padding, &args[i]));
+        } else if (strcmp(name, "groups") == 0) {
+            args[i] = taper_val_int(layer->groups);
+        }
+    }
+    return TAPER_OK;
+}
+
+// The object of packed weights; None when the operator refuses the layer.
+static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const char *name,
+                         bool transposed_weight, taper_val *object)
+{
+    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    const taper_schema *schema;
+    *object = taper_val_none();
+    if (op == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_registry_schema(compilation->registry, op, &schema, compilation->error));
+    if (schema->arg_count > MOST_ARGUMENTS) {
+        return TAPER_OK;
+    }
+    taper_val args[MOST_ARGUMENTS];
+    for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
+        args[i] = taper_val_none();
+    }
+    const taper_status status = fill_arguments(compilation, layer, transposed_weight, schema, args);
+    if (status == TAPER_OK) {
+        taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
+        if (taper_call_op(&run, op, args, schema->arg_count, object, 1) != TAPER_OK) {
+            *object = taper_val_none(); // the layer stays what it is
+        }
+    }
+    for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
+        taper_val_release(args[i]);
+    }
+    return status;
+}
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    const packed_backend *backend = &backends[compilation->backend];
+    taper_layer layer;
+    if (!taper_layer_match(compilation, node, &layer) || (layer.convolution && layer.dims != 2)) {
+        return TAPER_OK;
+    }
+    const packed_names *names = !layer.convolution ? &backend->linear
+                                : layer.transposed ? &backend->transposed
+                                                   : &backend->conv2d;
+    taper_val object;
+    taper_node *run;
+    taper_ir_value *packed;
+    if (names->run == NULL || taper_registry_find(compilation->registry, names->run, "") == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(pack(compilation, &layer, names->prepack, !layer.convolution && backend->linear_is_transposed, &object));
+    if (object.tag != TAPER_OBJECT) {
+        taper_val_release(object);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_constant_before(node, object, &packed, compilation->error));
+    TAPER_TRY(taper_op_before(compilation, node, names->run, "", &run));
+    taper_node_set_input(run, 0, layer.input);
+    taper_node_set_input(run, 1, packed);
+    taper_node_replace(node, run);
+    return TAPER_OK;
+}
+
+taper_status taper_pass_prepack(taper_compilation *compilation, taper_graph *graph)
+{
+    TAPER_TRY(taper_written_storages_find(compilation));
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

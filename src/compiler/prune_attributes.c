@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A frozen module's weights are constants; saved as attributes too they would be there twice. What no graph gets or
+// sets is left out, and the slots that stay are numbered anew, class by class: all objects of a class have the same
+// slots. When the class of some object that a graph looks into is not known, everything stays.
+#include "base/pointer_map.h"
+#include "compiler/pass.h"
+
+typedef struct class_slots {
+    const taper_class *klass; // as it was
+    const taper_object *example;
+    uint32_t *number; // slot to new slot + 1; 0: nobody looks at it
+    size_t slots, kept;
+    const taper_class *pruned;
+} class_slots;
+
+typedef struct pruning {
+    taper_compilation *compilation;
+    taper_error *error;
+    class_slots *classes;
+    size_t class_count, class_capacity;
+    taper_pointer_map class_numbers; // of classes as they were
+    taper_pointer_map objects;       // as they were, to those that take their place; 0: seen
+    bool unknown;
+} pruning;
+
+static class_slots *find_class(const pruning *p, const taper_class *klass)
+{
+    const size_t *number = taper_pointer_find(&p->class_numbers, klass);
+    return number != NULL ? &p->classes[*number] : NULL;
+}
+
+static bool is_plain(taper_val value) // an object with attributes, not packed weights
+{
+    static const char prefix[] = "__torch__.torch.classes.";
+    return value.tag == TAPER_OBJECT && value.as.object->klass != NULL && value.as.object->klass->slots != NULL &&
+           strncmp(value.as.object->klass->name, prefix, sizeof prefix - 1) != 0;
+}
+
+// Enters the classes of the objects that attributes lead to. Objects in containers keep everything: unknown.
+static taper_status add_object(pruning *p, const taper_object *object, int depth)
+{
+    if (taper_pointer_find(&p->objects, object) != NULL) {
+        return TAPER_OK;
+    }
+    if (depth > TAPER_LIMIT_VALUE_DEPTH || object->count > object->klass->count) {
+        p->unknown = true;
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_pointer_add(p->compilation->allocator, &p->objects, object, 0, p->error));
+    if (find_class(p, object->klass) == NULL) {
+        TAPER_TRY(TAPER_GROW(p->compilation->allocator, p->classes, p->class_capacity, p->class_count + 1, p->error));
+        TAPER_TRY(
+            taper_pointer_add(p->compilation->allocator, &p->class_numbers, object->klass, p->class_count, p->error));
+        class_slots *made = &p->classes[p->class_count++];
+        *made = (class_slots){.klass = object->klass, .example = object, .slots = object->klass->count};
+        made->number = taper_arena_array(&p->compilation->module->arena, made->slots + 1, sizeof *made->number);
+        if (made->number == NULL) {
+            return taper_fail_memory(p->error);
+        }
+    }
+    for (size_t i = 0; i < object->count; i++) {
+        if (is_plain(object->slots[i])) {
+            TAPER_TRY(add_object(p, object->slots[i].as.object, depth + 1));
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- which slots are looked at
+
+static const class_slots *class_of(pruning *p, const taper_graph *graph, const taper_ir_value *value, int depth);
+
+static const class_slots *class_of_slot(pruning *p, const class_slots *owner, int64_t slot)
+{
+    if (owner == NULL || (uint64_t)slot >= owner->example->count || !is_plain(owner->example->slots[slot])) {
+        return NULL;
+    }
+    return find_class(p, owner->example->slots[slot].as.object->klass);
+}
+
+static const class_slots *class_of(pruning *p, const taper_graph *graph, const taper_ir_value *value, int depth)
+{
+    const taper_node *node = value->node;
+    if (node == NULL) {
+        if (value->block != graph->body || value->index != 0) {
+            return NULL;
+        }
+        const char *dot = strrchr(graph->name, '.'); // self
+        for (size_t i = 0; dot != NULL && i < p->class_count; i++) {
+            const char *name = p->classes[i].klass->name;
+            if (strlen(name) == (size_t)(dot - graph->name) &&
+                strncmp(name, graph->name, (size_t)(dot - graph->name)) == 0) {
+                return &p->classes[i];
+            }
+        }
+        return NULL;
+    }
+    if (node->kind == TAPER_NODE_CONSTANT) {
+        return is_plain(node->constant) ? find_class(p, node->constant.as.object->klass) : NULL;
+    }
+    return node->kind == TAPER_NODE_GET_ATTR && depth < TAPER_LIMIT_INLINE_DEPTH
+               ? class_of_slot(p, class_of(p, graph, taper_node_in(node, 0), depth + 1), node->number)
+               : NULL;
+}
+
+static void mark_block(pruning *p, const taper_graph *graph, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL && !p->unknown; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            mark_block(p, graph, node->blocks[b]);
+        }
+        if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
+            const class_slots *owner = class_of(p, graph, taper_node_in(node, 0), 0);
+            if (owner == NULL || (uint64_t)node->number >= owner->slots) {
+                p->unknown = true;
+            } else {
+                owner->number[node->number] = 1;
+            }
+        }
+    }
+}
+
+static void renumber_block(pruning *p, const taper_graph *graph, taper_block *block)
+{
+    // Users before what they use: class_of still reads the old numbers of the nodes above.
+    for (taper_node *node = block->last; node != NULL; node = node->previous) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            renumber_block(p, graph, node->blocks[b]);
+        }
+        if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
+            const class_slots *owner = class_of(p, graph, taper_node_in(node, 0), 0);
+            node->number = (int64_t)owner->number[node->number] - 1;
+        }
+    }
+}
+
+// ---- the objects without the rest
+
+static taper_status make_class(pruning *p, class_slots *c, bool is_root)
+{
+    static const char *const kept_names[] = {"training", "mobile_optimized", "optimized_for_vulkan",
+                                             "optimized_for_metal"};
+    const char **names = taper_arena_array(&p->compilation->module->arena, c->slots + 1, sizeof *names);
+    if (names == NULL) {
+        return taper_fail_memory(p->error);
+    }
+    for (size_t i = 0; i < c->slots; i++) {
+        for (size_t n = 0; is_root && n < sizeof kept_names / sizeof kept_names[0]; n++) {
+            c->number[i] |= strcmp(c->klass->slots[i], kept_names[n]) == 0;
+        }
+        if (c->number[i] != 0) {
+            names[c->kept] = c->klass->slots[i];
+            c->number[i] = (uint32_t)++c->kept;
+        }
+    }
+    c->pruned = taper_types_class(p->compilation->module->types, c->klass->name, c->kept, names);
+    return c->pruned == NULL ? taper_fail_memory(p->error) : TAPER_OK;
+}
+
+static taper_status prune_object(pruning *p, const taper_object *object, taper_val *result)
+{
+    const size_t *known = taper_pointer_find(&p->objects, object);
+    if (known != NULL && *known != 0) {
+        *result = taper_val_retain(TAPER_VAL((taper_object *)*known));
+        return TAPER_OK;
+    }
+    const class_slots *c = find_class(p, object->klass);
+    taper_object *made = taper_object_new(p->compilation->module->heap, c->pruned, c->kept);
+    if (made == NULL) {
+        return taper_fail_memory(p->error);
+    }
+    *result = TAPER_VAL(made);
+    *taper_pointer_find(&p->objects, object) = (uintptr_t)made;
+    for (size_t i = 0; i < object->count; i++) {
+        if (c->number[i] == 0) {
+            continue;
+        }
+        taper_val value = taper_val_retain(object->slots[i]);
+        if (is_plain(object->slots[i])) {
+            taper_val_release(value);
+            value = taper_val_none();
+            const taper_status status = prune_object(p, object->slots[i].as.object, &value);
+            made->slots[c->number[i] - 1] = value;
+            TAPER_TRY(status);
+        } else {
+            made->slots[c->number[i] - 1] = value;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status prune(pruning *p, taper_val *root)
+{
+    taper_compilation *compilation = p->compilation;
+    const taper_object *object = compilation->root.as.object;
+    TAPER_TRY(add_object(p, object, 0));
+    for (size_t g = 0; g < compilation->count; g++) {
+        if (compilation->graphs[g] != NULL) {
+            mark_block(p, compilation->graphs[g], compilation->graphs[g]->body);
+        }
+    }
+    if (p->unknown) {
+        *root = taper_val_retain(compilation->root);
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < p->class_count; i++) {
+        TAPER_TRY(make_class(p, &p->classes[i], p->classes[i].klass == object->klass));
+    }
+    TAPER_TRY(prune_object(p, object, root));
+    for (size_t g = 0; g < compilation->count; g++) {
+        if (compilation->graphs[g] != NULL) {
+            renumber_block(p, compilation->graphs[g], compilation->graphs[g]->body);
+        }
+    }
+    return TAPER_OK;
+}
+
+// The attribute by which PyTorch tells an optimized module.
+static taper_status mark_optimized(taper_compilation *compilation, taper_object *root)
+{
+    static const char *const marks[] = {[TAPER_PORTABLE_CPU] = "mobile_optimized",
+                                        [TAPER_PORTABLE_VULKAN] = "optimized_for_vulkan",
+                                        [TAPER_PORTABLE_METAL] = "optimized_for_metal"};
+    const char *mark = marks[compilation->backend];
+    const taper_class *old = root->klass;
+    if (old == NULL || old->slots == NULL || root->count != old->count || taper_object_slot(root, mark) >= 0) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_object_add_slots(root, compilation->module->types, &mark, 1, compilation->error));
+    taper_val_replace(&root->slots[root->count - 1], taper_val_bool(true));
+    return TAPER_OK;
+}
+
+taper_status taper_prune_attributes(taper_compilation *compilation, taper_val *root)
+{
+    *root = taper_val_none();
+    if (!is_plain(compilation->root)) {
+        *root = taper_val_retain(compilation->root);
+        return TAPER_OK;
+    }
+    pruning p = {.compilation = compilation, .error = compilation->error};
+    taper_status status = prune(&p, root);
+    if (status == TAPER_OK) {
+        status = mark_optimized(compilation, root->as.object);
+    }
+    taper_free(compilation->allocator, p.classes, p.class_capacity * sizeof *p.classes);
+    taper_pointer_free(compilation->allocator, &p.class_numbers);
+    taper_pointer_free(compilation->allocator, &p.objects);
+    if (status != TAPER_OK) {
+        taper_val_release(*root);
+        *root = taper_val_none();
+    }
+    return status;
+}

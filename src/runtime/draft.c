@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper_compile.h: models that are read, rewritten and saved. A draft is a model that stops before its programs are
+// built; the compiler's table does the rewriting and makes bytecode of the graphs, format/ writes it.
+#include "runtime/draft.h"
+
+#include "format/module_write.h"
+
+// ---- loading
+
+static taper_status make_draft(taper_model *model, const struct taper_compiler *compiler, taper_draft **draft,
+                               taper_error *error)
+{
+    const taper_allocator *allocator = &model->context->allocator;
+    taper_draft *made = taper_alloc_zeroed(allocator, sizeof *made);
+    if (made == NULL) {
+        taper_model_release(model);
+        return taper_fail_memory(error);
+    }
+    made->model = model;
+    made->compiler = compiler;
+    made->root = taper_val_none();
+    made->name = taper_text_make(allocator);
+    *draft = made;
+    return TAPER_OK;
+}
+
+static taper_status check_load_options(const taper_load_options *given, taper_load_options *options, taper_error *error)
+{
+    TAPER_TRY(taper_load_options_read(given, options, error));
+    if (options->compiler == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "a draft needs taper_load_options.compiler: set it to taper_compiler()");
+    }
+    options->listing = 0;
+    return TAPER_OK;
+}
+
+taper_status taper_draft_load(taper_context *context, const char *path, const taper_load_options *options,
+                              taper_draft **draft, taper_error *error)
+{
+    taper_load_options o;
+    taper_model *model;
+    *draft = NULL;
+    TAPER_TRY(check_load_options(options, &o, error));
+    TAPER_TRY(taper_model_load_for(TAPER_MODEL_DRAFT, context, path, &o, &model, error));
+    return make_draft(model, o.compiler, draft, error);
+}
+
+taper_status taper_draft_load_memory(taper_context *context, const void *bytes, size_t size,
+                                     const taper_load_options *options, taper_draft **draft, taper_error *error)
+{
+    taper_load_options o;
+    taper_model *model;
+    *draft = NULL;
+    TAPER_TRY(check_load_options(options, &o, error));
+    TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_DRAFT, context, bytes, size, &o, &model, error));
+    return make_draft(model, o.compiler, draft, error);
+}
+
+void taper_draft_release(taper_draft *draft)
+{
+    if (draft == NULL) {
+        return;
+    }
+    taper_model *model = draft->model;
+    taper_context *context = model->context;
+    taper_context_retain(context);
+    taper_draft_free_bundles(draft);
+    taper_needs_free(&draft->operators);
+    taper_text_free(&draft->name);
+    taper_val_release(draft->root);
+    taper_free(&context->allocator, draft, sizeof *draft);
+    taper_model_release(model);
+    taper_context_release(context);
+}
+
+// ---- which functions a file gets
+
+static bool calls_method(const taper_block *block, const char *method)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CALL && strcmp(node->name, method) == 0) {
+            return true;
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            if (calls_method(node->blocks[b], method)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void drop_graph(taper_function *function)
+{
+    taper_graph_destroy(function->graph);
+    function->graph = NULL;
+}
+
+// Methods of other classes are there for those that call them by name.
+static void drop_uncalled(taper_model *model)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t i = 0; i < model->function_count; i++) {
+            taper_function *function = &model->functions[i];
+            bool called = function->graph == NULL || function->of_root;
+            for (size_t j = 0; !called && j < model->function_count; j++) {
+                called = j != i && model->functions[j].graph != NULL &&
+                         calls_method(model->functions[j].graph->body, function->method);
+            }
+            if (!called) {
+                drop_graph(function);
+                again = true;
+            }
+        }
+    }
+}
+
+static bool is_bundled_inputs(const char *method)
+{
+    static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
+                                         "get_num_bundled_inputs",        "get_bundled_inputs_functions_and_info",
+                                         "_inflate_helper_for_",          "run_on_bundled_input"};
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
+        if (strncmp(method, starts[i], strlen(starts[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static taper_status keep_methods(taper_draft *draft, const taper_optimize_options *options, taper_error *error)
+{
+    taper_model *model = draft->model;
+    for (size_t i = 0; i < options->preserve_count; i++) {
+        if (taper_model_find(model, taper_model_name(model), options->preserve[i]) == NULL) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s to preserve", options->preserve[i]);
+        }
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        taper_function *function = &model->functions[i];
+        bool kept =
+            !function->of_root || strcmp(function->method, "forward") == 0 || is_bundled_inputs(function->method);
+        for (size_t p = 0; !kept && p < options->preserve_count; p++) {
+            kept = strcmp(function->method, options->preserve[p]) == 0;
+        }
+        if (!kept) {
+            drop_graph(function);
+        }
+    }
+    drop_uncalled(model);
+    return TAPER_OK;
+}
+
+// ---- optimizing
+
+static taper_status find_backend(const char *name, taper_portable_backend *backend, taper_error *error)
+{
+    static const char *const names[] = {"cpu", "vulkan", "metal"};
+    *backend = TAPER_PORTABLE_CPU;
+    for (size_t i = 0; name != NULL; i++) {
+        if (i == sizeof names / sizeof names[0]) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": cpu, vulkan and metal are", name);
+        }
+        if (strcmp(name, names[i]) == 0) {
+            *backend = (taper_portable_backend)i;
+            break;
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *given, taper_error *error)
+{
+    taper_optimize_options options = {0};
+    taper_portable_backend backend;
+    if (given != NULL) {
+        memcpy(&options, given, taper_min_size(given->struct_size, sizeof options));
+    }
+    if (draft->optimized || draft->broken) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
+    }
+    TAPER_TRY(find_backend(options.backend, &backend, error));
+    TAPER_TRY(keep_methods(draft, &options, error));
+    draft->optimized = draft->broken = true;
+    taper_needs_free(&draft->operators);
+    taper_compilation compilation;
+    TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
+    compilation.disabled = options.disable_passes;
+    compilation.backend = backend;
+    const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
+    taper_model_end_compilation(draft->model, &compilation);
+    draft->broken = status != TAPER_OK;
+    return status;
+}
+
+// ---- saving
+
+static void free_constants(taper_module_function *function)
+{
+    for (size_t i = 0; i < function->constant_count; i++) {
+        taper_val_release(function->constants[i]);
+    }
+    function->constant_count = 0;
+}
+
+static taper_status emit_function(taper_draft *draft, taper_compilation *compilation, taper_graph *graph,
+                                  const taper_module_function *source, int version, taper_arena *arena,
+                                  taper_module *written)
+{
+    taper_module_function *function = &written->functions[written->function_count++];
+    *function = (taper_module_function){.name = source->name,
+                                        .has_schema = source->has_schema,
+                                        .arguments = source->arguments,
+                                        .returns = source->returns,
+                                        .argument_count = source->argument_count,
+                                        .return_count = source->return_count};
+    return draft->compiler->emit(compilation, graph, version, arena, function);
+}
+
+// Fills written, a module that borrows everything from the draft's but its functions, which lie in arena.
+static taper_status emit_functions(taper_draft *draft, int version, taper_arena *arena, taper_module *written,
+                                   taper_error *error)
+{
+    taper_model *model = draft->model;
+    taper_compilation compilation;
+    *written = model->module;
+    written->root = taper_draft_root(draft);
+    written->bytecode_version = version;
+    written->operator_version = TAPER_OPERATOR_VERSION; // upgraders were applied
+    written->pending_count = 0;                         // done
+    written->function_count = 0;
+    written->functions =
+        taper_arena_array(arena, model->function_count + draft->method_count, sizeof *written->functions);
+    if (written->functions == NULL) {
+        return taper_fail_memory(error);
+    }
+    drop_uncalled(model);
+    TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
+        const taper_function *function = &model->functions[i];
+        if (function->graph != NULL) {
+            status = emit_function(draft, &compilation, function->graph, function->source, version, arena, written);
+        }
+    }
+    for (size_t i = 0; status == TAPER_OK && i < draft->method_count; i++) {
+        const taper_draft_method *method = &draft->methods[i];
+        status = emit_function(draft, &compilation, method->graph, &method->source, version, arena, written);
+    }
+    taper_model_end_compilation(model, &compilation);
+    return status;
+}
+
+static taper_status read_save_options(const taper_draft *draft, const taper_save_options *given,
+                                      taper_save_options *options, taper_error *error)
+{
+    *options = (taper_save_options){0};
+    if (given != NULL) {
+        memcpy(options, given, taper_min_size(given->struct_size, sizeof *options));
+    }
+    if (draft->broken) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft's optimization failed: load it again");
+    }
+    options->bytecode = options->flatbuffer ? 9 : options->bytecode == 0 ? 8 : options->bytecode;
+    if (!options->flatbuffer && (options->bytecode < 4 || options->bytecode > 8)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytecode %d cannot be written: 4 to 8 can", options->bytecode);
+    }
+    return TAPER_OK;
+}
+
+static taper_status save(taper_draft *draft, const taper_save_options *given, const taper_sink *sink,
+                         taper_error *error)
+{
+    taper_save_options options;
+    taper_module written;
+    TAPER_TRY(read_save_options(draft, given, &options, error));
+    TAPER_TRY(taper_draft_finish_bundles(draft, error));
+    taper_arena arena;
+    taper_arena_init(&arena, &draft->model->context->allocator);
+    taper_status status = emit_functions(draft, options.bytecode, &arena, &written, error);
+    if (status == TAPER_OK) {
+        const taper_write_options how = {
+            .bytecode_version = options.bytecode, .archive_name = options.name, .without_code = draft->optimized};
+        status = options.flatbuffer ? taper_lite_flatbuffer_write(&written, &how, sink, error)
+                                    : taper_lite_archive_write(&written, &how, sink, error);
+    }
+    for (size_t i = 0; written.functions != NULL && i < written.function_count; i++) {
+        free_constants(&written.functions[i]);
+    }
+    taper_arena_free(&arena);
+    return status;
+}
+
+typedef struct callback_sink {
+    taper_save_function write;
+    void *user;
+} callback_sink;
+
+static taper_status write_callback(void *user, const void *data, size_t size, taper_error *error)
+{
+    const callback_sink *callback = user;
+    if (callback->write(callback->user, data, size) != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file could not be written");
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options, taper_save_function write,
+                              void *user, taper_error *error)
+{
+    callback_sink callback = {write, user};
+    const taper_sink sink = {write_callback, &callback};
+    return save(draft, options, &sink, error);
+}
+
+taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options, void **bytes, size_t *size,
+                                     taper_error *error)
+{
+    *bytes = NULL;
+    *size = 0;
+    taper_bytes file = taper_bytes_make(&draft->model->context->allocator);
+    const taper_sink sink = taper_bytes_sink(&file);
+    taper_status status = save(draft, options, &sink, error);
+    if (status == TAPER_OK && file.failed) {
+        status = taper_fail_memory(error);
+    }
+    if (status == TAPER_OK) {
+        // Exactly as large as what is in it, so that the caller can give it back.
+        void *exact = taper_realloc(file.allocator, file.data, file.capacity, file.size);
+        if (exact != NULL) {
+            *bytes = exact;
+            *size = file.size;
+            return TAPER_OK;
+        }
+        status = taper_fail_memory(error);
+    }
+    taper_bytes_free(&file);
+    return status;
+}
+
+void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
+{
+    taper_free(&draft->model->context->allocator, bytes, size);
+}
+
+// ---- looking at it
+
+const taper_model *taper_draft_model(const taper_draft *draft)
+{
+    return draft->model;
+}
+
+static size_t count_nodes(const taper_block *block)
+{
+    size_t count = 0;
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        count += node->kind != TAPER_NODE_CONSTANT;
+        for (size_t b = 0; b < node->block_count; b++) {
+            count += count_nodes(node->blocks[b]);
+        }
+    }
+    return count;
+}
+
+size_t taper_draft_node_count(const taper_draft *draft)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < draft->model->function_count; i++) {
+        if (draft->model->functions[i].graph != NULL) {
+            count += count_nodes(draft->model->functions[i].graph->body);
+        }
+    }
+    return count;
+}
+
+taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error)
+{
+    *count = 0;
+    taper_needs_free(&draft->operators);
+    draft->operators.allocator = &draft->model->context->allocator;
+    for (size_t i = 0; i < draft->model->function_count; i++) {
+        const taper_function *function = &draft->model->functions[i];
+        if (function->graph != NULL && function->of_root) {
+            TAPER_TRY(taper_needs_add_graph(&draft->operators, function->graph, error));
+        }
+    }
+    taper_needs_merge(&draft->operators);
+    size_t kept = 0; // without classes
+    for (size_t i = 0; i < draft->operators.count; i++) {
+        if (draft->operators.items[i].overload != NULL) {
+            draft->operators.items[kept++] = draft->operators.items[i];
+        }
+    }
+    draft->operators.count = kept;
+    *count = kept;
+    return TAPER_OK;
+}
+
+const char *taper_draft_operator_name(taper_draft *draft, size_t index)
+{
+    if (index >= draft->operators.count) {
+        return NULL;
+    }
+    const taper_need *need = &draft->operators.items[index];
+    draft->name.length = 0;
+    taper_text_string(&draft->name, need->name);
+    if (need->overload != NULL && need->overload[0] != '\0') {
+        taper_text_format(&draft->name, ".%s", need->overload);
+    }
+    return draft->name.failed ? need->name : taper_text_get(&draft->name);
+}
+
+size_t taper_draft_operator_calls(const taper_draft *draft, size_t index)
+{
+    return index < draft->operators.count ? draft->operators.items[index].calls : 0;
+}
+
+taper_status taper_draft_print(taper_draft *draft, const char *method, taper_save_function write, void *user,
+                               taper_error *error)
+{
+    const char *name = method != NULL ? method : "forward";
+    const taper_function *function = taper_model_find(draft->model, taper_model_name(draft->model), name);
+    if (function == NULL || function->graph == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
+    }
+    taper_text text = taper_text_make(&draft->model->context->allocator);
+    taper_graph_print(function->graph, &text);
+    taper_status status = text.failed ? taper_fail_memory(error) : TAPER_OK;
+    if (status == TAPER_OK && write(user, taper_text_get(&text), text.length) != 0) {
+        status = taper_fail(error, TAPER_ERROR_FILE, "the graph could not be written");
+    }
+    taper_text_free(&text);
+    return status;
+}

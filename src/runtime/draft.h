@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is behind taper_draft. draft.c loads, optimizes and saves; draft_bundle.c adds bundled inputs.
+#ifndef TAPER_RUNTIME_DRAFT_H
+#define TAPER_RUNTIME_DRAFT_H
+
+#include <taper/taper_compile.h>
+
+#include "frontend/needs.h"
+#include "runtime/model.h"
+
+// The samples of one method.
+typedef struct taper_draft_bundle_entry {
+    const char *method;  // in the module's arena
+    taper_list *samples; // of tuples, deflated; owned
+} taper_draft_bundle_entry;
+
+// A method that the file did not have. Its name and schema lie in the module's arena.
+typedef struct taper_draft_method {
+    taper_module_function source;
+    taper_graph *graph; // owned
+} taper_draft_method;
+
+struct taper_draft {
+    taper_model *model;
+    const struct taper_compiler *compiler;
+    bool optimized, broken;
+    taper_val root;        // what optimizing left of the root, owned; None: the module's
+    taper_needs operators; // of taper_draft_operators
+    taper_text name;       // of the operator asked for last
+    taper_draft_bundle_entry *bundles;
+    size_t bundle_count, bundle_capacity;
+    taper_draft_method *methods;
+    size_t method_count, method_capacity;
+};
+
+// Makes the methods and attributes of the samples, once; nothing when there are none.
+TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
+void taper_draft_free_bundles(taper_draft *draft);
+
+static inline taper_val taper_draft_root(const taper_draft *draft)
+{
+    return draft->root.tag != TAPER_NONE ? draft->root : draft->model->module.root;
+}
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of drafts in a build without them (TAPER_WITH_DRAFTS is off): loading one says so, and the others are
+// never called with one.
+#include <taper/taper_compile.h>
+
+#include "base/status.h"
+
+static TAPER_COLD taper_status no_drafts(taper_error *error)
+{
+    TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+               "this build of Taper runs models and does not write them (TAPER_WITH_DRAFTS is off)");
+}
+
+taper_status taper_draft_load(taper_context *context, const char *path, const taper_load_options *options,
+                              taper_draft **draft, taper_error *error)
+{
+    (void)context, (void)path, (void)options;
+    *draft = NULL;
+    return no_drafts(error);
+}
+
+taper_status taper_draft_load_memory(taper_context *context, const void *bytes, size_t size,
+                                     const taper_load_options *options, taper_draft **draft, taper_error *error)
+{
+    (void)context, (void)bytes, (void)size, (void)options;
+    *draft = NULL;
+    return no_drafts(error);
+}
+
+void taper_draft_release(taper_draft *draft)
+{
+    (void)draft;
+}
+
+taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *options, taper_error *error)
+{
+    (void)draft, (void)options;
+    return no_drafts(error);
+}
+
+taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
+                                taper_error *error)
+{
+    (void)draft, (void)method, (void)inputs, (void)count;
+    return no_drafts(error);
+}
+
+const taper_model *taper_draft_model(const taper_draft *draft)
+{
+    (void)draft;
+    return NULL;
+}
+
+taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options, taper_save_function write,
+                              void *user, taper_error *error)
+{
+    (void)draft, (void)options, (void)write, (void)user;
+    return no_drafts(error);
+}
+
+taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options, void **bytes, size_t *size,
+                                     taper_error *error)
+{
+    (void)draft, (void)options;
+    *bytes = NULL;
+    *size = 0;
+    return no_drafts(error);
+}
+
+void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
+{
+    (void)draft, (void)bytes, (void)size;
+}
+
+size_t taper_draft_node_count(const taper_draft *draft)
+{
+    (void)draft;
+    return 0;
+}
+
+taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error)
+{
+    (void)draft;
+    *count = 0;
+    return no_drafts(error);
+}
+
+const char *taper_draft_operator_name(taper_draft *draft, size_t index)
+{
+    (void)draft, (void)index;
+    return NULL;
+}
+
+size_t taper_draft_operator_calls(const taper_draft *draft, size_t index)
+{
+    (void)draft, (void)index;
+    return 0;
+}
+
+taper_status taper_draft_print(taper_draft *draft, const char *method, taper_save_function write, void *user,
+                               taper_error *error)
+{
+    (void)draft, (void)method, (void)write, (void)user;
+    return no_drafts(error);
+}

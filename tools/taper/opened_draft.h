@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A model opened to be rewritten and saved: optimize, convert, bundle.
+#ifndef TAPER_TOOLS_OPENED_DRAFT_H
+#define TAPER_TOOLS_OPENED_DRAFT_H
+
+#include <stdbool.h>
+
+#include <taper/taper_compile.h>
+
+typedef struct opened_draft {
+    const char *path;
+    taper_error *error;
+    taper_context *context;
+    taper_draft *draft;
+} opened_draft;
+
+// Failures are reported, and nothing is left open.
+bool draft_open(opened_draft *opened, const char *path);
+void draft_close(opened_draft *opened);
+// The whole file or nothing; failures are reported.
+bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
+
+// Options about the file that is written. -1 to go on, or the exit status of wrong ones (reported with the usage text).
+typedef struct save_arguments {
+    const char *output;
+    long bytecode;
+    bool flatbuffer;
+} save_arguments;
+
+#define SAVE_OPTION_ROWS(s)                                                                                            \
+    {"--output", 'o', ARG_TEXT, &(s).output, 0, 0}, {"--bytecode", 0, ARG_COUNT, &(s).bytecode, 4, 8},                 \
+    {                                                                                                                  \
+        "--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0                                                             \
+    }
+
+#define SAVE_OPTION_USAGE                                                                                              \
+    "  -o, --output OUT    the file to write\n"                                                                        \
+    "  --bytecode N        the version of its bytecode, 4 to 8 (default: 8)\n"                                         \
+    "  --flatbuffer        write a flatbuffer rather than a zip archive\n"
+
+int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
+
+#endif
