@@ -325,6 +325,9 @@ static taper_status write_extra(writer *w, const taper_module_extra *extra)
 {
     static const char folder[] = "extra/";
     const size_t length = strlen(extra->name);
+    if (length == 0) {
+        TAPER_FAIL(w->error, TAPER_ERROR_ARGUMENT, "an extra file without a name: an archive has none");
+    }
     taper_text name = taper_text_make(w->allocator);
     taper_text_string(&name, folder);
     taper_text_append(&name, extra->name, length);
