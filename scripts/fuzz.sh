@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive type flatbuffer program torchscript image npy json"
+ALL="zip pickle lite_archive type flatbuffer write program torchscript image npy json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -20,7 +20,7 @@ tool() { # the newest of NAME, NAME-19 …
 max_len() {
     case $1 in
     program) echo 32768 ;;
-    flatbuffer | lite_archive | torchscript) echo 20000 ;;
+    flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
     zip | image) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
@@ -34,6 +34,7 @@ files() {
     lite_archive) echo src/format/lite_archive.c src/format/lite_bytecode.c src/format/lite_debug.c src/format/detect.c ;;
     type) echo src/ir/type.c src/ir/type_text.c ;;
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
+    write) echo src/format/*_write*.c src/format/flatbuffer_build.c src/format/set_states.c src/format/sink.c ;;
     program) echo src/frontend/bytecode.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
@@ -45,6 +46,7 @@ files() {
 seeds() {
     case $1 in
     flatbuffer | program) echo "tests/fuzz/corpus/$1 tests/unit/data/flatbuffer" ;;
+    write) echo "tests/fuzz/corpus/write tests/fuzz/corpus/lite_archive tests/fuzz/corpus/flatbuffer tests/fuzz/corpus/pickle tests/unit/data/flatbuffer" ;;
     image) echo "tests/fuzz/corpus/image" ;;
     *) echo "tests/fuzz/corpus/$1" ;;
     esac

@@ -96,6 +96,7 @@ static uint8_t *at(const taper_fbb *b, taper_fbb_ref ref)
 
 void taper_fbb_table(taper_fbb *b)
 {
+    align(b, 0, 4); // so that tables with the same fields have the same description
     b->table = b->size;
     memset(b->fields, 0, sizeof b->fields);
 }

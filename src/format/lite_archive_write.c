@@ -154,9 +154,12 @@ static void make_key(const storages *s, const kept_storage *item, char key[TAPER
 // Whether a record that was copied has the name already.
 static bool is_taken(const writer *w, const storages *s, const char *key)
 {
+    if (!w->has_code || s != &w->constants || w->version <= OWN_FOLDER_UNTIL) {
+        return false;
+    }
     char name[TAPER_PICKLE_KEY + 16];
     (void)snprintf(name, sizeof name, "%s%s", s->folder, key);
-    return w->has_code && s == &w->constants && find(w, name) != NULL;
+    return find(w, name) != NULL;
 }
 
 static taper_status key_of(writer *w, storages *s, taper_storage *storage, char key[TAPER_PICKLE_KEY])
@@ -261,17 +264,31 @@ static taper_status write_root(writer *w)
     return finish_pickle(w, &p, taper_pickler_value(&p, w->module->root, 0), &w->data);
 }
 
+// constants.pkl and the storages, in their order: those of bytecode.pkl alone come last.
+static taper_status copy_constants(writer *w)
+{
+    static const char name[] = "constants.pkl";
+    for (size_t i = 0; i < w->source.count; i++) {
+        const taper_zip_entry *entry = &w->source.entries[i];
+        if ((starts_with(entry, "constants/") || (entry->name_length == sizeof name - 1 && ends_with(entry, name))) &&
+            taper_zip_find(&w->source, entry->name, entry->name_length) == entry) {
+            TAPER_TRY(taper_zip_copy(&w->zip, &w->source, entry, w->error));
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status write_code(writer *w)
 {
     if (w->has_code) {
         TAPER_TRY(copy_folder(w, "code/", ""));
-        TAPER_TRY(copy_folder(w, "constants/", ""));
-        if (find(w, "constants.pkl") != NULL) {
-            return copy_record(w, "constants.pkl");
-        }
+        TAPER_TRY(copy_constants(w));
     }
-    static const char empty[] = "\x80\x02).";
-    return write_record(w, "constants.pkl", empty, sizeof empty - 1);
+    if (!w->has_code || find(w, "constants.pkl") == NULL) {
+        static const char empty[] = "\x80\x02).";
+        return write_record(w, "constants.pkl", empty, sizeof empty - 1);
+    }
+    return TAPER_OK;
 }
 
 static taper_status write_functions(writer *w)
@@ -308,6 +325,9 @@ static taper_status write_extra(writer *w, const taper_module_extra *extra)
 {
     static const char folder[] = "extra/";
     const size_t length = strlen(extra->name);
+    if (length == 0) {
+        TAPER_FAIL(w->error, TAPER_ERROR_ARGUMENT, "an extra file without a name: an archive has none");
+    }
     taper_text name = taper_text_make(w->allocator);
     taper_text_string(&name, folder);
     taper_text_append(&name, extra->name, length);

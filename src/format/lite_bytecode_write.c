@@ -56,7 +56,7 @@ static void write_operators(const writer *w, int version)
     taper_pickler_open(w->p, w->function->operator_count);
     for (size_t i = 0; i < w->function->operator_count; i++) {
         const taper_lite_operator *op = &w->function->operators[i];
-        const bool counted = version >= COUNTS_SINCE && op->arguments >= 0;
+        const bool counted = version >= COUNTS_SINCE;
         string(w, op->name);
         string(w, op->overload);
         if (counted) {

@@ -68,7 +68,7 @@ taper_status taper_write_extras(const taper_module *module, const taper_write_op
     taper_status status = all != 0 && (made == NULL || names == NULL) ? taper_fail_memory(error) : TAPER_OK;
     *count = 0;
     for (size_t i = 0; i < options->extra_count && status == TAPER_OK; i++) {
-        if (options->extras[i].name == NULL) {
+        if (options->extras[i].name == NULL || options->extras[i].name[0] == '\0') {
             status = taper_fail(error, TAPER_ERROR_ARGUMENT, "extras: file %zu has no name", i);
         }
     }

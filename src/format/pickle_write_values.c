@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Values: containers, objects, tensors. A value with one holder is met once and needs no memo slot; one with several
 // gets a slot when it is complete, as in PyTorch, so nothing can hold itself: that is refused.
+#include "format/name_sort.h"
 #include "format/pickle_write.h"
 #include "format/saved_value.h"
 
@@ -152,6 +153,27 @@ static taper_status write_tuple(taper_pickler *p, const taper_tuple *tuple, unsi
 
 // ---- objects
 
+// Attributes become keys of a dict, so each has a name of its own.
+static taper_status check_attributes(const taper_pickler *p, const taper_class *class)
+{
+    taper_name *names = taper_alloc(p->allocator, class->count * sizeof *names);
+    if (names == NULL && class->count != 0) {
+        return taper_fail_memory(p->error);
+    }
+    for (size_t i = 0; i < class->count; i++) {
+        names[i] = (taper_name){.text = class->slots[i], .length = strlen(class->slots[i]), .value = i};
+    }
+    taper_status status = taper_names_sort(p->allocator, names, class->count, p->error);
+    for (size_t i = 1; i < class->count && status == TAPER_OK; i++) {
+        if (strcmp(names[i - 1].text, names[i].text) == 0) {
+            status = taper_pickler_fail(p, TAPER_ERROR_UNSUPPORTED, "the class %.200s has two attributes \"%.100s\"",
+                                        class->name, names[i].text);
+        }
+    }
+    taper_free(p->allocator, names, class->count * sizeof *names);
+    return status;
+}
+
 static taper_status write_class(taper_pickler *p, const taper_class *class)
 {
     const size_t *slot = taper_pointer_find(&p->objects, class);
@@ -163,6 +185,7 @@ static taper_status write_class(taper_pickler *p, const taper_class *class)
     if (dot == NULL || dot == class->name || dot[1] == '\0' || strchr(class->name, '\n') != NULL) {
         REFUSE(p, "\"%.200s\" is no name of a class", class->name);
     }
+    TAPER_TRY(check_attributes(p, class));
     const size_t made = taper_pickler_global(p, class->name, (size_t)(dot - class->name), dot + 1);
     return taper_pointer_add(p->allocator, &p->objects, class, made, p->error);
 }

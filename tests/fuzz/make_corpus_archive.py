@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes the seeds of fuzz_zip, fuzz_pickle, fuzz_lite_archive and fuzz_type to corpus/ beside this file.
+"""Writes the seeds of fuzz_zip, fuzz_pickle, fuzz_lite_archive, fuzz_type and fuzz_write to corpus/ beside this file.
 
 Everything is made here, without PyTorch, and comes out the same every time. Each seed is small and shows one form that
 the readers know, or one way in which files are broken.
@@ -431,6 +431,39 @@ TYPES = [
 TYPES += ["\n".join(f"a.M{i % 3}[NamedTuple, [[f{i}, a.M{(i + 1) % 3}]]]" for i in range(20))]
 
 
+# ---- modules to be written again: what several things share, and what has a form in one container only
+
+def root(**values):
+    return whole(obj("__torch__", "M", attributes(**values)))
+
+
+def memo(slot, value):
+    return value + b"q" + bytes([slot])
+
+
+def written():
+    held = tensor("FloatStorage", "0", 4, (2, 2), (2, 1))
+    return {
+        "shared": root(a=memo(0, items(number(1))), b=b"h\x00", c=many(b"h\x00", b"h\x00"), d=memo(1, text("word")), e=b"h\x01"),
+        "shared_tensors": root(a=memo(0, held), b=b"h\x00", c=tensor("FloatStorage", "0", 4, (4,), (1,)), d=tensor("LongStorage", "0", 2, (2,), (1,)),
+                               e=tensor("FloatStorage", "1", 4, (3, 2), (0, 1)), f=tensor("ByteStorage", "1", 0, (0,), (1,))),
+        "shared_objects": root(a=memo(0, obj("__torch__.x", "N", attributes(b=held))), b=b"h\x00", c=memo(1, obj("__torch__", "S", number(1))), d=b"h\x01",
+                               e=memo(2, obj("__torch__.torch.classes.n", "C", many(number(1), held))), f=b"h\x02"),
+        "states": root(a=obj("__torch__", "S", memo(0, items(obj("__torch__", "S", b"N")))), b=b"h\x00", c=glob("__torch__", "S") + b")\x81"),
+        "quantized": root(a=qtensor("per_tensor_affine", (FLOAT, number(3))), b=per_channel(SCALES[:1] + ("0",) + SCALES[2:], ZEROS[:1] + ("1",) + ZEROS[2:]),
+                          c=per_channel(("FloatStorage", "0", 2, (2,), (1,)), ("FloatStorage", "1", 2, (2,), (1,)), scheme="per_channel_affine_float_qparams")),
+        "typed": root(a=tagged(items(b"N", number(1)), "List[Optional[int]]"), b=tagged(attributes(k=items(number(1))), "Dict[str, List[int]]"),
+                      c=typed("build_doublelist", items(FLOAT)), d=items(number(1), FLOAT), e=b"}", f=tagged(b"]", "List[__torch__.Q[NamedTuple, [[x, int]]]]")),
+        "scalars": root(a=glob("builtins", "complex") + FLOAT + FLOAT + b"\x86R", b=device(text("cuda:1")), c=b"\x8a\x08" + b"\xff" * 8,
+                        d=b"G\x7f\xf8" + b"\0" * 5 + b"\x01", e=b"M\xff\xff", f=text("a\0b"), g=b"\x88"),
+        "deep": root(a=b")" + b"\x85" * 190), "deeper": root(a=b")" + b"\x85" * 197), "no_build": whole(glob("__torch__", "M") + b")\x81"),
+        "native_empty": root(a=glob("__torch__.torch.classes.n", "C") + b")\x81"), "many": root(a=memo(0, text("x")), **{f"n{i}": b"h\x00" for i in range(300)}),
+        "two_extras": module({"extra/a": b"1", "extra/b": b"2" * 70}, zipfile.ZIP_DEFLATED), "with_code": module({"code/a.py": b"class", "constants.pkl": whole(b")")}),
+        "version3": module(version=3, operator=2, schema=False), "old_folder": module({"constants/w": None, "bytecode/w": b"\0\0\0@" * 2}, version=4, operator=2),
+        "debug": module({"mobile_debug_handles.pkl": DEBUG_HANDLES, "callstack_debug_map.pkl": CALLSTACKS, "code/a.py.debug_pkl": b"places"}),
+    }
+
+
 def main():
     warnings.simplefilter("ignore")  # one seed has two records of one name on purpose
     for name, body in PICKLES.items():
@@ -439,6 +472,8 @@ def main():
         write("zip", name, data)
     for name, data in modules().items():
         write("lite_archive", name, data)
+    for name, data in written().items():
+        write("write", name, data)
     for i, line in enumerate(TYPES):
         write("type", f"type{i:02}", line.encode())
 

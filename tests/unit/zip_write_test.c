@@ -88,7 +88,7 @@ static void many_records(void **state)
     taper_zip_writer writer;
     start(&writer, &sink);
     for (size_t i = 0; i < RECORDS; i++) {
-        char name[20] = {0};
+        char name[20] = "";
         (void)snprintf(name, sizeof name, "data/%zu", i);
         add(&writer, name, name, i % 12);
     }
@@ -98,7 +98,7 @@ static void many_records(void **state)
     assert_int_equal(taper_zip_open(&taper_allocator_system, bytes.data, bytes.size, &zip, NULL), TAPER_OK);
     assert_int_equal(zip.count, RECORDS);
     for (size_t i = 0; i < RECORDS; i += 97) {
-        char name[20] = {0};
+        char name[20] = "";
         (void)snprintf(name, sizeof name, "data/%zu", i);
         const taper_zip_entry *entry = taper_zip_find(&zip, name, strlen(name));
         assert_non_null(entry);
