@@ -74,6 +74,16 @@ const struct taper_compiler *taper_compiler(void)
     return &compiler;
 }
 
+taper_pass_function taper_pass_find(const char *name)
+{
+    for (size_t p = 0; p < PASSES; p++) {
+        if (strcmp(passes[p].name, name) == 0) {
+            return passes[p].run;
+        }
+    }
+    return NULL;
+}
+
 size_t taper_compiler_pass_count(void)
 {
     return PASSES;

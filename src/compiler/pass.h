@@ -19,6 +19,9 @@ taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_gra
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
 
+// The pass with this name; NULL when there is none. For tests.
+taper_pass_function taper_pass_find(const char *name);
+
 // ---- helpers (pass.c)
 
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
