@@ -65,22 +65,37 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
     return TAPER_OK;
 }
 
+// Once for all graphs: none gets another SetAttr.
+static taper_status find_set_slots(taper_compilation *compilation)
+{
+    if (compilation->set_slots != NULL) {
+        return TAPER_OK;
+    }
+    compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
+    if (compilation->set_slots == NULL) {
+        return taper_fail_memory(compilation->error);
+    }
+    for (size_t g = 0; g < compilation->count; g++) {
+        if (compilation->graphs[g] != NULL) {
+            collect(compilation->graphs[g]->body, compilation->set_slots);
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set)
+{
+    TAPER_TRY(find_set_slots(compilation));
+    *is_set = slot >= 0 && slot < SLOTS ? compilation->set_slots->set[slot] : compilation->set_slots->beyond;
+    return TAPER_OK;
+}
+
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph)
 {
     if (compilation->root.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
-    if (compilation->set_slots == NULL) { // once for all graphs: none gets another SetAttr
-        compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
-        if (compilation->set_slots == NULL) {
-            return taper_fail_memory(compilation->error);
-        }
-        for (size_t g = 0; g < compilation->count; g++) {
-            if (compilation->graphs[g] != NULL) {
-                collect(compilation->graphs[g]->body, compilation->set_slots);
-            }
-        }
-    }
+    TAPER_TRY(find_set_slots(compilation));
     const taper_ir_value *self =
         graph->body->param_count != 0 && of_root(compilation, graph) ? &graph->body->params[0] : NULL;
     return freeze_block(compilation, graph->body, self, compilation->set_slots);

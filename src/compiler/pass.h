@@ -12,11 +12,14 @@ typedef taper_status (*taper_pass_function)(taper_compilation *compilation, tape
 
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
 void taper_pass_freeze_end(taper_compilation *compilation);
+// Whether any graph sets an attribute with this slot number (freeze.c).
+TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
 
 // The pass with this name; NULL when there is none. For tests.

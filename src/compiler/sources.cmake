@@ -1,6 +1,7 @@
 list(APPEND TAPER_SOURCES
     src/compiler/compiler.c
     src/compiler/constant_lists.c
+    src/compiler/cse.c
     src/compiler/dead_code.c
     src/compiler/fold_constants.c
     src/compiler/freeze.c

@@ -14,8 +14,7 @@ bool taper_node_is(const taper_node *node, const char *name)
     return next == '(' || (next == '.' && strchr(name, '.') == NULL);
 }
 
-// Batch and instance norm in training write the running statistics, which their schemas do not say.
-static bool updates_statistics(const taper_node *node)
+bool taper_node_updates_statistics(const taper_node *node)
 {
     static const char *const names[] = {"aten::batch_norm", "aten::native_batch_norm", "aten::_batch_norm_impl_index",
                                         "aten::instance_norm"};
@@ -39,7 +38,7 @@ bool taper_node_is_pure(const taper_node *node)
         if ((node->op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0) {
             return false;
         }
-        if (updates_statistics(node)) {
+        if (taper_node_updates_statistics(node)) {
             return false;
         }
         for (size_t i = 0; i < node->schema->arg_count; i++) {

@@ -11,6 +11,8 @@
 bool taper_node_is(const taper_node *node, const char *name);
 // Whether running the node has no effect but its results, and the results depend on the inputs alone.
 bool taper_node_is_pure(const taper_node *node);
+// Batch and instance norm in training write the running statistics, which their schemas do not say.
+bool taper_node_updates_statistics(const taper_node *node);
 // Whether it is pure but for exceptions it may raise.
 bool taper_node_only_raises(const taper_node *node);
 // The constant that is input `index`; NULL when it is none.
