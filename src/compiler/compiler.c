@@ -18,6 +18,7 @@ static const pass passes[] = {
     {"known_ranks", "numbers of dimensions that were checked before are known", taper_pass_known_ranks},
     {"fold_constants", "operators on constants are computed, branches on constants taken", taper_pass_fold_constants},
     {"remove_dropout", "dropout outside training is nothing", taper_pass_remove_dropout},
+    {"peephole", "results that are at hand already are taken", taper_pass_peephole},
     {"cse", "what was computed before is not computed again", taper_pass_cse},
     {"dead_code", "what nobody uses is removed", taper_pass_dead_code},
     {"fuse_epilogue", "batch norm, sum and activation are done where their input is computed",

@@ -17,6 +17,9 @@ TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, in
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
+// Whether any graph has an operator that gives a tensor other sizes or another dtype in place (known_ranks.c).
+bool taper_ranks_change(taper_compilation *compilation);
+taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
