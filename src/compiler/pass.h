@@ -23,6 +23,8 @@ taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *gr
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_unroll(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
 
 // The pass with this name; NULL when there is none. For tests.

@@ -13,4 +13,6 @@ list(APPEND TAPER_SOURCES
     src/compiler/peephole_containers.c
     src/compiler/peephole_tensors.c
     src/compiler/remove_dropout.c
+    src/compiler/remove_mutation.c
+    src/compiler/unroll.c
 )

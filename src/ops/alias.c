@@ -209,6 +209,11 @@ static bool handed_on(const taper_ir_value *value, bool object)
     return false;
 }
 
+bool taper_use_hands_on_memory(const taper_value_use *use)
+{
+    return hands_on(use, false);
+}
+
 bool taper_value_memory_handed_on(const taper_ir_value *value)
 {
     return handed_on(value, false);

@@ -31,6 +31,8 @@ bool taper_value_is_fresh(const taper_ir_value *value);
 // hand on the very object (a view is another object). If not, all users look at it and are done.
 bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
+// The same of one user.
+bool taper_use_hands_on_memory(const taper_value_use *use);
 // Whether every user of this list or dict looks at its items only: nobody changes it or hands it on.
 bool taper_value_is_only_read(const taper_ir_value *container);
 
