@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compiler/facts.h"
 
-enum { FARTHEST = 16 }; // nodes to look back for a dtype
+#include "ops/alias.h"
 
 static const taper_type *result_type(const taper_ir_value *value)
 {
@@ -85,63 +85,168 @@ bool taper_known_not_none(const taper_ir_value *value)
            type->kind == TAPER_TYPE_DICT;
 }
 
+// ---- dtypes
+
 // Their result has the dtype of their first argument.
 static bool keeps_dtype(const taper_node *node)
 {
-    static const char *const names[] = {"aten::relu",        "aten::relu6",
-                                        "aten::hardtanh",    "aten::hardswish",
-                                        "aten::hardsigmoid", "aten::silu",
-                                        "aten::gelu",        "aten::elu",
-                                        "aten::leaky_relu",  "aten::neg",
-                                        "aten::batch_norm",  "aten::max_pool2d",
-                                        "aten::avg_pool2d",  "aten::adaptive_avg_pool2d",
-                                        "aten::contiguous",  "aten::clone",
-                                        "aten::detach",      "aten::view",
-                                        "aten::reshape",     "aten::flatten",
-                                        "aten::t",           "aten::transpose.int",
-                                        "aten::permute",     "aten::squeeze",
-                                        "aten::unsqueeze",   "aten::slice.Tensor",
-                                        "aten::select.int",  "aten::expand"};
+    static const char *const names[] = {"aten::relu",
+                                        "aten::relu6",
+                                        "aten::hardtanh",
+                                        "aten::hardswish",
+                                        "aten::hardsigmoid",
+                                        "aten::silu",
+                                        "aten::gelu",
+                                        "aten::elu",
+                                        "aten::leaky_relu",
+                                        "aten::neg",
+                                        "aten::batch_norm",
+                                        "aten::layer_norm",
+                                        "aten::group_norm",
+                                        "aten::dropout",
+                                        "aten::max_pool2d",
+                                        "aten::avg_pool2d",
+                                        "aten::adaptive_avg_pool2d",
+                                        "aten::contiguous",
+                                        "aten::clone",
+                                        "aten::detach",
+                                        "aten::view",
+                                        "aten::reshape",
+                                        "aten::flatten",
+                                        "aten::t",
+                                        "aten::transpose.int",
+                                        "aten::permute",
+                                        "aten::squeeze",
+                                        "aten::unsqueeze",
+                                        "aten::slice.Tensor",
+                                        "aten::select.int",
+                                        "aten::expand",
+                                        "aten::roll",
+                                        "aten::_native_multi_head_attention",
+                                        "aten::pad"};
     return node->schema->in_place || is_name(node, names, sizeof names / sizeof *names);
 }
 
-// They take inputs of the weight's dtype only.
-static bool wants_dtype_of_weight(const taper_node *node)
+// They make floats of ints, and keep the dtype of floats.
+static bool keeps_float(const taper_node *node)
+{
+    static const char *const names[] = {"aten::sigmoid", "aten::tanh", "aten::exp", "aten::sqrt", "aten::rsqrt"};
+    return is_name(node, names, sizeof names / sizeof *names);
+}
+
+// They take inputs of one dtype only.
+static bool wants_same_dtype(const taper_node *node)
 {
     static const char *const names[] = {"aten::conv1d",           "aten::conv2d",       "aten::conv3d",
                                         "aten::conv_transpose1d", "aten::_convolution", "aten::convolution",
                                         "aten::conv_transpose2d", "aten::linear",       "aten::matmul",
-                                        "aten::conv_transpose3d"};
+                                        "aten::conv_transpose3d", "aten::bmm",          "aten::mm"};
     return is_name(node, names, sizeof names / sizeof *names);
 }
 
-bool taper_known_dtype(const taper_ir_value *value, taper_dtype *dtype)
+// Of two tensors of one dtype they make a third.
+static bool is_arithmetic(const taper_node *node)
 {
-    for (int steps = 0; steps < FARTHEST && value->node != NULL; steps++) {
-        const taper_node *node = value->node;
-        if (node->kind == TAPER_NODE_CONSTANT && node->constant.tag == TAPER_TENSOR) {
-            *dtype = (taper_dtype)node->constant.as.tensor->dtype;
-            return !taper_dtype_is_quantized(*dtype);
-        }
-        if (node->kind != TAPER_NODE_OP || value->index != 0 || node->input_count == 0 ||
-            node->schema->out_count != 0) {
-            return false;
-        }
-        if (taper_node_is(node, "aten::to.dtype")) {
-            const taper_val *wanted = taper_node_constant_in(node, 1);
-            if (wanted == NULL || wanted->tag != TAPER_INT || wanted->as.i < 0 || wanted->as.i >= TAPER_DTYPE_COUNT) {
-                return false;
-            }
-            *dtype = (taper_dtype)wanted->as.i;
-            return true;
-        }
-        if (node->input_count > 1 && wants_dtype_of_weight(node)) {
-            value = taper_node_in(node, 1);
-        } else if (keeps_dtype(node)) {
-            value = taper_node_in(node, 0);
-        } else {
+    return taper_node_is(node, "aten::add.Tensor") || taper_node_is(node, "aten::sub.Tensor") ||
+           taper_node_is(node, "aten::mul.Tensor");
+}
+
+taper_status taper_dtypes_create(taper_compilation *compilation, const taper_graph *graph, taper_dtypes *dtypes)
+{
+    *dtypes = (taper_dtypes){.allocator = compilation->allocator};
+    if (taper_ranks_change(compilation)) {
+        return TAPER_OK;
+    }
+    dtypes->known = taper_alloc_zeroed(compilation->allocator, (size_t)graph->value_count + 1);
+    dtypes->count = graph->value_count;
+    return dtypes->known == NULL ? taper_fail_memory(compilation->error) : TAPER_OK;
+}
+
+void taper_dtypes_free(taper_dtypes *dtypes)
+{
+    taper_free(dtypes->allocator, dtypes->known, dtypes->known != NULL ? dtypes->count + 1 : 0);
+}
+
+bool taper_known_dtype(const taper_dtypes *dtypes, const taper_ir_value *value, taper_dtype *dtype)
+{
+    const taper_node *constant = taper_value_constant(value);
+    if (dtypes->known == NULL) {
+        return false;
+    }
+    if (constant != NULL) {
+        *dtype = constant->constant.tag == TAPER_TENSOR ? (taper_dtype)constant->constant.as.tensor->dtype : TAPER_F32;
+        return constant->constant.tag == TAPER_TENSOR && !taper_dtype_is_quantized(*dtype);
+    }
+    if (value->id >= dtypes->count || dtypes->known[value->id] == 0) {
+        return false;
+    }
+    *dtype = (taper_dtype)(dtypes->known[value->id] - 1);
+    return true;
+}
+
+static bool same_dtype(const taper_dtypes *dtypes, const taper_ir_input *inputs, size_t count, taper_dtype *dtype)
+{
+    taper_dtype other;
+    if (count == 0 || !taper_known_dtype(dtypes, inputs[0].value, dtype)) {
+        return false;
+    }
+    for (size_t i = 1; i < count; i++) {
+        if (!taper_known_dtype(dtypes, inputs[i].value, &other) || other != *dtype) {
             return false;
         }
     }
-    return false;
+    return true;
+}
+
+static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, taper_dtype *dtype)
+{
+    if (node->input_count == 0 || node->schema->out_count != 0) {
+        return false;
+    }
+    if (taper_node_is(node, "aten::to.dtype")) {
+        const taper_val *wanted = taper_node_constant_in(node, 1);
+        *dtype = wanted != NULL && wanted->tag == TAPER_INT ? (taper_dtype)wanted->as.i : TAPER_F32;
+        return wanted != NULL && wanted->tag == TAPER_INT && wanted->as.i >= 0 && wanted->as.i < TAPER_DTYPE_COUNT;
+    }
+    if (wants_same_dtype(node)) {
+        return taper_known_dtype(dtypes, taper_node_in(node, 0), dtype) ||
+               (node->input_count > 1 && taper_known_dtype(dtypes, taper_node_in(node, 1), dtype));
+    }
+    if (is_arithmetic(node)) {
+        return same_dtype(dtypes, node->inputs, 2, dtype);
+    }
+    if (taper_node_is(node, "aten::cat") || taper_node_is(node, "aten::stack")) {
+        const taper_node *list = taper_node_in(node, 0)->node;
+        return list != NULL && list->kind == TAPER_NODE_LIST && taper_value_is_only_read(&list->outputs[0]) &&
+               same_dtype(dtypes, list->inputs, list->input_count, dtype);
+    }
+    if (keeps_float(node)) {
+        return taper_known_dtype(dtypes, taper_node_in(node, 0), dtype) && taper_dtype_is_float(*dtype);
+    }
+    return keeps_dtype(node) && taper_known_dtype(dtypes, taper_node_in(node, 0), dtype);
+}
+
+static void know(const taper_dtypes *dtypes, const taper_ir_value *value, taper_dtype dtype)
+{
+    if (value->id < dtypes->count) {
+        dtypes->known[value->id] = (uint8_t)(dtype + 1);
+    }
+}
+
+void taper_dtypes_learn(taper_dtypes *dtypes, const taper_node *node)
+{
+    taper_dtype dtype, other;
+    if (dtypes->known == NULL) {
+        return;
+    }
+    const bool first = node->output_count == 1 || taper_node_is(node, "aten::_native_multi_head_attention");
+    if (node->kind == TAPER_NODE_OP && first && dtype_of_op(dtypes, node, &dtype)) {
+        know(dtypes, &node->outputs[0], dtype);
+    }
+    for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
+        if (taper_known_dtype(dtypes, node->blocks[0]->results[i].value, &dtype) &&
+            taper_known_dtype(dtypes, node->blocks[1]->results[i].value, &other) && dtype == other) {
+            know(dtypes, &node->outputs[i], dtype);
+        }
+    }
 }

@@ -8,8 +8,18 @@
 // TAPER_TYPE_INT, FLOAT, BOOL or STRING where the value is sure to be one; otherwise TAPER_TYPE_ANY.
 taper_type_kind taper_known_kind(const taper_ir_value *value);
 bool taper_known_not_none(const taper_ir_value *value);
-// The dtype of a tensor, when it follows from constants and from operators that raise for any other. Nothing may change
-// dtypes in place (taper_ranks_change).
-bool taper_known_dtype(const taper_ir_value *value, taper_dtype *dtype);
+// The dtypes of a graph's tensors, as far as they follow from constants and from operators that raise for any other.
+// Learned node by node, in order, each after the nodes in its blocks.
+typedef struct taper_dtypes {
+    const taper_allocator *allocator;
+    uint8_t *known; // by value id: dtype + 1; 0: not known
+    size_t count;
+} taper_dtypes;
+// Where anything changes dtypes in place (taper_ranks_change) nothing is learned.
+TAPER_MUST_USE taper_status taper_dtypes_create(taper_compilation *compilation, const taper_graph *graph,
+                                                taper_dtypes *dtypes);
+void taper_dtypes_free(taper_dtypes *dtypes);
+void taper_dtypes_learn(taper_dtypes *dtypes, const taper_node *node);
+bool taper_known_dtype(const taper_dtypes *dtypes, const taper_ir_value *value, taper_dtype *dtype);
 
 #endif

@@ -59,6 +59,7 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
         taper_ir_value *value;
         TAPER_TRY(taper_constant_before(node, taper_val_retain(object.as.object->slots[node->number]), &value,
                                         compilation->error));
+        value->node->number2 = TAPER_CONSTANT_ATTRIBUTE;
         taper_value_replace_uses(&node->outputs[0], value);
         taper_node_remove(node);
     }

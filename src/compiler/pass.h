@@ -10,12 +10,14 @@
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 
+taper_status taper_pass_fold_tensors(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
 void taper_pass_freeze_end(taper_compilation *compilation);
 // Whether any graph sets an attribute with this slot number (freeze.c).
 TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_known_devices(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 // Whether any graph has an operator that gives a tensor other sizes or another dtype in place (known_ranks.c).
 bool taper_ranks_change(taper_compilation *compilation);
@@ -42,5 +44,7 @@ TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, ta
 
 // A constant list that only looks at itself: made by constant_lists, safe to fold.
 #define TAPER_CONSTANT_FROZEN 1 // taper_node.number of a CONSTANT
+// An attribute: the host may write to its tensors between runs, so what is computed of them is not constant.
+#define TAPER_CONSTANT_ATTRIBUTE 1 // taper_node.number2 of a CONSTANT
 
 #endif

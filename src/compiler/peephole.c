@@ -86,6 +86,10 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
 {
     const bool is = taper_node_is(node, "aten::__is__");
     if (is || taper_node_is(node, "aten::__isnot__")) {
+        if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
+            taper_known_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
+            return taper_peephole_constant(p, node, taper_val_bool(is), done);
+        }
         for (size_t i = 0; i < 2; i++) {
             const taper_val *constant = taper_node_constant_in(node, i);
             if (constant != NULL && constant->tag == TAPER_NONE && taper_known_not_none(taper_node_in(node, 1 - i))) {
@@ -147,6 +151,7 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
             TAPER_TRY(visit_block(p, node->blocks[b]));
         }
         if (node->kind == TAPER_NODE_IF) {
+            taper_dtypes_learn(&p->dtypes, node);
             TAPER_TRY(branches(p, node));
             continue;
         }
@@ -160,6 +165,9 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
         if (!done && node->kind == TAPER_NODE_OP) {
             TAPER_TRY(taper_peephole_tensors(p, node, &done));
         }
+        if (!done) {
+            taper_dtypes_learn(&p->dtypes, node);
+        }
     }
     return TAPER_OK;
 }
@@ -168,7 +176,11 @@ taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *gr
 {
     taper_peephole p = {.compilation = compilation, .ranks_change = taper_ranks_change(compilation)};
     TAPER_TRY(taper_aliases_create(graph, &p.aliases, compilation->error));
-    const taper_status status = visit_block(&p, graph->body);
+    taper_status status = taper_dtypes_create(compilation, graph, &p.dtypes);
+    if (status == TAPER_OK) {
+        status = visit_block(&p, graph->body);
+    }
+    taper_dtypes_free(&p.dtypes);
     taper_aliases_destroy(p.aliases);
     return status;
 }

@@ -9,7 +9,8 @@
 typedef struct taper_peephole {
     taper_compilation *compilation;
     taper_aliases *aliases; // of the graph as it was; replacing keeps it true
-    bool ranks_change;      // somewhere a tensor gets other sizes in place
+    taper_dtypes dtypes;
+    bool ranks_change; // somewhere a tensor gets other sizes in place
 } taper_peephole;
 
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);

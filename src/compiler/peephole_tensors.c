@@ -80,8 +80,11 @@ static bool is_none(const taper_node *node, size_t index)
 static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_dtype has, wanted;
-    if (p->ranks_change || node->input_count < 2 || !taper_known_dtype(taper_node_in(node, 0), &has)) {
+    if (p->ranks_change || !taper_known_dtype(&p->dtypes, taper_node_in(node, 0), &has)) {
         return TAPER_OK;
+    }
+    if (taper_node_is(node, "prim::dtype")) {
+        return taper_peephole_constant(p, node, taper_val_int(has), done);
     }
     const taper_val *dtype = taper_node_constant_in(node, 1);
     bool same = false;
@@ -89,9 +92,9 @@ static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
         same = dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i == (int64_t)has && is_false(node, 3) &&
                is_none(node, 4);
     } else if (taper_node_is(node, "aten::type_as")) {
-        same = taper_known_dtype(taper_node_in(node, 1), &wanted) && wanted == has;
+        same = taper_known_dtype(&p->dtypes, taper_node_in(node, 1), &wanted) && wanted == has;
     } else if (taper_node_is(node, "aten::to.other")) {
-        same = taper_known_dtype(taper_node_in(node, 1), &wanted) && wanted == has && is_false(node, 3) &&
+        same = taper_known_dtype(&p->dtypes, taper_node_in(node, 1), &wanted) && wanted == has && is_false(node, 3) &&
                is_none(node, 4);
     }
     return same ? taper_peephole_replace(node, taper_node_in(node, 0), done) : TAPER_OK;
@@ -103,9 +106,6 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
 {
     if (taper_node_is(node, "aten::dim")) {
         return taper_peephole_constant(p, node, taper_val_int(tensor->rank), done);
-    }
-    if (taper_node_is(node, "prim::dtype")) {
-        return taper_peephole_constant(p, node, taper_val_int(tensor->dtype), done);
     }
     const taper_val *dim = taper_node_is(node, "aten::size.int") ? taper_node_constant_in(node, 1) : NULL;
     if (dim != NULL && dim->tag == TAPER_INT && dim->as.i >= -(int64_t)tensor->rank &&

@@ -15,6 +15,7 @@ typedef struct walk {
     taper_compilation *compilation;
     uint32_t *passed; // by value id: uses behind us
     size_t value_count;
+    taper_dtypes *dtypes;
 } walk;
 
 // ---- operators
@@ -59,11 +60,12 @@ static bool has_complex_number(const taper_node *node)
     return false;
 }
 
-static bool same_meaning(const taper_node *node)
+static bool same_meaning(const walk *w, const taper_node *node)
 {
     taper_dtype dtype;
-    return keeps_dtype(node) || (keeps_float(node) && !has_complex_number(node) &&
-                                 taper_known_dtype(taper_node_in(node, 0), &dtype) && taper_dtype_is_float(dtype));
+    return keeps_dtype(node) ||
+           (keeps_float(node) && !has_complex_number(node) &&
+            taper_known_dtype(w->dtypes, taper_node_in(node, 0), &dtype) && taper_dtype_is_float(dtype));
 }
 
 // The row without the underscore, with the same arguments; NULL: none.
@@ -106,7 +108,7 @@ static bool is_last_user(const walk *w, const taper_node *node, const taper_ir_v
 
 static taper_status make_functional(const walk *w, taper_node *node)
 {
-    if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->output_count != 1 || !same_meaning(node)) {
+    if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->output_count != 1 || !same_meaning(w, node)) {
         return TAPER_OK;
     }
     const taper_ir_value *value = taper_node_in(node, 0);
@@ -217,6 +219,7 @@ static taper_status visit_block(const walk *w, taper_block *block)
             TAPER_TRY(visit_block(w, node->blocks[b]));
         }
         TAPER_TRY(make_functional(w, node));
+        taper_dtypes_learn(w->dtypes, node);
         pass_by(w, node->inputs, node->input_count);
     }
     pass_by(w, block->results, block->result_count);
@@ -225,10 +228,15 @@ static taper_status visit_block(const walk *w, taper_block *block)
 
 taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph)
 {
-    walk w = {.compilation = compilation, .value_count = graph->value_count};
+    taper_dtypes dtypes;
+    walk w = {.compilation = compilation, .value_count = graph->value_count, .dtypes = &dtypes};
     const size_t bytes = (w.value_count + 1) * sizeof *w.passed;
+    taper_status status = taper_dtypes_create(compilation, graph, &dtypes);
     w.passed = taper_alloc_zeroed(compilation->allocator, bytes);
-    const taper_status status = w.passed == NULL ? taper_fail_memory(compilation->error) : visit_block(&w, graph->body);
+    if (status == TAPER_OK) {
+        status = w.passed == NULL ? taper_fail_memory(compilation->error) : visit_block(&w, graph->body);
+    }
     taper_free(compilation->allocator, w.passed, bytes);
+    taper_dtypes_free(&dtypes);
     return status;
 }

@@ -5,9 +5,11 @@ list(APPEND TAPER_SOURCES
     src/compiler/dead_code.c
     src/compiler/facts.c
     src/compiler/fold_constants.c
+    src/compiler/fold_tensors.c
     src/compiler/freeze.c
     src/compiler/fuse_epilogue.c
     src/compiler/pass.c
+    src/compiler/known_devices.c
     src/compiler/known_ranks.c
     src/compiler/peephole.c
     src/compiler/peephole_containers.c

@@ -198,6 +198,9 @@ static void print_constant(const printer *p, taper_val value, bool frozen, int d
     case TAPER_STRING:
         print_string(p, value.as.string);
         break;
+    case TAPER_DEVICE:
+        taper_text_format(text, "<Device %lld>", (long long)value.as.i);
+        break;
     case TAPER_TENSOR:
         print_tensor(p, value.as.tensor);
         break;

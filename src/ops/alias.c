@@ -76,6 +76,8 @@ static const taper_schema_arg *argument_of(const taper_node *node, size_t index)
     return index < node->schema->arg_count ? &node->schema->args[index] : NULL;
 }
 
+static bool holds_only_plain(const taper_ir_value *value);
+
 bool taper_value_is_plain(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -87,6 +89,9 @@ bool taper_value_is_plain(const taper_ir_value *value)
         const taper_val constant = node->constant;
         return !taper_val_is_object(constant) || constant.tag == TAPER_STRING || constant.tag == TAPER_COMPLEX ||
                node->number != 0;
+    }
+    if (node->kind == TAPER_NODE_LIST_UNPACK || taper_node_is(node, "aten::__getitem__.t")) {
+        return holds_only_plain(taper_node_in(node, 0));
     }
     const taper_schema_arg *ret = result_of(node, value->index);
     return node->kind == TAPER_NODE_ISINSTANCE || (ret != NULL && is_plain_type(ret->type));
@@ -128,10 +133,44 @@ static bool has_alias_letter(const taper_node *node, uint8_t letter)
     return false;
 }
 
+enum { MOST_ITEMS = 64 }; // of a constant that are looked at
+
+// Whether it is a list of numbers or strings: its items cannot be shared, only the list itself.
+static bool holds_only_plain(const taper_ir_value *value)
+{
+    const taper_node *node = value->node;
+    if (node == NULL) {
+        return false;
+    }
+    if (node->kind == TAPER_NODE_LIST) {
+        return node->type != NULL && node->type->kind == TAPER_TYPE_LIST && is_plain_type(node->type->items[0]);
+    }
+    if (node->kind == TAPER_NODE_CONSTANT && node->constant.tag == TAPER_LIST) {
+        const taper_list *list = node->constant.as.list;
+        size_t i = 0;
+        while (i < list->count && i < MOST_ITEMS &&
+               (!taper_val_is_object(list->items[i]) || list->items[i].tag == TAPER_STRING)) {
+            i++;
+        }
+        return i == list->count;
+    }
+    const taper_schema_arg *ret = result_of(node, value->index);
+    return ret != NULL && ret->type->kind == TAPER_TYPE_LIST && is_plain_type(ret->type->items[0]);
+}
+
+// list(l), copy.copy(l)
+static bool copies_list(const taper_node *node)
+{
+    return taper_node_is(node, "aten::list.t") || taper_node_is(node, "aten::copy.t");
+}
+
 // Whether output may share memory with the input of an operator.
 static bool may_share(const taper_node *node, size_t output, size_t input)
 {
     const taper_schema_arg *ret = result_of(node, output), *argument = argument_of(node, input);
+    if (copies_list(node) && holds_only_plain(taper_node_in(node, input))) {
+        return false;
+    }
     if ((node->op->flags & TAPER_OP_VIEW) != 0 || ret == NULL || argument == NULL || ret->wildcard ||
         is_generic(ret->type)) {
         return true;
@@ -358,7 +397,7 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
         a->facts[root_of(a, (uint32_t)(a->count - 1))] |= WRITTEN;
         break;
     case TAPER_NODE_LIST:
-        if (node->type != NULL && node->type->kind == TAPER_TYPE_LIST && is_plain_type(node->type->items[0])) {
+        if (holds_only_plain(&node->outputs[0])) {
             break;
         }
         // fall through
@@ -444,4 +483,9 @@ bool taper_aliases_escapes(const taper_aliases *aliases, const taper_ir_value *v
 {
     const uint32_t set = taper_aliases_set(aliases, value);
     return set == taper_aliases_outside(aliases) || (aliases->facts[set] & RETURNED) != 0;
+}
+
+bool taper_aliases_outside_written(const taper_aliases *aliases)
+{
+    return (aliases->facts[taper_aliases_outside(aliases)] & WRITTEN) != 0;
 }

@@ -18,6 +18,7 @@ uint32_t taper_aliases_outside(const taper_aliases *aliases);
 size_t taper_aliases_count(const taper_aliases *aliases);
 // Whether any node writes to the value or to something that may share its memory.
 bool taper_aliases_written(const taper_aliases *aliases, const taper_ir_value *value);
+bool taper_aliases_outside_written(const taper_aliases *aliases);
 // Whether the value, or something that may share its memory, is outside or returned.
 bool taper_aliases_escapes(const taper_aliases *aliases, const taper_ir_value *value);
 

@@ -52,7 +52,8 @@ static void comes_back(void **state)
         "  %7 = prim::TupleSlice[0:1](%4)\n"
         "  %8 = prim::isinstance[int, List[int]](%5)\n"
         "  %9 = prim::DictConstruct[Dict[str, int]](\"a \\\"quoted\\\" \\x01\", 1)\n"
-        "  %10 = prim::CallMethod[run](%0, (1, 2.5, \"x\", None), <Dict: \"k\": True>, <Object __torch__.N: 1, ()>)\n"
+        "  %10 = prim::CallMethod[run](%0, (1, 2.5, \"x\", None, <Device 0>), <Dict: \"k\": True>, <Object "
+        "__torch__.N: 1, ()>)\n"
         "  return (%10)\n",
         "graph f(%0, %1):\n"
         "  %2, %3 = prim::Loop(10, True, %0, 1)\n"

@@ -331,6 +331,11 @@ static taper_status read_any(graph_reader *r, taper_val *value, bool *frozen)
     if (!read_token(r, "<")) {
         return read_number(r, value);
     }
+    if (read_token(r, "Device")) {
+        TAPER_TRY(read_number(r, value));
+        value->tag = TAPER_DEVICE;
+        return read_token(r, ">") ? TAPER_OK : read_failed(r, "\">\"");
+    }
     *frozen = read_token(r, "frozen");
     return read_token(r, "Tensor")   ? read_tensor(r, value)
            : read_token(r, "Dict:")  ? read_dict(r, value)
