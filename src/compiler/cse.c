@@ -28,6 +28,12 @@ typedef struct table {
     size_t entry_count, entry_capacity;
 } table;
 
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ hash >> 29;
+}
+
 // ---- equal constants
 
 static uint64_t hash_constant(const taper_node *node)
@@ -40,12 +46,11 @@ static uint64_t hash_constant(const taper_node *node)
     if (value.tag == TAPER_LIST && node->number == TAPER_CONSTANT_FROZEN) {
         uint64_t hash = seed;
         for (size_t i = 0; i < value.as.list->count && !taper_val_is_object(value.as.list->items[i]); i++) {
-            hash = taper_hash_bytes(hash, &value.as.list->items[i].as.i, sizeof(int64_t));
+            hash = mix(hash, value.as.list->items[i].tag == TAPER_INT ? (uint64_t)value.as.list->items[i].as.i : 1);
         }
         return hash;
     }
-    const int64_t bits = value.tag == TAPER_NONE ? 0 : value.tag == TAPER_BOOLEAN ? value.as.b : value.as.i;
-    return taper_hash_bytes(seed, &bits, sizeof bits);
+    return mix(seed, value.tag == TAPER_NONE ? 0 : value.tag == TAPER_BOOLEAN ? value.as.b : (uint64_t)value.as.i);
 }
 
 // Bit by bit for floats: 0.0 is not -0.0. Objects but strings: the same one.
@@ -100,11 +105,9 @@ static uint64_t hash_node(const taper_node *node)
         return hash_constant(node);
     }
     const uintptr_t row = node->op != NULL ? (uintptr_t)node->op - (uintptr_t)taper_ops : 0; // the same in every run
-    uint64_t hash = taper_hash_bytes(node->kind, &row, sizeof row);
-    hash = taper_hash_bytes(hash, &node->number, sizeof node->number);
+    uint64_t hash = mix(mix(node->kind, row), (uint64_t)node->number);
     for (size_t i = 0; i < node->input_count; i++) {
-        const uint32_t id = taper_node_in(node, i)->id;
-        hash = taper_hash_bytes(hash, &id, sizeof id);
+        hash = mix(hash, taper_node_in(node, i)->id);
     }
     return hash;
 }

@@ -208,6 +208,10 @@ static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, tape
         *dtype = wanted != NULL && wanted->tag == TAPER_INT ? (taper_dtype)wanted->as.i : TAPER_F32;
         return wanted != NULL && wanted->tag == TAPER_INT && wanted->as.i >= 0 && wanted->as.i < TAPER_DTYPE_COUNT;
     }
+    if (strncmp(node->op_name, "prepacked::", strlen("prepacked::")) == 0 && strstr(node->op_name, "_run(") != NULL) {
+        *dtype = TAPER_F32; // as XNNPACK's
+        return true;
+    }
     if (wants_same_dtype(node)) {
         return taper_known_dtype(dtypes, taper_node_in(node, 0), dtype) ||
                (node->input_count > 1 && taper_known_dtype(dtypes, taper_node_in(node, 1), dtype));

@@ -154,7 +154,8 @@ static taper_status constants_change(taper_compilation *compilation, bool *chang
     return TAPER_OK;
 }
 
-static taper_status fold(taper_compilation *compilation, const taper_aliases *aliases, taper_node *node)
+// *aliases: made when first asked for; few graphs have anything to fold.
+static taper_status fold(taper_compilation *compilation, taper_aliases **aliases, taper_node *node)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
     bool attribute, change, view;
@@ -163,7 +164,10 @@ static taper_status fold(taper_compilation *compilation, const taper_aliases *al
         return TAPER_OK;
     }
     const taper_ir_value *output = &node->outputs[0];
-    if (taper_aliases_written(aliases, output)) {
+    if (*aliases == NULL) {
+        TAPER_TRY(taper_aliases_create(node->block->graph, aliases, compilation->error));
+    }
+    if (taper_aliases_written(*aliases, output)) {
         return TAPER_OK;
     }
     TAPER_TRY(constants_change(compilation, &change));
@@ -173,7 +177,7 @@ static taper_status fold(taper_compilation *compilation, const taper_aliases *al
     }
     const size_t bytes = view ? 0 : result.as.tensor->storage->bytes;
     const bool kept = view ? taper_value_object_handed_on(output)
-                           : taper_aliases_escapes(aliases, output) && taper_value_memory_handed_on(output);
+                           : taper_aliases_escapes(*aliases, output) && taper_value_memory_handed_on(output);
     if (kept || (attribute && !view) || bytes > MOST_FOLDED - compilation->folded_bytes) {
         taper_val_release(result);
         return TAPER_OK;
@@ -187,7 +191,7 @@ static taper_status fold(taper_compilation *compilation, const taper_aliases *al
     return TAPER_OK;
 }
 
-static taper_status visit_block(taper_compilation *compilation, const taper_aliases *aliases, taper_block *block)
+static taper_status visit_block(taper_compilation *compilation, taper_aliases **aliases, taper_block *block)
 {
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
@@ -201,9 +205,8 @@ static taper_status visit_block(taper_compilation *compilation, const taper_alia
 
 taper_status taper_pass_fold_tensors(taper_compilation *compilation, taper_graph *graph)
 {
-    taper_aliases *aliases;
-    TAPER_TRY(taper_aliases_create(graph, &aliases, compilation->error));
-    const taper_status status = visit_block(compilation, aliases, graph->body);
+    taper_aliases *aliases = NULL;
+    const taper_status status = visit_block(compilation, &aliases, graph->body);
     taper_aliases_destroy(aliases);
     return status;
 }

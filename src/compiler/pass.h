@@ -17,6 +17,9 @@ void taper_pass_freeze_end(taper_compilation *compilation);
 TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
+// A pure operator on constants becomes its result (*done); an If of a constant condition the nodes of the block taken.
+TAPER_MUST_USE taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done);
+bool taper_take_branch(taper_node *node);
 taper_status taper_pass_known_devices(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 // Whether any graph has an operator that gives a tensor other sizes or another dtype in place (known_ranks.c).

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Nodes whose result is at hand already: x + 0, not not x, x is None where it cannot be, casts that say what is known,
 // results of an If that are the same in both blocks; with peephole_containers.c what is taken out of lists, tuples and
-// dicts just made, with peephole_tensors.c views undone, copies nobody needs and sizes that are known.
+// dicts just made, with peephole_tensors.c views undone, copies nobody needs and sizes that are known. What becomes
+// constant on the way is folded at once: checks of one layer decide what is known of the next.
 #include "compiler/peephole.h"
+
+taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written)
+{
+    if (p->aliases == NULL) { // few graphs have anything that asks
+        TAPER_TRY(taper_aliases_create(p->graph, &p->aliases, p->compilation->error));
+    }
+    *written = taper_aliases_written(p->aliases, value);
+    return TAPER_OK;
+}
 
 taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done)
 {
@@ -142,8 +152,13 @@ static taper_status branches(taper_peephole *p, taper_node *node)
 static taper_status visit_block(taper_peephole *p, taper_block *block)
 {
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
-        next = node->next;
+        const taper_node *previous = node->previous;
         bool done = false;
+        if (taper_take_branch(node)) { // what it gives is looked at next, and may decide what follows
+            next = previous != NULL ? previous->next : block->first;
+            continue;
+        }
+        next = node->next;
         if (node->kind == TAPER_NODE_FUSED) {
             continue;
         }
@@ -155,7 +170,10 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
             TAPER_TRY(branches(p, node));
             continue;
         }
-        TAPER_TRY(taper_peephole_containers(p, node, &done));
+        TAPER_TRY(taper_fold_node(p->compilation, node, &done));
+        if (!done) {
+            TAPER_TRY(taper_peephole_containers(p, node, &done));
+        }
         if (!done && node->kind == TAPER_NODE_OP) {
             TAPER_TRY(numbers(p, node, &done));
         }
@@ -174,8 +192,7 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
 
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph)
 {
-    taper_peephole p = {.compilation = compilation, .ranks_change = taper_ranks_change(compilation)};
-    TAPER_TRY(taper_aliases_create(graph, &p.aliases, compilation->error));
+    taper_peephole p = {.compilation = compilation, .graph = graph, .ranks_change = taper_ranks_change(compilation)};
     taper_status status = taper_dtypes_create(compilation, graph, &p.dtypes);
     if (status == TAPER_OK) {
         status = visit_block(&p, graph->body);

@@ -8,7 +8,8 @@
 
 typedef struct taper_peephole {
     taper_compilation *compilation;
-    taper_aliases *aliases; // of the graph as it was; replacing keeps it true
+    taper_graph *graph;
+    taper_aliases *aliases; // made when first asked for; replacing keeps it true
     taper_dtypes dtypes;
     bool ranks_change; // somewhere a tensor gets other sizes in place
 } taper_peephole;
@@ -16,6 +17,8 @@ typedef struct taper_peephole {
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);
 TAPER_MUST_USE taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done);
 
+// Whether anything writes to what the value is, or may share memory with.
+TAPER_MUST_USE taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written);
 // value stands for the one output of node, which goes.
 taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done);
 // So does a constant; takes over the reference.

@@ -35,10 +35,12 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
     } else if (taper_node_is(node, "aten::detach") && !is_used_by(output, "prim::requires_grad")) {
         value = taper_node_in(node, 0);
     }
-    if (value == NULL || taper_aliases_written(p->aliases, output) || taper_value_object_handed_on(output)) {
+    bool written = true;
+    if (value == NULL || taper_value_object_handed_on(output)) {
         return TAPER_OK;
     }
-    return taper_peephole_replace(node, value, done);
+    TAPER_TRY(taper_peephole_written(p, output, &written));
+    return written ? TAPER_OK : taper_peephole_replace(node, value, done);
 }
 
 // contiguous of what contiguous gave, to of the dtype it has: they give the very object. A clone of what an operator
@@ -47,22 +49,28 @@ static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_ir_value *input = taper_node_in(node, 0);
     const taper_ir_value *output = &node->outputs[0];
+    bool written = true;
     if (taper_node_is(node, "aten::contiguous") && node->input_count == 2) {
         const taper_node *inner = taper_peephole_maker(node, 0, "aten::contiguous");
-        return inner != NULL && same_ints(node, 1, inner, 1) && !taper_aliases_written(p->aliases, output)
-                   ? taper_peephole_replace(node, input, done)
-                   : TAPER_OK;
+        if (inner == NULL || !same_ints(node, 1, inner, 1)) {
+            return TAPER_OK;
+        }
+        TAPER_TRY(taper_peephole_written(p, output, &written));
+        return written ? TAPER_OK : taper_peephole_replace(node, input, done);
     }
-    if (taper_node_is(node, "aten::clone") && node->input_count == 2) {
-        const taper_val *format = taper_node_constant_in(node, 1);
-        const bool unseen = !taper_aliases_written(p->aliases, output) && !taper_aliases_written(p->aliases, input) &&
-                            !taper_value_memory_handed_on(output);
-        return format != NULL && format->tag == TAPER_NONE && unseen && taper_value_is_fresh(input) &&
-                       !taper_node_is(input->node, "aten::empty_strided")
-                   ? taper_peephole_replace(node, input, done)
-                   : TAPER_OK;
+    if (!taper_node_is(node, "aten::clone") || node->input_count != 2) {
+        return TAPER_OK;
     }
-    return TAPER_OK;
+    const taper_val *format = taper_node_constant_in(node, 1);
+    if (format == NULL || format->tag != TAPER_NONE || taper_value_memory_handed_on(output) ||
+        !taper_value_is_fresh(input) || taper_node_is(input->node, "aten::empty_strided")) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_peephole_written(p, output, &written));
+    if (!written) {
+        TAPER_TRY(taper_peephole_written(p, input, &written));
+    }
+    return written ? TAPER_OK : taper_peephole_replace(node, input, done);
 }
 
 static bool is_false(const taper_node *node, size_t index)
@@ -171,11 +179,12 @@ static taper_status number_of_tensor(taper_peephole *p, taper_node *node, bool *
         return TAPER_OK;
     }
     const taper_node *made = taper_peephole_maker(node, 0, "prim::NumToTensor.Scalar");
-    if (made == NULL || taper_known_kind(taper_node_in(made, 0)) != TAPER_TYPE_INT ||
-        taper_aliases_written(p->aliases, &made->outputs[0])) {
+    bool written = true;
+    if (made == NULL || taper_known_kind(taper_node_in(made, 0)) != TAPER_TYPE_INT) {
         return TAPER_OK;
     }
-    return taper_peephole_replace(node, taper_node_in(made, 0), done);
+    TAPER_TRY(taper_peephole_written(p, &made->outputs[0], &written));
+    return written ? TAPER_OK : taper_peephole_replace(node, taper_node_in(made, 0), done);
 }
 
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done)

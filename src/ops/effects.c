@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ops/effects.h"
 
-bool taper_node_is(const taper_node *node, const char *name)
+bool taper_node_has_name(const taper_node *node, const char *name)
 {
-    if (node->kind != TAPER_NODE_OP) {
-        return false;
-    }
     const size_t length = strlen(name);
     if (strncmp(node->op_name, name, length) != 0) {
         return false;

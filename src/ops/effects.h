@@ -8,7 +8,12 @@
 
 // Whether node calls the operator with this name, any overload ("aten::relu"), or with the overload
 // ("aten::add.Tensor").
-bool taper_node_is(const taper_node *node, const char *name);
+bool taper_node_has_name(const taper_node *node, const char *name);
+// Passes ask this of every node for dozens of names: the letter behind "aten::" tells most of them apart.
+static inline bool taper_node_is(const taper_node *node, const char *name)
+{
+    return node->kind == TAPER_NODE_OP && node->op_name[6] == name[6] && taper_node_has_name(node, name);
+}
 // Whether running the node has no effect but its results, and the results depend on the inputs alone.
 bool taper_node_is_pure(const taper_node *node);
 // Batch and instance norm in training write the running statistics, which their schemas do not say.
