@@ -31,6 +31,9 @@ typedef struct taper_compilation {
     struct taper_set_slots *set_slots;      // freeze.c
     struct taper_written_storages *written; // written_storages.c
     int ranks_change;                       // known_ranks.c: 0 not looked, 1 no, 2 yes
+    int lists_change;                       // constant_lists.c: the same
+    int outside_written;                    // fold_tensors.c: the same
+    size_t folded_bytes;                    // fold_tensors.c: of all tensors it made
 } taper_compilation;
 
 struct taper_compiler {

@@ -15,14 +15,16 @@ typedef struct pass {
 
 #define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD},
 #define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT},
-// A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold, and
-// what that needs.
+// A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold,
+// and what that needs.
 #ifdef TAPER_WITH_DRAFTS
 #define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT},
 #define UNPREPARED(name, summary) ALWAYS(name, summary)
+#define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
 #else
 #define IN_DRAFT(name, summary)
 #define UNPREPARED(name, summary)
+#define UNPREPARED_AT_LOAD(name, summary)
 #endif
 
 // In order. A name may stand several times; disabling it disables all of them.
@@ -31,13 +33,21 @@ static const pass passes[] = {
     ALWAYS(freeze, "attributes that no method sets become constants")
     ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
-    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
-    UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
-    ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
-    ALWAYS(remove_dropout, "dropout outside training is nothing")
-    ALWAYS(dead_code, "what nobody uses is removed")
+    ALWAYS(dead_code, "what nobody uses is removed") // most of it: the rest has less to look at
     // Once more: branches for training are gone, and with them what they write to.
     IN_DRAFT(freeze, "attributes that no method sets become constants")
+    ALWAYS(constant_lists, "lists of constants that nobody changes become constants")
+    UNPREPARED(known_ranks, "numbers of dimensions that were checked before are known")
+    UNPREPARED_AT_LOAD(known_devices, "tensors are known to be on the CPU")
+    ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
+    ALWAYS(remove_dropout, "dropout outside training is nothing")
+    UNPREPARED(unroll, "short loops of a constant number of trips become their trips")
+    IN_DRAFT(remove_mutation, "what is written in place though nobody else looks at it is made anew")
+    UNPREPARED(constant_lists, "lists of constants that nobody changes become constants")
+    UNPREPARED(peephole, "results that are at hand already are taken")
+    UNPREPARED(fold_tensors, "small tensors that follow from constants are computed")
+    UNPREPARED(cse, "what was computed before is not computed again")
+    ALWAYS(dead_code, "what nobody uses is removed")
     UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
@@ -48,7 +58,7 @@ static const pass passes[] = {
     IN_DRAFT(dead_code, "what nobody uses is removed")
     IN_DRAFT(fuse_clamp, "activations become bounds of packed weights")
     IN_DRAFT(fuse_add_relu, "sums and the relu behind them are one operator")
-    ALWAYS(dead_code, "what nobody uses is removed")
+    UNPREPARED(dead_code, "what nobody uses is removed")
     IN_DRAFT(hoist_packed, "packed weights for Vulkan and Metal are attributes")
     AT_LOAD(fuse_epilogue, "batch norm, sum and activation are done where their input is computed")
 };
@@ -157,6 +167,16 @@ static const struct taper_compiler compiler = {.optimize = optimize};
 const struct taper_compiler *taper_compiler(void)
 {
     return &compiler;
+}
+
+taper_pass_function taper_pass_find(const char *name)
+{
+    for (size_t p = 0; p < PASSES; p++) {
+        if (strcmp(passes[p].name, name) == 0) {
+            return passes[p].run;
+        }
+    }
+    return NULL;
 }
 
 size_t taper_compiler_pass_count(void)

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // [2, 2] built anew in every run becomes one constant, when its items are constant numbers, strings or None and every
 // user only reads it: an operator that takes it where its schema says int[], float[], bool[] or str[] by a fixed type
-// (t[] and friends may hand the list on or change it).
+// (t[] and friends may hand the list on or change it). So does a list that is a constant already, as attributes are,
+// when no graph changes a list that it did not make itself.
 #include "compiler/pass.h"
+#include "ops/alias.h"
+
+enum { MOST_ITEMS = 64 }; // of a list that was a constant
+
+static bool is_copy(const taper_node *node)
+{
+    return taper_node_is(node, "aten::copy.t") || taper_node_is(node, "aten::list.t");
+}
 
 static bool reads_only(const taper_value_use *use)
 {
@@ -25,13 +34,81 @@ static bool reads_only(const taper_value_use *use)
     if (fixed) {
         return !returns_list;
     }
-    // A type variable: fine where only a number or a bool comes out.
+    // A type variable: fine where only a number, a bool or an item comes out.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
-           (user->schema->rets[0].type->kind == TAPER_TYPE_INT || user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
+           (taper_node_is(user, "aten::__getitem__.t") || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
+            user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
+}
+
+static bool all_read_only(const taper_ir_value *list)
+{
+    for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
+        if (!reads_only(use)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- lists that are constants
+
+// Whether somebody changes a list, or something that may be one, that its graph did not just make.
+static bool changes_lists(const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
+            const taper_schema_arg *argument = &node->schema->args[i];
+            const taper_ir_value *value = taper_node_in(node, i);
+            const bool made = value->node != NULL && (value->node->kind == TAPER_NODE_LIST ||
+                                                      taper_value_is_fresh(value) || is_copy(value->node));
+            if (argument->written && argument->type->kind != TAPER_TYPE_TENSOR && !made) {
+                return true;
+            }
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            if (changes_lists(node->blocks[b])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool lists_change(taper_compilation *compilation)
+{
+    if (compilation->lists_change == 0) { // once for all graphs: none gets another such node
+        compilation->lists_change = 1;
+        for (size_t g = 0; g < compilation->count; g++) {
+            if (compilation->graphs[g] != NULL && changes_lists(compilation->graphs[g]->body)) {
+                compilation->lists_change = 2;
+            }
+        }
+    }
+    return compilation->lists_change == 2;
+}
+
+static void freeze_list(taper_compilation *compilation, taper_node *node)
+{
+    const taper_list *list = node->constant.as.list;
+    if (node->number != 0 || list->count > MOST_ITEMS || !all_read_only(&node->outputs[0])) {
+        return;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        if (taper_val_is_object(list->items[i]) && list->items[i].tag != TAPER_STRING) {
+            return;
+        }
+    }
+    if (!lists_change(compilation)) {
+        node->number = TAPER_CONSTANT_FROZEN;
+    }
 }
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
+    if (node->kind == TAPER_NODE_CONSTANT && node->constant.tag == TAPER_LIST) {
+        freeze_list(compilation, node);
+        return TAPER_OK;
+    }
     if (node->kind != TAPER_NODE_LIST || node->outputs[0].uses == NULL) {
         return TAPER_OK;
     }
@@ -41,10 +118,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
             return TAPER_OK;
         }
     }
-    for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
-        if (!reads_only(use)) {
-            return TAPER_OK;
-        }
+    if (!all_read_only(&node->outputs[0])) {
+        return TAPER_OK;
     }
     const taper_type *type = node->type;
     taper_heap *heap = taper_registry_heap(compilation->registry);

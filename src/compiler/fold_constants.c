@@ -24,9 +24,9 @@ static bool foldable_input(const taper_compilation *compilation, const taper_nod
     return taper_node_is(node, "aten::__is__") || taper_node_is(node, "aten::__isnot__");
 }
 
-static taper_status fold_op(taper_compilation *compilation, taper_node *node)
+taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done)
 {
-    if (!taper_node_is_pure(node) || node->input_count > TAPER_FOLD_INPUTS) {
+    if (node->kind != TAPER_NODE_OP || !taper_node_is_pure(node) || node->input_count > TAPER_FOLD_INPUTS) {
         return TAPER_OK;
     }
     taper_val args[TAPER_FOLD_INPUTS], result;
@@ -43,14 +43,15 @@ static taper_status fold_op(taper_compilation *compilation, taper_node *node)
     TAPER_TRY(taper_constant_before(node, result, &value, compilation->error));
     taper_value_replace_uses(&node->outputs[0], value);
     taper_node_remove(node);
+    *done = true;
     return TAPER_OK;
 }
 
-static taper_status fold_if(taper_node *node)
+bool taper_take_branch(taper_node *node)
 {
-    const taper_val *condition = taper_node_constant_in(node, 0);
+    const taper_val *condition = node->kind == TAPER_NODE_IF ? taper_node_constant_in(node, 0) : NULL;
     if (condition == NULL || condition->tag != TAPER_BOOLEAN) {
-        return TAPER_OK;
+        return false;
     }
     taper_block *taken = node->blocks[condition->as.b ? 0 : 1];
     for (size_t i = 0; i < node->output_count; i++) {
@@ -58,19 +59,14 @@ static taper_status fold_if(taper_node *node)
     }
     taper_block_inline_before(taken, node);
     taper_node_remove(node);
-    return TAPER_OK;
+    return true;
 }
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
-    switch (node->kind) {
-    case TAPER_NODE_OP:
-        return fold_op(compilation, node);
-    case TAPER_NODE_IF:
-        return fold_if(node);
-    default:
-        return TAPER_OK;
-    }
+    bool done = false;
+    (void)taper_take_branch(node);
+    return taper_fold_node(compilation, node, &done);
 }
 
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph)

@@ -114,9 +114,35 @@ static taper_status freeze_block(taper_compilation *compilation, taper_block *bl
         taper_val constant;
         TAPER_TRY(constant_of(compilation, object.as.object->slots[node->number], &constant));
         TAPER_TRY(taper_constant_before(node, constant, &value, compilation->error));
+        value->node->number2 = TAPER_CONSTANT_ATTRIBUTE;
         taper_value_replace_uses(&node->outputs[0], value);
         taper_node_remove(node);
     }
+    return TAPER_OK;
+}
+
+// Once for all graphs: none gets another SetAttr.
+static taper_status find_set_slots(taper_compilation *compilation)
+{
+    if (compilation->set_slots != NULL) {
+        return TAPER_OK;
+    }
+    compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
+    if (compilation->set_slots == NULL) {
+        return taper_fail_memory(compilation->error);
+    }
+    for (size_t g = 0; g < compilation->count; g++) {
+        if (compilation->graphs[g] != NULL) {
+            collect(compilation->graphs[g]->body, compilation->set_slots);
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set)
+{
+    TAPER_TRY(find_set_slots(compilation));
+    *is_set = slot >= 0 && slot < SLOTS ? compilation->set_slots->set[slot] : compilation->set_slots->beyond;
     return TAPER_OK;
 }
 
@@ -126,17 +152,7 @@ taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *grap
         return TAPER_OK;
     }
     TAPER_TRY(taper_written_storages_find(compilation));
-    if (compilation->set_slots == NULL) { // once for all graphs: none gets another SetAttr
-        compilation->set_slots = taper_alloc_zeroed(compilation->allocator, sizeof *compilation->set_slots);
-        if (compilation->set_slots == NULL) {
-            return taper_fail_memory(compilation->error);
-        }
-        for (size_t g = 0; g < compilation->count; g++) {
-            if (compilation->graphs[g] != NULL) {
-                collect(compilation->graphs[g]->body, compilation->set_slots);
-            }
-        }
-    }
+    TAPER_TRY(find_set_slots(compilation));
     const taper_ir_value *self =
         graph->body->param_count != 0 && taper_is_of_root(compilation, graph) ? &graph->body->params[0] : NULL;
     return freeze_block(compilation, graph->body, self, compilation->set_slots);

@@ -241,12 +241,13 @@ static taper_status visit_block(ranks *r, taper_block *block)
     return TAPER_OK;
 }
 
-// Whether anything gives a tensor another number of dimensions in place: then nothing is known.
+// Whether anything gives a tensor other sizes or another number of dimensions in place: then nothing is known.
 static bool changes_ranks(const taper_block *block)
 {
-    static const char *const names[] = {"aten::squeeze_",    "aten::unsqueeze_",     "aten::resize_",
-                                        "aten::resize_as_",  "aten::set_",           "aten::set_data",
-                                        "aten::as_strided_", "aten::_resize_output_"};
+    static const char *const names[] = {
+        "aten::squeeze_", "aten::unsqueeze_", "aten::resize_",     "aten::resize_as_",
+        "aten::set_",     "aten::set_data",   "aten::as_strided_", "aten::_resize_output_",
+        "aten::t_",       "aten::transpose_", "aten::swapdims_",   "aten::swapaxes_"};
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_OP && node->schema->out_count != 0) {
             return true;
@@ -265,9 +266,9 @@ static bool changes_ranks(const taper_block *block)
     return false;
 }
 
-taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph)
+bool taper_ranks_change(taper_compilation *compilation)
 {
-    if (compilation->ranks_change == 0) {
+    if (compilation->ranks_change == 0) { // once for all graphs: none gets another such node
         compilation->ranks_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {
             if (compilation->graphs[g] != NULL && changes_ranks(compilation->graphs[g]->body)) {
@@ -275,7 +276,12 @@ taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph 
             }
         }
     }
-    if (compilation->ranks_change == 2) {
+    return compilation->ranks_change == 2;
+}
+
+taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph)
+{
+    if (taper_ranks_change(compilation)) {
         return TAPER_OK;
     }
     ranks r = {.compilation = compilation, .value_count = graph->value_count};

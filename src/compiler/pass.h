@@ -10,11 +10,21 @@
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 
+taper_status taper_pass_fold_tensors(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_freeze(taper_compilation *compilation, taper_graph *graph);
 void taper_pass_freeze_end(taper_compilation *compilation);
+// Whether any graph sets an attribute with this slot number (freeze.c).
+TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
+// A pure operator on constants becomes its result (*done); an If of a constant condition the nodes of the block taken.
+TAPER_MUST_USE taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done);
+bool taper_take_branch(taper_node *node);
+taper_status taper_pass_known_devices(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
+// Whether any graph has an operator that gives a tensor other sizes or another dtype in place (known_ranks.c).
+bool taper_ranks_change(taper_compilation *compilation);
+taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph);
@@ -30,6 +40,13 @@ taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_grap
 // and the graphs' slots are numbered accordingly.
 TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilation, taper_val *root);
 
+taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_unroll(taper_compilation *compilation, taper_graph *graph);
+
+// The pass with this name; NULL when there is none. For tests.
+taper_pass_function taper_pass_find(const char *name);
+
 // ---- what is known of all graphs
 
 // Finds what the graphs write to, once; freed when the passes are done.
@@ -38,7 +55,6 @@ TAPER_MUST_USE taper_status taper_written_storages_find(taper_compilation *compi
 void taper_written_storages_free(taper_compilation *compilation);
 // Whether any graph may write to the tensor, list, dict or, of a tuple or list, a tensor in it. True when not known.
 bool taper_is_written(const taper_compilation *compilation, taper_val value);
-
 // ---- helpers (pass.c)
 
 // Whether the graph is a method of the root's class.
@@ -64,5 +80,7 @@ TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, ta
 
 // A constant list that only looks at itself: made by constant_lists, safe to fold.
 #define TAPER_CONSTANT_FROZEN 1 // taper_node.number of a CONSTANT
+// An attribute: the host may write to its tensors between runs, so what is computed of them is not constant.
+#define TAPER_CONSTANT_ATTRIBUTE 1 // taper_node.number2 of a CONSTANT
 
 #endif

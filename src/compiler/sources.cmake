@@ -2,21 +2,30 @@ list(APPEND TAPER_SOURCES
     src/compiler/compiler.c
     src/compiler/constant_lists.c
     src/compiler/conv1d_to_conv2d.c
+    src/compiler/cse.c
     src/compiler/dead_code.c
     src/compiler/emit_bytecode.c
+    src/compiler/facts.c
     src/compiler/fold_batch_norm.c
     src/compiler/fold_constants.c
+    src/compiler/fold_tensors.c
     src/compiler/freeze.c
     src/compiler/fuse_add_relu.c
     src/compiler/fuse_clamp.c
     src/compiler/fuse_epilogue.c
     src/compiler/hoist_packed.c
+    src/compiler/known_devices.c
     src/compiler/known_ranks.c
     src/compiler/layer.c
     src/compiler/pass.c
+    src/compiler/peephole.c
+    src/compiler/peephole_containers.c
+    src/compiler/peephole_tensors.c
     src/compiler/prepack.c
     src/compiler/prune_attributes.c
     src/compiler/recognize_linear.c
     src/compiler/remove_dropout.c
+    src/compiler/remove_mutation.c
+    src/compiler/unroll.c
     src/compiler/written_storages.c
 )

@@ -142,7 +142,11 @@ static inline const taper_node *taper_value_constant(const taper_ir_value *value
 
 // Every value is defined before it is used, in the same or an enclosing block; counts fit the kinds.
 TAPER_MUST_USE taper_status taper_graph_verify(const taper_graph *graph, taper_error *error);
+// For people: values by their ids, long constants cut short.
 void taper_graph_print(const taper_graph *graph, taper_text *text);
+// For tests: values numbered in order, constants whole (tensors up to 64 elements), and on a line of their own when
+// they are objects that several nodes share.
+void taper_graph_print_exact(const taper_graph *graph, taper_text *text);
 const char *taper_node_kind_name(taper_node_kind kind);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Printing and verifying graphs. The printed form follows PyTorch's: %3 = aten::add.Tensor(%1, %2, %c0).
+// Printing graphs. The printed form follows PyTorch's: %3 : Tensor = aten::add.Tensor(%1, %2, 1). Constants stand where
+// they are used. The exact form says all there is: a graph made of it (tests/passes) is the same graph.
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
@@ -24,8 +25,166 @@ const char *taper_node_kind_name(taper_node_kind kind)
     return (unsigned)kind < TAPER_NODE_KIND_COUNT ? names[kind] : "?";
 }
 
-static void print_constant(taper_val value, taper_text *text)
+enum {
+    SHORT_LIST = 16, // items that the short form shows
+    MOST_ELEMENTS = 64,
+    DEEPEST_VALUE = 8
+};
+
+typedef struct printer {
+    taper_text *text;
+    bool exact;
+    uint32_t *numbers; // by value id, in the order of definition; NULL: ids are printed
+    size_t value_count;
+    uint32_t next;
+} printer;
+
+static uint32_t number_of(const printer *p, const taper_ir_value *value)
 {
+    return p->numbers != NULL && value->id < p->value_count ? p->numbers[value->id] : value->id;
+}
+
+static void print_type(const printer *p, const taper_type *type)
+{
+    if (!p->exact || type->kind != TAPER_TYPE_TUPLE || type->name == NULL) {
+        taper_type_print(type, p->text);
+        return;
+    }
+    taper_text_format(p->text, "%s[NamedTuple, [", type->name);
+    for (uint32_t i = 0; i < type->count; i++) {
+        taper_text_format(p->text, "%s[%s, ", i != 0 ? "," : "", type->fields[i]);
+        taper_type_print(type->items[i], p->text);
+        taper_text_string(p->text, "]");
+    }
+    taper_text_string(p->text, "]]");
+}
+
+// ---- constants
+
+static void print_string(const printer *p, const taper_string *string)
+{
+    if (!p->exact) {
+        taper_text_format(p->text, "\"%.60s\"", string->data);
+        return;
+    }
+    taper_text_string(p->text, "\"");
+    for (size_t i = 0; i < string->length; i++) {
+        const unsigned char c = (unsigned char)string->data[i];
+        if (c == '"' || c == '\\') {
+            taper_text_format(p->text, "\\%c", c);
+        } else if (c < ' ') {
+            taper_text_format(p->text, "\\x%02x", c);
+        } else {
+            taper_text_append(p->text, (const char *)&c, 1);
+        }
+    }
+    taper_text_string(p->text, "\"");
+}
+
+// The elements in order of the sizes, up to some.
+static void print_elements(const printer *p, const taper_tensor *tensor)
+{
+    const int64_t count = taper_tensor_numel(tensor);
+    const taper_dtype dtype = (taper_dtype)tensor->dtype;
+    taper_text_string(p->text, count != 0 ? " =" : "");
+    for (int64_t n = 0; n < count && n < MOST_ELEMENTS; n++) {
+        int64_t at = 0;
+        for (int64_t rest = n, d = (int64_t)tensor->rank - 1; d >= 0; d--) {
+            at += rest % tensor->sizes[d] * tensor->strides[d];
+            rest /= tensor->sizes[d];
+        }
+        taper_text_string(p->text, n != 0 ? ", " : " ");
+        if (taper_dtype_is_float(dtype)) {
+            taper_text_double(p->text, taper_load_double(dtype, taper_tensor_data(tensor), at));
+        } else {
+            taper_text_format(p->text, "%lld", (long long)taper_load_int(dtype, taper_tensor_data(tensor), at));
+        }
+    }
+    taper_text_string(p->text, count > MOST_ELEMENTS ? ", ..." : "");
+}
+
+static void print_tensor(const printer *p, const taper_tensor *tensor)
+{
+    taper_text_format(p->text, p->exact ? "<Tensor %s [" : "<%s", taper_dtype_name((taper_dtype)tensor->dtype));
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        taper_text_format(p->text, "%s%lld", p->exact ? (i == 0 ? "" : ", ") : (i == 0 ? " " : "x"),
+                          (long long)tensor->sizes[i]);
+    }
+    if (p->exact) {
+        taper_text_string(p->text, "]");
+        if (!taper_dtype_is_quantized((taper_dtype)tensor->dtype) &&
+            !taper_dtype_is_complex((taper_dtype)tensor->dtype)) {
+            print_elements(p, tensor);
+        }
+    }
+    taper_text_string(p->text, ">");
+}
+
+static void print_constant(const printer *p, taper_val value, bool frozen, int depth);
+
+static void print_items(const printer *p, const taper_val *items, size_t count, int depth)
+{
+    for (size_t i = 0; i < count; i++) {
+        taper_text_string(p->text, i != 0 ? ", " : "");
+        print_constant(p, items[i], false, depth + 1);
+    }
+}
+
+static void print_list_short(const printer *p, const taper_list *list)
+{
+    taper_text_string(p->text, "[");
+    for (size_t i = 0; i < list->count && i < SHORT_LIST; i++) {
+        taper_text_string(p->text, i != 0 ? ", " : "");
+        if (list->items[i].tag == TAPER_LIST) {
+            taper_text_string(p->text, "[...]");
+        } else {
+            print_constant(p, list->items[i], false, 1);
+        }
+    }
+    taper_text_string(p->text, list->count > SHORT_LIST ? ", ...]" : "]");
+}
+
+static void print_container(const printer *p, taper_val value, bool frozen, int depth)
+{
+    taper_text_string(p->text, value.tag == TAPER_TUPLE ? "(" : frozen ? "<frozen " : "<");
+    switch (value.tag) {
+    case TAPER_LIST:
+        taper_text_string(p->text, value.as.list->element != NULL ? "List[" : "List");
+        if (value.as.list->element != NULL) {
+            print_type(p, value.as.list->element);
+            taper_text_string(p->text, "]");
+        }
+        taper_text_string(p->text, ": ");
+        print_items(p, value.as.list->items, value.as.list->count, depth);
+        break;
+    case TAPER_TUPLE:
+        print_items(p, value.as.tuple->items, value.as.tuple->count, depth);
+        break;
+    case TAPER_DICT:
+        taper_text_string(p->text, "Dict: ");
+        for (size_t i = 0; i < value.as.dict->count; i++) {
+            taper_text_string(p->text, i != 0 ? ", " : "");
+            print_constant(p, taper_dict_key(value.as.dict, i), false, depth + 1);
+            taper_text_string(p->text, ": ");
+            print_constant(p, taper_dict_value(value.as.dict, i), false, depth + 1);
+        }
+        break;
+    default:
+        taper_text_format(p->text, "Object %s: ", value.as.object->klass != NULL ? value.as.object->klass->name : "?");
+        print_items(p, value.as.object->slots, value.as.object->count, depth);
+    }
+    taper_text_string(p->text, value.tag == TAPER_TUPLE ? ")" : ">");
+}
+
+static void print_constant(const printer *p, taper_val value, bool frozen, int depth)
+{
+    taper_text *text = p->text;
+    const bool container =
+        value.tag == TAPER_LIST || value.tag == TAPER_TUPLE || value.tag == TAPER_DICT || value.tag == TAPER_OBJECT;
+    if (p->exact && container && depth < DEEPEST_VALUE) {
+        print_container(p, value, frozen, depth);
+        return;
+    }
     switch (value.tag) {
     case TAPER_BOOLEAN:
         taper_text_string(text, value.as.b ? "True" : "False");
@@ -37,27 +196,16 @@ static void print_constant(taper_val value, taper_text *text)
         taper_text_double(text, value.as.f);
         break;
     case TAPER_STRING:
-        taper_text_format(text, "\"%.60s\"", value.as.string->data);
+        print_string(p, value.as.string);
+        break;
+    case TAPER_DEVICE:
+        taper_text_format(text, "<Device %lld>", (long long)value.as.i);
         break;
     case TAPER_TENSOR:
-        taper_text_format(text, "<%s", taper_dtype_name((taper_dtype)value.as.tensor->dtype));
-        for (unsigned i = 0; i < value.as.tensor->rank; i++) {
-            taper_text_format(text, "%s%lld", i == 0 ? " " : "x", (long long)value.as.tensor->sizes[i]);
-        }
-        taper_text_string(text, ">");
+        print_tensor(p, value.as.tensor);
         break;
     case TAPER_LIST:
-        taper_text_string(text, "[");
-        for (size_t i = 0; i < value.as.list->count && i < 16; i++) {
-            const taper_val item = value.as.list->items[i];
-            taper_text_string(text, i != 0 ? ", " : "");
-            if (item.tag == TAPER_LIST) {
-                taper_text_string(text, "[...]");
-            } else {
-                print_constant(item, text);
-            }
-        }
-        taper_text_string(text, value.as.list->count > 16 ? ", ...]" : "]");
+        print_list_short(p, value.as.list);
         break;
     default:
         taper_text_string(text, taper_val_kind_name(value));
@@ -65,156 +213,126 @@ static void print_constant(taper_val value, taper_text *text)
     }
 }
 
-static void print_inputs(const taper_ir_input *inputs, size_t count, taper_text *text)
+// Whether the exact form gives the constant a line of its own, so that its users are seen to share it.
+static bool has_own_line(const printer *p, const taper_node *constant)
+{
+    const taper_val value = constant->constant;
+    return p->exact && taper_val_is_object(value) && value.tag != TAPER_STRING && constant->number == 0 &&
+           constant->outputs[0].uses != NULL && !taper_value_used_once(&constant->outputs[0]);
+}
+
+// ---- nodes
+
+static void define(printer *p, const taper_ir_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        taper_text_string(text, i != 0 ? ", " : "");
-        const taper_ir_value *value = inputs[i].value;
-        const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
-        if (constant != NULL) {
-            print_constant(constant->constant, text);
-        } else if (value != NULL) {
-            taper_text_format(text, "%%%u", value->id);
-        } else {
-            taper_text_string(text, "-");
+        if (p->numbers != NULL && values[i].id < p->value_count) {
+            p->numbers[values[i].id] = p->next++;
+        }
+        taper_text_format(p->text, "%s%%%u", i != 0 ? ", " : "", number_of(p, &values[i]));
+        if (values[i].type != NULL) {
+            taper_text_string(p->text, " : ");
+            print_type(p, values[i].type);
         }
     }
 }
 
-static void print_block(const taper_block *block, taper_text *text, int depth)
+static void print_inputs(const printer *p, const taper_ir_input *inputs, size_t count)
 {
-    for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (node->kind == TAPER_NODE_CONSTANT) {
-            continue; // shown where it is used
-        }
-        taper_text_format(text, "%*s", 2 * depth, "");
-        for (size_t i = 0; i < node->output_count; i++) {
-            taper_text_format(text, "%s%%%u", i != 0 ? ", " : "", node->outputs[i].id);
-        }
-        taper_text_string(text, node->output_count != 0 ? " = " : "");
-        if (node->op_name != NULL) {
-            const char *schema = node->op_name;
-            taper_text_append(text, schema, strcspn(schema, "("));
+    for (size_t i = 0; i < count; i++) {
+        taper_text_string(p->text, i != 0 ? ", " : "");
+        const taper_ir_value *value = inputs[i].value;
+        const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
+        if (constant != NULL && !has_own_line(p, constant)) {
+            print_constant(p, constant->constant, constant->number != 0, 0);
+        } else if (value != NULL) {
+            taper_text_format(p->text, "%%%u", number_of(p, value));
         } else {
-            taper_text_string(text, taper_node_kind_name((taper_node_kind)node->kind));
-        }
-        if (node->name != NULL) {
-            taper_text_format(text, "[%s]", node->name);
-        } else if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
-            taper_text_format(text, "[%lld]", (long long)node->number);
-        }
-        taper_text_string(text, "(");
-        print_inputs(node->inputs, node->input_count, text);
-        taper_text_string(text, ")\n");
-        for (size_t b = 0; b < node->block_count; b++) {
-            taper_text_format(text, "%*sblock%zu(", 2 * depth + 2, "", b);
-            for (size_t i = 0; i < node->blocks[b]->param_count; i++) {
-                taper_text_format(text, "%s%%%u", i != 0 ? ", " : "", node->blocks[b]->params[i].id);
-            }
-            taper_text_string(text, "):\n");
-            print_block(node->blocks[b], text, depth + 2);
+            taper_text_string(p->text, "-");
         }
     }
-    taper_text_format(text, "%*s%s (", 2 * depth, "", block->parent == NULL ? "return" : "->");
-    print_inputs(block->results, block->result_count, text);
-    taper_text_string(text, ")\n");
+}
+
+// What a node is besides its kind, in brackets.
+static void print_detail(const printer *p, const taper_node *node)
+{
+    const bool attribute = node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR;
+    if (node->name != NULL) {
+        taper_text_format(p->text, "[%s]", node->name);
+    } else if (attribute) {
+        taper_text_format(p->text, "[%lld]", (long long)node->number);
+    } else if (node->kind == TAPER_NODE_TUPLE_SLICE) {
+        taper_text_format(p->text, "[%lld:%lld]", (long long)node->number, (long long)node->number2);
+    } else if (node->type != NULL || node->type_count != 0) {
+        taper_text_string(p->text, "[");
+        for (uint32_t i = 0; i < node->type_count; i++) {
+            taper_text_string(p->text, i != 0 ? ", " : "");
+            print_type(p, node->types[i]);
+        }
+        if (node->type != NULL) {
+            print_type(p, node->type);
+        }
+        taper_text_string(p->text, "]");
+    }
+}
+
+static void print_block(printer *p, const taper_block *block, int depth)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CONSTANT && !has_own_line(p, node)) {
+            continue; // shown where it is used
+        }
+        taper_text_format(p->text, "%*s", 2 * depth, "");
+        define(p, node->outputs, node->output_count);
+        taper_text_string(p->text, node->output_count != 0 ? " = " : "");
+        if (node->op_name != NULL) {
+            taper_text_append(p->text, node->op_name, strcspn(node->op_name, "("));
+        } else {
+            taper_text_string(p->text, taper_node_kind_name((taper_node_kind)node->kind));
+        }
+        print_detail(p, node);
+        taper_text_string(p->text, "(");
+        if (node->kind == TAPER_NODE_CONSTANT) {
+            print_constant(p, node->constant, node->number != 0, 0);
+        }
+        print_inputs(p, node->inputs, node->input_count);
+        taper_text_string(p->text, ")\n");
+        for (size_t b = 0; b < node->block_count; b++) {
+            taper_text_format(p->text, "%*sblock%zu(", 2 * depth + 2, "", b);
+            define(p, node->blocks[b]->params, node->blocks[b]->param_count);
+            taper_text_string(p->text, "):\n");
+            print_block(p, node->blocks[b], depth + 2);
+        }
+    }
+    taper_text_format(p->text, "%*s%s (", 2 * depth, "", block->parent == NULL ? "return" : "->");
+    print_inputs(p, block->results, block->result_count);
+    taper_text_string(p->text, ")\n");
+}
+
+static void print_graph(printer *p, const taper_graph *graph)
+{
+    taper_text_format(p->text, "graph %s(", graph->name);
+    define(p, graph->body->params, graph->body->param_count);
+    taper_text_string(p->text, "):\n");
+    print_block(p, graph->body, 1);
 }
 
 void taper_graph_print(const taper_graph *graph, taper_text *text)
 {
-    taper_text_format(text, "graph %s(", graph->name);
-    for (size_t i = 0; i < graph->body->param_count; i++) {
-        taper_text_format(text, "%s%%%u", i != 0 ? ", " : "", graph->body->params[i].id);
-    }
-    taper_text_string(text, "):\n");
-    print_block(graph->body, text, 1);
+    printer p = {.text = text};
+    print_graph(&p, graph);
 }
 
-// ---- verifier
-
-typedef struct verifier {
-    const taper_graph *graph;
-    uint8_t *defined; // by value id; 1 while the value is in scope
-    taper_error *error;
-} verifier;
-
-static taper_status wrong(const verifier *v, const taper_node *node, const char *what)
-{
-    TAPER_FAIL(v->error, TAPER_ERROR_INTERNAL, "graph %s: %s (%s)", v->graph->name, what,
-               node != NULL ? taper_node_kind_name((taper_node_kind)node->kind) : "block");
-}
-
-static taper_status check_inputs(const verifier *v, const taper_node *node, const taper_ir_input *inputs, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (inputs[i].value == NULL || inputs[i].value->id >= v->graph->value_count ||
-            !v->defined[inputs[i].value->id]) {
-            return wrong(v, node, "a value is used where it is not defined");
-        }
-    }
-    return TAPER_OK;
-}
-
-static void scope(const verifier *v, const taper_block *block, uint8_t in)
-{
-    for (size_t i = 0; i < block->param_count; i++) {
-        v->defined[block->params[i].id] = in;
-    }
-    if (in == 0) {
-        for (const taper_node *node = block->first; node != NULL; node = node->next) {
-            for (size_t i = 0; i < node->output_count; i++) {
-                v->defined[node->outputs[i].id] = 0;
-            }
-        }
-    }
-}
-
-static taper_status check_block(const verifier *v, const taper_block *block, int depth)
-{
-    if (depth > TAPER_LIMIT_BLOCK_DEPTH + 1) {
-        return wrong(v, NULL, "blocks are nested too deep");
-    }
-    scope(v, block, 1);
-    for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        TAPER_TRY(check_inputs(v, node, node->inputs, node->input_count));
-        if (node->block != block) {
-            return wrong(v, node, "a node stands in the wrong block");
-        }
-        for (size_t b = 0; b < node->block_count; b++) {
-            TAPER_TRY(check_block(v, node->blocks[b], depth + 1));
-        }
-        const bool counts = node->kind == TAPER_NODE_IF ? node->block_count == 2 && node->input_count == 1 &&
-                                                              node->blocks[0]->result_count == node->output_count &&
-                                                              node->blocks[1]->result_count == node->output_count
-                            : node->kind == TAPER_NODE_FUSED ? node->block_count == 2 && node->op != NULL &&
-                                                                   node->blocks[1]->result_count == node->output_count
-                            : node->kind == TAPER_NODE_LOOP
-                                ? node->block_count == 1 && node->input_count == node->output_count + 2 &&
-                                      node->blocks[0]->param_count == node->output_count + 1 &&
-                                      node->blocks[0]->result_count == node->output_count + 1
-                                : node->block_count == 0 && (node->kind != TAPER_NODE_OP || node->op != NULL);
-        if (!counts) {
-            return wrong(v, node, "its counts do not fit");
-        }
-        for (size_t i = 0; i < node->output_count; i++) {
-            v->defined[node->outputs[i].id] = 1;
-        }
-    }
-    TAPER_TRY(check_inputs(v, NULL, block->results, block->result_count));
-    if (block->parent != NULL) {
-        scope(v, block, 0);
-    }
-    return TAPER_OK;
-}
-
-taper_status taper_graph_verify(const taper_graph *graph, taper_error *error)
+void taper_graph_print_exact(const taper_graph *graph, taper_text *text)
 {
     const taper_allocator *allocator = graph->arena.allocator;
-    verifier v = {graph, taper_alloc_zeroed(allocator, (size_t)graph->value_count + 1), error};
-    if (v.defined == NULL) {
-        return taper_fail_memory(error);
+    const size_t bytes = ((size_t)graph->value_count + 1) * sizeof(uint32_t);
+    printer p = {.text = text, .exact = true, .value_count = graph->value_count};
+    p.numbers = taper_alloc_zeroed(allocator, bytes);
+    if (p.numbers == NULL) {
+        text->failed = true;
+        return;
     }
-    const taper_status status = check_block(&v, graph->body, 0);
-    taper_free(allocator, v.defined, (size_t)graph->value_count + 1);
-    return status;
+    print_graph(&p, graph);
+    taper_free(allocator, p.numbers, bytes);
 }

@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/ir/dict.c
     src/ir/graph.c
     src/ir/graph_print.c
+    src/ir/graph_verify.c
     src/ir/heap.c
     src/ir/liveness.c
     src/ir/storage.c

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ops/effects.h"
 
-bool taper_node_is(const taper_node *node, const char *name)
+bool taper_node_has_name(const taper_node *node, const char *name)
 {
-    if (node->kind != TAPER_NODE_OP) {
-        return false;
-    }
     const size_t length = strlen(name);
     if (strncmp(node->op_name, name, length) != 0) {
         return false;
@@ -121,7 +118,9 @@ static bool small_result(const taper_schema *schema, const taper_val *args, size
 bool taper_fold(taper_registry *registry, const taper_op *op, const taper_schema *schema, taper_val *args, size_t count,
                 taper_val *result)
 {
-    if (count == 0 || count > TAPER_FOLD_INPUTS || !small_result(schema, args, count)) {
+    // Without arguments: is_scripting() and the like.
+    const bool asks = schema->ret_count == 1 && schema->rets[0].type->kind == TAPER_TYPE_BOOL;
+    if ((count == 0 && !asks) || count > TAPER_FOLD_INPUTS || !small_result(schema, args, count)) {
         return false;
     }
     taper_run run = {.heap = taper_registry_heap(registry), .registry = registry};
@@ -129,6 +128,32 @@ bool taper_fold(taper_registry *registry, const taper_op *op, const taper_schema
         return false; // the run will say what is wrong
     }
     if (taper_val_is_object(*result) && result->tag != TAPER_STRING) {
+        taper_val_release(*result);
+        return false;
+    }
+    return true;
+}
+
+static bool shares_storage(const taper_tensor *tensor, const taper_val *args, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (args[i].tag == TAPER_TENSOR && args[i].as.tensor->storage == tensor->storage) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool taper_fold_tensor(taper_registry *registry, const taper_op *op, taper_val *args, size_t count, size_t most_bytes,
+                       taper_val *result, bool *view)
+{
+    taper_run run = {.heap = taper_registry_heap(registry), .registry = registry};
+    if (count > TAPER_FOLD_INPUTS || taper_call_op(&run, op, args, count, result, 1) != TAPER_OK) {
+        return false;
+    }
+    *view = result->tag == TAPER_TENSOR && shares_storage(result->as.tensor, args, count);
+    const bool small = *view || (result->tag == TAPER_TENSOR && result->as.tensor->storage->bytes <= most_bytes);
+    if (!small || taper_tensor_reveal(result->as.tensor, NULL) != TAPER_OK) {
         taper_val_release(*result);
         return false;
     }

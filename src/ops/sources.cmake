@@ -1,4 +1,5 @@
 list(APPEND TAPER_SOURCES
+    src/ops/alias.c
     src/ops/schema.c
     src/ops/registry.c
     src/ops/packs.c

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Computes cheap operators on constant tensors when their result is small, or a view: what it costs to compute is known
+// from the sizes before. Only where nothing in the model writes to constants, and where nobody keeps the result: every
+// run would give the same tensor, PyTorch a new one each time. Of attributes, which the host may write to, only views.
+#include "compiler/pass.h"
+#include "ops/alias.h"
+
+enum {
+    MOST_ELEMENTS = 1 << 14, // of the inputs together and of the result
+    MOST_BYTES = 1 << 16,    // of a result
+    MOST_FOLDED = 1 << 20    // bytes of all results of a model
+};
+
+typedef enum fold_cost {
+    COSTS_NONE, // it is not folded
+    COSTS_VIEW,
+    COSTS_ELEMENTWISE, // the result has at most the product of the inputs' sizes, dimension by dimension
+    COSTS_SIZES        // makes a tensor of the sizes in argument 0
+} fold_cost;
+
+static fold_cost cost_of(const taper_node *node)
+{
+    static const struct {
+        const char *name;
+        fold_cost cost;
+    } rows[] = {{"aten::t", COSTS_VIEW},
+                {"aten::transpose.int", COSTS_VIEW},
+                {"aten::permute", COSTS_VIEW},
+                {"aten::view", COSTS_VIEW},
+                {"aten::reshape", COSTS_ELEMENTWISE},
+                {"aten::flatten.using_ints", COSTS_ELEMENTWISE},
+                {"aten::contiguous", COSTS_ELEMENTWISE},
+                {"aten::unsqueeze", COSTS_VIEW},
+                {"aten::squeeze", COSTS_VIEW},
+                {"aten::select.int", COSTS_VIEW},
+                {"aten::slice.Tensor", COSTS_VIEW},
+                {"aten::detach", COSTS_VIEW},
+                {"aten::to.dtype", COSTS_ELEMENTWISE},
+                {"aten::add", COSTS_ELEMENTWISE},
+                {"aten::sub", COSTS_ELEMENTWISE},
+                {"aten::rsub", COSTS_ELEMENTWISE},
+                {"aten::mul", COSTS_ELEMENTWISE},
+                {"aten::div.Tensor", COSTS_ELEMENTWISE},
+                {"aten::div.Scalar", COSTS_ELEMENTWISE},
+                {"aten::neg", COSTS_ELEMENTWISE},
+                {"aten::exp", COSTS_ELEMENTWISE},
+                {"aten::sqrt", COSTS_ELEMENTWISE},
+                {"aten::rsqrt", COSTS_ELEMENTWISE},
+                {"aten::reciprocal", COSTS_ELEMENTWISE},
+                {"aten::abs", COSTS_ELEMENTWISE},
+                {"aten::relu", COSTS_ELEMENTWISE},
+                {"aten::sigmoid", COSTS_ELEMENTWISE},
+                {"aten::tanh", COSTS_ELEMENTWISE},
+                {"aten::clamp", COSTS_ELEMENTWISE},
+                {"aten::floor", COSTS_ELEMENTWISE},
+                {"aten::zeros", COSTS_SIZES},
+                {"aten::ones", COSTS_SIZES},
+                {"aten::full", COSTS_SIZES}};
+    if (node->kind == TAPER_NODE_OP && node->schema->ret_count == 1 && node->schema->out_count == 0 &&
+        node->schema->rets[0].type->kind == TAPER_TYPE_TENSOR && node->input_count <= TAPER_FOLD_INPUTS &&
+        taper_node_is_pure(node)) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            if (taper_node_is(node, rows[i].name)) {
+                return rows[i].cost;
+            }
+        }
+    }
+    return COSTS_NONE;
+}
+
+static bool multiply(int64_t *product, int64_t factor)
+{
+    return factor >= 0 && taper_mul_i64(*product, factor, product) && *product <= MOST_ELEMENTS;
+}
+
+// Whether what broadcasting may make of the tensors is small.
+static bool small_together(const taper_val *args, size_t count)
+{
+    int64_t product = 1;
+    for (size_t d = 0; d < TAPER_MAX_RANK; d++) {
+        int64_t largest = 1;
+        for (size_t i = 0; i < count; i++) {
+            const taper_tensor *tensor = args[i].tag == TAPER_TENSOR ? args[i].as.tensor : NULL;
+            if (tensor != NULL && d < tensor->rank && tensor->sizes[tensor->rank - 1 - d] > largest) {
+                largest = tensor->sizes[tensor->rank - 1 - d];
+            }
+        }
+        if (!multiply(&product, largest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool small_sizes(taper_val sizes)
+{
+    int64_t product = 1;
+    if (sizes.tag != TAPER_LIST) {
+        return false;
+    }
+    for (size_t i = 0; i < sizes.as.list->count; i++) {
+        const taper_val item = sizes.as.list->items[i];
+        if (item.tag != TAPER_INT || !multiply(&product, item.as.i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_cheap(fold_cost cost, const taper_val *args, size_t count)
+{
+    return cost == COSTS_VIEW || (cost == COSTS_ELEMENTWISE && small_together(args, count)) ||
+           (cost == COSTS_SIZES && count != 0 && small_sizes(args[0]));
+}
+
+// The inputs as values. *attribute: a tensor among them is one. false: they are not all constant.
+static bool gather(const taper_node *node, taper_val *args, bool *attribute)
+{
+    *attribute = false;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_node *constant = taper_value_constant(taper_node_in(node, i));
+        if (constant == NULL) {
+            return false;
+        }
+        args[i] = constant->constant;
+        const bool tensor = args[i].tag == TAPER_TENSOR;
+        if (tensor && taper_dtype_is_quantized((taper_dtype)args[i].as.tensor->dtype)) {
+            return false;
+        }
+        if (!tensor && !taper_value_is_plain(taper_node_in(node, i))) {
+            return false; // a list that may change
+        }
+        *attribute |= tensor && constant->number2 == TAPER_CONSTANT_ATTRIBUTE;
+    }
+    return true;
+}
+
+// Whether any graph writes to what is a constant, a parameter, or known to methods called.
+static taper_status constants_change(taper_compilation *compilation, bool *change)
+{
+    if (compilation->outside_written == 0) { // once for all graphs: none gets another write
+        compilation->outside_written = taper_ranks_change(compilation) ? 2 : 1;
+        for (size_t g = 0; g < compilation->count && compilation->outside_written == 1; g++) {
+            taper_aliases *aliases;
+            if (compilation->graphs[g] == NULL) {
+                continue;
+            }
+            TAPER_TRY(taper_aliases_create(compilation->graphs[g], &aliases, compilation->error));
+            compilation->outside_written = taper_aliases_outside_written(aliases) ? 2 : 1;
+            taper_aliases_destroy(aliases);
+        }
+    }
+    *change = compilation->outside_written == 2;
+    return TAPER_OK;
+}
+
+// *aliases: made when first asked for; few graphs have anything to fold.
+static taper_status fold(taper_compilation *compilation, taper_aliases **aliases, taper_node *node)
+{
+    taper_val args[TAPER_FOLD_INPUTS], result;
+    bool attribute, change, view;
+    const fold_cost cost = cost_of(node);
+    if (cost == COSTS_NONE || !gather(node, args, &attribute) || !is_cheap(cost, args, node->input_count)) {
+        return TAPER_OK;
+    }
+    const taper_ir_value *output = &node->outputs[0];
+    if (*aliases == NULL) {
+        TAPER_TRY(taper_aliases_create(node->block->graph, aliases, compilation->error));
+    }
+    if (taper_aliases_written(*aliases, output)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(constants_change(compilation, &change));
+    if (change ||
+        !taper_fold_tensor(compilation->registry, node->op, args, node->input_count, MOST_BYTES, &result, &view)) {
+        return TAPER_OK;
+    }
+    const size_t bytes = view ? 0 : result.as.tensor->storage->bytes;
+    const bool kept = view ? taper_value_object_handed_on(output)
+                           : taper_aliases_escapes(*aliases, output) && taper_value_memory_handed_on(output);
+    if (kept || (attribute && !view) || bytes > MOST_FOLDED - compilation->folded_bytes) {
+        taper_val_release(result);
+        return TAPER_OK;
+    }
+    compilation->folded_bytes += bytes;
+    taper_ir_value *value;
+    TAPER_TRY(taper_constant_before(node, result, &value, compilation->error));
+    value->node->number2 = attribute ? TAPER_CONSTANT_ATTRIBUTE : 0;
+    taper_value_replace_uses(&node->outputs[0], value);
+    taper_node_remove(node);
+    return TAPER_OK;
+}
+
+static taper_status visit_block(taper_compilation *compilation, taper_aliases **aliases, taper_block *block)
+{
+    for (taper_node *node = block->first, *next; node != NULL; node = next) {
+        next = node->next;
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+            TAPER_TRY(visit_block(compilation, aliases, node->blocks[b]));
+        }
+        TAPER_TRY(fold(compilation, aliases, node));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_pass_fold_tensors(taper_compilation *compilation, taper_graph *graph)
+{
+    taper_aliases *aliases = NULL;
+    const taper_status status = visit_block(compilation, &aliases, graph->body);
+    taper_aliases_destroy(aliases);
+    return status;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes whose result is at hand already: x + 0, not not x, x is None where it cannot be, casts that say what is known,
+// results of an If that are the same in both blocks; with peephole_containers.c what is taken out of lists, tuples and
+// dicts just made, with peephole_tensors.c views undone, copies nobody needs and sizes that are known. What becomes
+// constant on the way is folded at once: checks of one layer decide what is known of the next.
+#include "compiler/peephole.h"
+
+taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written)
+{
+    if (p->aliases == NULL) { // few graphs have anything that asks
+        TAPER_TRY(taper_aliases_create(p->graph, &p->aliases, p->compilation->error));
+    }
+    *written = taper_aliases_written(p->aliases, value);
+    return TAPER_OK;
+}
+
+taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done)
+{
+    taper_value_replace_uses(&node->outputs[0], value);
+    taper_node_remove(node);
+    *done = true;
+    return TAPER_OK;
+}
+
+taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant, bool *done)
+{
+    taper_ir_value *value;
+    TAPER_TRY(taper_constant_before(node, constant, &value, p->compilation->error));
+    return taper_peephole_replace(node, value, done);
+}
+
+taper_node *taper_peephole_maker(const taper_node *node, size_t index, const char *name)
+{
+    taper_node *maker = index < node->input_count ? taper_node_in(node, index)->node : NULL;
+    return maker != NULL && taper_node_is(maker, name) ? maker : NULL;
+}
+
+static bool is_int(const taper_node *node, size_t index, int64_t number)
+{
+    const taper_val *value = taper_node_constant_in(node, index);
+    return value != NULL && value->tag == TAPER_INT && value->as.i == number;
+}
+
+static bool is_bool(const taper_node *node, size_t index, bool flag)
+{
+    const taper_val *value = taper_node_constant_in(node, index);
+    return value != NULL && value->tag == TAPER_BOOLEAN && value->as.b == flag;
+}
+
+// Which input the node gives back unchanged; -1: none. The arguments of these operators are ints or bools by schema.
+static int unchanged_number(const taper_node *node)
+{
+    if (taper_node_is(node, "aten::add.int")) {
+        return is_int(node, 1, 0) ? 0 : is_int(node, 0, 0) ? 1 : -1;
+    }
+    if (taper_node_is(node, "aten::mul.int")) {
+        return is_int(node, 1, 1) ? 0 : is_int(node, 0, 1) ? 1 : -1;
+    }
+    if (taper_node_is(node, "aten::sub.int")) {
+        return is_int(node, 1, 0) ? 0 : -1;
+    }
+    if (taper_node_is(node, "aten::floordiv.int")) {
+        return is_int(node, 1, 1) ? 0 : -1;
+    }
+    if (taper_node_is(node, "aten::__and__.bool")) {
+        return is_bool(node, 1, true) ? 0 : is_bool(node, 0, true) ? 1 : -1;
+    }
+    if (taper_node_is(node, "aten::__or__.bool")) {
+        return is_bool(node, 1, false) ? 0 : is_bool(node, 0, false) ? 1 : -1;
+    }
+    // What is of the kind already.
+    const taper_type_kind kind = node->input_count == 1 ? taper_known_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
+    const char *const conversion = kind == TAPER_TYPE_INT     ? "aten::Int.Scalar"
+                                   : kind == TAPER_TYPE_FLOAT ? "aten::Float.Scalar"
+                                                              : NULL;
+    return conversion != NULL && taper_node_is(node, conversion) ? 0 : -1;
+}
+
+static taper_status numbers(taper_peephole *p, taper_node *node, bool *done)
+{
+    (void)p;
+    const int at = unchanged_number(node);
+    if (at >= 0) {
+        return taper_peephole_replace(node, taper_node_in(node, (size_t)at), done);
+    }
+    if (taper_node_is(node, "aten::__not__")) {
+        const taper_node *inner = taper_peephole_maker(node, 0, "aten::__not__");
+        if (inner != NULL) {
+            return taper_peephole_replace(node, taper_node_in(inner, 0), done);
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
+{
+    const bool is = taper_node_is(node, "aten::__is__");
+    if (is || taper_node_is(node, "aten::__isnot__")) {
+        if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
+            taper_known_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
+            return taper_peephole_constant(p, node, taper_val_bool(is), done);
+        }
+        for (size_t i = 0; i < 2; i++) {
+            const taper_val *constant = taper_node_constant_in(node, i);
+            if (constant != NULL && constant->tag == TAPER_NONE && taper_known_not_none(taper_node_in(node, 1 - i))) {
+                return taper_peephole_constant(p, node, taper_val_bool(!is), done);
+            }
+        }
+        return TAPER_OK;
+    }
+    const bool unchecked =
+        taper_node_is(node, "prim::unchecked_cast") || taper_node_is(node, "prim::unchecked_unwrap_optional");
+    if (unchecked || (taper_node_is(node, "aten::_unwrap_optional") && taper_known_not_none(taper_node_in(node, 0)))) {
+        return taper_peephole_replace(node, taper_node_in(node, 0), done);
+    }
+    return TAPER_OK;
+}
+
+// ---- results of an If
+
+static bool same_number(const taper_ir_value *a, const taper_ir_value *b)
+{
+    const taper_node *x = taper_value_constant(a), *y = taper_value_constant(b);
+    return x != NULL && y != NULL && !taper_val_is_object(x->constant) && x->constant.tag == y->constant.tag &&
+           (x->constant.tag == TAPER_NONE || x->constant.as.i == y->constant.as.i);
+}
+
+static taper_status branches(taper_peephole *p, taper_node *node)
+{
+    for (size_t i = 0; i < node->output_count; i++) {
+        taper_ir_value *yes = node->blocks[0]->results[i].value, *no = node->blocks[1]->results[i].value, *value = NULL;
+        const taper_node *a = taper_value_constant(yes), *b = taper_value_constant(no);
+        if (node->outputs[i].uses == NULL) {
+            continue;
+        }
+        if (yes == no) { // defined outside
+            value = yes;
+        } else if (same_number(yes, no)) {
+            TAPER_TRY(taper_constant_before(node, a->constant, &value, p->compilation->error));
+        } else if (a != NULL && b != NULL && a->constant.tag == TAPER_BOOLEAN && b->constant.tag == TAPER_BOOLEAN &&
+                   a->constant.as.b && !b->constant.as.b &&
+                   taper_known_kind(taper_node_in(node, 0)) == TAPER_TYPE_BOOL) {
+            value = taper_node_in(node, 0);
+        }
+        if (value != NULL) {
+            taper_value_replace_uses(&node->outputs[i], value);
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status visit_block(taper_peephole *p, taper_block *block)
+{
+    for (taper_node *node = block->first, *next; node != NULL; node = next) {
+        const taper_node *previous = node->previous;
+        bool done = false;
+        if (taper_take_branch(node)) { // what it gives is looked at next, and may decide what follows
+            next = previous != NULL ? previous->next : block->first;
+            continue;
+        }
+        next = node->next;
+        if (node->kind == TAPER_NODE_FUSED) {
+            continue;
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(visit_block(p, node->blocks[b]));
+        }
+        if (node->kind == TAPER_NODE_IF) {
+            taper_dtypes_learn(&p->dtypes, node);
+            TAPER_TRY(branches(p, node));
+            continue;
+        }
+        TAPER_TRY(taper_fold_node(p->compilation, node, &done));
+        if (!done) {
+            TAPER_TRY(taper_peephole_containers(p, node, &done));
+        }
+        if (!done && node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(numbers(p, node, &done));
+        }
+        if (!done && node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(none_tests(p, node, &done));
+        }
+        if (!done && node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(taper_peephole_tensors(p, node, &done));
+        }
+        if (!done) {
+            taper_dtypes_learn(&p->dtypes, node);
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph)
+{
+    taper_peephole p = {.compilation = compilation, .graph = graph, .ranks_change = taper_ranks_change(compilation)};
+    taper_status status = taper_dtypes_create(compilation, graph, &p.dtypes);
+    if (status == TAPER_OK) {
+        status = visit_block(&p, graph->body);
+    }
+    taper_dtypes_free(&p.dtypes);
+    taper_aliases_destroy(p.aliases);
+    return status;
+}

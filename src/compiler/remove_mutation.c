@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// relu_(x) becomes relu(x) when x was just made by an operator, in the same block, and everybody else who looks at it
+// did so before and kept nothing. Only where both forms give the same dtype, sizes and strides, whatever x is.
+// append(list, x) becomes an item of the list when the list was made in the same block and nobody used it before.
+// What looks at a value before a node is known by counting: the blocks are walked in order.
+#include "compiler/facts.h"
+#include "ops/alias.h"
+
+enum {
+    MOST_USES = 64, // of a value, looked at for each node that writes to it
+    FARTHEST = 256  // nodes between a list and an append
+};
+
+typedef struct walk {
+    taper_compilation *compilation;
+    uint32_t *passed; // by value id: uses behind us
+    size_t value_count;
+    taper_dtypes *dtypes;
+} walk;
+
+// ---- operators
+
+// Of any x that they take in place, the functional forms make a tensor of the same dtype.
+static bool keeps_dtype(const taper_node *node)
+{
+    static const char *const names[] = {"aten::relu_", "aten::relu6_",       "aten::hardtanh_", "aten::hardswish_",
+                                        "aten::silu_", "aten::hardsigmoid_", "aten::elu_",      "aten::leaky_relu_",
+                                        "aten::selu_", "aten::celu_",        "aten::neg_"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (taper_node_is(node, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// So do these of a floating x: of an integral one the functional forms make floats.
+static bool keeps_float(const taper_node *node)
+{
+    static const char *const names[] = {"aten::sigmoid_",    "aten::tanh_",       "aten::exp_",
+                                        "aten::sqrt_",       "aten::clamp_",      "aten::clamp_min_",
+                                        "aten::clamp_max_",  "aten::add_.Scalar", "aten::sub_.Scalar",
+                                        "aten::mul_.Scalar", "aten::div_.Scalar", "aten::rsqrt_"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (taper_node_is(node, names[i])) {
+            return strstr(node->op_name, "Tensor? ") == NULL && strstr(node->op_name, "_.Tensor(") == NULL;
+        }
+    }
+    return false;
+}
+
+static bool has_complex_number(const taper_node *node)
+{
+    for (size_t i = 1; i < node->input_count; i++) {
+        const taper_val *value = taper_node_constant_in(node, i);
+        if (value == NULL || value->tag == TAPER_COMPLEX) { // of a Scalar that is computed nothing is known
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool same_meaning(const walk *w, const taper_node *node)
+{
+    taper_dtype dtype;
+    return keeps_dtype(node) ||
+           (keeps_float(node) && !has_complex_number(node) &&
+            taper_known_dtype(w->dtypes, taper_node_in(node, 0), &dtype) && taper_dtype_is_float(dtype));
+}
+
+// The row without the underscore, with the same arguments; NULL: none.
+static taper_status functional_row(const walk *w, const taper_node *node, const taper_op **op,
+                                   const taper_schema **schema)
+{
+    char name[64];
+    const taper_schema *here = node->schema;
+    const size_t length = strlen(here->name);
+    *op = NULL;
+    if (length < 2 || length >= sizeof name || here->name[length - 1] != '_') {
+        return TAPER_OK;
+    }
+    memcpy(name, here->name, length - 1);
+    name[length - 1] = '\0';
+    const taper_op *found = taper_registry_find(w->compilation->registry, name, here->overload);
+    if (found == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_registry_schema(w->compilation->registry, found, schema, w->compilation->error));
+    bool same = (*schema)->arg_count == here->arg_count && (*schema)->ret_count == 1;
+    for (size_t i = 0; same && i < here->arg_count; i++) {
+        same = taper_type_equal((*schema)->args[i].type, here->args[i].type);
+    }
+    *op = same ? found : NULL;
+    return TAPER_OK;
+}
+
+// Whether node is the last to look at value, and the others kept nothing.
+static bool is_last_user(const walk *w, const taper_node *node, const taper_ir_value *value)
+{
+    size_t uses = 0;
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (++uses > MOST_USES || (use->user != node && taper_use_hands_on_memory(use))) {
+            return false;
+        }
+    }
+    return value->id < w->value_count && w->passed[value->id] + 1 == uses;
+}
+
+static taper_status make_functional(const walk *w, taper_node *node)
+{
+    if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->output_count != 1 || !same_meaning(w, node)) {
+        return TAPER_OK;
+    }
+    const taper_ir_value *value = taper_node_in(node, 0);
+    if (value->block != node->block || !taper_value_is_fresh(value) || !is_last_user(w, node, value) ||
+        taper_node_is(value->node, "aten::empty_strided")) {
+        return TAPER_OK;
+    }
+    const taper_op *op;
+    const taper_schema *schema = NULL;
+    TAPER_TRY(functional_row(w, node, &op, &schema));
+    if (op != NULL) {
+        node->op = op;
+        node->op_name = op->schema;
+        node->schema = schema;
+    }
+    return TAPER_OK;
+}
+
+// ---- lists
+
+static bool is_append(const taper_node *node, const taper_node *list)
+{
+    return taper_node_is(node, "aten::append.t") && taper_node_in(node, 0) == &list->outputs[0] &&
+           taper_node_in(node, 1) != &list->outputs[0] && node->block == list->block &&
+           (node->output_count == 0 || node->outputs[0].uses == NULL);
+}
+
+// The next node that uses the list behind `at`; NULL: too far away, or a node with blocks comes first, which may.
+static taper_node *next_user(const taper_node *at, const taper_node *list)
+{
+    int steps = 0;
+    for (taper_node *node = at->next; node != NULL && node->block_count == 0 && steps < FARTHEST; node = node->next) {
+        steps++;
+        for (size_t i = 0; i < node->input_count; i++) {
+            if (taper_node_in(node, i) == &list->outputs[0]) {
+                return node;
+            }
+        }
+    }
+    return NULL;
+}
+
+// The list with the items of `count` appends, made where the last of them stands.
+static taper_status make_whole(const walk *w, taper_node *list, taper_node *last, size_t count)
+{
+    taper_node *whole;
+    TAPER_TRY(taper_node_create(list->block->graph, TAPER_NODE_LIST, list->input_count + count, 1, &whole,
+                                w->compilation->error));
+    whole->type = list->type;
+    whole->debug = list->debug;
+    whole->instruction = list->instruction;
+    whole->outputs[0].type = list->outputs[0].type;
+    taper_node_insert_before(whole, last);
+    for (size_t i = 0; i < list->input_count; i++) {
+        taper_node_set_input(whole, i, taper_node_in(list, i));
+    }
+    size_t at = list->input_count;
+    for (taper_node *node = list->next, *next; at < whole->input_count; node = next) {
+        next = node->next;
+        if (is_append(node, list)) {
+            taper_node_set_input(whole, at++, taper_node_in(node, 1));
+            taper_node_remove(node);
+        }
+    }
+    taper_value_replace_uses(&list->outputs[0], &whole->outputs[0]);
+    taper_node_remove(list);
+    return TAPER_OK;
+}
+
+static taper_status fold_appends(const walk *w, taper_node *list, bool *folded)
+{
+    size_t count = 0;
+    taper_node *last = list;
+    for (taper_node *node = next_user(list, list); node != NULL && is_append(node, list);
+         node = next_user(last, list)) {
+        count++;
+        last = node;
+    }
+    *folded = count != 0 && list->input_count + count <= TAPER_LIMIT_ARGUMENTS;
+    return *folded ? make_whole(w, list, last, count) : TAPER_OK;
+}
+
+// ---- the walk
+
+static void pass_by(const walk *w, const taper_ir_input *inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (inputs[i].value->id < w->value_count) {
+            w->passed[inputs[i].value->id]++;
+        }
+    }
+}
+
+static taper_status visit_block(const walk *w, taper_block *block)
+{
+    for (taper_node *node = block->first, *next; node != NULL; node = next) {
+        if (node->kind == TAPER_NODE_LIST) {
+            const taper_node *previous = node->previous;
+            bool folded;
+            TAPER_TRY(fold_appends(w, node, &folded));
+            if (folded) {
+                next = previous != NULL ? previous->next : block->first;
+                continue;
+            }
+        }
+        next = node->next;
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+            TAPER_TRY(visit_block(w, node->blocks[b]));
+        }
+        TAPER_TRY(make_functional(w, node));
+        taper_dtypes_learn(w->dtypes, node);
+        pass_by(w, node->inputs, node->input_count);
+    }
+    pass_by(w, block->results, block->result_count);
+    return TAPER_OK;
+}
+
+taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph)
+{
+    taper_dtypes dtypes;
+    walk w = {.compilation = compilation, .value_count = graph->value_count, .dtypes = &dtypes};
+    const size_t bytes = (w.value_count + 1) * sizeof *w.passed;
+    taper_status status = taper_dtypes_create(compilation, graph, &dtypes);
+    w.passed = taper_alloc_zeroed(compilation->allocator, bytes);
+    if (status == TAPER_OK) {
+        status = w.passed == NULL ? taper_fail_memory(compilation->error) : visit_block(&w, graph->body);
+    }
+    taper_free(compilation->allocator, w.passed, bytes);
+    taper_dtypes_free(&dtypes);
+    return status;
+}
