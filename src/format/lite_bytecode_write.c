@@ -7,9 +7,6 @@ enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 }; // versions
 // How many tuples are around a constant and around the default of an argument.
 enum { CONSTANT_DEPTH = 5, DEFAULT_DEPTH = 7 };
 
-// Types of one file take at most so many characters.
-enum { MOST_TYPE_TEXT = 64 << 20 };
-
 typedef struct writer {
     taper_pickler *p;
     const taper_module *module;
@@ -91,7 +88,7 @@ static taper_status write_type(writer *w, const taper_type *type)
     const size_t length = text.length;
     taper_text_free(&text);
     w->type_text += length;
-    if (!fits || w->type_text > MOST_TYPE_TEXT) {
+    if (!fits || w->type_text > TAPER_LIMIT_WRITTEN_TYPES) {
         return taper_pickler_fail(p, TAPER_ERROR_RESOURCE, "function %.200s: its types are longer than readers take",
                                   w->function->name);
     }
