@@ -9,7 +9,6 @@ enum { CONSTANT_DEPTH = 5, DEFAULT_DEPTH = 7 };
 
 typedef struct writer {
     taper_pickler *p;
-    const taper_module *module;
     const taper_module_function *function;
     size_t type_text;
 } writer;
@@ -185,7 +184,7 @@ static taper_status write_function(writer *w, int version)
 
 taper_status taper_lite_bytecode_write(taper_pickler *p, const taper_module *module, int version)
 {
-    writer w = {.p = p, .module = module};
+    writer w = {.p = p};
     const size_t count = module->function_count + 1;
     taper_pickler_open(p, count);
     taper_pickler_int(p, version);
