@@ -16,6 +16,7 @@
 #define TAPER_LIMIT_VALUE_DEPTH 200 // nesting of lists, tuples, dicts, objects
 #define TAPER_LIMIT_TYPE_DEPTH 32
 #define TAPER_LIMIT_TYPE_TEXT 65536
+#define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // characters of the types of a file that is written
 
 #define TAPER_LIMIT_FUNCTIONS 100000
 #define TAPER_LIMIT_INSTRUCTIONS 10000000      // of one file

@@ -7,12 +7,8 @@ enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 }; // versions
 // How many tuples are around a constant and around the default of an argument.
 enum { CONSTANT_DEPTH = 5, DEFAULT_DEPTH = 7 };
 
-// Types of one file take at most so many characters.
-enum { MOST_TYPE_TEXT = 64 << 20 };
-
 typedef struct writer {
     taper_pickler *p;
-    const taper_module *module;
     const taper_module_function *function;
     size_t type_text;
 } writer;
@@ -91,7 +87,7 @@ static taper_status write_type(writer *w, const taper_type *type)
     const size_t length = text.length;
     taper_text_free(&text);
     w->type_text += length;
-    if (!fits || w->type_text > MOST_TYPE_TEXT) {
+    if (!fits || w->type_text > TAPER_LIMIT_WRITTEN_TYPES) {
         return taper_pickler_fail(p, TAPER_ERROR_RESOURCE, "function %.200s: its types are longer than readers take",
                                   w->function->name);
     }
@@ -188,7 +184,7 @@ static taper_status write_function(writer *w, int version)
 
 taper_status taper_lite_bytecode_write(taper_pickler *p, const taper_module *module, int version)
 {
-    writer w = {.p = p, .module = module};
+    writer w = {.p = p};
     const size_t count = module->function_count + 1;
     taper_pickler_open(p, count);
     taper_pickler_int(p, version);

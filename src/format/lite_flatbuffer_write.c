@@ -190,6 +190,7 @@ taper_status taper_lite_flatbuffer_write(const taper_module *module, const taper
     taper_set_states_free(&w.states);
     taper_free(allocator, w.ivalues, w.capacity * sizeof *w.ivalues);
     taper_lookup_free(allocator, &w.scalars);
+    taper_lookup_free(allocator, &w.tags);
     taper_pointer_free(allocator, &w.objects);
     taper_pointer_free(allocator, &w.storages);
     taper_free(allocator, w.storage_items, w.storage_capacity * sizeof *w.storage_items);

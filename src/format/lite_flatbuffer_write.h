@@ -17,6 +17,7 @@ typedef struct taper_fb_writer {
     taper_fbb_ref *ivalues; // by index
     size_t count, capacity;
     taper_lookup scalars;       // numbers and strings that were written
+    taper_lookup tags;          // types of containers
     taper_arena arena;          // of these
     taper_pointer_map objects;  // indexes of values; TAPER_FB_OPEN while one is being written
     taper_pointer_map storages; // numbers of storages

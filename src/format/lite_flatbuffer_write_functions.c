@@ -2,8 +2,6 @@
 // The functions of a flatbuffer module.
 #include "format/lite_flatbuffer_write.h"
 
-enum { MOST_TYPE_TEXT = 64 << 20 }; // characters of all type strings
-
 static taper_fbb_ref put_instructions(taper_fb_writer *w, const taper_module_function *function)
 {
     uint8_t *to;
@@ -52,7 +50,7 @@ static taper_status put_type(taper_fb_writer *w, const taper_type *type, taper_f
     const char *kept = fits && !text.failed ? taper_arena_string(&w->arena, text.data, text.length) : NULL;
     w->type_text += text.length;
     taper_text_free(&text);
-    if (!fits || w->type_text > MOST_TYPE_TEXT) {
+    if (!fits || w->type_text > TAPER_LIMIT_WRITTEN_TYPES) {
         TAPER_FAIL(w->error, TAPER_ERROR_RESOURCE, "its types are longer than readers take");
     }
     if (kept == NULL) {

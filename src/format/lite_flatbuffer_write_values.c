@@ -127,9 +127,29 @@ static taper_status write_items(taper_fb_writer *w, const taper_val *items, size
     return status;
 }
 
+// A type of a container that was written.
+typedef struct type_tag {
+    const taper_type *key, *value; // key NULL: a list
+    taper_fbb_ref ref;
+} type_tag;
+
+static bool same_tag(const void *item, const void *key)
+{
+    const type_tag *a = item, *b = key;
+    return a->key == b->key && a->value == b->value;
+}
+
 // The name of a container's type; a flatbuffer has none without.
 static taper_status put_type(taper_fb_writer *w, const taper_type *key, const taper_type *value, taper_fbb_ref *ref)
 {
+    const type_tag wanted = {.key = key, .value = value};
+    const taper_type *const types[2] = {key, value};
+    const uint64_t hash = taper_hash_bytes(0, types, sizeof types);
+    const taper_lookup_entry *known = taper_lookup_find(&w->tags, hash, same_tag, &wanted);
+    if (known != NULL) {
+        *ref = ((const type_tag *)known->item)->ref;
+        return TAPER_OK;
+    }
     taper_text text = taper_text_make(w->allocator);
     taper_text_string(&text, key != NULL ? "Dict[" : "List[");
     if (key != NULL) {
@@ -138,12 +158,15 @@ static taper_status put_type(taper_fb_writer *w, const taper_type *key, const ta
     }
     taper_type_print(value, &text);
     taper_text_string(&text, "]");
+    type_tag *made = taper_arena_alloc(&w->arena, sizeof *made);
     const char *kept = text.failed ? NULL : taper_arena_string(&w->arena, text.data, text.length);
     taper_text_free(&text);
-    if (kept == NULL) {
+    if (made == NULL || kept == NULL) {
         return taper_fail_memory(w->error);
     }
-    *ref = taper_fbb_shared_string(&w->b, kept);
+    *made = wanted;
+    made->ref = *ref = taper_fbb_shared_string(&w->b, kept);
+    (void)taper_lookup_add(w->allocator, &w->tags, hash, made);
     return TAPER_OK;
 }
 
