@@ -69,15 +69,18 @@ void taper_q_input_close(taper_q_input *input)
 
 // ---- dynamic
 
-taper_status taper_q_choose(taper_run *run, float min, float max, double *scale, int64_t *zero_point)
+taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, float max, double *scale,
+                            int64_t *zero_point)
 {
+    const double low = (double)range.low, high = (double)range.high;
+    const float span = (float)(range.high - range.low);
     static const float least = 6.1e-5f; // of a scale
     min = min < 0 ? min : 0.0f;
     max = max > 0 ? max : 0.0f;
     if (isinf(min) || isinf(max)) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the input has infinities: it cannot be quantized");
     }
-    *scale = ((double)max - (double)min) / 255;
+    *scale = ((double)max - (double)min) / (high - low);
     if ((float)*scale == 0.0f || isinf(1.0f / (float)*scale)) {
         *scale = 0.1;
     }
@@ -85,19 +88,20 @@ taper_status taper_q_choose(taper_run *run, float min, float max, double *scale,
         const float had = (float)*scale;
         *scale = (double)least;
         if (min == 0.0f) {
-            max = least * 255;
+            max = least * span;
         } else if (max == 0.0f) {
-            min = -least * 255;
+            min = -least * span;
         } else {
             min *= least / had;
             max *= least / had;
         }
     }
     // The end with the smaller error.
-    const double from_min = -(double)min / *scale, from_max = 255 - (double)max / *scale;
-    const double min_error = -fabs((double)min / *scale), max_error = 255 - fabs((double)max / *scale);
+    const double from_min = low - (double)min / *scale, from_max = high - (double)max / *scale;
+    const double min_error = fabs(low) - fabs((double)min / *scale),
+                 max_error = fabs(high) - fabs((double)max / *scale);
     const double chosen = min_error < max_error ? from_min : from_max;
-    *zero_point = chosen < 0 ? 0 : chosen > 255 ? 255 : (int64_t)nearbyint(chosen);
+    *zero_point = chosen < low ? range.low : chosen > high ? range.high : (int64_t)nearbyint(chosen);
     return TAPER_OK;
 }
 
@@ -130,8 +134,9 @@ taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q
         }
     }
     int64_t zero_point = 0;
+    const taper_q_range range = taper_q_range_of(TAPER_QU8);
     if (status == TAPER_OK) {
-        status = taper_q_choose(run, min, max, &input->scale, &zero_point);
+        status = taper_q_choose(run, range, min, max, &input->scale, &zero_point);
     }
     if (status == TAPER_OK) {
         status = new_like(run, TAPER_U8, tensor, &bytes);
@@ -139,7 +144,6 @@ taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q
     if (status == TAPER_OK) {
         uint8_t *q = taper_tensor_mutable(bytes);
         const float inverse = 1.0f / (float)input->scale;
-        const taper_q_range range = taper_q_range_of(TAPER_QU8);
         for (int64_t i = 0; i < count; i++) {
             q[i] = (uint8_t)taper_q_round(values[i] * inverse, zero_point, range);
         }

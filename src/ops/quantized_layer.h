@@ -20,13 +20,14 @@ typedef struct taper_q_input {
     double scale;
 } taper_q_input;
 TAPER_MUST_USE taper_status taper_q_input_open(taper_run *run, taper_tensor *tensor, taper_q_input *input);
-// Of a float32 tensor, quantized by its own range as dynamic layers do. what: the operator's input, for messages.
+// Of a float32 tensor, quantized by its own range as dynamic layers do.
 TAPER_MUST_USE taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q_input *input);
 void taper_q_input_close(taper_q_input *input);
 
-// The scale and zero point of quint8 for values from min to max, as dynamic layers choose them. Fails on NaN and
+// The scale and zero point of integers in range for values from min to max, as dynamic layers choose them. Fails on
 // infinities.
-TAPER_MUST_USE taper_status taper_q_choose(taper_run *run, float min, float max, double *scale, int64_t *zero_point);
+TAPER_MUST_USE taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, float max, double *scale,
+                                           int64_t *zero_point);
 
 // What becomes of a sum.
 typedef struct taper_q_output {

@@ -209,3 +209,97 @@ for bias in (None, floats(5)):
                   {"expect": lambda x, w, b: torch.nn.functional.linear(x, half(w), b).relu()}))
     CASES.append((f"linear_unpack_fp16-{bias is None}", HALF + "    return torch.ops.quantized.linear_unpack_fp16(p)", (x, w, bias),
                   {"expect": lambda x, w, b: (half(w), b), "rtol": 0, "atol": 1e-7}))
+
+# ---- recurrent networks and cells
+
+GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
+
+
+def int8_layer(rows, columns):
+    return q.linear_prepack(weight((rows, columns), pick(None, 0)), floats(rows))
+
+
+def network_case(i, kind):
+    ins, hidden, layers, ways = pick(1, 4, 9), pick(1, 3, 8), pick(1, 2), pick(1, 2)
+    batch_first, packed = pick(False, True), pick(False, True)
+    params = []
+    for l in range(layers):
+        for _ in range(ways):
+            inner = ins if l == 0 else hidden * ways
+            params.append(q.make_quantized_cell_params_dynamic(int8_layer(GATES[kind] * hidden, inner), int8_layer(GATES[kind] * hidden, hidden),
+                                                               floats(GATES[kind] * hidden), floats(GATES[kind] * hidden), pick(False, True)))
+    states = "[h, c]" if kind == "lstm" else "h"
+    batch_argument, last = ("batch_sizes, ", "") if packed else ("", f", {batch_first}")
+    names = [f"p{n}" for n in range(len(params))]
+    lines = ["class Layer(torch.nn.Module):", f"    def __init__(self, {', '.join(names)}):", "        super().__init__()"]
+    lines += [f"        self.{n} = {n}" for n in names]
+    lines += ["    def forward(self, x, batch_sizes, h, c):",
+              f"        return torch.quantized_{kind}(x, {batch_argument}{states}, [{', '.join('self.' + n for n in names)}], True, {layers}, 0.0, False, {ways == 2}{last})"]
+    steps, batch = pick(1, 2, 5), pick(1, 2, 4)
+    state = floats(layers * ways, batch, hidden), floats(layers * ways, batch, hidden)
+    sizes = torch.from_numpy(np.sort(rng.integers(1, batch + 1, steps))[::-1].copy())
+    sizes[0] = batch
+    x = floats(int(sizes.sum()), ins) if packed else floats(batch, steps, ins) if batch_first else floats(steps, batch, ins)
+    CASES.append((f"quantized_{kind}-{i}{'-packed' if packed else ''}", lambda: build(lines)(*params), (x, sizes, *state)))
+
+
+for i in range(12):
+    network_case(i, "lstm")
+    network_case(i, "gru")
+
+for kind, gates in GATES.items():
+    ins, hidden = 5, 3
+    layers = ", ".join(f"torch.ops.quantized.linear_prepack(torch.quantize_per_tensor({w}, 0.01, 2, torch.qint8), {b})" for w, b in (("w", "b"), ("v", "d")))
+    states = "[h, c]" if kind == "lstm" else "h"
+    lead = [2, 4] if kind == "rnn_tanh" else [4]
+    CASES.append((f"quantized_{kind}_cell_dynamic", "def f(x, h, c, w, v, b, d):\n"
+                  f"    return torch.ops.quantized.quantized_{kind}_cell_dynamic(x, {states}, {layers}, b, d)",
+                  (floats(*lead, ins), floats(*lead, hidden), floats(*lead, hidden), floats(gates * hidden, ins), floats(gates * hidden, hidden),
+                   floats(gates * hidden), floats(gates * hidden))))
+
+# Kinds of parameters that need FBGEMM. The same arithmetic through the layers that QNNPACK has.
+NETWORK = ("def f(x, h, c, w, v, b, d):\n    p = {make}\n    return torch.quantized_lstm(x, [h, c], [p], True, 1, 0.0, False, False, False)")
+NETWORK_ARGS = (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(12, 5) + 0.3, floats(12, 3), floats(12), floats(12))
+
+
+def by_range(w):
+    """fbgemm_linear_quantize_weight."""
+    low, high = min(w.min().item(), 0.0), max(w.max().item(), 0.0)
+    scale = (high - low) / 255
+    from_low, from_high = -128 - low / scale, 127 - high / scale
+    point = from_low if 128 - abs(low / scale) < 127 - abs(high / scale) else from_high
+    return torch.quantize_per_tensor(w, scale, int(np.rint(np.clip(point, -128, 127))), torch.qint8)
+
+
+def int8_network(x, h, c, w, v, b, d):
+    p = q.make_quantized_cell_params_dynamic(q.linear_prepack(by_range(w), b), q.linear_prepack(by_range(v), d), b, d, False)
+    return torch.quantized_lstm(x, [h, c], [p], True, 1, 0.0, False, False, False)
+
+
+def half_network(x, h, c, w, v, b, d):
+    return torch.lstm(x, [h, c], [half(w), half(v), b, d], True, 1, 0.0, False, False, False)
+
+
+CASES.append(("make_quantized_cell_params", NETWORK.format(make="torch.ops.quantized.make_quantized_cell_params(w, v, b, d)"), NETWORK_ARGS,
+              {"expect": int8_network}))
+CASES.append(("make_quantized_cell_params_fp16", NETWORK.format(
+    make="torch.ops.quantized.make_quantized_cell_params_fp16(torch.ops.quantized.linear_prepack_fp16(w, b), torch.ops.quantized.linear_prepack_fp16(v, d))"),
+    NETWORK_ARGS, {"expect": half_network}))
+CASES.append(("make_quantized_cell_params_dynamic", NETWORK.format(
+    make="torch.ops.quantized.make_quantized_cell_params_dynamic(torch.ops.quantized.linear_prepack(torch.quantize_per_tensor(w, 0.01, 2, torch.qint8), b), "
+    "torch.ops.quantized.linear_prepack(torch.quantize_per_tensor(v, 0.01, 2, torch.qint8), d), b, d, True)"), NETWORK_ARGS))
+for kind, gates in GATES.items():
+    states = "[h, c]" if kind == "lstm" else "h"
+    made = [torch.quantize_per_tensor(floats(gates * 3, n), 0.015, 3, torch.qint8) for n in (5, 3)]
+
+    def expect(x, h, c, w, v, b, d, made=made, kind=kind):
+        layers = q.linear_prepack(made[0], b), q.linear_prepack(made[1], d)
+        return getattr(q, f"quantized_{kind}_cell_dynamic")(x, [h, c] if kind == "lstm" else h, *layers, b, d)
+
+    CASES.append((f"quantized_{kind}_cell", "def f(x, h, c, w, v, b, d):\n"
+                  f"    return torch.quantized_{kind}_cell(x, {states}, w, v, b, d, w, v, b, d, 0.015, 0.015, 3, 3)",
+                  (floats(2, 5), floats(2, 3), floats(2, 3), made[0].int_repr(), made[1].int_repr(), floats(gates * 3), floats(gates * 3)), {"expect": expect}))
+    if gates > 1:
+        legacy = "[h, c]" if kind == "lstm" else "h"
+        CASES.append((f"quantized_{kind}-legacy", f"def f(x, h, c, w):\n    return torch.quantized_{kind}(x, {legacy}, [w, w, w, w], True, 1, 0.0, False, False, False)",
+                      (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(3, 3))))
