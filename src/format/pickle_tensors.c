@@ -50,7 +50,7 @@ taper_status taper_pickle_storage(taper_pickle *p, taper_val id)
         return taper_fail_memory(p->error);
     }
     tuple->items[0] = TAPER_VAL(storage);
-    tuple->items[1] = taper_val_int(class->number);
+    tuple->items[1] = taper_val_int(class->number == TAPER_QU4X2 ? TAPER_QU8 : class->number); // widened by the host
     tuple->items[2] = taper_val_int(numel);
     return taper_pickle_push(p, TAPER_VAL(tuple), 1, true);
 }

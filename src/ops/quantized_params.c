@@ -375,7 +375,7 @@ taper_status taper_qembedding_open(taper_run *run, taper_object *object, taper_q
     taper_q_state state;
     const taper_val *tensors;
     size_t count;
-    TAPER_TRY(taper_q_state_open(run, object, "quantized.EmbeddingPackedParamsBase", 2, &state));
+    TAPER_TRY(taper_q_state_open(run, object, "quantized.EmbeddingPackedParamsBase", 4, &state));
     if (state.items[0].tag != TAPER_INT || state.items[0].as.i != 1) {
         return taper_q_state_wrong(run, &state, 0, "the version, 1");
     }
@@ -384,19 +384,22 @@ taper_status taper_qembedding_open(taper_run *run, taper_object *object, taper_q
     }
     TAPER_TRY(tensor_in(run, &state, tensors, count, 0, false, "weight", &params->weight));
     const taper_tensor *weight = params->weight;
-    const taper_dtype dtype = (taper_dtype)weight->dtype;
-    if (weight->rank != 2 || (dtype != TAPER_QU8 && dtype != TAPER_QU4X2) || !taper_tensor_is_contiguous(weight)) {
+    if (weight->rank != 2 || weight->dtype != TAPER_QU8 || !taper_tensor_is_contiguous(weight)) {
         TAPER_FAIL(run->error, TAPER_ERROR_FILE,
                    "%s: the weight should be a contiguous quint8 or quint4x2 matrix but is %s of sizes %s", state.name,
-                   taper_dtype_torch_name(dtype), TAPER_SHAPE(weight));
+                   taper_dtype_torch_name((taper_dtype)weight->dtype), TAPER_SHAPE(weight));
     }
     const taper_quantizer *z = weight->quantizer;
     if (z == NULL || z->scheme != TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) {
         TAPER_FAIL(run->error, TAPER_ERROR_FILE,
                    "%s: the weight should be quantized per channel with float scales and zero points", state.name);
     }
-    params->bits = dtype == TAPER_QU8 ? 8 : 4;
-    return taper_qweight_check(run, weight, dtype, 0, state.name);
+    int64_t bits;
+    if (!read_ints(state.items[3], 1, &bits, &count) || count != 1 || (bits != 8 && bits != 4)) {
+        return taper_q_state_wrong(run, &state, 3, "the bits of an element, [8] or [4]");
+    }
+    params->bits = (int)bits;
+    return taper_qweight_check(run, weight, TAPER_QU8, 0, state.name);
 }
 
 // ---- as arguments

@@ -32,8 +32,8 @@ typedef struct taper_qconv_params {
 } taper_qconv_params;
 
 typedef struct taper_qembedding_params {
-    taper_tensor *weight; // quint8 or quint4x2 [rows, columns], contiguous, a float scale and zero point for each row
-    int bits;             // 8 or 4
+    taper_tensor *weight; // quint8 [rows, columns], contiguous, a float scale and zero point for each row
+    int bits;             // 8, or 4: elements from 0 to 15, a byte each, which the readers widened
 } taper_qembedding_params;
 
 TAPER_MUST_USE taper_status taper_qlinear_open(taper_run *run, taper_object *object, taper_qlinear_params *params);

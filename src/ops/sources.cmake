@@ -6,6 +6,8 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_cells.c
     src/ops/quantized_conv.c
     src/ops/quantized_conv_run.c
+    src/ops/quantized_embedding.c
+    src/ops/quantized_embedding_pack.c
     src/ops/quantized_input.c
     src/ops/quantized_linear.c
     src/ops/quantized_params.c

@@ -303,3 +303,68 @@ for kind, gates in GATES.items():
         legacy = "[h, c]" if kind == "lstm" else "h"
         CASES.append((f"quantized_{kind}-legacy", f"def f(x, h, c, w):\n    return torch.quantized_{kind}(x, {legacy}, [w, w, w, w], True, 1, 0.0, False, False, False)",
                       (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(3, 3))))
+
+# ---- embeddings
+
+def table(rows, columns, dtype):
+    scales, points = torch.from_numpy(rng.uniform(0.01, 0.1, rows).astype(np.float32)), torch.from_numpy(rng.uniform(0, 9, rows).astype(np.float32))
+    return torch.quantize_per_channel(floats(rows, columns), scales, points, 0, dtype)
+
+
+def table_layer(operator, packed, arguments, signature):
+    def make():
+        return build(["class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()", "        self.packed = packed",
+                      f"    def forward(self, {signature}):", f"        return torch.ops.quantized.{operator}(self.packed, {arguments})"])(packed)
+    return make
+
+
+def ints(high, *shape, dtype=torch.int64):
+    return torch.from_numpy(rng.integers(0, high, shape)).to(dtype)
+
+
+BAG = "i, offsets: Optional[Tensor], pruned: bool, weights: Optional[Tensor], mapping: Optional[Tensor], last: bool"
+BAG_ARGUMENTS = "i, offsets, False, 0, pruned, weights, mapping, last"
+MAPPING = torch.tensor([0, -1, 2, -1, 3, 1, 6], dtype=torch.int32)
+BAGS = [("plain", ints(7, 9), torch.tensor([0, 2, 2, 6]), False, None, None, False), ("last", ints(7, 9), torch.tensor([0, 2, 6]), False, None, None, True),
+        ("offset", ints(7, 9), torch.tensor([1, 4]), False, None, None, True), ("back", ints(7, 9), torch.tensor([4, 1]), False, None, None, False),
+        ("too-many", ints(7, 9), torch.tensor([0, 20]), False, None, None, True),
+        ("int32", ints(7, 9, dtype=torch.int32), torch.tensor([0, 4], dtype=torch.int32), False, None, None, False),
+        ("mixed", ints(7, 9), torch.tensor([0, 4], dtype=torch.int32), False, None, None, False), ("matrix", ints(7, 3, 4), None, False, None, None, False),
+        ("matrix-last", ints(7, 3, 4), None, False, None, None, True), ("matrix-offsets", ints(7, 3, 4), torch.tensor([0]), False, None, None, False),
+        ("no-offsets", ints(7, 9), None, False, None, None, False), ("weights", ints(7, 9), torch.tensor([0, 4]), False, floats(9), None, False),
+        ("matrix-weights", ints(7, 3, 4), None, False, floats(3, 4), None, False), ("double", ints(7, 9), torch.tensor([0, 4]), False, floats(9).double(), None, False),
+        ("half", ints(7, 9), torch.tensor([0, 4]), False, floats(9).half(), None, False), ("pruned", ints(7, 9), torch.tensor([0, 4]), True, None, MAPPING, False),
+        ("pruned-weights", ints(7, 9), torch.tensor([0, 4]), True, floats(9), MAPPING, True),
+        ("unpruned", ints(7, 9), torch.tensor([0, 4]), True, None, torch.tensor([0], dtype=torch.int32), False),
+        ("mapping-alone", ints(7, 9), torch.tensor([0, 4]), False, None, MAPPING, False), ("no-mapping", ints(7, 9), torch.tensor([0, 4]), True, None, None, False),
+        ("beyond", torch.tensor([0, 7]), torch.tensor([0]), False, None, None, False), ("below", torch.tensor([0, -1]), torch.tensor([0]), False, None, None, False)]
+
+for name, dtype, columns in (("byte", torch.quint8, 5), ("4bit", torch.quint4x2, 6)):
+    packed = q.embedding_bag_prepack(table(7, columns, dtype))
+    for number, indices in enumerate((ints(7, 4), ints(7, 2, 3), ints(7, 3, dtype=torch.int32), torch.tensor(3), ints(7, 1, 2, 3), torch.tensor([7]), torch.tensor([-1]),
+                                      ints(7, 2).double())):
+        CASES.append((f"embedding_{name}-{number}", table_layer(f"embedding_{name}", packed, "i", "i"), (indices,)))
+    CASES.append((f"embedding_{name}-pruned", table_layer(f"embedding_{name}", packed, "i, True", "i"), (ints(7, 4),)))
+    for bag, *args in BAGS:
+        CASES.append((f"embedding_bag_{name}-{bag}", table_layer(f"embedding_bag_{name}", packed, BAG_ARGUMENTS, BAG), tuple(args)))
+    if name == "byte":
+        CASES.append((f"embedding_bag_unpack-{name}", lambda packed=packed, name=name: build([
+            "class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()", "        self.packed = packed",
+            "    def forward(self, i):", "        again = torch.ops.quantized.embedding_bag_prepack(torch.ops.quantized.embedding_bag_unpack(self.packed))",
+            f"        return torch.ops.quantized.embedding_{name}(again, i)"])(packed), (ints(7, 4),)))
+
+for name in ("byte", "4bit", "2bit"):
+    pack, unpack = f"torch.ops.quantized.embedding_bag_{name}_prepack", f"torch.ops.quantized.embedding_bag_{name}_unpack"
+    both = "def f(x):\n    p = " + pack + "(x{more})\n    return p, " + unpack + "(p)"
+    for number, x in enumerate((floats(6, 8), floats(3, 64) * 100, torch.ones(2, 4), floats(3, 8).half(), torch.full((2, 4), 1e-30), floats(2, 4).double(), floats(5, 1),
+                                floats(3, 6), floats(3, 12) + 7)):
+        if name != "byte" or number != 3:  # PyTorch garbles the first row of a half-precision weight
+            CASES.append((f"fused-{name}-{number}", both.format(more=""), (x,)))
+        if name != "byte" and number not in (5, 6):
+            CASES.append((f"fused-{name}-{number}-optimized", both.format(more=", True"), (x,)))
+            CASES.append((f"fused-{name}-{number}-optimized-bins", both.format(more=", True, 37, 0.5"), (x,)))
+    if name == "byte":
+        CASES.append(("fused-byte-volume", both.format(more=""), (floats(2, 3, 4),)))
+    source = (f"def f(x, {BAG}):\n    return torch.ops.quantized.embedding_bag_{name}_rowwise_offsets({pack}(x), {BAG_ARGUMENTS})")
+    for bag, *args in BAGS:
+        CASES.append((f"embedding_bag_{name}_rowwise_offsets-{bag}", source, (floats(7, 8), *args)))
