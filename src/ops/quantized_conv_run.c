@@ -182,11 +182,11 @@ taper_status taper_qconv_compute(taper_call *call, const taper_qconv_job *job)
         const uint8_t *image = job->x->data + n * in_image;
         for (o[0] = 0; o[0] < g.out[0] && status == TAPER_OK; o[0]++) {
             for (o[1] = 0; o[1] < g.out[1] && status == TAPER_OK; o[1]++) {
-                for (o[2] = 0; o[2] < g.out[2]; o[2]++, y += g.out_channels) {
+                for (o[2] = 0; o[2] < g.out[2] && status == TAPER_OK; o[2]++, y += g.out_channels) {
                     const size_t count = list_taps(&g, image, o, taps);
                     sum_pixel(&g, job, weights, per_channel, taps, count, y);
+                    status = taper_run_check(run);
                 }
-                status = taper_run_check(run);
             }
         }
     }

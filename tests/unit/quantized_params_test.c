@@ -72,7 +72,9 @@ static taper_val tuple_of(params_fixture *f, size_t count, const taper_val *item
 {
     taper_tuple *tuple = taper_tuple_new(f->heap.heap, NULL, count);
     assert_non_null(tuple);
-    memcpy(tuple->items, items, count * sizeof *items);
+    for (size_t i = 0; i < count; i++) {
+        tuple->items[i] = items[i];
+    }
     return TAPER_VAL(tuple);
 }
 
