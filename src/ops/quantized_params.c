@@ -110,7 +110,8 @@ taper_status taper_qweight_check(taper_run *run, const taper_tensor *weight, tap
     }
     int64_t channels = 1;
     if (z->scales != NULL || z->scheme == TAPER_PER_CHANNEL_AFFINE || z->scheme == TAPER_PER_CHANNEL_SYMMETRIC ||
-        z->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) {
+        z->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS ||
+        z->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT) {
         if (z->axis != axis || axis >= weight->rank || !is_vector(z->scales, weight->sizes[axis]) ||
             !is_vector(z->zero_points, weight->sizes[axis]) || !taper_dtype_is_float((taper_dtype)z->scales->dtype)) {
             TAPER_FAIL(run->error, TAPER_ERROR_FILE,
@@ -375,7 +376,7 @@ taper_status taper_qembedding_open(taper_run *run, taper_object *object, taper_q
     taper_q_state state;
     const taper_val *tensors;
     size_t count;
-    TAPER_TRY(taper_q_state_open(run, object, "quantized.EmbeddingPackedParamsBase", 4, &state));
+    TAPER_TRY(taper_q_state_open(run, object, "quantized.EmbeddingPackedParamsBase", 2, &state));
     if (state.items[0].tag != TAPER_INT || state.items[0].as.i != 1) {
         return taper_q_state_wrong(run, &state, 0, "the version, 1");
     }
@@ -390,15 +391,12 @@ taper_status taper_qembedding_open(taper_run *run, taper_object *object, taper_q
                    taper_dtype_torch_name((taper_dtype)weight->dtype), TAPER_SHAPE(weight));
     }
     const taper_quantizer *z = weight->quantizer;
-    if (z == NULL || z->scheme != TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) {
+    if (z == NULL || (z->scheme != TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS &&
+                      z->scheme != TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT)) {
         TAPER_FAIL(run->error, TAPER_ERROR_FILE,
                    "%s: the weight should be quantized per channel with float scales and zero points", state.name);
     }
-    int64_t bits;
-    if (!read_ints(state.items[3], 1, &bits, &count) || count != 1 || (bits != 8 && bits != 4)) {
-        return taper_q_state_wrong(run, &state, 3, "the bits of an element, [8] or [4]");
-    }
-    params->bits = (int)bits;
+    params->bits = z->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT ? 4 : 8;
     return taper_qweight_check(run, weight, TAPER_QU8, 0, state.name);
 }
 

@@ -98,7 +98,9 @@ taper_status taper_qembedding_make(taper_run *run, taper_tensor *weight, taper_o
     if (state == NULL) {
         return taper_fail_memory(run->error);
     }
-    const taper_val tensor = tensor_or_none(weight), bits = taper_val_int(8);
+    const bool few =
+        weight->quantizer != NULL && weight->quantizer->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT;
+    const taper_val tensor = tensor_or_none(weight), bits = taper_val_int(few ? 4 : 8);
     state->items[0] = taper_val_int(1);
     taper_status status = put_list(run, state, 1, &taper_type_any, &tensor, 1);
     if (status == TAPER_OK) {

@@ -347,11 +347,10 @@ for name, dtype, columns in (("byte", torch.quint8, 5), ("4bit", torch.quint4x2,
     CASES.append((f"embedding_{name}-pruned", table_layer(f"embedding_{name}", packed, "i, True", "i"), (ints(7, 4),)))
     for bag, *args in BAGS:
         CASES.append((f"embedding_bag_{name}-{bag}", table_layer(f"embedding_bag_{name}", packed, BAG_ARGUMENTS, BAG), tuple(args)))
-    if name == "byte":
-        CASES.append((f"embedding_bag_unpack-{name}", lambda packed=packed, name=name: build([
-            "class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()", "        self.packed = packed",
-            "    def forward(self, i):", "        again = torch.ops.quantized.embedding_bag_prepack(torch.ops.quantized.embedding_bag_unpack(self.packed))",
-            f"        return torch.ops.quantized.embedding_{name}(again, i)"])(packed), (ints(7, 4),)))
+    CASES.append((f"embedding_bag_unpack-{name}", lambda packed=packed, name=name: build([
+        "class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()", "        self.packed = packed",
+        "    def forward(self, i):", "        again = torch.ops.quantized.embedding_bag_prepack(torch.ops.quantized.embedding_bag_unpack(self.packed))",
+        f"        return torch.ops.quantized.embedding_{name}(again, i)"])(packed), (ints(7, 4),)))
 
 for name in ("byte", "4bit", "2bit"):
     pack, unpack = f"torch.ops.quantized.embedding_bag_{name}_prepack", f"torch.ops.quantized.embedding_bag_{name}_unpack"
