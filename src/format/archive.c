@@ -24,6 +24,27 @@ static taper_status make_storage(taper_archive *a, const taper_zip_entry *entry,
     return status;
 }
 
+// Two elements of four bits a byte, the lower ones first, become a byte each: nothing behind the readers knows dtypes
+// of less.
+static taper_status widen_storage(taper_archive *a, taper_storage **storage, taper_error *error)
+{
+    taper_storage *packed = *storage, *wide;
+    size_t bytes;
+    if (!taper_mul_size(packed->bytes, 2, &bytes)) {
+        return taper_fail_memory(error);
+    }
+    TAPER_TRY(taper_storage_new(a->module->heap, bytes, &wide, error));
+    const uint8_t *from = packed->data;
+    uint8_t *to = wide->data;
+    for (size_t i = 0; i < packed->bytes; i++) {
+        to[2 * i] = from[i] & 15;
+        to[2 * i + 1] = from[i] >> 4;
+    }
+    taper_obj_release(&packed->head);
+    *storage = wide;
+    return TAPER_OK;
+}
+
 static taper_status get_storage(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                                 taper_storage **storage, taper_error *error)
 {
@@ -57,6 +78,9 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
     }
     if (*cell == NULL) {
         TAPER_TRY(make_storage(a, entry, alignment, cell, error));
+        if (dtype == TAPER_QU4X2) {
+            TAPER_TRY(widen_storage(a, cell, error));
+        }
     }
     taper_obj_retain(&(*cell)->head);
     *storage = *cell;

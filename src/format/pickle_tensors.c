@@ -89,7 +89,8 @@ static taper_status view(taper_pickle *p, const taper_tuple *arguments, taper_te
         REFUSE(p, "a tensor without a storage");
     }
     taper_storage *storage = (taper_storage *)id.as.tuple->items[0].as.obj;
-    const taper_dtype dtype = (taper_dtype)id.as.tuple->items[1].as.i;
+    const taper_dtype saved = (taper_dtype)id.as.tuple->items[1].as.i;
+    const taper_dtype dtype = saved == TAPER_QU4X2 ? TAPER_QU8 : saved; // the host has widened the storage
     int64_t sizes[TAPER_MAX_RANK] = {0}, strides[TAPER_MAX_RANK] = {0};
     size_t rank = 0, stride_count = 0;
     TAPER_TRY(read_dims(p, arguments->items[2], sizes, &rank));
@@ -199,6 +200,14 @@ taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments)
     } else {
         status = taper_pickle_fail(p, TAPER_ERROR_FILE, "a quantized tensor of dtype %s",
                                    taper_dtype_name((taper_dtype)tensor->dtype));
+    }
+    const taper_val id = arguments->items[0];
+    if (status == TAPER_OK && id.as.tuple->items[1].as.i == TAPER_QU4X2) {
+        if (quantizer.scheme != TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) {
+            status = taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED,
+                                       "a quint4x2 tensor that is not quantized per channel with float parameters");
+        }
+        quantizer.scheme = TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT;
     }
     if (status == TAPER_OK) {
         status = taper_tensor_set_quantizer(tensor, &quantizer, p->error);

@@ -164,12 +164,44 @@ static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_reg
     return TAPER_OK;
 }
 
+// Quantized convolutions of PyTorch 1.5 and before carried stride, padding, dilation and groups, which their parameters
+// know as well. PyTorch calls the form without them when it reads TorchScript.
+static const char *const old_convs[] = {"quantized::conv2d(", "quantized::conv2d_relu(", "quantized::conv3d(",
+                                        "quantized::conv3d_relu("};
+
+static taper_status upgrade_conv(taper_graph *graph, taper_node *node, taper_registry *registry, size_t which,
+                                 taper_ir_value **outputs, taper_error *error)
+{
+    static const size_t kept[] = {0, 1, 6, 7};
+    char name[32];
+    taper_node *short_form;
+    const size_t length = strlen(old_convs[which]) - 1;
+    memcpy(name, old_convs[which], length);
+    name[length] = '\0';
+    TAPER_TRY(op_node(graph, registry, name, "new", 4, &short_form, error));
+    short_form->debug = node->debug;
+    short_form->instruction = node->instruction;
+    for (size_t i = 0; i < 4; i++) {
+        taper_node_set_input(short_form, i, taper_node_in(node, kept[i]));
+    }
+    taper_node_insert_before(short_form, node);
+    taper_value_replace_uses(&node->outputs[0], &short_form->outputs[0]);
+    taper_node_remove(node);
+    outputs[0] = &short_form->outputs[0];
+    return TAPER_OK;
+}
+
 taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry,
                                 const taper_module *module, taper_ir_value **outputs, taper_error *error)
 {
     const int64_t version = module->operator_version;
     if (module->torchscript && version <= 4 && strncmp(node->op_name, "aten::full(", 11) == 0) {
         return upgrade_full(graph, node, registry, error);
+    }
+    for (size_t i = 0; module->torchscript && i < sizeof old_convs / sizeof old_convs[0]; i++) {
+        if (node->input_count == 8 && strncmp(node->op_name, old_convs[i], strlen(old_convs[i])) == 0) {
+            return upgrade_conv(graph, node, registry, i, outputs, error);
+        }
     }
     for (size_t i = 0; i < sizeof upgraders / sizeof upgraders[0]; i++) {
         const upgrader *u = &upgraders[i];

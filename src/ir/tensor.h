@@ -38,7 +38,9 @@ typedef enum taper_qscheme {
     TAPER_PER_CHANNEL_AFFINE = 1,
     TAPER_PER_TENSOR_SYMMETRIC = 2,
     TAPER_PER_CHANNEL_SYMMETRIC = 3,
-    TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4
+    TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4,
+    // The same of a saved quint4x2 tensor, which becomes a quint8 one when it is read: an element from 0 to 15 a byte.
+    TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT = 5
 } taper_qscheme;
 
 typedef struct taper_tensor taper_tensor;

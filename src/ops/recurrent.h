@@ -30,7 +30,8 @@ TAPER_MUST_USE taper_status taper_rnn_check(taper_run *run, taper_rnn_kind kind,
                                             int64_t in, int64_t hidden, int64_t projected, taper_dtype dtype);
 
 // A whole network: what the operators' arguments say.
-typedef struct taper_rnn_network {
+typedef struct taper_rnn_network taper_rnn_network;
+struct taper_rnn_network {
     taper_rnn_kind kind;
     taper_tensor *input, *h, *c; // borrowed; c of LSTM
     taper_tensor *batch_sizes;   // of packed input, otherwise NULL
@@ -38,7 +39,12 @@ typedef struct taper_rnn_network {
     size_t param_count;
     bool has_biases, bidirectional, batch_first;
     int64_t layers;
-} taper_rnn_network;
+    // Quantized networks: params holds one item for each direction of each layer, which this runs instead of
+    // taper_rnn_run.
+    taper_status (*run_direction)(taper_call *call, const taper_rnn_network *network, size_t direction,
+                                  const taper_tensor *x, const taper_rnn_steps *steps, bool reverse, taper_tensor *h,
+                                  taper_tensor *c, void *out, int64_t out_step);
+};
 
 // Results 0 (outputs), 1 (last h) and, of LSTM, 2 (last c).
 TAPER_MUST_USE taper_status taper_rnn_network_run(taper_call *call, const taper_rnn_network *network);

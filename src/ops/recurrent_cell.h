@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of recurrent cells for one type: included by recurrent_layer.c with ELEMENT, NAME(x), EXP and TANH.
+// The arithmetic of recurrent cells for one type: included by recurrent_layer.c and quantized_recurrent.c with ELEMENT,
+// NAME(x), EXP and TANH.
 
 static ELEMENT NAME(sigmoid)(ELEMENT x)
 {
@@ -36,25 +37,6 @@ static void NAME(gru_cell)(int64_t rows, int64_t hidden, const ELEMENT *x, const
             const ELEMENT reset = NAME(sigmoid)(x[j] + y[j]), update = NAME(sigmoid)(x[hidden + j] + y[hidden + j]);
             const ELEMENT fresh = TANH(x[2 * hidden + j] + reset * y[2 * hidden + j]);
             h[r * hidden + j] = (h[r * hidden + j] - fresh) * update + fresh;
-        }
-    }
-}
-
-// Every row starts as the bias (zeros without one).
-static void NAME(start_rows)(ELEMENT *to, int64_t rows, int64_t columns, const ELEMENT *bias, int64_t bias_step)
-{
-    for (int64_t r = 0; r < rows; r++, to += columns) {
-        for (int64_t j = 0; j < columns; j++) {
-            to[j] = bias == NULL ? 0 : bias[j * bias_step];
-        }
-    }
-}
-
-static void NAME(add_row)(ELEMENT *to, int64_t rows, int64_t columns, const ELEMENT *bias, int64_t bias_step)
-{
-    for (int64_t r = 0; r < rows; r++, to += columns) {
-        for (int64_t j = 0; j < columns; j++) {
-            to[j] += bias[j * bias_step];
         }
     }
 }

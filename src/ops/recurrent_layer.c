@@ -12,6 +12,7 @@
 #define EXP expf
 #define TANH tanhf
 #include "ops/recurrent_cell.h"
+#include "ops/recurrent_rows.h"
 #undef ELEMENT
 #undef NAME
 #undef EXP
@@ -21,6 +22,7 @@
 #define EXP exp
 #define TANH tanh
 #include "ops/recurrent_cell.h"
+#include "ops/recurrent_rows.h"
 #undef ELEMENT
 #undef NAME
 #undef EXP

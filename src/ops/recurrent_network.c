@@ -161,8 +161,18 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
                                &out, run->error));
     taper_status status = TAPER_OK;
     for (size_t way = 0; way < ways && status == TAPER_OK; way++) {
-        taper_rnn_weights borrowed, weights;
         const size_t direction = layer * ways + way;
+        taper_tensor h = at_index(state->h, (int64_t)direction), c = h;
+        if (state->c != NULL) {
+            c = at_index(state->c, (int64_t)direction);
+        }
+        taper_tensor *cell = state->c != NULL ? &c : NULL;
+        char *to = (char *)taper_tensor_mutable(out) + way * (size_t)width * taper_tensor_item(out);
+        if (network->run_direction != NULL) {
+            status = network->run_direction(call, network, direction, state->x, steps, way == 1, &h, cell, to, total);
+            continue;
+        }
+        taper_rnn_weights borrowed, weights;
         status = weights_at(call, network, direction, project, &borrowed);
         if (status == TAPER_OK) {
             status = taper_rnn_check(run, network->kind, &borrowed, state->x->sizes[1], hidden, width,
@@ -172,13 +182,7 @@ static taper_status run_layer(taper_call *call, const taper_rnn_network *network
             status = cast_weights(run, &borrowed, (taper_dtype)state->x->dtype, &weights);
         }
         if (status == TAPER_OK) {
-            taper_tensor h = at_index(state->h, (int64_t)direction), c = h;
-            if (state->c != NULL) {
-                c = at_index(state->c, (int64_t)direction);
-            }
-            char *to = (char *)taper_tensor_mutable(out) + way * (size_t)width * taper_tensor_item(out);
-            status = taper_rnn_run(run, network->kind, &weights, state->x, steps, way == 1, &h,
-                                   state->c != NULL ? &c : NULL, to, total);
+            status = taper_rnn_run(run, network->kind, &weights, state->x, steps, way == 1, &h, cell, to, total);
             drop_weights(&weights);
         }
     }
@@ -229,9 +233,9 @@ static taper_status run_network(taper_call *call, const taper_rnn_network *netwo
 {
     taper_run *run = call->run;
     const bool project = network->c != NULL && network->c->sizes[2] != network->h->sizes[2];
-    const size_t each = (network->has_biases ? 4u : 2u) + (project ? 1u : 0u);
+    const size_t each = network->run_direction != NULL ? 1u : (network->has_biases ? 4u : 2u) + (project ? 1u : 0u);
     if (network->param_count != directions * each) {
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "params should hold %zu tensors, but has %zu", directions * each,
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "params should hold %zu items, but has %zu", directions * each,
                    network->param_count);
     }
     TAPER_TRY(copy_of(run, network->h, work, &state->h));

@@ -4,6 +4,17 @@ list(APPEND TAPER_SOURCES
     src/ops/registry.c
     src/ops/packs.c
     src/ops/quantize.c
+    src/ops/quantized_cells.c
+    src/ops/quantized_conv.c
+    src/ops/quantized_conv_run.c
+    src/ops/quantized_embedding.c
+    src/ops/quantized_embedding_pack.c
+    src/ops/quantized_input.c
+    src/ops/quantized_linear.c
+    src/ops/quantized_params.c
+    src/ops/quantized_prepack.c
+    src/ops/quantized_recurrent.c
+    src/ops/quantized_sums.c
     src/ops/call.c
     src/ops/call_describe.c
     src/ops/container.c
