@@ -42,6 +42,10 @@ TAPER_MUST_USE taper_status taper_conv_parse(taper_call *call, taper_conv_args *
 TAPER_MUST_USE taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const taper_tensor *weight,
                                              const taper_tensor *bias, const taper_conv_params *params,
                                              int64_t *out_sizes);
+// The sizes of the result's spatial dimensions (params->rank of them) for those of the input; what is in params is
+// checked already.
+TAPER_MUST_USE taper_status taper_conv_check_space(taper_error *error, const int64_t *in, const taper_tensor *weight,
+                                                   const taper_conv_params *params, int64_t *out);
 // Fills out_rank, out_sizes and the layout from the other fields, after taper_conv_check.
 TAPER_MUST_USE taper_status taper_conv_finish(taper_call *call, taper_conv_args *args);
 // The result tensor of the call, with the layout decided above.

@@ -312,8 +312,8 @@ static size_text times(size_t rank, const int64_t *sizes)
     return out;
 }
 
-static taper_status check_space(taper_error *error, const int64_t *in, const taper_tensor *weight,
-                                const taper_conv_params *params, int64_t *out)
+taper_status taper_conv_check_space(taper_error *error, const int64_t *in, const taper_tensor *weight,
+                                    const taper_conv_params *params, int64_t *out)
 {
     const size_t rank = params->rank;
     int64_t padded[TAPER_CONV_RANK], reach[TAPER_CONV_RANK];
@@ -379,7 +379,7 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
     const int64_t *space = input->sizes + skip + 1;
     TAPER_TRY(check_numbers(error, params));
     TAPER_TRY(check_channels(error, input, weight, bias, params, channels, &out_sizes[1]));
-    TAPER_TRY(check_space(error, space, weight, params, out_sizes + 2));
+    TAPER_TRY(taper_conv_check_space(error, space, weight, params, out_sizes + 2));
     TAPER_TRY(check_dtypes(error, input, weight, bias));
     out_sizes[0] = batch;
     if (taper_tensor_numel(input) == 0 || channels == 0) {

@@ -3,6 +3,13 @@ list(APPEND TAPER_SOURCES
     src/ops/registry.c
     src/ops/packs.c
     src/ops/quantize.c
+    src/ops/quantized_conv.c
+    src/ops/quantized_conv_run.c
+    src/ops/quantized_input.c
+    src/ops/quantized_linear.c
+    src/ops/quantized_params.c
+    src/ops/quantized_prepack.c
+    src/ops/quantized_sums.c
     src/ops/call.c
     src/ops/call_describe.c
     src/ops/container.c

@@ -6,8 +6,9 @@
 
 A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
 becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
-inputs or a function that makes it; tensors are passed contiguous or channels-last. A fourth item may hold {"rtol": …, "atol": …}. A case that
-raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
+inputs or a function that makes it; tensors are passed contiguous or channels-last. Instead of a source there may be a function
+that makes a module to script, for cases with attributes. A fourth item may hold {"rtol": …, "atol": …}, and "expect", a function of
+args that gives what PyTorch would, where this build of PyTorch cannot run the case. A case that raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
 import json
@@ -29,7 +30,9 @@ torch.set_num_threads(1)
 
 
 def scripted_module(source, number):
-    """A scripted module whose forward is the function in source."""
+    """A scripted module whose forward is the function in source; or the one that source makes."""
+    if callable(source):
+        return torch.jit.script(source())
     lines = source.strip("\n").split("\n")
     start = next(i for i, line in enumerate(lines) if line.startswith("def "))
     head = re.sub(r"^def \w+\(", "def forward(self, ", lines[start])
@@ -136,6 +139,11 @@ def compare_tensor(want, got, options):
         return f"sizes {got['shape']}, wanted {list(want.shape)}"
     if want.layout == torch.strided and "strides" in got and list(want.stride()) != got["strides"]:
         return f"strides {got['strides']}, wanted {list(want.stride())} (sizes {got['shape']})"
+    if want.is_quantized and want.qscheme() == torch.per_tensor_affine:
+        if (want.q_scale(), want.q_zero_point()) != (got["scale"], got["zero_point"]):
+            return f"scale {got['scale']}, zero point {got['zero_point']}, wanted {want.q_scale()}, {want.q_zero_point()}"
+    if want.is_quantized:
+        want = want.int_repr()
     data = got["data"]
     if want.is_complex():
         a = torch.view_as_real(want.resolve_conj()).double().flatten()
@@ -212,7 +220,7 @@ def run_case(taper, extra, case, number, folder, torchscript=False):
     try:
         torch.manual_seed(67280421310721)
         with torch.no_grad():
-            want, raised = module(*clone(args)), None
+            want, raised = options.get("expect", module)(*clone(args)), None
     except Exception as e:
         want, raised = None, str(e).strip().split("\n")[-1]
     command = [taper, "run", model, "--json"] + extra

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Cases for oracle.py: quantized layers with packed parameters, against QNNPACK. Integers must be equal. The parameters are
+attributes of the modules, so that their states are read from files; some are packed in the run."""
+import linecache
+
+import numpy as np
+import torch
+
+torch.backends.quantized.engine = "qnnpack"
+q = torch.ops.quantized
+rng = np.random.default_rng(7)
+CASES = []
+
+
+def pick(*items):
+    return items[int(rng.integers(len(items)))]
+
+
+def floats(*shape):
+    return torch.from_numpy(rng.standard_normal(shape).astype(np.float32))
+
+
+def weight(shape, channel_axis=None, zero_point=None):
+    """int8 weights, per tensor or with a scale and a zero point for each index of channel_axis."""
+    w = floats(*shape)
+    if channel_axis is None:
+        return torch.quantize_per_tensor(w, float(rng.uniform(0.01, 0.05)), int(rng.integers(-20, 20)) if zero_point is None else zero_point, torch.qint8)
+    n = shape[channel_axis]
+    points = torch.from_numpy(rng.integers(-20, 20, n)) if zero_point is None else torch.full((n,), zero_point)
+    return torch.quantize_per_channel(w, torch.from_numpy(rng.uniform(0.01, 0.05, n)), points, channel_axis, torch.qint8)
+
+
+CLASSES = []
+
+
+def layer(operator, packed, dtype=torch.quint8):
+    """A module around one static operator; the strides are part of the comparison."""
+    def make():
+        lines = ["class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()",
+                 "        self.packed = packed", "    def forward(self, x, scale: float, zero_point: int, out_scale: float, out_zero_point: int):",
+                 f"        qx = torch.quantize_per_tensor(x, scale, zero_point, {dtype})",
+                 f"        return torch.ops.{operator}(qx, self.packed, out_scale, out_zero_point)"]
+        return build(lines)(packed)
+    return make
+
+
+def build(lines):
+    text = "\n".join(lines) + "\n"
+    file = f"<layer {len(CLASSES)}>"  # TorchScript asks for the source
+    CLASSES.append(file)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"torch": torch}
+    exec("from typing import *\nfrom torch import Tensor", space)
+    exec(compile(text, file, "exec"), space)
+    return space["Layer"]
+
+
+def volume_case(i, operator, w, bias, arguments, x, values):
+    """QNNPACK cannot save the parameters of conv3d, so they are packed in the run; static and dynamic."""
+    source = ("def f(x, w, b: Optional[Tensor], stride: List[int], padding: List[int], dilation: List[int], groups: int, scale: float, zero_point: int, "
+              "out_scale: float, out_zero_point: int):\n    qw = torch.quantize_per_tensor(w, 0.02, 3, torch.qint8)\n"
+              "    p = torch.ops.quantized.conv3d_prepack(qw, b, stride, padding, dilation, groups)\n"
+              "    qx = torch.quantize_per_tensor(x, scale, zero_point, torch.quint8)\n"
+              f"    return torch.ops.{operator}(qx, p, out_scale, out_zero_point), torch.ops.quantized.conv3d_dynamic(x, p)")
+    CASES.append((f"conv-{i}-{operator}", source, (x, w.dequantize(), bias, *arguments, *values)))
+
+
+def float_layer(operator, packed, extra=""):
+    """A module around one dynamic operator."""
+    def make():
+        return build(["class Layer(torch.nn.Module):", "    def __init__(self, packed):", "        super().__init__()",
+                      "        self.packed = packed", "    def forward(self, x):",
+                      f"        return torch.ops.{operator}(x, self.packed{extra})"])(packed)
+    return make
+
+
+def numbers(dtype):
+    low = 0 if dtype == torch.quint8 else -128
+    return [float(rng.uniform(0.01, 0.03)), low + int(rng.integers(0, 256)), float(rng.uniform(0.02, 0.4)), low + int(rng.integers(0, 250))]
+
+
+def spatial(rank, low, high):
+    return [int(v) for v in rng.integers(low, high, rank)]
+
+
+# ---- convolutions
+
+def conv_cases(count):
+    for i in range(count):
+        rank = pick(1, 2, 2, 2, 3)
+        transposed = rank < 3 and rng.random() < 0.3
+        groups = pick(1, 1, 2, 3)
+        ins, outs = groups * pick(1, 2, 5, 8), groups * pick(1, 2, 3, 9)
+        depthwise = not transposed and rng.random() < 0.2
+        if depthwise:
+            groups, ins = outs, outs
+        kernel, stride, dilation = spatial(rank, 1, 4), spatial(rank, 1, 3), spatial(rank, 1, 3)
+        padding = [int(rng.integers(0, k)) for k in kernel]
+        per_channel = rng.random() < 0.5 and not (transposed and groups > 1)
+        shape = [ins, outs // groups] + kernel if transposed else [outs, ins // groups] + kernel
+        bias = floats(outs) if rng.random() < 0.7 else None
+        signed = rank < 3 and not transposed and rng.random() < 0.2  # XNNPACK's
+        w = weight(shape, (1 if transposed else 0) if per_channel else None, 0 if signed else None)
+        if transposed:
+            out_padding = [int(rng.integers(0, s)) for s in stride]
+            packed = getattr(q, f"conv_transpose{rank}d_prepack")(w, bias, stride, padding, out_padding, dilation, groups)
+            name = f"quantized.conv_transpose{rank}d"
+        else:
+            packed = getattr(q, f"conv{rank}d_prepack")(w, bias, stride, padding, dilation, groups)
+            name = f"quantized.conv{rank}d" + pick("", "_relu")
+        dtype = torch.qint8 if signed else torch.quint8
+        size = [int(d * (k - 1) + 1 + rng.integers(0, 6)) for k, d in zip(kernel, dilation)]
+        x = floats(pick(1, 2, 3), ins, *size) * 2
+        if rank == 3:
+            volume_case(i, name, w, bias, (stride, padding, dilation, groups), x, numbers(dtype))
+            continue
+        if rank == 2 and rng.random() < 0.4:
+            x = x.contiguous(memory_format=torch.channels_last)
+        CASES.append((f"conv-{i}-{name}-{dtype}-g{groups}", layer(name, packed, dtype), (x, *numbers(dtype))))
+        if not signed:
+            dynamic = name.replace("_relu", "") + "_dynamic"
+            CASES.append((f"conv-{i}-{dynamic}", float_layer(dynamic, packed), (x,)))
+
+
+conv_cases(60)
+
+CONV2D = ("def f(x, w, b{optional}, stride: List[int], padding: List[int], dilation: List[int], groups: int):\n"
+          "    qx = torch.quantize_per_tensor(x, 0.05, 120, torch.quint8)\n    qw = torch.quantize_per_tensor(w, 0.02, 3, torch.qint8)\n")
+
+
+def old_forms():
+    """conv2d with the arguments of the layer, the forms of _quantized, parameters packed in the run, and what they give back."""
+    x, w, b = floats(2, 4, 6, 7), floats(6, 2, 3, 2), floats(6)
+    for name in ("conv2d", "conv2d_relu"):
+        source = (CONV2D.format(optional="") + "    p = torch.ops.quantized.conv2d_prepack(qw, b, stride, padding, dilation, groups)\n"
+                  f"    return torch.ops.quantized.{name}(qx, p, stride, padding, dilation, groups, 0.1, 40)")
+        CASES.append((f"old-{name}", source, (x, w, b, [2, 1], [1, 0], [1, 2], 2)))
+        CASES.append((f"other-arguments-{name}", source.replace("(qx, p, stride", "(qx, p, padding"), (x, w, b, [2, 1], [1, 0], [1, 2], 2)))
+    for name in ("conv2d", "conv2d_relu"):
+        CASES.append((f"_quantized-{name}", CONV2D.format(optional="") + "    p = torch.ops._quantized.conv2d_prepack(qw, b, stride, padding, dilation, groups)\n"
+                      f"    return torch.ops._quantized.{name}(qx, p, 0.1, 40)", (x, w, b, [2, 1], [1, 0], [1, 2], 2)))
+    CASES.append(("conv_prepack", CONV2D.format(optional=": Optional[Tensor]") + "    p = torch.ops.quantized.conv_prepack(qw, b, stride, padding, dilation, groups)\n"
+                  "    return torch.ops.quantized.conv_unpack(p), torch.ops.quantized.conv2d(qx, p, 0.1, 40)", (x, w, None, [2, 1], [1, 0], [1, 2], 2)))
+    for rank in (1, 2, 3):
+        for transposed in (False, True):
+            if rank == 3:  # QNNPACK cannot unpack these
+                continue
+            t = f"conv_transpose{rank}d" if transposed else f"conv{rank}d"
+            out_padding = "output_padding, " if transposed else ""
+            getters = ["stride", "padding", "output_padding", "dilation", "groups", "transpose"] if rank != 1 else []
+            source = (f"def f(w, b: Optional[Tensor], stride: List[int], padding: List[int], output_padding: List[int], dilation: List[int], groups: int):\n"
+                      "    qw = torch.quantize_per_tensor(w, 0.02, 3, torch.qint8)\n"
+                      f"    p = torch.ops.quantized.{t}_prepack(qw, b, stride, padding, {out_padding}dilation, groups)\n"
+                      f"    return torch.ops.quantized.{t}_unpack(p), " + ", ".join(f"torch.ops.quantized.{t}_{g}(p)" for g in getters))
+            shape = [4, 3] + spatial(rank, 1, 4) if transposed else [6, 2] + spatial(rank, 1, 4)
+            for bias in (None, floats(6)):
+                CASES.append((f"unpack-{t}-{bias is None}", source, (floats(*shape), bias, spatial(rank, 1, 4), spatial(rank, 0, 3), [0] * rank, spatial(rank, 1, 3), 2)))
+    CASES.append(("unpack_sizes", "def f(w) -> Any:\n    qw = torch.quantize_per_tensor(w, 0.02, 3, torch.qint8)\n"
+                  "    return torch.ops.quantized.conv2d_unpack_sizes(torch.ops.quantized.conv2d_prepack(qw, None, [1, 2], [0, 1], [1, 1], 2))", (w,)))
+
+
+old_forms()
+
+# ---- linear
+
+def linear_cases(count):
+    for i in range(count):
+        ins, outs = pick(1, 3, 8, 17, 64), pick(1, 2, 5, 16, 33)
+        signed = rng.random() < 0.2
+        per_channel = not signed and rng.random() < 0.5
+        packed = q.linear_prepack(weight((outs, ins), 0 if per_channel else None, 0 if signed else None), floats(outs) if rng.random() < 0.7 else None)
+        lead = pick([1], [3], [2, 3], [2, 3, 4], [0], [1, 1, 2, 2])
+        x = floats(*lead, ins) * 2
+        dtype = torch.qint8 if signed else torch.quint8
+        name = "quantized.linear" + pick("", "_relu")
+        if 0 not in lead:
+            CASES.append((f"linear-{i}-{name}-{dtype}", layer(name, packed, dtype), (x, *numbers(dtype))))
+        if not signed:
+            name = pick("quantized.linear_dynamic", "quantized.linear_relu_dynamic")
+            CASES.append((f"linear-{i}-{name}", float_layer(name, packed, pick("", ", False")), (x * pick(1.0, 100.0, 0.01),)))
+
+
+linear_cases(40)
+for number, x in enumerate((torch.zeros(2, 8), floats(3, 8).abs(), -floats(3, 8).abs(), floats(2, 8) * 1e-6, floats(2, 8).abs() * 1e-6, floats(2, 8) * 1e-38,
+                            floats(2, 8) * 1e30, torch.full((2, 8), float("nan")), torch.full((2, 8), float("inf")), floats(2, 8).double(), floats(8))):
+    CASES.append((f"linear_dynamic-range-{number}", float_layer("quantized.linear_dynamic", q.linear_prepack(weight((5, 8)), floats(5))), (x,)))
+CASES.append(("_quantized-linear", "def f(x, w, b):\n    p = torch.ops._quantized.linear_prepack(torch.quantize_per_tensor(w, 0.02, 3, torch.qint8), b)\n"
+              "    qx = torch.quantize_per_tensor(x, 0.05, 120, torch.quint8)\n"
+              "    return torch.ops._quantized.linear(qx, p, 0.1, 40), torch.ops._quantized.linear_dynamic(x, p), torch.ops.quantized.linear_unpack(p)",
+              (floats(3, 8), floats(5, 8), floats(5))))
+CASES.append(("linear_unpack-no-bias", "def f(w):\n    return torch.ops.quantized.linear_unpack(torch.ops.quantized.linear_prepack(torch.quantize_per_tensor(w, 0.02, 3, torch.qint8)))",
+              (floats(5, 8),)))
+
+# ---- half-precision weights, which this build of PyTorch cannot pack: they are floats that were rounded to half
+
+HALF = "def f(x, w, b: Optional[Tensor]):\n    p = torch.ops.quantized.linear_prepack_fp16(w, b)\n"
+
+
+def half(w):
+    return w.clamp(-65504, 65504).half().float()
+
+
+for bias in (None, floats(5)):
+    x, w = floats(2, 3, 8), floats(5, 8)
+    w[0, 0] = 1e6
+    CASES.append((f"linear_dynamic_fp16-{bias is None}", HALF + "    return torch.ops.quantized.linear_dynamic_fp16(x, p)", (x, w, bias),
+                  {"expect": lambda x, w, b: torch.nn.functional.linear(x, half(w), b)}))
+    CASES.append((f"linear_relu_dynamic_fp16-{bias is None}", HALF + "    return torch.ops.quantized.linear_relu_dynamic_fp16(x, p)", (x, w, bias),
+                  {"expect": lambda x, w, b: torch.nn.functional.linear(x, half(w), b).relu()}))
+    CASES.append((f"linear_unpack_fp16-{bias is None}", HALF + "    return torch.ops.quantized.linear_unpack_fp16(p)", (x, w, bias),
+                  {"expect": lambda x, w, b: (half(w), b), "rtol": 0, "atol": 1e-7}))
