@@ -4,10 +4,14 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernel_select.c
     src/backends/cpu/kernels/scalar/gemm_f32_pack.c
     src/backends/cpu/kernels/scalar/gemm_f32_scalar.c
+    src/backends/cpu/kernels/scalar/gemm_i8_pack.c
+    src/backends/cpu/kernels/scalar/gemm_i8_scalar.c
     src/backends/cpu/kernels/scalar/dwconv_f32_scalar.c
     src/backends/cpu/kernels/scalar/vector_f32_scalar.c
     src/backends/cpu/kernels/x86/gemm_f32_avx2.c
     src/backends/cpu/kernels/x86/gemm_f32_avx512.c
+    src/backends/cpu/kernels/x86/gemm_i8_avx2.c
+    src/backends/cpu/kernels/x86/gemm_i8_avx512vnni.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx2.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx512.c
     src/backends/cpu/kernels/x86/vector_f32_avx2.c
@@ -45,6 +49,9 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
         elseif(source MATCHES "_avx512\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c")
+        elseif(source MATCHES "_avx512vnni\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
         endif()
     endif()
     if(source MATCHES "/kernels/scalar/" AND "scalar" IN_LIST TAPER_LEVELS_LEFT_OUT)
