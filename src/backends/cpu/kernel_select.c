@@ -48,6 +48,12 @@ static const taper_gemm_i8_entry gemm_i8_entries[] = {
 #undef KERNEL
 };
 
+static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
+#define KERNEL(name, cpu, block, least, over_read) {#name, cpu, block, least, over_read, taper_dwconv_i8_##name},
+#include "backends/cpu/kernels/dwconv_i8_list.inc"
+#undef KERNEL
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
@@ -117,4 +123,17 @@ const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu)
     while (!allows(cpu, gemm_i8_entries[i].cpu))
         i++;
     return &gemm_i8_entries[i];
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index)
+{
+    return index < COUNT(dwconv_i8_entries) ? &dwconv_i8_entries[index] : NULL;
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, dwconv_i8_entries[i].cpu))
+        i++;
+    return &dwconv_i8_entries[i];
 }
