@@ -54,6 +54,12 @@ static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
 #undef KERNEL
 };
 
+static const taper_vector_u8_entry *const vector_u8_entries[] = {
+#define KERNEL(name, cpu) &taper_vector_u8_##name,
+#include "backends/cpu/kernels/vector_u8_list.inc"
+#undef KERNEL
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
@@ -136,4 +142,17 @@ const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu)
     while (!allows(cpu, dwconv_i8_entries[i].cpu))
         i++;
     return &dwconv_i8_entries[i];
+}
+
+const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index)
+{
+    return index < COUNT(vector_u8_entries) ? vector_u8_entries[index] : NULL;
+}
+
+const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, vector_u8_entries[i]->cpu))
+        i++;
+    return vector_u8_entries[i];
 }

@@ -9,6 +9,7 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernels/scalar/dwconv_f32_scalar.c
     src/backends/cpu/kernels/scalar/dwconv_i8_scalar.c
     src/backends/cpu/kernels/scalar/vector_f32_scalar.c
+    src/backends/cpu/kernels/scalar/vector_u8_scalar.c
     src/backends/cpu/kernels/x86/gemm_f32_avx2.c
     src/backends/cpu/kernels/x86/gemm_f32_avx512.c
     src/backends/cpu/kernels/x86/gemm_i8_avx2.c
@@ -19,6 +20,8 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernels/x86/dwconv_i8_avx512vnni.c
     src/backends/cpu/kernels/x86/vector_f32_avx2.c
     src/backends/cpu/kernels/x86/vector_f32_avx512.c
+    src/backends/cpu/kernels/x86/vector_u8_avx2.c
+    src/backends/cpu/kernels/x86/vector_u8_avx512.c
     src/backends/cpu/kernels/arm/gemm_f32_neon.c
     src/backends/cpu/kernels/arm/dwconv_f32_neon.c
     src/backends/cpu/kernels/arm/vector_f32_neon.c

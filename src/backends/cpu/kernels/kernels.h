@@ -27,5 +27,6 @@
 #include "backends/cpu/kernels/gemm_f32.h"
 #include "backends/cpu/kernels/gemm_i8.h"
 #include "backends/cpu/kernels/vector_f32.h"
+#include "backends/cpu/kernels/vector_u8.h"
 
 #endif
