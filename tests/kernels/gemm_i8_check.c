@@ -87,7 +87,7 @@ static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t k
         p.e.shift = shift;
         p.e.floor = check_below(2) ? 0 : -INFINITY;
     }
-    const taper_gemm_i8_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, weights};
+    const taper_gemm_i8_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, 0, weights};
     int8_t *packed = check_bytes(taper_gemm_i8_packed_bytes(entry, nc, ks, kc), CHECK_TAIL, 0);
     int32_t *sums = check_bytes(whole * sizeof *sums, CHECK_TAIL, 0);
     taper_gemm_i8_pack_weights(entry, &pack, packed, sums);

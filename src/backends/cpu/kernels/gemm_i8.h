@@ -67,6 +67,7 @@ typedef struct taper_gemm_i8_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
     size_t k_inner, k_inner_stride; // k_inner 0 is 1
+    size_t k_inner_used;            // of k_inner, the others have no weights; 0: all
     const int8_t *weights;
 } taper_gemm_i8_pack;
 

@@ -24,6 +24,7 @@ size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, si
 static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size_t kr, size_t step, int8_t *to)
 {
     const size_t inner = pack->k_inner == 0 ? 1 : pack->k_inner;
+    const size_t used = pack->k_inner_used == 0 ? inner : pack->k_inner_used;
     int64_t sum = 0;
     size_t k = 0;
     if (inner == 1 && kr == 4) {
@@ -40,6 +41,8 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
         return sum;
     }
     for (; k < pack->kc; k++) {
+        if (k % inner >= used)
+            continue;
         const int8_t w = from[k / inner * pack->k_stride + k % inner * pack->k_inner_stride];
         to[k / kr * step + k % kr] = w;
         sum += w;
