@@ -7,6 +7,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv2d_i8_dense.c
     src/backends/cpu/conv2d_i8_depthwise.c
     src/backends/cpu/layer_i8.c
+    src/backends/cpu/linear_i8_cpu.c
     src/backends/cpu/cpu_backend.c
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
