@@ -49,7 +49,7 @@ static void floats(const taper_vector_u8_entry *entry, size_t n, check_place pla
     const bool ties = check_below(2) == 0;
     for (size_t i = 0; i < n; i++)
         x[i] = ties ? (float)((int)check_below(1200) - 600) * 0.5f : check_uniform(-300, 300);
-    float inverse = ties ? 1.0f : check_uniform(0.01f, 3);
+    const float inverse = ties ? 1.0f : check_below(4) == 0 ? 1e18f : check_uniform(0.01f, 3);
     if (check_below(3) == 0)
         check_fill_special(x, n, 5, false);
     const int32_t zero_point = (int32_t)check_below(256);
@@ -60,7 +60,7 @@ static void floats(const taper_vector_u8_entry *entry, size_t n, check_place pla
     bool bad = false;
     for (size_t i = 0; i < n && !check_failed(); i++) {
         const float r = nearbyintf(x[i] * inverse);
-        int64_t q = !(r >= -4e9f) ? 0 : r > 4e9f ? 255 : (int64_t)r + zero_point;
+        int64_t q = !(r >= -9.2e18f && r <= 9.2e18f) ? 0 : (int64_t)r + zero_point;
         q = q < 0 ? 0 : q > 255 ? 255 : q;
         check_that(y[i] == q, "quantize %a * %a + %d: %d is not %d", (double)x[i], (double)inverse, zero_point, y[i],
                    (int)q);

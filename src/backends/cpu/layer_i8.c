@@ -66,13 +66,14 @@ void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *wei
     }
 }
 
-// As taper_q_round for 32 bits, in steps that the compiler makes vectors of.
+// As taper_q_round for 32 bits, in steps that the compiler makes vectors of: what is too large even for 64 bits gives
+// the least.
 static int32_t round_to_int32(float x)
 {
     const float whole = 0x1p23f, magic = x < 0 ? -whole : whole;
     const float small = x + magic - magic; // rounded to even
     const float y = x > -whole && x < whole ? small : x;
-    return y >= 0x1p31f ? INT32_MAX : y >= -0x1p31f ? (int32_t)y : INT32_MIN;
+    return y > 9.2e18f ? INT32_MIN : y >= 0x1p31f ? INT32_MAX : y >= -0x1p31f ? (int32_t)y : INT32_MIN;
 }
 
 bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t in_zero_point, uint32_t shift,

@@ -12,6 +12,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
     src/backends/cpu/elementwise_cpu.c
+    src/backends/cpu/elementwise_u8_cpu.c
     src/backends/cpu/fast_cpu.c
     src/backends/cpu/matmul_cpu.c
     src/backends/cpu/resize_cpu.c

@@ -94,3 +94,13 @@ TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
     const Q b = P(adds_epi16)(P(packs_epi32)(r2, r3), r.zero_point);
     return P(max_epu8)(P(packus_epi16)(a, b), r.low);
 }
+
+// x where it is not more than limit, otherwise (and of NaN) other.
+TAPER_TEMPLATE F I8(up_to)(F x, F limit, F other)
+{
+#if I8_BYTES == 64
+    return _mm512_mask_mov_ps(other, _mm512_cmp_ps_mask(x, limit, _CMP_LE_OQ), x);
+#else
+    return P(blendv_ps)(other, x, P(cmp_ps)(x, limit, _CMP_LE_OQ));
+#endif
+}

@@ -15,11 +15,14 @@ typedef struct taper_u8_sum {
     int32_t zero_point, min, max;
 } taper_u8_sum;
 
+#define TAPER_U8_TOO_MUCH 9.2e18f // scaled numbers above quantize to 0
+
 typedef struct taper_vector_u8_entry {
     const char *name;
     uint64_t cpu;
     void (*add)(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y);
-    // y = clamp(rne(x * inverse) + zero_point) within [0, 255]; NaN gives 0.
+    // y = clamp(rne(x * inverse) + zero_point) within [0, 255]; NaN and what no 64-bit integer holds give 0, as in
+    // PyTorch.
     void (*quantize)(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y);
     // y = scale * (x - zero_point)
     void (*dequantize)(size_t n, const uint8_t *x, float scale, int32_t zero_point, float *y);

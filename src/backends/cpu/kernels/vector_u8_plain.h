@@ -19,5 +19,6 @@ TAPER_TEMPLATE uint8_t one_sum(uint8_t a, uint8_t b, const taper_u8_sum *p)
 TAPER_TEMPLATE uint8_t one_quantized(float x, float inverse, int32_t zero_point)
 {
     const float low = (float)-zero_point, high = (float)(255 - zero_point), y = x * inverse;
-    return (uint8_t)((int32_t)nearbyintf(y > low ? (y < high ? y : high) : low) + zero_point);
+    const float held = y > low && y <= TAPER_U8_TOO_MUCH ? (y < high ? y : high) : low;
+    return (uint8_t)((int32_t)nearbyintf(held) + zero_point);
 }

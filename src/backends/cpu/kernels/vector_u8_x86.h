@@ -55,11 +55,12 @@ static void quantize(size_t n, const float *x, float inverse, int32_t zero_point
 {
     const F factor = P(set1_ps)(inverse), low = P(set1_ps)((float)-zero_point),
             high = P(set1_ps)((float)(255 - zero_point));
+    const F limit = P(set1_ps)(TAPER_U8_TOO_MUCH);
     const Q point = P(set1_epi32)(zero_point);
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        // In this order of operands a NaN becomes the lowest.
-        const F v = P(min_ps)(P(max_ps)(P(mul_ps)(P(loadu_ps)(x + i), factor), low), high);
+        const F scaled = I8(up_to)(P(mul_ps)(P(loadu_ps)(x + i), factor), limit, low);
+        const F v = P(min_ps)(P(max_ps)(scaled, low), high);
         store_low_bytes(y + i, P(add_epi32)(P(cvtps_epi32)(v), point));
     }
     for (; i < n; i++)
