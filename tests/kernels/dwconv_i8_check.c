@@ -44,9 +44,9 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
     const size_t kind = check_below(3);
     for (size_t c = 0; c < places; c++) {
         bias[c] = (int32_t)(check_below(8) == 0 ? check_random() : check_random() % 4096 - 2048);
-        scale[c] = kind == 0   ? ldexpf(1.0f, -(int)check_below(16))
+        scale[c] = kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16))
                    : kind == 1 ? check_uniform(1e-4f, 1e-2f)
-                               : ldexpf(check_uniform(1.0f, 2.0f), (int)check_below(250) - 125);
+                               : ldexpf(check_uniform(1.0f, 2.0f), -1 - (int)check_below(120));
     }
     int8_t *packed = check_bytes(taper_dwconv_i8_packed_bytes(entry, channels, taps), CHECK_TAIL, 0);
     taper_dwconv_i8_pack(entry, channels, taps, weights, taps, 1, packed, sums);

@@ -82,10 +82,11 @@ bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t i
     // These steps in single precision are QNNPACK's: ops/quantized_params.c has them with their reasons.
     const float inverse = out_scale == 0 ? 1.0f : 1.0f / (float)out_scale, input = (float)in_scale;
     const uint32_t zero = shift - (uint32_t)in_zero_point;
+    const float most = out_scale == 0 ? FLT_MAX : 1.0f - FLT_EPSILON / 2; // the float before 1
     unsigned bad = 0;
     for (size_t p = 0; p < layer->places; p++) {
         const float f = (float)layer->weight_scale[p] * input * inverse;
-        bad |= (unsigned)!(f >= FLT_MIN) | (unsigned)!(f <= FLT_MAX);
+        bad |= (unsigned)!(f >= FLT_MIN) | (unsigned)!(f <= most);
         factor[p] = f;
     }
     for (size_t p = 0; p < layer->places; p++) {

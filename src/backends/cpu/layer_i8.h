@@ -33,7 +33,7 @@ void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *wei
 
 // For every place: what the sums start with and the factor after them, for an input with this scale and zero point
 // from which the kernel subtracts `shift`. out_scale 0: for results in float, without the bias. False when a factor
-// is not positive and normal: the reference says what is wrong.
+// is not positive and normal (the reference says what is wrong), or is 1 or more where the kernels want less.
 bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t in_zero_point, uint32_t shift,
                          double out_scale, int32_t *bias, float *factor);
 

@@ -59,6 +59,6 @@ TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_
     Q y[4];
     TAPER_UNROLL
     for (size_t q = 0; q < 4; q++)
-        y[q] = I8(scaled)(acc[q], P(loadu_ps)(t->e.scale + c + LANES * q), range.high);
+        y[q] = I8(scaled)(acc[q], P(loadu_ps)(t->e.scale + c + LANES * q));
     I8(store)(to + c, I8(narrow)(y[0], y[1], y[2], y[3], range), n);
 }

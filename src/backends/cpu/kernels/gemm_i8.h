@@ -25,7 +25,7 @@
 // bias, scale and shift are read for whole panels: nr columns.
 typedef struct taper_i8_epilogue {
     const int32_t *bias;
-    const float *scale; // per column; finite, not negative
+    const float *scale; // per column; finite, not negative; of uint8 results less than 1: no product leaves 32 bits
     // uint8 results: min(max(rne((float)sum * scale) + zero_point, min), max), 0 <= min <= max <= 255
     int32_t zero_point, min, max;
     // Float results, when not NULL: (float)sum * scale + shift, not less than floor.

@@ -39,8 +39,8 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
         Q r[4];
         TAPER_UNROLL
         for (size_t j = 0; j < 2; j++) {
-            r[j] = I8(scaled)(acc[i][j < nv ? j : 0], scale[j < nv ? j : 0], range.high);
-            r[2 + j] = I8(scaled)(acc[other][j < nv ? j : 0], scale[j < nv ? j : 0], range.high);
+            r[j] = I8(scaled)(acc[i][j < nv ? j : 0], scale[j < nv ? j : 0]);
+            r[2 + j] = I8(scaled)(acc[other][j < nv ? j : 0], scale[j < nv ? j : 0]);
         }
         store_rows(c + i * t->c_stride, c + other * t->c_stride, I8(narrow)(r[0], r[1], r[2], r[3], range), n);
     }
