@@ -15,6 +15,11 @@
 #include "backends/cpu/kernels/arch.h"
 #include "taper/taper.h"
 
+#if TAPER_ARCH_ARM64
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 uint64_t check_cpu(void)
 {
     uint64_t cpu = 0;
@@ -28,6 +33,10 @@ uint64_t check_cpu(void)
         cpu |= TAPER_CPU_AVX512VNNI;
 #elif TAPER_ARCH_ARM64
     cpu = TAPER_CPU_NEON;
+    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+        cpu |= TAPER_CPU_NEON_DOT;
+    if (getauxval(AT_HWCAP2) & HWCAP2_I8MM)
+        cpu |= TAPER_CPU_NEON_I8MM;
 #endif
     return cpu;
 }

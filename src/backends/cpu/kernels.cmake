@@ -23,8 +23,13 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernels/x86/vector_u8_avx2.c
     src/backends/cpu/kernels/x86/vector_u8_avx512.c
     src/backends/cpu/kernels/arm/gemm_f32_neon.c
+    src/backends/cpu/kernels/arm/gemm_i8_neon.c
+    src/backends/cpu/kernels/arm/gemm_i8_neondot.c
+    src/backends/cpu/kernels/arm/gemm_i8_neoni8mm.c
     src/backends/cpu/kernels/arm/dwconv_f32_neon.c
+    src/backends/cpu/kernels/arm/dwconv_i8_neon.c
     src/backends/cpu/kernels/arm/vector_f32_neon.c
+    src/backends/cpu/kernels/arm/vector_u8_neon.c
 )
 list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
 
@@ -58,6 +63,13 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
         elseif(source MATCHES "_avx512vnni\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
+        endif()
+    endif()
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+        if(source MATCHES "_neondot\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
+        elseif(source MATCHES "_neoni8mm\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+i8mm")
         endif()
     endif()
     if(source MATCHES "/kernels/scalar/" AND "scalar" IN_LIST TAPER_LEVELS_LEFT_OUT)
