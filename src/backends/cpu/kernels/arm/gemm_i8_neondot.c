@@ -15,15 +15,12 @@
 // Four k: one lane of each row.
 #define STEP(lane)                                                                                                     \
     {                                                                                                                  \
-        int8x16_t b[4];                                                                                                \
         TAPER_UNROLL                                                                                                   \
-        for (size_t j = 0; j < 4; j++)                                                                                 \
-            b[j] = vld1q_s8(w + 64 * (lane) + 16 * j);                                                                 \
-        TAPER_UNROLL                                                                                                   \
-        for (size_t i = 0; i < mr; i++) {                                                                              \
+        for (size_t j = 0; j < 4; j++) {                                                                               \
+            const int8x16_t b = vld1q_s8(w + 64 * (lane) + 16 * j);                                                    \
             TAPER_UNROLL                                                                                               \
-            for (size_t j = 0; j < 4; j++)                                                                             \
-                acc[i][j] = vdotq_laneq_s32(acc[i][j], b[j], x[i], lane);                                              \
+            for (size_t i = 0; i < mr; i++)                                                                            \
+                acc[i][j] = vdotq_laneq_s32(acc[i][j], b, x[i], lane);                                                 \
         }                                                                                                              \
     }
 
