@@ -19,5 +19,6 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/rows_cpu.c
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c
+    src/backends/cpu/pool_u8_cpu.c
     src/backends/cpu/softmax_cpu.c
 )
