@@ -26,6 +26,8 @@ set(TAPER_HOT_SOURCES
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
+    src/backends/cpu/conv2d_i8.c
+    src/backends/cpu/layer_i8.c
     src/ops/quantized_sums.c
     src/ops/vision_nms.c
 )

@@ -15,6 +15,11 @@
 #include "backends/cpu/kernels/arch.h"
 #include "taper/taper.h"
 
+#if TAPER_ARCH_ARM64
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+
 uint64_t check_cpu(void)
 {
     uint64_t cpu = 0;
@@ -28,6 +33,10 @@ uint64_t check_cpu(void)
         cpu |= TAPER_CPU_AVX512VNNI;
 #elif TAPER_ARCH_ARM64
     cpu = TAPER_CPU_NEON;
+    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
+        cpu |= TAPER_CPU_NEON_DOT;
+    if (getauxval(AT_HWCAP2) & HWCAP2_I8MM)
+        cpu |= TAPER_CPU_NEON_I8MM;
 #endif
     return cpu;
 }
@@ -207,9 +216,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(bool bench);
     } families[] = {
-        {"gemm_f32", check_gemm_f32},
-        {"dwconv_f32", check_dwconv_f32},
-        {"vector_f32", check_vector_f32},
+        {"gemm_f32", check_gemm_f32},   {"gemm_i8", check_gemm_i8},       {"dwconv_f32", check_dwconv_f32},
+        {"dwconv_i8", check_dwconv_i8}, {"vector_f32", check_vector_f32}, {"vector_u8", check_vector_u8},
     };
     bool bench = false;
     const char *only = "";

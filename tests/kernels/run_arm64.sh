@@ -16,13 +16,20 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$root"
 sources=$(sed -n 's/^ *\(src[^ ]*\.c\)$/\1/p' src/backends/cpu/kernels.cmake)
+plain=$(echo "$sources" | grep -v '_neondot\|_neoni8mm')
 # compile OUT [flags]
 compile() {
     to=$1
     shift
+    set -- -std=c11 -O2 -static -Wall -Wextra -Werror "$@" -Iinclude -Isrc -Ibench/kernels
+    # The instruction sets that the processor may lack, each in files of their own as in kernels.cmake.
+    for isa in dotprod:neondot i8mm:neoni8mm; do
+        for source in $(echo "$sources" | grep "_${isa#*:}"); do
+            "$cc" "$@" "-march=armv8.2-a+${isa%:*}" -c "$source" -o "$out/$(basename "$source").o"
+        done
+    done
     # shellcheck disable=SC2086
-    "$cc" -std=c11 -O2 -static -Wall -Wextra -Werror "$@" -Iinclude -Isrc -Ibench/kernels $sources tests/kernels/*.c \
-        bench/kernels/bench.c -lm -o "$to"
+    "$cc" "$@" $plain "$out"/*.o tests/kernels/*.c bench/kernels/bench.c -lm -o "$to"
 }
 compile "$out/kernel_check"
 for cpu in cortex-a53 cortex-a76 max; do

@@ -41,6 +41,25 @@ static const taper_vector_entry *const vector_entries[] = {
 #undef KERNEL
 };
 
+static const taper_gemm_i8_entry gemm_i8_entries[] = {
+#define KERNEL(name, cpu, mr, nr, kr, shift, over_read)                                                                \
+    {#name, cpu, mr, nr, kr, shift, over_read, taper_gemm_i8_##name},
+#include "backends/cpu/kernels/gemm_i8_list.inc"
+#undef KERNEL
+};
+
+static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
+#define KERNEL(name, cpu, block, least, over_read) {#name, cpu, block, least, over_read, taper_dwconv_i8_##name},
+#include "backends/cpu/kernels/dwconv_i8_list.inc"
+#undef KERNEL
+};
+
+static const taper_vector_u8_entry *const vector_u8_entries[] = {
+#define KERNEL(name, cpu) &taper_vector_u8_##name,
+#include "backends/cpu/kernels/vector_u8_list.inc"
+#undef KERNEL
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
@@ -97,4 +116,43 @@ const taper_vector_entry *taper_vector_f32_select(uint64_t cpu)
     while (!allows(cpu, vector_entries[i]->cpu))
         i++;
     return vector_entries[i];
+}
+
+const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index)
+{
+    return index < COUNT(gemm_i8_entries) ? &gemm_i8_entries[index] : NULL;
+}
+
+const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, gemm_i8_entries[i].cpu))
+        i++;
+    return &gemm_i8_entries[i];
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index)
+{
+    return index < COUNT(dwconv_i8_entries) ? &dwconv_i8_entries[index] : NULL;
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, dwconv_i8_entries[i].cpu))
+        i++;
+    return &dwconv_i8_entries[i];
+}
+
+const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index)
+{
+    return index < COUNT(vector_u8_entries) ? vector_u8_entries[index] : NULL;
+}
+
+const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, vector_u8_entries[i]->cpu))
+        i++;
+    return vector_u8_entries[i];
 }

@@ -4,17 +4,32 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernel_select.c
     src/backends/cpu/kernels/scalar/gemm_f32_pack.c
     src/backends/cpu/kernels/scalar/gemm_f32_scalar.c
+    src/backends/cpu/kernels/scalar/gemm_i8_pack.c
+    src/backends/cpu/kernels/scalar/gemm_i8_scalar.c
     src/backends/cpu/kernels/scalar/dwconv_f32_scalar.c
+    src/backends/cpu/kernels/scalar/dwconv_i8_scalar.c
     src/backends/cpu/kernels/scalar/vector_f32_scalar.c
+    src/backends/cpu/kernels/scalar/vector_u8_scalar.c
     src/backends/cpu/kernels/x86/gemm_f32_avx2.c
     src/backends/cpu/kernels/x86/gemm_f32_avx512.c
+    src/backends/cpu/kernels/x86/gemm_i8_avx2.c
+    src/backends/cpu/kernels/x86/gemm_i8_avx512vnni.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx2.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx512.c
+    src/backends/cpu/kernels/x86/dwconv_i8_avx2.c
+    src/backends/cpu/kernels/x86/dwconv_i8_avx512vnni.c
     src/backends/cpu/kernels/x86/vector_f32_avx2.c
     src/backends/cpu/kernels/x86/vector_f32_avx512.c
+    src/backends/cpu/kernels/x86/vector_u8_avx2.c
+    src/backends/cpu/kernels/x86/vector_u8_avx512.c
     src/backends/cpu/kernels/arm/gemm_f32_neon.c
+    src/backends/cpu/kernels/arm/gemm_i8_neon.c
+    src/backends/cpu/kernels/arm/gemm_i8_neondot.c
+    src/backends/cpu/kernels/arm/gemm_i8_neoni8mm.c
     src/backends/cpu/kernels/arm/dwconv_f32_neon.c
+    src/backends/cpu/kernels/arm/dwconv_i8_neon.c
     src/backends/cpu/kernels/arm/vector_f32_neon.c
+    src/backends/cpu/kernels/arm/vector_u8_neon.c
 )
 list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
 
@@ -45,6 +60,20 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
         elseif(source MATCHES "_avx512\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c")
+        elseif(source MATCHES "_avx512vnni\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
+        endif()
+    endif()
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
+        if(source MATCHES "_neondot\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
+        elseif(source MATCHES "_neoni8mm\\.c$")
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+i8mm")
+        endif()
+        if(source MATCHES "_neon(dot|i8mm)\\.c$" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+            # gcc would load all weights of a step first and have no registers left for the sums.
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
         endif()
     endif()
     if(source MATCHES "/kernels/scalar/" AND "scalar" IN_LIST TAPER_LEVELS_LEFT_OUT)

@@ -23,7 +23,10 @@
 
 #include "backends/cpu/kernels/arch.h"
 #include "backends/cpu/kernels/dwconv_f32.h"
+#include "backends/cpu/kernels/dwconv_i8.h"
 #include "backends/cpu/kernels/gemm_f32.h"
+#include "backends/cpu/kernels/gemm_i8.h"
 #include "backends/cpu/kernels/vector_f32.h"
+#include "backends/cpu/kernels/vector_u8.h"
 
 #endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Speed of the int8 gemm entries on the layer shapes of MobileNetV2 and ResNet, one thread, as a multiple of the peak
+// of float multiply-adds measured between the rounds (VNNI's own peak is 4 of it).  gemm_i8_bench [part of an entry's
+// name]
+#include <stdio.h>
+#include <string.h>
+
+#include "backends/cpu/kernel_select.h"
+#include "bench.h"
+
+typedef struct shape {
+    const char *name;
+    size_t h, w, n, k, taps, count; // taps 1 or 9, stride 1; count: layers of the network
+} shape;
+
+static const shape shapes[] = {
+    {"mbv2", 112, 112, 16, 32, 1, 1}, {"mbv2", 112, 112, 96, 16, 1, 1}, {"mbv2", 56, 56, 24, 96, 1, 1},
+    {"mbv2", 56, 56, 144, 24, 1, 2},  {"mbv2", 56, 56, 24, 144, 1, 1},  {"mbv2", 28, 28, 32, 144, 1, 1},
+    {"mbv2", 28, 28, 192, 32, 1, 3},  {"mbv2", 28, 28, 32, 192, 1, 2},  {"mbv2", 14, 14, 64, 192, 1, 1},
+    {"mbv2", 14, 14, 384, 64, 1, 4},  {"mbv2", 14, 14, 64, 384, 1, 3},  {"mbv2", 14, 14, 96, 384, 1, 1},
+    {"mbv2", 14, 14, 576, 96, 1, 3},  {"mbv2", 14, 14, 96, 576, 1, 2},  {"mbv2", 7, 7, 160, 576, 1, 1},
+    {"mbv2", 7, 7, 960, 160, 1, 3},   {"mbv2", 7, 7, 160, 960, 1, 2},   {"mbv2", 7, 7, 320, 960, 1, 1},
+    {"mbv2", 7, 7, 1280, 320, 1, 1},  {"mbv2", 1, 1, 1000, 1280, 1, 1}, {"r50", 56, 56, 64, 64, 1, 0},
+    {"r50", 56, 56, 256, 64, 1, 0},   {"r50", 56, 56, 64, 256, 1, 0},   {"r50", 28, 28, 512, 128, 1, 0},
+    {"r50", 28, 28, 128, 512, 1, 0},  {"r50", 14, 14, 1024, 256, 1, 0}, {"r50", 14, 14, 256, 1024, 1, 0},
+    {"r50", 7, 7, 2048, 512, 1, 0},   {"r50", 7, 7, 512, 2048, 1, 0},   {"3x3", 56, 56, 64, 64, 9, 0},
+    {"3x3", 28, 28, 128, 128, 9, 0},  {"3x3", 14, 14, 256, 256, 9, 0},  {"3x3", 7, 7, 512, 512, 9, 0},
+};
+
+typedef struct job {
+    const taper_gemm_i8_entry *entry;
+    const shape *s;
+    const uint8_t **pointers;
+    const int8_t *w;
+    const int32_t *bias;
+    const float *scale;
+    uint8_t *c;
+} job;
+
+// All strips of rows; when the weights exceed half of L2, blocks of columns outside.
+static void run(void *argument)
+{
+    const job *j = argument;
+    const shape *s = j->s;
+    const size_t m = s->h * s->w, mr = j->entry->mr, nr = j->entry->nr;
+    const size_t panel = taper_gemm_i8_panel_bytes(j->entry, s->taps, s->k);
+    size_t block = ((size_t)1 << 20) / panel * nr;
+    if (block < nr)
+        block = nr;
+    const size_t strips = (m + mr - 1) / mr;
+    for (size_t n = 0; n < s->n; n += block) {
+        for (size_t i = 0; i < strips; i++) {
+            const size_t first = m * i / strips;
+            const taper_gemm_i8 call = {.mr = m * (i + 1) / strips - first,
+                                        .nc = s->n - n < block ? s->n - n : block,
+                                        .kc = s->k,
+                                        .ks = s->taps,
+                                        .a = j->pointers + first,
+                                        .a_tap_stride = m,
+                                        .w = j->w + n / nr * panel,
+                                        .c = j->c + first * s->n + n,
+                                        .c_stride = s->n,
+                                        .e = {.bias = j->bias + n, .scale = j->scale + n, .max = 255}};
+            j->entry->run(&call);
+        }
+    }
+}
+
+static void *bytes(size_t count)
+{
+    return bench_floats((count + 128) / sizeof(float));
+}
+
+int main(int argc, char **argv)
+{
+    const uint64_t cpu = bench_cpu();
+    for (size_t x = 0; taper_gemm_i8_entry_at(x) != NULL; x++) {
+        const taper_gemm_i8_entry *entry = taper_gemm_i8_entry_at(x);
+        if ((entry->cpu & cpu) != entry->cpu || (argc > 1 && strstr(entry->name, argv[1]) == NULL))
+            continue;
+        printf("%s\n%-5s %6s %5s %5s %5s %9s %9s %10s\n", entry->name, "", "m", "n", "k", "taps", "us", "GOP/s",
+               "float peak");
+        double network = 0;
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            const shape *s = &shapes[i];
+            const size_t m = s->h * s->w, whole = (s->n + entry->nr - 1) / entry->nr * entry->nr;
+            uint8_t *a = bytes(m * s->k), *zero = bytes(s->k);
+            job j = {.entry = entry, .s = s, .c = bytes(m * s->n)};
+            int8_t *w = bytes(taper_gemm_i8_packed_bytes(entry, s->n, s->taps, s->k));
+            int32_t *bias = bytes(whole * sizeof *bias);
+            float *scale = bytes(whole * sizeof *scale);
+            for (size_t n = 0; n < whole; n++)
+                bias[n] = 0, scale[n] = 1e-3f;
+            j.pointers = bytes(m * s->taps * sizeof *j.pointers);
+            j.w = w, j.bias = bias, j.scale = scale;
+            for (size_t t = 0; t < s->taps; t++) {
+                for (size_t p = 0; p < m; p++) {
+                    const size_t y = p / s->w + t / 3 - (s->taps > 1), c = p % s->w + t % 3 - (s->taps > 1);
+                    j.pointers[t * m + p] = y < s->h && c < s->w ? a + (y * s->w + c) * s->k : zero;
+                }
+            }
+            double best = 1e9, peak = 0;
+            for (int round = 0; round < 3; round++) {
+                const double p = bench_peak(entry->cpu), t = bench_best(run, &j, 2, 0.01);
+                peak = p > peak ? p : peak;
+                best = t < best ? t : best;
+            }
+            const double op = 2e-9 * (double)m * (double)s->n * (double)(s->k * s->taps);
+            printf("%-5s %6zu %5zu %5zu %5zu %9.1f %9.1f %10.2f\n", s->name, m, s->n, s->k, s->taps, best * 1e6,
+                   op / best, op / best / peak);
+            network += best * (double)s->count;
+            void *const all[] = {a, zero, w, bias, scale, j.pointers, j.c};
+            for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+                bench_free(all[k]);
+        }
+        printf("MobileNetV2's products: %.3f ms; float peak %.1f GFLOP/s\n", network * 1e3, bench_peak(entry->cpu));
+    }
+    return 0;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The body of the x86 depthwise kernels of quantized numbers for one width of register, in the words of simd_i8_x86.h
+// (included before, as often as this is). I8_BYTES channels at a time: the bytes of four taps are brought side by side
+// by two steps of unpacking, after which a dot product adds four taps to each of 4 x LANES sums. The including file
+// defines I8(store)(to, register, count).
+
+// r[q]: per 32 bits a channel's bytes of four taps.
+TAPER_TEMPLATE void I8(zip)(Q a0, Q a1, Q a2, Q a3, Q r[4])
+{
+    const Q x = P(unpacklo_epi8)(a0, a1), y = P(unpackhi_epi8)(a0, a1);
+    const Q u = P(unpacklo_epi8)(a2, a3), v = P(unpackhi_epi8)(a2, a3);
+    r[0] = P(unpacklo_epi16)(x, u);
+    r[1] = P(unpackhi_epi16)(x, u);
+    r[2] = P(unpacklo_epi16)(y, v);
+    r[3] = P(unpackhi_epi16)(y, v);
+}
+
+// Four taps, of which `count` exist, at byte `at` behind their pointers.
+TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
+{
+    const Q none = B(setzero)();
+    Q r[4];
+    I8(zip)
+    (I8(load)(a[0] + at), count > 1 ? I8(load)(a[1] + at) : none, count > 2 ? I8(load)(a[2] + at) : none,
+     count > 3 ? I8(load)(a[3] + at) : none, r);
+    TAPER_UNROLL
+    for (size_t q = 0; q < 4; q++)
+        acc[q] = I8(dot)(acc[q], r[q], I8(load)(w + I8_BYTES * q));
+}
+
+// Channels [c, c + n) of one pixel, n <= I8_BYTES; at: of the pixel's first channel behind the pointers. taps is a
+// constant for the usual kernels.
+TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
+                              I8(range) range, uint8_t *to)
+{
+    const int8_t *w = t->w + c * ((taps + 3) / 4 * 4);
+    const uint8_t *const *a = t->a;
+    S acc[4];
+    TAPER_UNROLL
+    for (size_t q = 0; q < 4; q++)
+        acc[q] = I8(load_sums)(t->e.bias + c + LANES * q);
+    at += c;
+    if (taps == 9) {
+        I8(taps)(4, a, at, w, acc);
+        I8(taps)(4, a + 4, at, w + 4 * I8_BYTES, acc);
+        I8(taps)(1, a + 8, at, w + 8 * I8_BYTES, acc);
+    } else {
+        TAPER_NO_UNROLL
+        for (size_t k = taps; k >= 4; k -= 4, a += 4, w += 4 * I8_BYTES)
+            I8(taps)(4, a, at, w, acc);
+        if (taps % 4 == 1) {
+            I8(taps)(1, a, at, w, acc);
+        } else if (taps % 4 == 2) {
+            I8(taps)(2, a, at, w, acc);
+        } else if (taps % 4 == 3) {
+            I8(taps)(3, a, at, w, acc);
+        }
+    }
+    Q y[4];
+    TAPER_UNROLL
+    for (size_t q = 0; q < 4; q++)
+        y[q] = I8(scaled)(acc[q], P(loadu_ps)(t->e.scale + c + LANES * q));
+    I8(store)(to + c, I8(narrow)(y[0], y[1], y[2], y[3], range), n);
+}

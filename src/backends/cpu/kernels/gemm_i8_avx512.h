@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the two AVX-512 entries of the int8 gemm share (with and without VNNI): 14 rows by 32 columns, and the stores.
+#include "backends/cpu/kernels/simd_i8_x86.h"
+
+#define MR_MAX 14
+#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+
+// y: of two rows, dwords (row 0, first 16 columns), (row 0, last 16), (row 1, first), (row 1, last) in each 128 bits.
+TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m512i y, size_t n)
+{
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    y = _mm512_permutexvar_epi32(order, y);
+    if (n == 32) {
+        _mm256_storeu_si256((__m256i *)(void *)c1, _mm512_extracti64x4_epi64(y, 1));
+        _mm256_storeu_si256((__m256i *)(void *)c0, _mm512_castsi512_si256(y));
+    } else {
+        const __mmask32 mask = (__mmask32)((UINT32_C(1) << n) - 1);
+        _mm256_mask_storeu_epi8(c1, mask, _mm512_extracti64x4_epi64(y, 1));
+        _mm256_mask_storeu_epi8(c0, mask, _mm512_castsi512_si256(y));
+    }
+}
+
+TAPER_TEMPLATE void store_floats(float *c, __m512 y, size_t n)
+{
+    _mm512_mask_storeu_ps(c, (__mmask16)((UINT32_C(1) << n) - 1), y);
+}
+
+#include "backends/cpu/kernels/gemm_i8_tmpl.h"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of vector_u8.h for one element, in plain C: the scalar entry, and what the others leave at the end.
+#include <math.h>
+
+#include "backends/cpu/kernels/vector_u8.h"
+
+TAPER_TEMPLATE uint8_t one_sum(uint8_t a, uint8_t b, const taper_u8_sum *p)
+{
+    const int32_t sum = (int32_t)((uint32_t)p->offset + a * (uint32_t)p->a_factor + b * (uint32_t)p->b_factor);
+    const int32_t mask = (int32_t)((UINT32_C(1) << p->shift) - 1), rest = (sum & mask) - (sum < 0);
+    // A shift of a negative number, of which C says less than all its compilers do.
+    const int32_t quotient = sum < 0 ? ~(~sum >> p->shift) : sum >> p->shift;
+    int32_t y = quotient + (rest > mask >> 1);
+    y = y > 32767 ? 32767 : y < -32768 ? -32768 : y;
+    y += p->zero_point;
+    return (uint8_t)(y < p->min ? p->min : y > p->max ? p->max : y);
+}
+
+TAPER_TEMPLATE uint8_t one_quantized(float x, float inverse, int32_t zero_point)
+{
+    const float low = (float)-zero_point, high = (float)(255 - zero_point), y = x * inverse;
+    const float held = y > low && y <= TAPER_U8_TOO_MUCH ? (y < high ? y : high) : low;
+    return (uint8_t)((int32_t)nearbyintf(held) + zero_point);
+}

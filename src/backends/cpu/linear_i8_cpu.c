@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// quantized::linear, linear_dynamic and their forms with relu: rows of bytes times packed weights, in strips of rows
+// and blocks of columns as linear_cpu.c has them. Dynamic layers quantize their float input by its range first.
+#include <math.h>
+
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/layer_i8.h"
+#include "ops/quantized_layer.h"
+#include "platform/platform.h"
+#include "platform/threads.h"
+
+enum { MOST_ROWS = 64 }; // of a strip
+
+typedef struct linear_i8 {
+    taper_call *call;
+    taper_qlinear_params params;
+    const taper_gemm_i8_entry *entry;
+    taper_i8_layer layer;
+    size_t rows, in, out;
+    const uint8_t *x;
+    void *y;                    // floats of dynamic layers, otherwise bytes
+    double in_scale, out_scale; // out_scale 0: dynamic
+    int32_t in_zero_point, zero_point;
+    bool relu;
+    const int32_t *bias;
+    const float *factor;
+    size_t panels, panel_bytes, strips, block_panels, row_tasks, column_tasks;
+} linear_i8;
+
+// ---- the product
+
+static void run_strip(const linear_i8 *job, size_t first, size_t count, size_t panel, size_t panel_end)
+{
+    const uint8_t *rows[MOST_ROWS];
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = job->x + (first + i) * job->in;
+    }
+    const size_t column = panel * job->entry->nr, at = first * job->out + column;
+    const bool floats = job->out_scale == 0;
+    const taper_gemm_i8 call = {.mr = count,
+                                .nc = taper_min_size(panel_end * job->entry->nr, job->out) - column,
+                                .kc = job->in,
+                                .ks = 1,
+                                .a = rows,
+                                .a_tap_stride = count,
+                                .w = job->layer.weights + panel * job->panel_bytes,
+                                .c = floats ? (void *)((float *)job->y + at) : (void *)((uint8_t *)job->y + at),
+                                .c_stride = job->out,
+                                .e = {.bias = job->bias + column,
+                                      .scale = job->factor + column,
+                                      .zero_point = job->zero_point,
+                                      .min = job->relu ? job->zero_point : 0,
+                                      .max = 255,
+                                      .shift = floats ? job->layer.bias + column : NULL,
+                                      .floor = job->relu ? 0.0f : -INFINITY}};
+    job->entry->run(&call);
+}
+
+static void run_task(void *argument, size_t index)
+{
+    const linear_i8 *job = argument;
+    const size_t row = index / job->column_tasks, column = index % job->column_tasks;
+    const size_t strip_begin = row * job->strips / job->row_tasks, strip_end = (row + 1) * job->strips / job->row_tasks;
+    const size_t panel_begin = column * job->panels / job->column_tasks;
+    const size_t panel_end = (column + 1) * job->panels / job->column_tasks;
+    const size_t base = job->rows / job->strips, extra = job->rows % job->strips;
+    for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
+        for (size_t strip = strip_begin; strip < strip_end; strip++) {
+            run_strip(job, strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
+                      taper_min_size(panel + job->block_panels, panel_end));
+        }
+    }
+}
+
+static size_t place_of(const void *context, size_t channel)
+{
+    (void)context;
+    return channel;
+}
+
+static void fill_pack(const taper_pack_request *request, void *data)
+{
+    const linear_i8 *job = request->user;
+    const taper_tensor *w = job->params.weight;
+    const taper_i8_layer layer = taper_i8_layer_of(data, job->layer.places);
+    taper_i8_fill_channels(&layer, w, job->params.bias, job->out, place_of, NULL);
+    const taper_gemm_i8_pack pack = {.n = job->out,
+                                     .ks = 1,
+                                     .kc = job->in,
+                                     .n_stride = (size_t)w->strides[0],
+                                     .k_stride = (size_t)w->strides[1],
+                                     .weights = taper_tensor_data(w)};
+    taper_gemm_i8_pack_weights(job->entry, &pack, layer.weights, layer.sums);
+}
+
+static taper_status run_packed(linear_i8 *job, size_t weight_bytes)
+{
+    taper_run *run = job->call->run;
+    const size_t places = job->layer.places, scratch_bytes = places * (sizeof(int32_t) + sizeof(float));
+    taper_pack_request request;
+    taper_pack pack;
+    taper_i8_pack_key(job->entry, job->params.weight, job->params.bias, &request);
+    request.numbers[1] = -1; // not a convolution
+    request.bytes = taper_i8_layer_bytes(places, weight_bytes);
+    request.fill = fill_pack;
+    request.user = job;
+    uint8_t *scratch = taper_heap_alloc(run->heap, scratch_bytes);
+    if (scratch == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    taper_status status = taper_pack_get(job->call, &request, &pack);
+    if (status == TAPER_OK) {
+        job->layer = taper_i8_layer_of(pack.data, places);
+        int32_t *bias = (int32_t *)(void *)scratch;
+        float *factor = (float *)(void *)(scratch + places * sizeof *bias);
+        job->bias = bias;
+        job->factor = factor;
+        if (taper_i8_layer_fold(&job->layer, job->in_scale, job->in_zero_point, job->entry->shift, job->out_scale, bias,
+                                factor)) {
+            taper_pool_each(run->pool, run_task, job, job->row_tasks * job->column_tasks);
+        } else {
+            status = TAPER_DECLINED;
+        }
+        taper_pack_done(job->call, &pack);
+    }
+    taper_heap_free(run->heap, scratch, scratch_bytes);
+    return status;
+}
+
+static taper_status run_layer(linear_i8 *job)
+{
+    taper_run *run = job->call->run;
+    const taper_gemm_i8_entry *entry = job->entry;
+    const size_t weight_bytes = taper_gemm_i8_packed_bytes(entry, job->out, 1, job->in);
+    job->panels = (job->out + entry->nr - 1) / entry->nr;
+    job->panel_bytes = taper_gemm_i8_panel_bytes(entry, 1, job->in);
+    job->layer.places = job->panels * entry->nr;
+    if (weight_bytes == 0 || taper_i8_layer_bytes(job->layer.places, weight_bytes) == 0) {
+        return TAPER_DECLINED;
+    }
+    const size_t mr = taper_min_size(entry->mr, MOST_ROWS);
+    job->strips = (job->rows + mr - 1) / mr;
+    job->block_panels = taper_max_size(1, taper_min_size(job->panels, taper_cpu_l2_bytes() / 2 / job->panel_bytes));
+    job->row_tasks = job->column_tasks = 1;
+    const unsigned threads = taper_pool_threads(run->pool);
+    if (threads > 1) {
+        job->row_tasks = taper_min_size(job->strips, 4 * (size_t)threads);
+        if (job->row_tasks < 2 * (size_t)threads) {
+            job->row_tasks = 1;
+            job->column_tasks = taper_min_size(job->panels, 4 * (size_t)threads);
+        }
+    }
+    run->kernel = entry->name;
+    run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
+    return run_packed(job, weight_bytes);
+}
+
+// ---- the call
+
+// The result's sizes are the input's with the last one replaced. False for what is left to the reference.
+static bool describe(linear_i8 *job, const taper_tensor *input, int64_t *sizes)
+{
+    const taper_qlinear_params *params = &job->params;
+    if (params->half || input->rank < 2 || input->hidden_nhwc || input->sizes[input->rank - 1u] != params->in ||
+        taper_tensor_numel(input) == 0 || params->out == 0 || !taper_i8_is_symmetric(params->weight)) {
+        return false;
+    }
+    memcpy(sizes, input->sizes, input->rank * sizeof *sizes);
+    sizes[input->rank - 1u] = params->out;
+    job->entry = taper_gemm_i8_select(job->call->run->cpu);
+    job->in = (size_t)params->in;
+    job->out = (size_t)params->out;
+    job->rows = (size_t)taper_tensor_numel(input) / job->in;
+    return true;
+}
+
+static taper_status run_static(taper_call *call, bool relu)
+{
+    taper_run *run = call->run;
+    linear_i8 job = {.call = call, .relu = relu};
+    taper_tensor *input, *y;
+    int64_t zero_point, sizes[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_quantized(call, 0, &input));
+    TAPER_TRY(taper_arg_qlinear(call, 1, &job.params));
+    TAPER_TRY(taper_arg_double(call, 2, &job.out_scale));
+    TAPER_TRY(taper_arg_int(call, 3, &zero_point));
+    const taper_quantizer *z = input->quantizer;
+    if (input->dtype != TAPER_QU8 || z->scales != NULL || !(z->scale > 0) || isinf(z->scale) || z->zero_point < 0 ||
+        z->zero_point > 255 || !taper_tensor_is_contiguous(input) || !describe(&job, input, sizes)) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(taper_q_check(call, TAPER_QU8, job.out_scale, zero_point));
+    job.in_scale = z->scale;
+    job.in_zero_point = (int32_t)z->zero_point;
+    job.zero_point = (int32_t)zero_point;
+    job.x = taper_tensor_data(input);
+    const uint8_t kind = input->storage->kind;
+    const size_t bytes = job.rows * job.in;
+    uint8_t *copy = NULL;
+    if (job.in % job.entry->kr != 0 && kind != TAPER_STORAGE_OWNED && kind != TAPER_STORAGE_PLANNED) {
+        copy = taper_heap_alloc(run->heap, bytes + 1024); // the kernel reads a little further
+        if (copy == NULL) {
+            return taper_fail_memory(run->error);
+        }
+        memcpy(copy, job.x, bytes);
+        job.x = copy;
+    }
+    taper_status status =
+        taper_ret_quantized(call, 0, TAPER_QU8, input->rank, sizes, NULL, job.out_scale, zero_point, &y);
+    if (status == TAPER_OK) {
+        job.y = taper_tensor_mutable(y);
+        status = run_layer(&job);
+    }
+    taper_heap_free(run->heap, copy, copy != NULL ? bytes + 1024 : 0);
+    return status;
+}
+
+typedef struct quantize_job {
+    const taper_vector_u8_entry *vector;
+    const float *x;
+    float inverse;
+    int32_t zero_point;
+    uint8_t *y;
+} quantize_job;
+
+static void quantize_range(void *argument, size_t begin, size_t end)
+{
+    const quantize_job *q = argument;
+    q->vector->quantize(end - begin, q->x + begin, q->inverse, q->zero_point, q->y + begin);
+}
+
+static taper_status run_dynamic(taper_call *call, bool relu)
+{
+    taper_run *run = call->run;
+    linear_i8 job = {.call = call, .relu = relu};
+    taper_tensor *input, *y;
+    int64_t zero_point, sizes[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    TAPER_TRY(taper_arg_qlinear(call, 1, &job.params));
+    if (input->dtype != TAPER_F32 || !taper_tensor_is_contiguous(input) || !describe(&job, input, sizes)) {
+        return TAPER_DECLINED;
+    }
+    quantize_job quantize = {.vector = taper_vector_u8_select(run->cpu), .x = taper_tensor_data(input)};
+    const size_t count = job.rows * job.in;
+    float min, max;
+    quantize.vector->range(count, quantize.x, &min, &max);
+    if (min != min) {
+        return TAPER_DECLINED; // the reference says what is wrong
+    }
+    TAPER_TRY(taper_q_choose(run, min, max, &job.in_scale, &zero_point));
+    uint8_t *bytes = taper_heap_alloc(run->heap, count + 1024);
+    if (bytes == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    quantize.inverse = 1.0f / (float)job.in_scale;
+    quantize.zero_point = job.in_zero_point = (int32_t)zero_point;
+    quantize.y = bytes;
+    job.x = bytes;
+    taper_pool_range(run->pool, quantize_range, &quantize, count, TAPER_CPU_GRAIN);
+    taper_status status = taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y);
+    if (status == TAPER_OK) {
+        job.y = taper_tensor_mutable(y);
+        status = run_layer(&job);
+    }
+    taper_heap_free(run->heap, bytes, count + 1024);
+    return status;
+}
+
+taper_status taper_cpu_qlinear(taper_call *call);
+taper_status taper_cpu_qlinear(taper_call *call)
+{
+    return run_static(call, false);
+}
+
+taper_status taper_cpu_qlinear_relu(taper_call *call);
+taper_status taper_cpu_qlinear_relu(taper_call *call)
+{
+    return run_static(call, true);
+}
+
+taper_status taper_cpu_qlinear_dynamic(taper_call *call);
+taper_status taper_cpu_qlinear_dynamic(taper_call *call)
+{
+    return run_dynamic(call, false);
+}
+
+taper_status taper_cpu_qlinear_relu_dynamic(taper_call *call);
+taper_status taper_cpu_qlinear_relu_dynamic(taper_call *call)
+{
+    return run_dynamic(call, true);
+}

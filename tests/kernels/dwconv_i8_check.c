@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Depthwise convolution of quantized numbers: every entry bit for bit, all tails of channels, kernels of 1 to 49 taps.
+#include <math.h>
+#include <string.h>
+
+#include "backends/cpu/kernel_select.h"
+#include "check.h"
+
+enum { MOST_TAPS = 49 };
+
+static void fill_bytes(void *to, size_t count, bool extreme)
+{
+    uint8_t *p = to;
+    for (size_t i = 0; i < count; i++)
+        p[i] = extreme && check_below(4) != 0 ? (uint8_t)(check_below(2) ? 255 : 128) : (uint8_t)check_random();
+}
+
+static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
+{
+    const float y = nearbyintf((float)(int32_t)(uint32_t)(uint64_t)sum * scale);
+    int32_t q = y >= 32767.0f ? 32767 : y <= -32768.0f ? -32768 : (int32_t)y;
+    q += e->zero_point;
+    return (uint8_t)(q < e->min ? e->min : q > e->max ? e->max : q);
+}
+
+static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels)
+{
+    const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
+    const bool extreme = check_below(3) == 0;
+    const size_t step = check_below(4) == 0 ? 0 : channels + check_below(9), c_stride = channels + check_below(9);
+    const size_t places = taper_dwconv_i8_places(entry, channels);
+    const uint8_t *a[MOST_TAPS];
+    const size_t row = (pixels - 1) * step + channels;
+    for (size_t t = 0; t < taps; t++) {
+        uint8_t *bytes = check_bytes(row, place, entry->over_read);
+        fill_bytes(bytes, row, extreme);
+        a[t] = bytes;
+    }
+    int8_t *weights = check_bytes(channels * taps, CHECK_TAIL, 0);
+    fill_bytes(weights, channels * taps, extreme);
+    int32_t *bias = check_bytes(places * sizeof *bias, CHECK_TAIL, 0);
+    int32_t *sums = check_bytes(places * sizeof *sums, CHECK_TAIL, 0);
+    float *scale = check_floats(places, CHECK_TAIL, 0);
+    const size_t kind = check_below(3);
+    for (size_t c = 0; c < places; c++) {
+        bias[c] = (int32_t)(check_below(8) == 0 ? check_random() : check_random() % 4096 - 2048);
+        scale[c] = kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16))
+                   : kind == 1 ? check_uniform(1e-4f, 1e-2f)
+                               : ldexpf(check_uniform(1.0f, 2.0f), -1 - (int)check_below(120));
+    }
+    int8_t *packed = check_bytes(taper_dwconv_i8_packed_bytes(entry, channels, taps), CHECK_TAIL, 0);
+    taper_dwconv_i8_pack(entry, channels, taps, weights, taps, 1, packed, sums);
+    const int32_t zero_point = (int32_t)check_below(256), min = check_below(2) ? zero_point : 0;
+    const taper_i8_epilogue e = {.bias = bias,
+                                 .scale = scale,
+                                 .zero_point = zero_point,
+                                 .min = min,
+                                 .max = check_below(2) ? 255 : min + (int32_t)check_below((size_t)(256 - min))};
+    const size_t count = (pixels - 1) * c_stride + channels;
+    uint8_t *c = check_bytes(count, place, 0);
+    memset(c, 0x5A, count);
+    const taper_dwconv_i8 job = {.pixels = pixels,
+                                 .channels = channels,
+                                 .taps = taps,
+                                 .a = a,
+                                 .step = step,
+                                 .w = packed,
+                                 .c = c,
+                                 .c_stride = c_stride,
+                                 .e = e};
+    entry->run(&job);
+    for (size_t i = 0; i < pixels && !check_failed(); i++) {
+        for (size_t n = 0; n < c_stride && i * c_stride + n < count; n++) {
+            uint8_t want = 0x5A;
+            if (n < channels) {
+                const size_t at = taper_dwconv_i8_place(entry, channels, n);
+                int64_t sum = bias[at], of_weights = 0;
+                for (size_t t = 0; t < taps; t++) {
+                    sum += a[t][i * step + n] * weights[n * taps + t];
+                    of_weights += weights[n * taps + t];
+                }
+                want = expected(sum, scale[at], &e);
+                check_that(sums[at] == of_weights, "sum of weights of channel %zu", n);
+            }
+            check_that(c[i * c_stride + n] == want, "channels %zu taps %zu: (%zu, %zu) is %d, not %d", channels, taps,
+                       i, n, c[i * c_stride + n], want);
+        }
+    }
+    check_memory_reset();
+}
+
+void check_dwconv_i8(bool benchmark)
+{
+    for (size_t x = 0; taper_dwconv_i8_entry_at(x) != NULL && !benchmark; x++) {
+        const taper_dwconv_i8_entry *entry = taper_dwconv_i8_entry_at(x);
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
+        check_begin("dwconv_i8", entry->name);
+        for (size_t channels = 1; channels <= 2 * entry->block + 3; channels++) {
+            one(entry, channels, 9, 1 + check_below(5));
+            one(entry, channels, 25, 1 + check_below(3));
+            one(entry, channels, 1 + check_below(12), 1 + check_below(5));
+        }
+        for (size_t taps = 1; taps <= MOST_TAPS; taps++)
+            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5));
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm of quantized numbers: every entry bit for bit against sums in 64 bits; all rows and tails of columns and depth,
+// taps, extreme numbers, scales whose products tie or leave the range of 32 bits.
+#include <math.h>
+#include <string.h>
+
+#include "backends/cpu/kernel_select.h"
+#include "check.h"
+
+typedef struct problem {
+    size_t mr, nc, kc, ks, offset;
+    const uint8_t **pointers;
+    size_t tap_stride;
+    const int8_t *weights;
+    const int32_t *bias;
+    taper_i8_epilogue e;
+} problem;
+
+static int32_t expected_sum(const problem *p, size_t i, size_t n, uint32_t shift)
+{
+    int64_t sum = p->bias[n];
+    for (size_t t = 0; t < p->ks; t++) {
+        const uint8_t *x = p->pointers[t * p->tap_stride + i] + p->offset;
+        for (size_t k = 0; k < p->kc; k++)
+            sum += ((int64_t)x[k] - shift) * p->weights[(n * p->kc + k) * p->ks + t];
+    }
+    return (int32_t)(uint32_t)(uint64_t)sum;
+}
+
+// As QNNPACK does it: to 16 bits, the zero point with saturation, the clamp.
+static uint8_t expected_byte(int32_t sum, float scale, const taper_i8_epilogue *e)
+{
+    const float y = nearbyintf((float)sum * scale);
+    int32_t q = y >= 32767.0f ? 32767 : y <= -32768.0f ? -32768 : (int32_t)y;
+    q += e->zero_point;
+    return (uint8_t)(q < e->min ? e->min : q > e->max ? e->max : q);
+}
+
+static void fill_bytes(void *to, size_t count, bool extreme)
+{
+    static const uint8_t ends[] = {0, 255, 128, 127, 1, 129};
+    uint8_t *p = to;
+    for (size_t i = 0; i < count; i++)
+        p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
+}
+
+static float random_scale(size_t kind)
+{
+    return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // ties
+           : kind == 1 ? check_uniform(1e-5f, 1e-2f)
+           : kind == 2 ? ldexpf(check_uniform(1.0f, 2.0f), -1 - (int)check_below(120))
+                       : check_uniform(0.5f, 0.99999994f);
+}
+
+static void one(const taper_gemm_i8_entry *entry, size_t mr, size_t nc, size_t kc, size_t ks)
+{
+    const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
+    const bool extreme = check_below(3) == 0, floats = check_below(4) == 0;
+    const size_t whole = (nc + entry->nr - 1) / entry->nr * entry->nr, rows = mr * ks;
+    problem p = {.mr = mr, .nc = nc, .kc = kc, .ks = ks, .offset = check_below(2) ? check_below(20) : 0};
+    const size_t stride = kc + (check_below(2) ? check_below(9) : 0), image = (rows - 1) * stride + kc + p.offset;
+    uint8_t *a = check_bytes(image, place, entry->over_read);
+    fill_bytes(a, image, extreme);
+    int8_t *weights = check_bytes(nc * kc * ks, CHECK_TAIL, 0);
+    fill_bytes(weights, nc * kc * ks, extreme);
+    p.weights = weights;
+    p.tap_stride = mr + check_below(3);
+    p.pointers = check_bytes(((ks - 1) * p.tap_stride + mr) * sizeof *p.pointers, CHECK_TAIL, 0);
+    for (size_t t = 0; t < ks; t++) {
+        for (size_t i = 0; i < mr; i++)
+            p.pointers[t * p.tap_stride + i] = a + (rows - 1 - (t * mr + i)) * stride;
+    }
+    int32_t *bias = check_bytes(whole * sizeof *bias, CHECK_TAIL, 0);
+    float *scale = check_floats(whole, CHECK_TAIL, 0), *shift = check_floats(whole, CHECK_TAIL, 0);
+    const size_t kind = check_below(4);
+    for (size_t n = 0; n < whole; n++) {
+        bias[n] = (int32_t)(check_below(8) == 0 ? check_random() : check_random() % 4096 - 2048);
+        scale[n] = random_scale(kind);
+        shift[n] = check_uniform(-3, 3);
+    }
+    p.bias = bias;
+    p.e = (taper_i8_epilogue){.bias = bias, .scale = scale, .max = 255, .floor = -INFINITY};
+    p.e.zero_point = check_below(3) == 0 ? 0 : (int32_t)check_below(256);
+    p.e.min = check_below(2) ? p.e.zero_point : 0;
+    p.e.max = check_below(4) == 0 ? p.e.min + (int32_t)check_below((size_t)(256 - p.e.min)) : 255;
+    if (floats) {
+        p.e.shift = shift;
+        p.e.floor = check_below(2) ? 0 : -INFINITY;
+    }
+    const taper_gemm_i8_pack pack = {nc, ks, kc, kc * ks, 1, ks, check_below(2), 0, 0, weights};
+    int8_t *packed = check_bytes(taper_gemm_i8_packed_bytes(entry, nc, ks, kc), CHECK_TAIL, 0);
+    int32_t *sums = check_bytes(whole * sizeof *sums, CHECK_TAIL, 0);
+    taper_gemm_i8_pack_weights(entry, &pack, packed, sums);
+    const size_t n_sum = check_below(nc);
+    int32_t want_sum = 0;
+    for (size_t k = 0; k < kc * ks; k++)
+        want_sum += weights[n_sum * kc * ks + k];
+    check_that(sums[n_sum] == want_sum, "sum of column %zu is %d, not %d", n_sum, sums[n_sum], want_sum);
+
+    const size_t c_stride = nc + (check_below(2) ? check_below(9) : 0), c_count = (mr - 1) * c_stride + nc;
+    const size_t each = floats ? sizeof(float) : 1;
+    uint8_t *c = check_bytes(c_count * each, place, 0);
+    memset(c, 0x5A, c_count * each);
+    float mark;
+    memset(&mark, 0x5A, sizeof mark);
+    const taper_gemm_i8 job = {.mr = mr,
+                               .nc = nc,
+                               .kc = kc,
+                               .ks = ks,
+                               .a = p.pointers,
+                               .a_tap_stride = p.tap_stride,
+                               .a_offset = p.offset,
+                               .w = packed,
+                               .c = c,
+                               .c_stride = c_stride,
+                               .e = p.e};
+    entry->run(&job);
+    for (size_t i = 0; i < mr && !check_failed(); i++) {
+        for (size_t n = 0; n < c_stride && i * c_stride + n < c_count; n++) {
+            const size_t at = i * c_stride + n;
+            const int32_t sum = n < nc ? expected_sum(&p, i, n, entry->shift) : 0;
+            if (floats) {
+                const float got = ((float *)(void *)c)[at];
+                const float scaled = (float)sum * scale[n < nc ? n : 0];
+                const float y = scaled + shift[n < nc ? n : 0];
+                const float want = n >= nc ? mark : y < p.e.floor ? p.e.floor : y;
+                check_that(got == want, "floats, mr %zu nc %zu kc %zu ks %zu: (%zu, %zu) is %a, not %a", mr, nc, kc, ks,
+                           i, n, (double)got, (double)want);
+            } else {
+                const uint8_t want = n < nc ? expected_byte(sum, scale[n], &p.e) : 0x5A;
+                check_that(c[at] == want, "mr %zu nc %zu kc %zu ks %zu: (%zu, %zu) is %d, not %d (sum %d)", mr, nc, kc,
+                           ks, i, n, c[at], want, sum);
+            }
+        }
+    }
+    check_memory_reset();
+}
+
+void check_gemm_i8(bool benchmark)
+{
+    for (size_t x = 0; taper_gemm_i8_entry_at(x) != NULL && !benchmark; x++) {
+        const taper_gemm_i8_entry *entry = taper_gemm_i8_entry_at(x);
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
+        check_begin("gemm_i8", entry->name);
+        for (size_t mr = 1; mr <= entry->mr; mr++) {
+            for (size_t nc = 1; nc <= 2 * entry->nr + 3; nc += nc < entry->nr + 2 ? 1 : 5) {
+                one(entry, mr, nc, 1 + check_below(20), 1);
+                one(entry, mr, nc, 1 + check_below(20), 1 + check_below(9));
+            }
+            for (size_t kc = 1; kc < 40; kc++) {
+                one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1);
+                one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(4));
+            }
+        }
+        one(entry, entry->mr, 2 * entry->nr, 1000, 1);
+    }
+}
