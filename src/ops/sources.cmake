@@ -3,6 +3,10 @@ list(APPEND TAPER_SOURCES
     src/ops/registry.c
     src/ops/packs.c
     src/ops/quantize.c
+    src/ops/quantized_kernels.c
+    src/ops/quantized_move.c
+    src/ops/quantized_qparams.c
+    src/ops/quantized_view.c
     src/ops/call.c
     src/ops/call_describe.c
     src/ops/container.c

@@ -6,7 +6,8 @@
 
 A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
 becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
-inputs or a function that makes it; tensors are passed contiguous or channels-last. A fourth item may hold {"rtol": …, "atol": …}. A case that
+inputs or a function that makes it; tensors are passed contiguous or channels-last, quantized ones (per tensor) contiguous. Quantized
+results must have the same integers, scale and zero point; of those quantized per channel return q_per_channel_scales() too. A fourth item may hold {"rtol": …, "atol": …}. A case that
 raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
@@ -26,6 +27,7 @@ import numpy as np
 import torch
 
 torch.set_num_threads(1)
+torch.backends.quantized.engine = "qnnpack"  # the engine of phones
 
 
 def scripted_module(source, number):
@@ -73,6 +75,10 @@ def to_input(v, folder, files):
     """The value as the CLI takes it: JSON, tensors as "@file.npy"."""
     if isinstance(v, torch.Tensor):
         path = os.path.join(folder, f"in{len(files)}.npy")
+        if v.is_quantized:  # per tensor; contiguous
+            np.save(path, v.int_repr().contiguous().numpy())
+            files.append(path)
+            return {"@tensor": path, "scale": v.q_scale(), "zero_point": v.q_zero_point(), "dtype": str(v.dtype)[6:]}
         v = v.detach().resolve_conj().resolve_neg()
         np.save(path, (v.float() if v.dtype == torch.bfloat16 else v).contiguous().numpy())
         files.append(path)
@@ -137,6 +143,10 @@ def compare_tensor(want, got, options):
     if want.layout == torch.strided and "strides" in got and list(want.stride()) != got["strides"]:
         return f"strides {got['strides']}, wanted {list(want.stride())} (sizes {got['shape']})"
     data = got["data"]
+    if want.is_quantized:
+        if want.qscheme() == torch.per_tensor_affine and (want.q_scale(), want.q_zero_point()) != (got["scale"], got["zero_point"]):
+            return f"quantizer {got['scale']!r}, {got['zero_point']}, wanted {want.q_scale()!r}, {want.q_zero_point()}"
+        want = want.int_repr()
     if want.is_complex():
         a = torch.view_as_real(want.resolve_conj()).double().flatten()
     else:
