@@ -64,6 +64,21 @@ static inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t 
     return taper_q_clamp(q, range);
 }
 
+// Likewise of the elementwise operators: nothing saturates before the zero point is added; in vectors what is too large
+// for an int32 becomes the least one, and the sums of qint32 wrap.
+static inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
+{
+    const float rounded = nearbyintf((float)acc * multiplier);
+    int64_t q = rounded >= -9.2e18f && rounded <= 9.2e18f ? (int64_t)rounded : INT64_MIN / 2;
+    if (wide) {
+        q = q < INT32_MIN || q > INT32_MAX ? INT32_MIN : q;
+        if (dtype == TAPER_QI32) {
+            return (int32_t)((uint32_t)q + (uint32_t)zero_point);
+        }
+    }
+    return taper_q_clamp(q + zero_point, taper_q_range_of(dtype));
+}
+
 static inline int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at)
 {
     return dtype == TAPER_QU8   ? ((const uint8_t *)data)[at]
@@ -106,6 +121,8 @@ TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at,
 TAPER_MUST_USE taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                                 const int64_t *sizes, const int64_t *strides, double scale,
                                                 int64_t zero_point, taper_tensor **tensor);
+// The tensor that receives result `at`, NULL: a new one. The out arguments of the quantized operators are positional.
+taper_tensor *taper_q_out(const taper_call *call, size_t at);
 // The same with x's dtype and sizes, in the memory format that x's strides suggest.
 TAPER_MUST_USE taper_status taper_ret_quantized_like(taper_call *call, size_t at, const taper_tensor *x, double scale,
                                                      int64_t zero_point, taper_tensor **tensor);

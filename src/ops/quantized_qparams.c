@@ -119,17 +119,35 @@ taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dt
 
 // ---- results
 
+taper_tensor *taper_q_out(const taper_call *call, size_t at)
+{
+    const taper_schema *schema = call->schema;
+    const size_t last = schema != NULL && schema->arg_count != 0 ? schema->arg_count - 1 : 0;
+    const bool positional = at == 0 && last != 0 && last < call->arg_count && schema->args[last].written &&
+                            call->args[last].tag == TAPER_TENSOR;
+    return positional ? call->args[last].as.tensor : taper_ret_target(call, at);
+}
+
 taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                  const int64_t *strides, double scale, int64_t zero_point, taper_tensor **tensor)
 {
     const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
     TAPER_TRY(taper_q_check(call, dtype, scale, zero_point));
-    const taper_tensor *target = taper_ret_target(call, at);
+    taper_tensor *const target = taper_q_out(call, at);
     if (target != NULL && target->dtype != dtype) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be %s, not %s", taper_dtype_name(dtype),
                    taper_dtype_name((taper_dtype)target->dtype));
     }
-    TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, tensor));
+    if (target != NULL && target != taper_ret_target(call, at)) {
+        TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
+        TAPER_TRY(taper_check_writable(target, call->run->error));
+        TAPER_TRY(taper_storage_write(target->storage, call->run->error));
+        taper_obj_retain(&target->head);
+        taper_ret(call, at, TAPER_VAL(target));
+        *tensor = target;
+    } else {
+        TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, tensor));
+    }
     return taper_tensor_set_quantizer(*tensor, &quantizer, call->run->error);
 }
 

@@ -3,10 +3,14 @@ list(APPEND TAPER_SOURCES
     src/ops/registry.c
     src/ops/packs.c
     src/ops/quantize.c
+    src/ops/quantized_binary.c
     src/ops/quantized_kernels.c
     src/ops/quantized_move.c
     src/ops/quantized_qparams.c
+    src/ops/quantized_scalar.c
+    src/ops/quantized_unary.c
     src/ops/quantized_view.c
+    src/ops/quantized_walk.c
     src/ops/call.c
     src/ops/call_describe.c
     src/ops/container.c
