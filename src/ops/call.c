@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ops/promote.h"
+#include "ops/quantized.h"
 #include "ops/registry.h"
 
 // ---- arguments
@@ -436,6 +437,9 @@ taper_status taper_run_check(taper_run *run)
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
 {
+    if (taper_call_has_quantized(call)) {
+        TAPER_TRY(taper_quantized_kernel(call, &kernel));
+    }
     TAPER_TRY(kernel(call));
     for (size_t i = 0; (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);

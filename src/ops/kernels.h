@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prototypes of every operator's kernel, made from the operator list.
+// Prototypes of every operator's kernel, made from the operator list and the list of those for quantized tensors.
 #ifndef TAPER_OPS_KERNELS_H
 #define TAPER_OPS_KERNELS_H
 
@@ -8,5 +8,8 @@
 #define OP(id, schema, kernel, param, flags) taper_status kernel(taper_call *call);
 #include "ops/op_list.h"
 #undef OP
+#define QUANTIZED(id, kernel, schemes) taper_status kernel(taper_call *call);
+#include "ops/quantized_kernels.inc"
+#undef QUANTIZED
 
 #endif

@@ -1,116 +1,285 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantizing and dequantizing: the formulas are in quantized.h.
+// Quantizing and dequantizing: the formulas are in quantized.h. Results have the memory format that the argument's
+// strides suggest.
 #include <inttypes.h>
 
 #include "ops/kernels.h"
 #include "ops/quantized.h"
+#include "ops/view_move.h"
+#include "ops/view_shape.h"
 
-taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor)
+// ---- channels in the order of the bytes
+
+// Runs of `inner` elements, `channels` in turn, `outer` times. One channel of everything when quantized per tensor.
+typedef struct channel_runs {
+    int64_t outer, channels, inner;
+} channel_runs;
+
+static channel_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
 {
-    TAPER_TRY(taper_arg_tensor(call, at, tensor));
-    if ((*tensor)->quantizer == NULL) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' is not a quantized tensor but %s",
-                   taper_arg_name(call, at), taper_dtype_name((taper_dtype)(*tensor)->dtype));
+    channel_runs runs = {1, 1, taper_tensor_numel(t)};
+    if (z->scales == NULL || runs.inner == 0) {
+        return runs;
     }
-    return TAPER_OK;
+    runs = (channel_runs){1, t->sizes[z->axis], 1};
+    const bool planes = !taper_tensor_is_contiguous(t);
+    for (int64_t d = 0; d < t->rank; d++) {
+        // Channels-last order: N, (D), H, W, C.
+        const int64_t place = !planes || d == 0 ? d : d == 1 ? t->rank : d - 1;
+        const int64_t axis = !planes || z->axis == 0 ? z->axis : z->axis == 1 ? t->rank : z->axis - 1;
+        if (place < axis) {
+            runs.outer *= t->sizes[d];
+        } else if (place > axis) {
+            runs.inner *= t->sizes[d];
+        }
+    }
+    return runs;
 }
 
-taper_dtype taper_q_plain_dtype(taper_dtype dtype)
+static void channel_params(const taper_quantizer *z, int64_t c, double *scale, int64_t *zero_point)
 {
-    return dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI8 ? TAPER_I8 : TAPER_I32;
+    *scale = z->scales == NULL ? z->scale
+                               : taper_load_double((taper_dtype)z->scales->dtype, taper_tensor_data(z->scales), c);
+    *zero_point = z->scales == NULL
+                      ? z->zero_point
+                      : taper_load_int((taper_dtype)z->zero_points->dtype, taper_tensor_data(z->zero_points), c);
 }
 
-taper_status taper_q_check(const taper_call *call, taper_dtype dtype, double scale, int64_t zero_point)
+// The tensor (retained) or a copy of it that lies in the format its strides suggest; that format's strides.
+static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **plain, int64_t *strides)
 {
+    const bool planes = taper_tensor_suggests_channels_last(x);
+    if (planes) {
+        taper_strides_channels_last(x->rank, x->sizes, strides);
+    } else {
+        taper_strides_contiguous(x->rank, x->sizes, strides);
+    }
+    if (planes ? taper_tensor_is_channels_last(x) : taper_tensor_is_contiguous(x)) {
+        taper_obj_retain(&x->head);
+        *plain = x;
+        return TAPER_OK;
+    }
+    const int64_t format = !planes        ? TAPER_FORMAT_CONTIGUOUS
+                           : x->rank == 4 ? TAPER_FORMAT_CHANNELS_LAST
+                                          : TAPER_FORMAT_CHANNELS_LAST_3D;
+    return taper_view_clone(run->heap, x, format, plain, run->error);
+}
+
+// ---- quantizing
+
+static void quantize_elements(taper_tensor *y, const float *from)
+{
+    const taper_quantizer *z = y->quantizer;
+    const taper_dtype dtype = (taper_dtype)y->dtype;
     const taper_q_range range = taper_q_range_of(dtype);
-    if (!(scale > 0) || isinf(scale) || zero_point < range.low || zero_point > range.high) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "scale %g and zero point %" PRId64 " do not quantize to %s: the scale must be positive and finite, "
-                   "the zero point between %" PRId64 " and %" PRId64,
-                   scale, zero_point, taper_dtype_name(dtype), range.low, range.high);
-    }
-    return TAPER_OK;
-}
-
-taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank, const int64_t *sizes,
-                                 const int64_t *strides, double scale, int64_t zero_point, taper_tensor **tensor)
-{
-    const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
-    TAPER_TRY(taper_q_check(call, dtype, scale, zero_point));
-    TAPER_TRY(taper_ret_new(call, at, dtype, rank, sizes, strides, tensor));
-    return taper_tensor_set_quantizer(*tensor, &quantizer, call->run->error);
-}
-
-// The integers of a quantized tensor as a plain contiguous one.
-static taper_status integers(taper_run *run, taper_tensor *q, taper_tensor **result)
-{
-    taper_tensor *made;
-    *result = NULL;
-    TAPER_TRY(taper_tensor_new(run->heap, taper_q_plain_dtype((taper_dtype)q->dtype), q->rank, q->sizes, NULL, &made,
-                               run->error));
-    const taper_status status = taper_tensor_copy(made, q, run->error);
-    if (status != TAPER_OK) {
-        taper_obj_release(&made->head);
-        return status;
-    }
-    *result = made;
-    return TAPER_OK;
-}
-
-// Scale and zero point for runs of `inner` elements, `count` channels in turn.
-static void dequantize_runs(const taper_quantizer *z, taper_dtype dtype, const void *from, float *to, int64_t outer,
-                            int64_t channels, int64_t inner)
-{
-    const bool per_channel = z->scales != NULL;
-    const void *scales = per_channel ? taper_tensor_data(z->scales) : NULL;
-    const void *points = per_channel ? taper_tensor_data(z->zero_points) : NULL;
+    const channel_runs runs = runs_of(y, z);
+    void *to = taper_tensor_mutable(y);
     int64_t at = 0;
-    for (int64_t o = 0; o < outer; o++) {
-        for (int64_t c = 0; c < channels; c++) {
-            const float scale =
-                (float)(per_channel ? taper_load_double((taper_dtype)z->scales->dtype, scales, c) : z->scale);
-            const int64_t point =
-                per_channel ? taper_load_int((taper_dtype)z->zero_points->dtype, points, c) : z->zero_point;
-            for (int64_t i = 0; i < inner; i++, at++) {
-                to[at] = scale * (float)(taper_load_int(dtype, from, at) - point);
+    for (int64_t o = 0; o < runs.outer; o++) {
+        for (int64_t c = 0; c < runs.channels; c++) {
+            double scale;
+            int64_t point;
+            channel_params(z, c, &scale, &point);
+            const float inverse = 1.0f / (float)scale;
+            for (const int64_t end = at + runs.inner; at < end; at++) {
+                taper_q_store(dtype, to, at, taper_q_round(from[at] * inverse, point, range));
             }
         }
     }
 }
 
+static taper_status check_input(const taper_call *call, const char *name, const taper_tensor *x, taper_dtype dtype)
+{
+    if (x->dtype != TAPER_F32) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s': float32 is quantized, not %s", name,
+                   taper_dtype_name((taper_dtype)x->dtype));
+    }
+    if (!taper_q_is_dtype(dtype)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument 'dtype': tensors are quantized to quint8, qint8 or qint32, not %s",
+                   taper_dtype_name(dtype));
+    }
+    return TAPER_OK;
+}
+
+// x quantized as z says: a new tensor.
+static taper_status quantize(taper_call *call, const char *name, taper_tensor *x, taper_dtype dtype,
+                             const taper_quantizer *z, taper_tensor **y)
+{
+    taper_tensor *plain;
+    int64_t strides[TAPER_MAX_RANK];
+    TAPER_TRY(check_input(call, name, x, dtype));
+    TAPER_TRY(in_format(call->run, x, &plain, strides));
+    taper_status status = taper_tensor_new(call->run->heap, dtype, x->rank, x->sizes, strides, y, call->run->error);
+    if (status == TAPER_OK) {
+        status = taper_tensor_set_quantizer(*y, z, call->run->error);
+        status = status == TAPER_OK ? taper_q_check_tensor(call->run, name, *y) : status;
+        if (status == TAPER_OK) {
+            quantize_elements(*y, taper_tensor_data(plain));
+        } else {
+            taper_tensor_drop(*y);
+        }
+    }
+    taper_tensor_drop(plain);
+    return status;
+}
+
+static taper_status quantize_uniform(taper_call *call, const char *name, taper_tensor *x, taper_dtype dtype,
+                                     double scale, int64_t point, taper_tensor **y)
+{
+    const taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = point};
+    return quantize(call, name, x, dtype, &z, y);
+}
+
+taper_status taper_op_quantize_per_tensor(taper_call *call)
+{
+    taper_tensor *x, *y;
+    taper_scalar scale, point;
+    taper_dtype dtype;
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // numbers, or tensors of one element
+    TAPER_TRY(taper_arg_scalar(call, 2, &point));
+    TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
+    TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale.f,
+                               point.kind == TAPER_SCALAR_DOUBLE ? (int64_t)0 + point.i : point.i, &y));
+    return taper_ret_tensor(call, 0, y);
+}
+
+static taper_status arg_vector(const taper_call *call, size_t at, int64_t least, taper_tensor **vector)
+{
+    TAPER_TRY(taper_arg_plain(call, at, vector));
+    if ((*vector)->rank != 1 || (*vector)->sizes[0] < least) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument '%s': expected a vector of at least %" PRId64 " elements", taper_arg_name(call, at),
+                   least);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_op_quantize_per_tensor_list(taper_call *call)
+{
+    taper_list *in, *out;
+    taper_tensor *scales, *points;
+    taper_dtype dtype;
+    TAPER_TRY(taper_arg_list(call, 0, &in));
+    TAPER_TRY(arg_vector(call, 1, (int64_t)in->count, &scales));
+    TAPER_TRY(arg_vector(call, 2, (int64_t)in->count, &points));
+    TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
+    TAPER_TRY(taper_ret_tensor_list(call, 0, in->count, &out));
+    for (size_t i = 0; i < in->count; i++) {
+        taper_tensor *x, *y;
+        const int64_t at = (int64_t)i;
+        TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
+        TAPER_TRY(taper_tensor_reveal(x, call->run->error));
+        TAPER_TRY(quantize_uniform(
+            call, "tensors", x, dtype,
+            taper_load_double((taper_dtype)scales->dtype, taper_tensor_data(scales), at * scales->strides[0]),
+            taper_load_int((taper_dtype)points->dtype, taper_tensor_data(points), at * points->strides[0]), &y));
+        TAPER_TRY(taper_tensor_list_add(call, out, y));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_op_quantize_per_channel(taper_call *call)
+{
+    taper_tensor *x, *scales, *points, *y;
+    size_t axis;
+    taper_dtype dtype;
+    taper_quantizer z;
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_plain(call, 1, &scales));
+    TAPER_TRY(taper_arg_plain(call, 2, &points));
+    int64_t number;
+    TAPER_TRY(taper_arg_int(call, 3, &number));
+    if (number < 0 || number >= x->rank) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "argument 'axis': %" PRId64 " is no dimension of a tensor of %u", number, x->rank);
+    }
+    axis = (size_t)number;
+    TAPER_TRY(taper_arg_dtype_or(call, 4, TAPER_QU8, &dtype));
+    TAPER_TRY(taper_q_channel_quantizer(call, scales, points, (int64_t)axis, &z));
+    const taper_status status = quantize(call, "self", x, dtype, &z, &y);
+    taper_q_release(&z);
+    return status == TAPER_OK ? taper_ret_tensor(call, 0, y) : status;
+}
+
+// ---- dequantizing
+
+static taper_status dequantize(taper_call *call, const char *name, taper_tensor *q, taper_tensor **y)
+{
+    taper_run *run = call->run;
+    if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // PyTorch: q.to(float32)
+        if (q->dtype == TAPER_F32) {
+            taper_obj_retain(&q->head);
+            *y = q;
+            return TAPER_OK;
+        }
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a quantized or float32 tensor is needed, not %s",
+                   name, taper_dtype_name((taper_dtype)q->dtype));
+    }
+    TAPER_TRY(taper_q_check_tensor(run, name, q));
+    TAPER_TRY(taper_tensor_reveal(q, run->error));
+    taper_tensor *plain;
+    int64_t strides[TAPER_MAX_RANK];
+    TAPER_TRY(in_format(run, q, &plain, strides));
+    const taper_status status = taper_tensor_new(run->heap, TAPER_F32, q->rank, q->sizes, strides, y, run->error);
+    if (status == TAPER_OK) {
+        const channel_runs runs = runs_of(plain, q->quantizer);
+        const void *from = taper_tensor_data(plain);
+        float *to = taper_tensor_mutable(*y);
+        int64_t at = 0;
+        for (int64_t o = 0; o < runs.outer; o++) {
+            for (int64_t c = 0; c < runs.channels; c++) {
+                double scale;
+                int64_t point;
+                channel_params(q->quantizer, c, &scale, &point);
+                for (const int64_t end = at + runs.inner; at < end; at++) {
+                    to[at] = taper_q_dequantize((float)scale, point, taper_q_load((taper_dtype)q->dtype, from, at));
+                }
+            }
+        }
+    }
+    taper_tensor_drop(plain);
+    return status;
+}
+
 taper_status taper_op_dequantize(taper_call *call)
 {
-    taper_tensor *q, *ints, *y;
-    TAPER_TRY(taper_arg_tensor(call, 0, &q));
-    if (q->quantizer == NULL && q->dtype == TAPER_F32) {
-        taper_obj_retain(&q->head);
-        taper_ret(call, 0, TAPER_VAL(q));
-        return TAPER_OK;
+    taper_tensor *q, *y;
+    TAPER_TRY(taper_arg_plain(call, 0, &q));
+    TAPER_TRY(dequantize(call, taper_arg_name(call, 0), q, &y));
+    return taper_ret_tensor(call, 0, y);
+}
+
+taper_status taper_op_dequantize_list(taper_call *call)
+{
+    taper_list *in, *out;
+    TAPER_TRY(taper_arg_list(call, 0, &in));
+    TAPER_TRY(taper_ret_tensor_list(call, 0, in->count, &out));
+    for (size_t i = 0; i < in->count; i++) {
+        taper_tensor *q, *y;
+        TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &q));
+        TAPER_TRY(dequantize(call, taper_arg_name(call, 0), q, &y));
+        TAPER_TRY(taper_tensor_list_add(call, out, y));
     }
-    TAPER_TRY(taper_arg_quantized(call, 0, &q));
-    const taper_quantizer *z = q->quantizer;
-    int64_t channels = 1, inner = taper_tensor_numel(q), outer = 1;
-    if (z->scales != NULL) {
-        if (z->axis < 0 || z->axis >= q->rank || z->zero_points == NULL ||
-            taper_tensor_numel(z->scales) != q->sizes[z->axis] ||
-            taper_tensor_numel(z->zero_points) != q->sizes[z->axis] || !taper_tensor_is_contiguous(z->scales) ||
-            !taper_tensor_is_contiguous(z->zero_points)) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_FILE,
-                       "the scales of a per-channel quantized tensor do not fit its sizes");
-        }
-        channels = q->sizes[z->axis];
-        for (int64_t d = 0; d < z->axis; d++) {
-            outer *= q->sizes[d];
-        }
-        inner = channels == 0 || outer == 0 ? 0 : inner / channels / outer;
+    return TAPER_OK;
+}
+
+// ---- integers
+
+// A copy of x's elements in the format its strides suggest, as another dtype of the same size.
+static taper_status retype(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **y)
+{
+    int64_t strides[TAPER_MAX_RANK];
+    const bool planes = taper_tensor_suggests_channels_last(x);
+    if (planes) {
+        taper_strides_channels_last(x->rank, x->sizes, strides);
     }
-    TAPER_TRY(integers(call->run, q, &ints));
-    const taper_status status = taper_ret_new(call, 0, TAPER_F32, q->rank, q->sizes, NULL, &y);
-    if (status == TAPER_OK) {
-        dequantize_runs(z, (taper_dtype)ints->dtype, taper_tensor_data(ints), taper_tensor_mutable(y), outer, channels,
-                        inner);
+    TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, planes ? strides : NULL, y, run->error));
+    const taper_status status = taper_tensor_copy(*y, x, run->error);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*y);
     }
-    taper_obj_release(&ints->head);
     return status;
 }
 
@@ -118,58 +287,46 @@ taper_status taper_op_int_repr(taper_call *call)
 {
     taper_tensor *q, *ints;
     TAPER_TRY(taper_arg_quantized(call, 0, &q));
-    TAPER_TRY(integers(call->run, q, &ints));
+    TAPER_TRY(retype(call->run, q, taper_q_plain_dtype((taper_dtype)q->dtype), &ints));
     return taper_ret_tensor(call, 0, ints);
 }
 
-taper_status taper_op_q_scale(taper_call *call)
+static taper_status ret_made(taper_call *call, taper_tensor *x, const taper_quantizer *z)
 {
-    taper_tensor *q;
-    TAPER_TRY(taper_arg_quantized(call, 0, &q));
-    taper_ret(call, 0, taper_val_double(q->quantizer->scale));
-    return TAPER_OK;
-}
-
-taper_status taper_op_q_zero_point(taper_call *call)
-{
-    taper_tensor *q;
-    TAPER_TRY(taper_arg_quantized(call, 0, &q));
-    taper_ret(call, 0, taper_val_int(q->quantizer->zero_point));
-    return TAPER_OK;
-}
-
-taper_status taper_op_quantize_per_tensor(taper_call *call)
-{
-    taper_tensor *x, *plain, *y;
-    double scale;
-    int64_t point;
+    taper_tensor *made;
     taper_dtype dtype;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_double(call, 1, &scale));
-    TAPER_TRY(taper_arg_int(call, 2, &point));
-    TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
-    if (x->dtype != TAPER_F32 || (dtype != TAPER_QU8 && dtype != TAPER_QI8 && dtype != TAPER_QI32)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "a float tensor and a quantized dtype are needed, got %s, %s",
-                   taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name(dtype));
+    TAPER_TRY(taper_q_dtype_of(call, (taper_dtype)x->dtype, &dtype));
+    TAPER_TRY(retype(call->run, x, dtype, &made));
+    taper_status status = taper_tensor_set_quantizer(made, z, call->run->error);
+    status = status == TAPER_OK ? taper_q_check_tensor(call->run, "self", made) : status;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(made);
+        return status;
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
-    const taper_status status = taper_ret_quantized(call, 0, dtype, x->rank, x->sizes, NULL, scale, point, &y);
-    if (status == TAPER_OK) {
-        const taper_q_range range = taper_q_range_of(dtype);
-        const float *from = taper_tensor_data(plain);
-        void *to = taper_tensor_mutable(y);
-        const float inverse = 1.0f / (float)scale;
-        const int64_t count = taper_tensor_numel(x);
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t q = taper_q_round(from[i] * inverse, point, range);
-            if (dtype == TAPER_QI32) {
-                ((int32_t *)to)[i] = (int32_t)q;
-            } else {
-                ((uint8_t *)to)[i] = (uint8_t)q;
-            }
-        }
-    }
-    taper_obj_release(&plain->head);
+    return taper_ret_tensor(call, 0, made);
+}
+
+taper_status taper_op_make_per_tensor_quantized(taper_call *call)
+{
+    taper_tensor *x;
+    taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE};
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_double(call, 1, &z.scale));
+    TAPER_TRY(taper_arg_int(call, 2, &z.zero_point));
+    return ret_made(call, x, &z);
+}
+
+taper_status taper_op_make_per_channel_quantized(taper_call *call)
+{
+    taper_tensor *x, *scales, *points;
+    int64_t axis;
+    taper_quantizer z;
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_plain(call, 1, &scales));
+    TAPER_TRY(taper_arg_plain(call, 2, &points));
+    TAPER_TRY(taper_arg_int(call, 3, &axis));
+    TAPER_TRY(taper_q_channel_quantizer(call, scales, points, axis, &z));
+    const taper_status status = ret_made(call, x, &z);
+    taper_q_release(&z);
     return status;
 }

@@ -15,6 +15,14 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_prepack.c
     src/ops/quantized_recurrent.c
     src/ops/quantized_sums.c
+    src/ops/quantized_binary.c
+    src/ops/quantized_kernels.c
+    src/ops/quantized_move.c
+    src/ops/quantized_qparams.c
+    src/ops/quantized_scalar.c
+    src/ops/quantized_unary.c
+    src/ops/quantized_view.c
+    src/ops/quantized_walk.c
     src/ops/call.c
     src/ops/call_describe.c
     src/ops/container.c

@@ -6,9 +6,11 @@
 
 A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
 becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
-inputs or a function that makes it; tensors are passed contiguous or channels-last. Instead of a source there may be a function
-that makes a module to script, for cases with attributes. A fourth item may hold {"rtol": …, "atol": …}, and "expect", a function of
-args that gives what PyTorch would, where this build of PyTorch cannot run the case. A case that raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
+inputs or a function that makes it; tensors are passed contiguous or channels-last, quantized ones (per tensor) contiguous. Instead of a
+source there may be a function that makes a module to script, for cases with attributes. Quantized results must have the same
+integers, scale and zero point; of those quantized per channel return q_per_channel_scales() too. A fourth item may hold
+{"rtol": …, "atol": …}, and "expect", a function of args that gives what PyTorch would, where this build of PyTorch cannot run the
+case. A case that raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
 import json
@@ -27,6 +29,7 @@ import numpy as np
 import torch
 
 torch.set_num_threads(1)
+torch.backends.quantized.engine = "qnnpack"  # the engine of phones
 
 
 def scripted_module(source, number):
@@ -76,6 +79,10 @@ def to_input(v, folder, files):
     """The value as the CLI takes it: JSON, tensors as "@file.npy"."""
     if isinstance(v, torch.Tensor):
         path = os.path.join(folder, f"in{len(files)}.npy")
+        if v.is_quantized:  # per tensor; contiguous
+            np.save(path, v.int_repr().contiguous().numpy())
+            files.append(path)
+            return {"@tensor": path, "scale": v.q_scale(), "zero_point": v.q_zero_point(), "dtype": str(v.dtype)[6:]}
         v = v.detach().resolve_conj().resolve_neg()
         np.save(path, (v.float() if v.dtype == torch.bfloat16 else v).contiguous().numpy())
         files.append(path)
@@ -139,12 +146,11 @@ def compare_tensor(want, got, options):
         return f"sizes {got['shape']}, wanted {list(want.shape)}"
     if want.layout == torch.strided and "strides" in got and list(want.stride()) != got["strides"]:
         return f"strides {got['strides']}, wanted {list(want.stride())} (sizes {got['shape']})"
-    if want.is_quantized and want.qscheme() == torch.per_tensor_affine:
-        if (want.q_scale(), want.q_zero_point()) != (got["scale"], got["zero_point"]):
-            return f"scale {got['scale']}, zero point {got['zero_point']}, wanted {want.q_scale()}, {want.q_zero_point()}"
-    if want.is_quantized:
-        want = want.int_repr()
     data = got["data"]
+    if want.is_quantized:
+        if want.qscheme() == torch.per_tensor_affine and (want.q_scale(), want.q_zero_point()) != (got["scale"], got["zero_point"]):
+            return f"quantizer {got['scale']!r}, {got['zero_point']}, wanted {want.q_scale()!r}, {want.q_zero_point()}"
+        want = want.int_repr()
     if want.is_complex():
         a = torch.view_as_real(want.resolve_conj()).double().flatten()
     else:

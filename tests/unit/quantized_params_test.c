@@ -356,12 +356,14 @@ static void factors_out_of_range(void **state)
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1e30, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, 1e38, 1e-38, channels), TAPER_OK);
     assert_int_not_equal(taper_q_channels(&f.run, w, bias, 4, NAN, 1.0, channels), TAPER_OK);
-    ((float *)taper_tensor_mutable(bias))[0] = 1e30f; // held within 32 bits
+    ((float *)taper_tensor_mutable(bias))[0] = 1e12f * 1e-30f; // held within 32 bits
+    ((float *)taper_tensor_mutable(bias))[3] = 1e30f;          // beyond 64: PyTorch's conversion gives the least number
     ((float *)taper_tensor_mutable(bias))[1] = -INFINITY;
     ((float *)taper_tensor_mutable(bias))[2] = NAN;
     assert_int_equal(taper_q_channels(&f.run, w, bias, 4, 1.0, 1.0, channels), TAPER_OK);
     assert_int_equal(channels[0].bias, INT32_MAX);
     assert_int_equal(channels[1].bias, INT32_MIN);
+    assert_int_equal(channels[3].bias, INT32_MIN);
     taper_val_release(TAPER_VAL(w));
     taper_val_release(TAPER_VAL(bias));
     close_params(&f);

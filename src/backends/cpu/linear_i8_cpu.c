@@ -247,7 +247,7 @@ static taper_status run_dynamic(taper_call *call, bool relu)
     if (min != min) {
         return TAPER_DECLINED; // the reference says what is wrong
     }
-    TAPER_TRY(taper_q_choose(run, min, max, &job.in_scale, &zero_point));
+    TAPER_TRY(taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &job.in_scale, &zero_point));
     uint8_t *bytes = taper_heap_alloc(run->heap, count + 1024);
     if (bytes == NULL) {
         return taper_fail_memory(run->error);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks over the elements of up to three quantized tensors in the rows that PyTorch's loops make of them: which
+// elements are computed in its vectors decides their last bit (quantized.h). Dimensions are sorted by strides, the
+// result's first, and merged; of a row without gaps as many elements are wide as fill two vectors, again and again.
+#ifndef TAPER_OPS_QUANTIZED_WALK_H
+#define TAPER_OPS_QUANTIZED_WALK_H
+
+#include "ops/quantized.h"
+
+typedef struct taper_q_row {
+    void *y;
+    const void *a, *b;        // b NULL: one operand
+    int64_t y_at, a_at, b_at; // of the first element
+    int64_t y_step, a_step, b_step;
+    int64_t count, wide; // the first `wide` of count are computed as in vectors
+} taper_q_row;
+
+typedef void (*taper_q_row_function)(const void *work, const taper_q_row *row);
+
+// y (writable), a and b (may be NULL) have the same dtype; a and b broadcast to y.
+void taper_q_walk(taper_tensor *y, const taper_tensor *a, const taper_tensor *b, taper_q_row_function function,
+                  const void *work);
+
+// y[i] = quantize(value(dequantize(x[i]))).
+typedef struct taper_q_map {
+    float (*value)(const struct taper_q_map *map, float x);
+    float (*value_wide)(const struct taper_q_map *map, float x); // in vectors; NULL: the same
+    float p[4];                                                  // what value wants to know
+    float inverse_wide; // 1 / the result's scale as vectors take it; 0: 1f / (float)scale
+} taper_q_map;
+// Both must have quantizers per tensor.
+void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor *x);
+
+#endif

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Arithmetic of quantized tensors: activations, sums and products, concatenation, normalisation."""
+import torch
+
+CASES = []
+QPARAMS = [("quint8", 0.05, 100), ("qint8", 0.03125, -5), ("qint32", 0.0001, 77), ("quint8", 0.5, 0), ("quint8", 1e-3, 255), ("qint8", 3.7, 127), ("quint8", 0.0237, 131)]
+FEW = [QPARAMS[i] for i in (0, 1, 2, 6)]
+
+
+def numbers(*shape, spread=3.0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape) + len(shape))) * spread
+
+
+def quantized(name, body, *inputs, qparams=FEW):
+    """The body with q, a quantized x; SCALE and ZERO are the result's."""
+    for dtype, scale, zero_point in qparams:
+        source = f"def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
+        source = source.replace("DTYPE", f"torch.{dtype}")
+        for to, (out_scale, out_zero) in enumerate(((0.1, 3), (0.0417, 100), (scale, zero_point))):
+            text = source.replace("SCALE", str(out_scale)).replace("ZERO", str(out_zero))
+            if text == source and to > 0:
+                break
+            for number, x in enumerate(inputs):
+                CASES.append((f"{name}/{dtype}/{scale}/{number}/{to}", text, (x,)))
+
+
+EVERY = torch.arange(-600, 600).float() * 0.05  # every integer, in vectors and behind them
+IMAGE = numbers(2, 3, 4, 5)
+LAST = IMAGE.to(memory_format=torch.channels_last)
+WIDE = numbers(2, 40, 5, 7).to(memory_format=torch.channels_last)
+SHAPES = [torch.tensor(1.25), numbers(0), EVERY, numbers(2, 0, 3), IMAGE, LAST, WIDE]
+
+UNARY = {"relu": "q.relu()", "relu_": "q.relu_()", "relu6": "torch.nn.functional.relu6(q)", "q_relu6": "torch.ops.quantized.relu6(q)", "q_relu6_": "(torch.ops.quantized.relu6(q, True), q)",
+         "hardtanh": "torch.nn.functional.hardtanh(q)", "hardtanh_": "torch.nn.functional.hardtanh(q, -0.5, 2.0, True)", "clamp": "q.clamp(-0.7, 1.3)", "clamp_int": "q.clamp(-1, 2)",
+         "clamp_min": "q.clamp(min=0.0)", "clamp_": "q.clamp_(0, 1)", "q_clamp": "torch.ops.quantized.clamp(q, -0.33, 0.77)", "q_clamp_max": "torch.ops.quantized.clamp(q, None, 0.5)",
+         "leaky_relu": "torch.nn.functional.leaky_relu(q, 0.13)", "leaky_relu_": "torch.nn.functional.leaky_relu(q, 0.13, True)",
+         "q_leaky_relu": "torch.ops.quantized.leaky_relu(q, 0.13, False, SCALE, ZERO)", "q_leaky_relu_inplace": "(torch.ops.quantized.leaky_relu(q, 0.13, True, SCALE, ZERO), q)",
+         "threshold": "torch.nn.functional.threshold(q, 0.5, -0.7)", "q_threshold": "torch.ops.quantized.threshold(q, 0.5, 20.0)", "hardswish": "torch.ops.quantized.hardswish(q, SCALE, ZERO)",
+         "sigmoid": "q.sigmoid()", "q_sigmoid": "torch.ops.quantized.sigmoid(q, SCALE, ZERO)", "q_sigmoid_256": "torch.ops.quantized.sigmoid(q, 0.00390625, 0)", "tanh": "q.tanh()",
+         "hardsigmoid": "torch.nn.functional.hardsigmoid(q)", "elu": "torch.ops.quantized.elu(q, SCALE, ZERO, 1.0)", "elu_scaled": "torch.ops.quantized.elu(q, SCALE, ZERO, 0.7, 1.3, 0.9)",
+         "celu": "torch.ops.quantized.celu(q, SCALE, ZERO, 1.7)", "gelu": "torch.nn.functional.gelu(q)", "gelu_tanh": "torch.nn.functional.gelu(q, approximate='tanh')",
+         "dropout": "torch.ops.quantized.dropout(q, SCALE, ZERO, 0.5, False)", "dropout_training": "torch.ops.quantized.dropout(q, SCALE, ZERO, 0.5, True)",
+         "aten_dropout": "torch.nn.functional.dropout(q, 0.5, False)", "refused_elu": "torch.nn.functional.elu(q)", "refused_silu": "torch.nn.functional.silu(q)", "refused_hardswish": "torch.nn.functional.hardswish(q)"}
+# With quint8 PyTorch refuses tensors of no dimension, divides by zero on empty ones, and mixes up the elements of channels-last
+# ones when it clamps.
+PLAIN = [EVERY, IMAGE]
+CLAMPS = ("relu6", "q_relu6", "q_relu6_", "hardtanh", "hardtanh_", "clamp", "clamp_int", "q_clamp")
+# The last bits of exp and tanh show in 32 bits.
+INEXACT = ("sigmoid", "q_sigmoid", "q_sigmoid_256", "tanh", "elu", "elu_scaled", "celu", "gelu", "gelu_tanh")
+BYTES = [p for p in FEW if p[0] == "quint8"]
+for name, body in UNARY.items():
+    OTHERS = [p for p in FEW if p[0] == "qint8" or (p[0] == "qint32" and name not in INEXACT)]
+    quantized("unary/" + name, body, *(PLAIN if name in CLAMPS else PLAIN + [LAST, WIDE]), qparams=BYTES)
+    quantized("unary/" + name, body, *SHAPES, qparams=OTHERS)
+    if "_(" not in body and "True" not in body:
+        part = "q[:, 1:].transpose(1, 3)"
+        quantized("strided/" + name, part + body[1:] if body.startswith("q.") else body.replace("(q", "(" + part), LAST, WIDE, qparams=OTHERS[:1])
+        if name not in CLAMPS:
+            quantized("strided/" + name, part + body[1:] if body.startswith("q.") else body.replace("(q", "(" + part), LAST, WIDE, qparams=BYTES[:1])
+for name in ("sigmoid", "tanh", "hardsigmoid", "relu", "clamp", "hardswish"):
+    quantized("params/" + name, UNARY[name], EVERY, qparams=[p for p in QPARAMS if p[0] != "qint32"])
+
+# Two operands: @ has another quantizer; layouts and sizes differ.
+OTHER = {"quint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 91, torch.quint8)", "qint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 17, torch.qint8)",
+         "qint32": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.00031, -17, torch.qint32)"}
+
+
+def binary(name, body, *inputs, qparams=FEW):
+    for dtype, other in OTHER.items():
+        quantized(name, body.replace("@", f"({other})"), *inputs, qparams=[p for p in qparams if p[0] == dtype])
+
+
+for op in ("add", "add_relu", "mul", "mul_relu"):
+    call = f"torch.ops.quantized.{op}"
+    binary(f"binary/{op}", f"{call}(q, @, SCALE, ZERO)", EVERY, numbers(3000), IMAGE, LAST, WIDE, qparams=[p for p in QPARAMS if p[2] not in (255, 127) or "relu" not in op])  # nothing above the zero point: refused
+    binary(f"binary/{op}/coarse", f"{call}(q, @, 1.0, ZERO)", EVERY)
+    binary(f"binary/{op}/fine", f"{call}(q, @, 0.0009, ZERO)", EVERY)
+    binary(f"binary/{op}/self", f"{call}(q, q, SCALE, ZERO)", EVERY, IMAGE)
+    binary(f"binary/{op}/layouts", f"({call}(q, @.contiguous(), SCALE, ZERO), {call}(q.contiguous(), @, SCALE, ZERO))", LAST, WIDE)
+    binary(f"binary/{op}/out", f"{call}(q, @, out=torch.quantize_per_tensor(x, SCALE, ZERO, DTYPE))", EVERY, IMAGE, LAST, WIDE)
+    for number, part in enumerate(("[:1]", "[:, :1]", "[..., :1]", "[0]", "[0, 0]", "[:, :, :1, :1]")):
+        binary(f"binary/{op}/broadcast{number}", f"{call}(q, @{part}, SCALE, ZERO)", IMAGE, numbers(2, 3, 5, 70))
+        binary(f"binary/{op}/broadcast_other{number}", f"{call}(q{part}, @, SCALE, ZERO)", IMAGE, numbers(2, 3, 5, 70), qparams=[p for p in FEW if p[0] != "qint8"])
+    binary(f"binary/{op}/mismatch", f"{call}(q, @[:, :2], SCALE, ZERO)", IMAGE)
+    quantized(f"binary/{op}/dtypes", f"{call}(q, torch.quantize_per_tensor(x, 0.1, 3, torch.quint8), SCALE, ZERO)", IMAGE, qparams=FEW[1:2])
+    quantized(f"binary/{op}/float", f"{call}(q, x, SCALE, ZERO)", IMAGE, qparams=FEW[:1])
+    quantized(f"binary/{op}/range", f"{call}(q, q, 1e-9, ZERO)", IMAGE, qparams=[FEW[0]] if op[:3] == "add" else [])
+binary("binary/_quantized", "torch.ops._quantized.add(q, @, SCALE, ZERO)", IMAGE)
+
+NUMBERS = ("1.5", "-0.7", "0.0", "3", "-2", "100.0", "-100.0", "0.001", "1e-6")
+for op in ("add", "add_relu", "mul", "mul_relu"):
+    for number in NUMBERS:
+        quantized(f"number/{op}/{number}", f"torch.ops.quantized.{op}(q, {number})", EVERY, LAST, qparams=[p for p in QPARAMS if p[1] != 0.0001 or number[-3:] != "0.0"])
+    scalar = op.replace("add", "add_scalar").replace("mul", "mul_scalar")
+    quantized(f"number/{op}/forms", f"(torch.ops.quantized.{scalar}(q, 1.5), torch.ops.quantized.{scalar}(q, torch.tensor(1.5)), torch.ops.quantized.{op}(1.5, q))", IMAGE)
+    quantized(f"number/{op}/out", f"(torch.ops.quantized.{scalar}_out(q, 1.5, torch.quantize_per_tensor(x, 0.5, 3, DTYPE)), torch.ops.quantized.{op}(q, -1.5, out=torch.quantize_per_tensor(x, 0.5, 3, DTYPE)))", IMAGE)
+    quantized(f"number/{op}/strided", f"torch.ops.quantized.{op}(q.transpose(1, 3), 0.3)", IMAGE, LAST)
+
+for name, body in {"one": "torch.ops.quantized.prelu(q, torch.quantize_per_tensor(torch.tensor([0.3]), 0.013, 7, DTYPE), SCALE, ZERO)",
+                   "many": "torch.ops.quantized.prelu(q, torch.quantize_per_tensor(x[0, :, 0, 0], 0.013, 7, DTYPE), SCALE, ZERO)",
+                   "aten": "torch.prelu(q, torch.quantize_per_tensor(x[0, :, 0, 0], 0.013, 7, DTYPE))", "wrong": "torch.prelu(q, torch.quantize_per_tensor(x[0, :2, 0, 0], 0.013, 7, DTYPE))"}.items():
+    quantized("prelu/" + name, body, IMAGE, LAST, WIDE, numbers(2, 3, 9, 16))
