@@ -82,6 +82,11 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_save_memory(taper_draft *draft
                                                               void **bytes, size_t *size, taper_error *error);
 TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 
+/* Makes a model of the draft that runs as the draft stands, its values numbered as taper_draft_print shows them. The
+ * draft is released, also on failure. Not for drafts that were optimized or have bundled inputs: save and load those.
+ */
+TAPER_API TAPER_MUST_USE taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error);
+
 /* What the draft calls now: the count of nodes of all its methods, and its operators as in taper_model_operator_name.
  * A name is valid until the next is asked for. */
 TAPER_API size_t taper_draft_node_count(const taper_draft *draft);

@@ -57,6 +57,21 @@ TAPER_API size_t taper_profile_count(const taper_session *session); /* call site
 TAPER_API TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
                                                         taper_profile_item *item, taper_error *error);
 
+/* A result that was just computed. */
+typedef struct taper_observation {
+    size_t struct_size; /* of the struct the library fills */
+    const char *method; /* "__torch__.Net.forward" */
+    uint32_t value;     /* its number in the graph: %12 */
+    const char *name;   /* "aten::conv2d", or "prim::ListConstruct", up to name_length */
+    size_t name_length;
+    taper_value *result; /* borrowed: retain it to keep it; it may be written to later in the run */
+} taper_observation;
+/* Called in every run of the session after each operator, once for each of its results; what is fused is one operator,
+ * whose inner results are not seen (load with disable_passes "fuse_epilogue" for those). observe NULL: no more.
+ * Observed runs are slower. */
+typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
+TAPER_API void taper_session_observe(taper_session *session, taper_observe_function observe, void *user);
+
 #ifdef __cplusplus
 }
 #endif

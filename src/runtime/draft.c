@@ -195,6 +195,27 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     return status;
 }
 
+// ---- running
+
+taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error)
+{
+    *model = NULL;
+    taper_status status = draft->broken ? taper_fail(error, TAPER_ERROR_ARGUMENT, "the draft's optimization failed")
+                                        : taper_draft_finish_bundles(draft, error);
+    if (status == TAPER_OK && (draft->method_count != 0 || draft->root.tag != TAPER_NONE)) {
+        status = taper_fail(error, TAPER_ERROR_UNSUPPORTED, "this draft must be saved and loaded to be run");
+    }
+    if (status == TAPER_OK) {
+        status = taper_model_finish_draft(draft->model, error);
+    }
+    if (status == TAPER_OK) {
+        *model = draft->model;
+        taper_refs_add(&draft->model->refs);
+    }
+    taper_draft_release(draft);
+    return status;
+}
+
 // ---- saving
 
 static void free_constants(taper_module_function *function)

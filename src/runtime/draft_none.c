@@ -103,3 +103,10 @@ taper_status taper_draft_print(taper_draft *draft, const char *method, taper_sav
     (void)draft, (void)method, (void)write, (void)user;
     return no_drafts(error);
 }
+
+taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error)
+{
+    (void)draft;
+    *model = NULL;
+    return no_drafts(error);
+}

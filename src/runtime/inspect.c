@@ -100,3 +100,9 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
     memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
     return TAPER_OK;
 }
+
+void taper_session_observe(taper_session *session, taper_observe_function observe, void *user)
+{
+    session->observe = observe;
+    session->observe_user = user;
+}

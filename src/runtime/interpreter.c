@@ -172,6 +172,38 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     return status;
 }
 
+// Shows the results of a node to the host. They are revealed first: the host reads them as PyTorch's.
+static taper_status show_results(const frame *f, const taper_node *node, const taper_val *values, size_t count)
+{
+    const taper_session *session = f->source->session;
+    taper_run *run = f->source->run;
+    const char *name = node->op_name != NULL ? node->op_name : taper_node_kind_name((taper_node_kind)node->kind);
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_reveal(values[i].as.tensor, run->error));
+        }
+        taper_value *box = taper_box_new(run->heap, taper_val_retain(values[i]));
+        if (box == NULL) {
+            taper_val_release(values[i]);
+            return taper_fail_memory(run->error);
+        }
+        const taper_observation observation = {.struct_size = sizeof observation,
+                                               .method = f->program->graph->name,
+                                               .value = node->outputs[i].id,
+                                               .name = name,
+                                               .name_length = strcspn(name, "("),
+                                               .result = box};
+        session->observe(session->observe_user, &observation);
+        taper_value_release(box);
+    }
+    return TAPER_OK;
+}
+
+static bool is_observed(const frame *f)
+{
+    return f->source->session != NULL && f->source->session->observe != NULL;
+}
+
 // *declined: nothing happened, the fallback is to run.
 static taper_status do_fused(const frame *f, const taper_instruction *in, bool *declined)
 {
@@ -184,8 +216,11 @@ static taper_status do_fused(const frame *f, const taper_instruction *in, bool *
         rets[i] = taper_val_none();
     }
     taper_call call = make_call(f, in, args, rets);
-    const taper_status status = run_kernel(f, in, &call);
+    taper_status status = run_kernel(f, in, &call);
     *declined = status == TAPER_DECLINED;
+    if (status == TAPER_OK && is_observed(f)) {
+        status = show_results(f, in->node, rets, in->out_count);
+    }
     for (size_t i = 0; i < in->out_count; i++) {
         if (status == TAPER_OK) {
             store(f, f->program->operands[in->out + i], rets[i]);
@@ -220,6 +255,9 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
         taper_call call = make_call(f, in, args, rets);
         status = run_kernel(f, in, &call);
     }
+    if (status == TAPER_OK && is_observed(f)) {
+        status = show_results(f, in->node, rets, in->out_count);
+    }
     if (status != TAPER_OK) {
         for (size_t i = 0; i < in->out_count; i++) {
             taper_val_release(rets[i]);
@@ -248,8 +286,10 @@ static taper_status do_node(const frame *f, const taper_instruction *in)
     for (size_t i = 0; i < in->out_count; i++) {
         rets[i] = taper_val_none();
     }
-    const taper_status status =
-        taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
+    taper_status status = taper_interpret_node(f->source, in->node, args, in->in_count, rets, in->out_count, f->depth);
+    if (status == TAPER_OK && is_observed(f)) {
+        status = show_results(f, in->node, rets, in->out_count);
+    }
     for (size_t i = 0; status == TAPER_OK && i < in->in_count; i++) {
         empty(f, operands[i]);
     }

@@ -273,6 +273,12 @@ static taper_status build_programs(taper_model *model, taper_error *error)
     return TAPER_OK;
 }
 
+taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
+{
+    model->draft = false;
+    return build_programs(model, error);
+}
+
 #ifdef TAPER_WITH_TORCHSCRIPT
 static taper_status load_torchscript(taper_model *model, taper_error *error)
 {

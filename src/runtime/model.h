@@ -3,6 +3,8 @@
 #ifndef TAPER_RUNTIME_MODEL_H
 #define TAPER_RUNTIME_MODEL_H
 
+#include <taper/taper_inspect.h>
+
 #include "compiler_hook.h"
 #include "format/module.h"
 #include "ops/packs.h"
@@ -85,6 +87,8 @@ struct taper_session {
     uint64_t calls_of_run;
     taper_profile_site *profile; // by state number; NULL: never profiled
     bool profiling;
+    taper_observe_function observe; // NULL: nobody looks
+    void *observe_user;
 };
 
 void taper_context_retain(taper_context *context);
@@ -104,6 +108,9 @@ TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purp
 // The options as far as the caller's version of the struct has them, zeroes behind.
 TAPER_MUST_USE taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options,
                                                     taper_error *error);
+
+// Builds the programs of a model that was loaded as a draft: it runs from now on.
+TAPER_MUST_USE taper_status taper_model_finish_draft(taper_model *model, taper_error *error);
 
 // Lays out what the compiler looks at, to be filled with what it shall do; the graphs stay the functions'.
 TAPER_MUST_USE taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation,

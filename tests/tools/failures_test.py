@@ -8,7 +8,7 @@ import time
 
 from toolcase import BIN, DEMO, ROOT, VALUES, ToolCase, main, np
 
-COMMANDS = ["run", "classify", "segment", "inspect", "ops", "bench"]
+COMMANDS = ["run", "classify", "segment", "inspect", "ops", "optimize", "bundle", "convert", "bench"]
 
 
 class Usage(ToolCase):
@@ -99,6 +99,14 @@ class Inspection(ToolCase):
         self.assertIn("forward(x: Tensor, n: int) -> Tensor", text)
         self.assertIn("aten::add.Scalar", text)
         self.assertIn("aten::mul.Scalar", self.call("inspect", VALUES, "--graph").stdout)
+
+    def test_inspect_shapes(self):
+        model = os.path.join(ROOT, "tests/data/samples/s01_convnet")
+        text = self.call("inspect", model + ".ptl", "--graph", "-i", model + ".c0.in0.npy").stdout
+        self.assertRegex(text, r"%\d+ : Tensor = aten::linear\(.*# float32 \[1, 4\]")
+        before = self.call("inspect", model + ".ptl", "--graph", "--no-optimize").stdout
+        self.assertIn("prim::GetAttr", before)
+        self.assertNotIn("prim::GetAttr", text)
 
     def test_inspect_json(self):
         import json

@@ -12,9 +12,10 @@
 #include "taper/inspect_detail.h"
 
 static const char usage[] =
-    "usage: taper inspect MODEL [--graph] [--memory -i INPUT…] [--json]\n\n"
+    "usage: taper inspect MODEL [--graph] [--memory] [-i INPUT…] [--json]\n\n"
     "Shows the versions, methods, extra files and operators of a model file, and which operators this build lacks.\n\n"
-    "  --graph             the methods as graphs, as they run after optimization\n"
+    "  --graph             the methods as graphs, as they run after optimization; with --no-optimize as they are\n"
+    "                      before it; with inputs forward is run once and shows the shapes of its values\n"
     "  --memory            run forward once and draw the memory plan; inputs as for `taper bench`:\n"
     "  -i, --input INPUT   an input\n"
     "  --bundled K         the model's bundled inputs, number K\n"
@@ -243,13 +244,22 @@ typedef struct inspect_options {
     bool graph, memory, json;
 } inspect_options;
 
+static bool has_inputs(const inspect_options *options)
+{
+    return options->bundled >= 0 || options->dims != NULL || options->inputs.count != 0;
+}
+
+static bool read_inputs(const inspect_options *options, const opened_model *opened, call_inputs *inputs)
+{
+    return options->bundled >= 0   ? inputs_from_bundle(opened, NULL, (size_t)options->bundled, inputs)
+           : options->dims != NULL ? bench_inputs_ones(opened, options->dims, inputs)
+                                   : inputs_from_texts(opened, NULL, &options->inputs, inputs);
+}
+
 static bool inspect_memory(const inspect_options *options, const opened_model *opened)
 {
     call_inputs inputs;
-    const bool ready = options->bundled >= 0   ? inputs_from_bundle(opened, NULL, (size_t)options->bundled, &inputs)
-                       : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
-                                               : inputs_from_texts(opened, NULL, &options->inputs, &inputs);
-    if (!ready) {
+    if (!read_inputs(options, opened, &inputs)) {
         return false;
     }
     taper_value *result;
@@ -259,6 +269,20 @@ static bool inspect_memory(const inspect_options *options, const opened_model *o
     }
     inputs_release(&inputs);
     return done && inspect_print_memory(opened, options->json);
+}
+
+static bool inspect_graphs(const inspect_options *options, const opened_model *opened)
+{
+    call_inputs inputs;
+    if (!has_inputs(options)) {
+        return inspect_print_graphs(opened, NULL);
+    }
+    if (!read_inputs(options, opened, &inputs)) {
+        return false;
+    }
+    const bool done = inspect_print_graphs(opened, &inputs);
+    inputs_release(&inputs);
+    return done;
 }
 
 static int inspect_checked(inspect_options *options)
@@ -288,7 +312,7 @@ static int inspect_checked(inspect_options *options)
         (options->json ? put_json : put_text)(&opened);
     }
     if (options->graph) {
-        done = inspect_print_graphs(&opened);
+        done = inspect_graphs(options, &opened);
     }
     if (done && options->memory) {
         done = inspect_memory(options, &opened);

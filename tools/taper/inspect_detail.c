@@ -2,6 +2,7 @@
 // taper inspect --graph and --memory.
 #include "taper/inspect_detail.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,128 @@
 #include "common/errors.h"
 #include "common/json_value.h"
 
-static void write_text(void *user, const char *text, size_t length)
+// ---- graphs
+
+typedef struct value_shapes { // of one run of forward: by value number, its text
+    char **texts;
+    size_t count;
+    bool failed;
+} value_shapes;
+
+static void note_shape(void *user, const taper_observation *seen)
 {
-    (void)user;
-    (void)fwrite(text, 1, length, stdout);
+    value_shapes *shapes = user;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    if (taper_value_kind(seen->result) != TAPER_KIND_TENSOR ||
+        taper_value_get_tensor(seen->result, &info, NULL) != TAPER_OK) {
+        return;
+    }
+    if (seen->value >= shapes->count) {
+        const size_t count = (size_t)seen->value + 64;
+        char **texts = realloc(shapes->texts, count * sizeof *texts);
+        if (texts == NULL) {
+            shapes->failed = true;
+            return;
+        }
+        memset(texts + shapes->count, 0, (count - shapes->count) * sizeof *texts);
+        shapes->texts = texts;
+        shapes->count = count;
+    }
+    enum { LONGEST = 32 + 24 * TAPER_MAX_RANK };
+    char text[LONGEST];
+    int length = snprintf(text, sizeof text, "%s [", taper_dtype_name(info.dtype));
+    for (size_t i = 0; i < info.rank; i++) {
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, "%s%" PRId64, i != 0 ? ", " : "", info.sizes[i]);
+    }
+    free(shapes->texts[seen->value]);
+    char *copy = malloc((size_t)length + 2);
+    if (copy != NULL) {
+        snprintf(copy, (size_t)length + 2, "%s]", text);
+    }
+    shapes->texts[seen->value] = copy;
+    shapes->failed = shapes->failed || copy == NULL;
 }
 
-bool inspect_print_graphs(const opened_model *opened)
+typedef struct graph_text {
+    char *data;
+    size_t length;
+    bool failed;
+} graph_text;
+
+static void keep_text(void *user, const char *text, size_t length)
 {
-    for (size_t i = 0; i < taper_model_method_count(opened->model); i++) {
-        const char *method = taper_model_method_name(opened->model, i);
-        if (taper_inspect_graph(opened->model, method, write_text, NULL, opened->error) != TAPER_OK) {
-            error_report_library(opened->path, opened->error);
-            return false;
+    graph_text *kept = user;
+    char *data = kept->failed ? NULL : realloc(kept->data, kept->length + length + 1);
+    if (data == NULL) {
+        kept->failed = true;
+        return;
+    }
+    memcpy(data + kept->length, text, length);
+    kept->data = data;
+    kept->length += length;
+    data[kept->length] = '\0';
+}
+
+// The line, and the shapes of the values that it defines ("  %3 : Tensor, %4 : int = …") behind it.
+static void put_line(const char *line, size_t length, const value_shapes *shapes)
+{
+    text_put(stdout, line, length, true);
+    const char *equals = strstr(line, " = ");
+    bool first = true;
+    for (const char *at = line; equals != NULL && equals < line + length && at < equals; at++) {
+        if (*at != '%') {
+            continue;
         }
+        const unsigned long number = strtoul(at + 1, NULL, 10);
+        if (number < shapes->count && shapes->texts[number] != NULL) {
+            printf("%s%s", first ? "  # " : "; ", shapes->texts[number]);
+            first = false;
+        }
+    }
+    fputc('\n', stdout);
+}
+
+static bool put_graph(const opened_model *opened, const char *method, const value_shapes *shapes)
+{
+    graph_text text = {0};
+    bool done = true;
+    if (taper_inspect_graph(opened->model, method, keep_text, &text, opened->error) != TAPER_OK) {
+        done = error_report_library(opened->path, opened->error);
+    } else if (text.failed) {
+        done = error_report_memory(opened->path);
+    }
+    const value_shapes none = {0};
+    for (const char *line = text.data; done && line != NULL && *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        put_line(line, length, strcmp(method, "forward") == 0 ? shapes : &none);
+        line += length + (line[length] == '\n');
+    }
+    free(text.data);
+    return done;
+}
+
+bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs)
+{
+    value_shapes shapes = {0};
+    bool done = true;
+    if (inputs != NULL) {
+        taper_value *result = NULL;
+        taper_session_observe(opened->session, note_shape, &shapes);
+        done = model_run(opened, NULL, inputs->values, inputs->count, &result);
+        taper_value_release(result);
+        taper_session_observe(opened->session, NULL, NULL);
+        done = done && (!shapes.failed || error_report_memory(opened->path));
+    }
+    for (size_t i = 0; done && i < taper_model_method_count(opened->model); i++) {
+        done = put_graph(opened, taper_model_method_name(opened->model, i), &shapes);
         fputc('\n', stdout);
     }
-    return true;
+    for (size_t i = 0; i < shapes.count; i++) {
+        free(shapes.texts[i]);
+    }
+    free(shapes.texts);
+    return done;
 }
 
 // ---- the memory plan

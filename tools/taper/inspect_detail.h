@@ -2,10 +2,10 @@
 #ifndef TAPER_TOOLS_INSPECT_DETAIL_H
 #define TAPER_TOOLS_INSPECT_DETAIL_H
 
-#include "taper/opened_model.h"
+#include "taper/inputs.h"
 
-// Every method as a graph, as it runs.
-bool inspect_print_graphs(const opened_model *opened);
+// Every method as a graph, as it runs; with inputs forward is run, and the shapes of its values stand behind the lines.
+bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs);
 // The memory plan of the session's last run: a picture of the arena over time, and the largest storages.
 bool inspect_print_memory(const opened_model *opened, bool json);
 
