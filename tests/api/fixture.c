@@ -90,6 +90,7 @@ const test_call test_calls[] = {
     {"s06_raise.ptl", "forward", "f2,2 i2", TAPER_OK},
     {"s06_raise.ptl", "forward", "f2,2 i3", TAPER_ERROR_RAISED},
     {"s06_raise.ptl", "forward", "f2 i0", TAPER_ERROR_RAISED},
+    {"s10_dynamic.ptl", "forward", "n2,4", TAPER_OK},
     CONVNET("s11_xnnpack.ptl"),
     CONVNET("s11_xnnpack.fb.ptl"),
     {"s12_xnnpack_mix.ptl", "forward", "f1,2,8 f3,4", TAPER_OK},
@@ -141,8 +142,8 @@ taper_status test_load(taper_context *context, const char *file, bool optimized,
     return taper_model_load(context, path, &options, model, error);
 }
 
-static taper_status make_tensor(taper_context *context, taper_dtype dtype, const char *sizes, taper_value **value,
-                                taper_error *error)
+static taper_status make_tensor(taper_context *context, taper_dtype dtype, bool indices, const char *sizes,
+                                taper_value **value, taper_error *error)
 {
     int64_t numbers[TAPER_MAX_RANK];
     size_t rank = 0, count = 1;
@@ -161,7 +162,7 @@ static taper_status make_tensor(taper_context *context, taper_dtype dtype, const
         if (dtype == TAPER_F32) {
             ((float *)info.data)[i] = (float)(i * 37 % 101) / 50.0f - 1.0f;
         } else {
-            ((int64_t *)info.data)[i] = (int64_t)(i * 7) - 5;
+            ((int64_t *)info.data)[i] = indices ? (int64_t)(i * 7 % 11) : (int64_t)(i * 7) - 5;
         }
     }
     return TAPER_OK;
@@ -177,10 +178,11 @@ taper_status test_run(taper_context *context, taper_session *session, const test
     for (const char *p = call->args; *p != '\0' && status == TAPER_OK; p += strcspn(p, " "), p += *p == ' ') {
         switch (*p) {
         case 'f':
-            status = make_tensor(context, TAPER_F32, p + 1, &inputs[count], error);
+            status = make_tensor(context, TAPER_F32, false, p + 1, &inputs[count], error);
             break;
         case 'l':
-            status = make_tensor(context, TAPER_I64, p + 1, &inputs[count], error);
+        case 'n':
+            status = make_tensor(context, TAPER_I64, *p == 'n', p + 1, &inputs[count], error);
             break;
         case 'i':
             status = taper_value_int(context, strtoll(p + 1, NULL, 10), &inputs[count], error);

@@ -23,8 +23,9 @@ typedef struct test_allocator {
 
 void test_allocator_init(test_allocator *allocator);
 
-/* One call of a committed model. args: a word per input: "f1,3,4" a float tensor of these sizes, "l3" an int64 tensor,
- * "i5" an int, "b1" a bool. Rows of one file follow each other and are meant for one session. */
+/* One call of a committed model. args: a word per input: "f1,3,4" a float tensor of these sizes, "l3" an int64 tensor
+ * ("n3": of indices from 0 on), "i5" an int, "b1" a bool. Rows of one file follow each other and are meant for one
+ * session. */
 typedef struct test_call {
     const char *file; /* in tests/data/samples or examples/demo */
     const char *method;

@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 
-QUANTIZED = ("s07", "s08", "s09", "s10", "s16")  # operators of a later release
+QUANTIZED = ("s07", "s08", "s09", "s16")  # operators of a later release
 
 
 def npy(folder, v):
