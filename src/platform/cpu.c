@@ -3,6 +3,20 @@
 #define _DEFAULT_SOURCE 1
 #include "platform/platform.h"
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+
+// What the kernel says, also of instructions that cpuinfo does not know.
+static uint64_t kernel_features(void)
+{
+    return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP ? TAPER_CPU_NEON_DOT : 0) |
+           (getauxval(AT_HWCAP2) & HWCAP2_I8MM ? TAPER_CPU_NEON_I8MM : 0);
+}
+#else
+#define kernel_features() 0
+#endif
+
 #ifdef TAPER_WITH_CPUINFO
 #include <cpuinfo.h>
 
@@ -32,6 +46,7 @@ uint64_t taper_cpu_features(void)
         features |= TAPER_CPU_NEON_FP16;
     }
 #endif
+    features |= kernel_features();
     return features;
 }
 
@@ -77,6 +92,7 @@ uint64_t taper_cpu_features(void)
 #elif defined(__aarch64__)
     features |= TAPER_CPU_NEON; // part of the architecture
 #endif
+    features |= kernel_features();
     return features;
 }
 

@@ -13,6 +13,7 @@ set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernels/x86/gemm_f32_avx2.c
     src/backends/cpu/kernels/x86/gemm_f32_avx512.c
     src/backends/cpu/kernels/x86/gemm_i8_avx2.c
+    src/backends/cpu/kernels/x86/gemm_i8_avx512.c
     src/backends/cpu/kernels/x86/gemm_i8_avx512vnni.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx2.c
     src/backends/cpu/kernels/x86/dwconv_f32_avx512.c

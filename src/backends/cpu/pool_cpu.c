@@ -130,9 +130,10 @@ static int64_t largest_window(const taper_pool_axis *axis)
 static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
 {
     const taper_pool_axis *axis = job->pooling->axis;
-    if (x->dtype == TAPER_QU8) {
-        // QNNPACK divides by the size of the window whatever is asked for.
-        return job->divisor != 0 ? TAPER_DECLINED : taper_cpu_pool_u8(call, x, job->pooling, job->max);
+    // QNNPACK divides by the size of the window whatever is asked for. Builds for models without quantized tensors
+    // leave this out.
+    if (x->dtype == TAPER_QU8 && job->divisor == 0) {
+        TAPER_OP_IF(aten_quantize_per_tensor, return taper_cpu_pool_u8(call, x, job->pooling, job->max);)
     }
     if (x->dtype != TAPER_F32 || x->rank != 4 || taper_ret_target(call, 0) != NULL || x->sizes[0] == 0 ||
         axis[1].output <= 0 || axis[2].output <= 0) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the two AVX-512 entries of the int8 gemm share (with and without VNNI): 14 rows by 32 columns, and the stores.
+// What the two AVX-512 entries of the int8 gemm share (with and without VNNI): the stores. The file
+// says how many rows there are: registers of 32 columns hold 14, less where the products need some.
 #include "backends/cpu/kernels/simd_i8_x86.h"
-
-#define MR_MAX 14
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
 
 // y: of two rows, dwords (row 0, first 16 columns), (row 0, last 16), (row 1, first), (row 1, last) in each 128 bits.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m512i y, size_t n)
