@@ -33,7 +33,7 @@ typedef struct taper_compilation {
     int ranks_change;                       // known_ranks.c: 0 not looked, 1 no, 2 yes
     int lists_change;                       // constant_lists.c: the same
     int outside_written;                    // fold_tensors.c: the same
-    size_t folded_bytes;                    // fold_tensors.c: of all tensors it made
+    size_t folded_bytes, fold_work;         // fold_tensors.c: of all tensors it made
 } taper_compilation;
 
 struct taper_compiler {

@@ -7,7 +7,10 @@
 #include "ir/type_table.h"
 #include "ops/alias.h"
 
-enum { MOST_PROBES = 32 }; // of nodes with one hash: equal ones that may not be merged
+enum {
+    MOST_PROBES = 32, // of nodes with one hash: equal ones that may not be merged
+    LARGE_TYPE = 64   // parts
+};
 
 typedef struct entry {
     taper_node *node;
@@ -76,9 +79,10 @@ static bool same_item(taper_val a, taper_val b)
     }
 }
 
+// Large types are one only as one object: a file could have many that differ at their ends.
 static bool same_type(const taper_type *a, const taper_type *b)
 {
-    return a == b || (a != NULL && b != NULL && taper_type_equal(a, b));
+    return a == b || (a != NULL && b != NULL && a->nodes < LARGE_TYPE && taper_type_equal(a, b));
 }
 
 static bool same_constant(const taper_node *a, const taper_node *b)

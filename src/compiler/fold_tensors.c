@@ -8,7 +8,9 @@
 enum {
     MOST_ELEMENTS = 1 << 14, // of the inputs together and of the result
     MOST_BYTES = 1 << 16,    // of a result
-    MOST_FOLDED = 1 << 20    // bytes of all results of a model
+    MOST_FOLDED = 1 << 20,   // bytes of all results of a model
+    MOST_WORK = 1 << 22,     // elements computed for a model, kept or not
+    WORK_OF_CALL = 64        // what a call costs besides
 };
 
 typedef enum fold_cost {
@@ -73,8 +75,8 @@ static bool multiply(int64_t *product, int64_t factor)
     return factor >= 0 && taper_mul_i64(*product, factor, product) && *product <= MOST_ELEMENTS;
 }
 
-// Whether what broadcasting may make of the tensors is small.
-static bool small_together(const taper_val *args, size_t count)
+// Whether what broadcasting may make of the tensors is small. *elements: how many it is at most.
+static bool small_together(const taper_val *args, size_t count, int64_t *elements)
 {
     int64_t product = 1;
     for (size_t d = 0; d < TAPER_MAX_RANK; d++) {
@@ -89,10 +91,11 @@ static bool small_together(const taper_val *args, size_t count)
             return false;
         }
     }
+    *elements = product;
     return true;
 }
 
-static bool small_sizes(taper_val sizes)
+static bool small_sizes(taper_val sizes, int64_t *elements)
 {
     int64_t product = 1;
     if (sizes.tag != TAPER_LIST) {
@@ -104,13 +107,21 @@ static bool small_sizes(taper_val sizes)
             return false;
         }
     }
+    *elements = product;
     return true;
 }
 
-static bool is_cheap(fold_cost cost, const taper_val *args, size_t count)
+// Loading takes a time in proportion to the file, so the work for all of it has a bound.
+static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper_val *args, size_t count)
 {
-    return cost == COSTS_VIEW || (cost == COSTS_ELEMENTWISE && small_together(args, count)) ||
-           (cost == COSTS_SIZES && count != 0 && small_sizes(args[0]));
+    int64_t elements = 0;
+    const bool cheap = cost == COSTS_VIEW || (cost == COSTS_ELEMENTWISE && small_together(args, count, &elements)) ||
+                       (cost == COSTS_SIZES && count != 0 && small_sizes(args[0], &elements));
+    if (!cheap || compilation->fold_work > MOST_WORK) {
+        return false;
+    }
+    compilation->fold_work += (size_t)elements + WORK_OF_CALL;
+    return true;
 }
 
 // The inputs as values. *attribute: a tensor among them is one. false: they are not all constant.
@@ -160,7 +171,7 @@ static taper_status fold(taper_compilation *compilation, taper_aliases **aliases
     taper_val args[TAPER_FOLD_INPUTS], result;
     bool attribute, change, view;
     const fold_cost cost = cost_of(node);
-    if (cost == COSTS_NONE || !gather(node, args, &attribute) || !is_cheap(cost, args, node->input_count)) {
+    if (cost == COSTS_NONE || !gather(node, args, &attribute)) {
         return TAPER_OK;
     }
     const taper_ir_value *output = &node->outputs[0];
@@ -171,7 +182,7 @@ static taper_status fold(taper_compilation *compilation, taper_aliases **aliases
         return TAPER_OK;
     }
     TAPER_TRY(constants_change(compilation, &change));
-    if (change ||
+    if (change || !is_cheap(compilation, cost, args, node->input_count) ||
         !taper_fold_tensor(compilation->registry, node->op, args, node->input_count, MOST_BYTES, &result, &view)) {
         return TAPER_OK;
     }

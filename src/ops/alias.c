@@ -3,7 +3,11 @@
 
 #include "ops/effects.h"
 
-enum { WRITTEN = 1, RETURNED = 2 };
+enum {
+    WRITTEN = 1,
+    RETURNED = 2,
+    MOST_USES = 1024 // of a value that are looked at: it may be asked about as often as it is used
+};
 
 struct taper_aliases {
     const taper_allocator *allocator;
@@ -240,8 +244,9 @@ static bool hands_on(const taper_value_use *use, bool object)
 
 static bool handed_on(const taper_ir_value *value, bool object)
 {
+    int count = 0;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
-        if (hands_on(use, object)) {
+        if (++count > MOST_USES || hands_on(use, object)) {
             return true;
         }
     }
@@ -291,8 +296,9 @@ static bool reads_items(const taper_value_use *use)
 
 bool taper_value_is_only_read(const taper_ir_value *container)
 {
+    int count = 0;
     for (const taper_value_use *use = container->uses; use != NULL; use = use->next) {
-        if (!reads_items(use)) {
+        if (++count > MOST_USES || !reads_items(use)) {
             return false;
         }
     }

@@ -29,7 +29,8 @@ bool taper_node_writes(const taper_node *node, size_t index);
 // Whether the value is an output of an operator that makes it anew, sharing memory with none of its inputs.
 bool taper_value_is_fresh(const taper_ir_value *value);
 // Whether a direct user of the value may hand on its memory (as a view, in a container, as a result), write to it, or
-// hand on the very object (a view is another object). If not, all users look at it and are done.
+// hand on the very object (a view is another object). If not, all users look at it and are done. Of values with very
+// many users the careful answer is given.
 bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
 // The same of one user.
