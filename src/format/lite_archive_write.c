@@ -70,6 +70,11 @@ static taper_status write_record(writer *w, const char *name, const void *data, 
 
 // ---- the archive that the module came from
 
+static int64_t code_version(const writer *w)
+{
+    return w->options->code_version != 0 ? w->options->code_version : w->module->operator_version;
+}
+
 static taper_status open_source(writer *w)
 {
     const taper_blob *blob = (const taper_blob *)w->module->blob;
@@ -78,7 +83,9 @@ static taper_status open_source(writer *w)
     }
     TAPER_TRY(taper_zip_open(w->allocator, blob->data, blob->size, &w->source, w->error));
     w->has_source = true;
-    for (size_t i = 0; i < w->source.count && !w->options->without_code && !w->has_code; i++) {
+    const bool wanted =
+        !w->options->without_code && taper_write_same_meaning(code_version(w), taper_write_operator_version(w->module));
+    for (size_t i = 0; i < w->source.count && wanted && !w->has_code; i++) {
         w->has_code = starts_with(&w->source.entries[i], "code/");
     }
     return TAPER_OK;
@@ -364,7 +371,7 @@ static taper_status write_extras(writer *w)
 static taper_status write_operator_version(writer *w)
 {
     char text[24];
-    const int64_t own = w->module->operator_version, lowest = taper_write_operator_version(w->module);
+    const int64_t own = code_version(w), lowest = taper_write_operator_version(w->module);
     const int64_t version = w->has_code && own > lowest ? own : lowest; // the sources have operators of their own
     const int length = snprintf(text, sizeof text, "%lld\n", (long long)version);
     return write_record(w, version < NAMED_VERSION_FROM ? "version" : ".data/version", text, (size_t)length);

@@ -27,13 +27,15 @@ taper_status taper_write_version(const taper_module *module, const taper_write_o
 // ---- versions of operators
 
 // The version from which on an operator means what it means today. Kinds of operators where PyTorch counts these.
+// extends: a call as it was before still means what it meant.
 static const struct {
     const char *name, *overload; // NULL: all
     int64_t version;
+    bool extends;
 } changes[] = {
-    {"aten::div", NULL, 4},       {"aten::div_", NULL, 4},      {"aten::full", NULL, 5},
-    {"aten::linspace", "", 8},    {"aten::linspace", "out", 8}, {"aten::logspace", "", 9},
-    {"aten::logspace", "out", 9}, {"aten::gelu", "", 10},       {"aten::gelu", "out", 10},
+    {"aten::div", NULL, 4, false},       {"aten::div_", NULL, 4, false},      {"aten::full", NULL, 5, false},
+    {"aten::linspace", "", 8, false},    {"aten::linspace", "out", 8, false}, {"aten::logspace", "", 9, false},
+    {"aten::logspace", "out", 9, false}, {"aten::gelu", "", 10, true},        {"aten::gelu", "out", 10, true},
 };
 
 int64_t taper_write_operator_version(const taper_module *module)
@@ -54,6 +56,16 @@ int64_t taper_write_operator_version(const taper_module *module)
         }
     }
     return version;
+}
+
+bool taper_write_same_meaning(int64_t from, int64_t to)
+{
+    for (size_t c = 0; c < sizeof changes / sizeof changes[0]; c++) {
+        if (!changes[c].extends && from < changes[c].version && changes[c].version <= to) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // ---- extra files

@@ -33,7 +33,9 @@ typedef struct taper_write_options {
     bool without_debug; // handles, and the records of the module's file that tell what these are
     // The TorchScript sources of the file that the module was read from, with their constants and, in an archive, their
     // share in the version. They belong to the attributes and methods as they were: leave them out when these changed.
+    // They are left out of an archive whose functions need a version in which the sources would mean something else.
     bool without_code;
+    int64_t code_version; // of the operators in the sources; 0: the module's operator_version
 } taper_write_options;
 
 // options NULL: all of the above zero. A failure of the sink is handed on; nothing then says what it has got so far.
@@ -49,6 +51,8 @@ TAPER_MUST_USE taper_status taper_write_version(const taper_module *module, cons
                                                 bool flatbuffer, int *version, taper_error *error);
 // The operator version to write: the lowest that gives every operator the meaning it has in the module.
 int64_t taper_write_operator_version(const taper_module *module);
+// Whether what was written with operators of version `from` means the same with those of version `to`.
+bool taper_write_same_meaning(int64_t from, int64_t to);
 // The extra files to write, each name once. The array is the caller's to free: *capacity items.
 TAPER_MUST_USE taper_status taper_write_extras(const taper_module *module, const taper_write_options *options,
                                                taper_module_extra **extras, size_t *count, size_t *capacity,

@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_convert.py TAPER DIR...: every sample of each DIR through `taper convert`, to every version of bytecode, to a flatbuffer, and from
+these back. What was written gives in Taper what the original gives, bit for bit; PyTorch loads it and gives what it gives with the original.
+Archives keep sources, extra files and debug records, their records are aligned, and their version has nothing upgraded twice."""
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import torch
+from torch.jit.mobile import _load_for_lite_interpreter
+
+import run_samples
+from test_write import apart, names, own_flatbuffer, same, to_input, tree
+
+BYTECODE = (4, 5, 6, 7, 8)
+ALIGNMENT = 64
+# The version from which on operators of these names mean what they mean today.
+CHANGED = {"aten::div": 4, "aten::div_": 4, "aten::full": 5, "aten::linspace": 8, "aten::logspace": 9, "aten::gelu": 10}
+LACKING = "operators that this build of Taper does not have"
+
+
+def convert(taper, model, out, *options):
+    p = subprocess.run([taper, "convert", model, "-o", out, *options], capture_output=True, text=True)
+    return None if p.returncode == 0 else f"`taper convert {' '.join(options)}`: {p.stderr.strip()[:200]}"
+
+
+# ---- in Taper
+
+def outcome(taper, folder, model, calls, out):
+    """What Taper gives for each call, those after a raising one on a fresh module: JSON, or the exception."""
+    results, current = [], []
+    for i, one in enumerate(calls):
+        current.append({"method": one["method"], "inputs": [run_samples.to_input(folder, a) for a in one["args"]]})
+        if "raises" not in one and i + 1 < len(calls):
+            continue
+        with open(os.path.join(out, "calls.json"), "w") as file:
+            json.dump(current, file)
+        p = subprocess.run([taper, "run", model, "--calls", file.name, "--json"], capture_output=True, text=True)
+        first = p.stderr.split("\n")[0].replace(model, "MODEL")
+        results.append((p.returncode, p.stdout, first))
+        current = []
+    return results
+
+
+# ---- in PyTorch
+
+def load(path):
+    """TorchScript as such, everything else in the lite interpreter; both with run_method."""
+    if not path.endswith(".pt"):
+        return _load_for_lite_interpreter(path)
+    module = torch.jit.load(path)
+    module.run_method = lambda name, *inputs: getattr(module, name)(*inputs)
+    return module
+
+
+class Raised(str):
+    """The text of an exception. Where it happened is said before it by TorchScript and behind it by the lite interpreter, as far as a
+    file knows."""
+
+    def bare(self):
+        line = self.strip().split("\n")[-1 if "Traceback of TorchScript, serialized" in self else 0]
+        return re.sub(r"^(builtins\.\w+|RuntimeError): ", "", line).strip()
+
+
+def call(module, folder, c):
+    try:
+        return module.run_method(c["method"], *[to_input(folder, a) for a in c["args"]])
+    except Exception as e:
+        return Raised(e)
+
+
+def cannot_run(original, folder, calls):
+    module = load(original)
+    for c in calls:
+        result = call(module, folder, c)
+        if isinstance(result, Raised) and "ret" in c:
+            return result.bare()
+    return None
+
+
+def compare_with(original, copy, folder, calls, places):
+    """places: both know where something happened, so that they say the same of it."""
+    a, b = load(original), load(copy)
+    for c in calls:
+        want, got = call(a, folder, c), call(b, folder, c)
+        if isinstance(want, Raised) and isinstance(got, Raised) and not places:
+            want, got = want.bare(), got.bare()
+        if not same(want, got):
+            return f"{c['method']}() gives {str(got)[:100]!r} in PyTorch, wanted {str(want)[:100]!r}"
+    return None
+
+
+# ---- records
+
+def aligned(archive, path):
+    """Every record starts at a multiple of 64 bytes."""
+    with open(path, "rb") as file:
+        for info in archive.infolist():
+            file.seek(info.header_offset + 26)
+            lengths = file.read(4)
+            start = info.header_offset + 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+            if start % ALIGNMENT:
+                return f"{info.filename} starts at {start}"
+    return None
+
+
+def compare_records(original, copy):
+    """original: what the copy was made of."""
+    b = zipfile.ZipFile(copy)
+    folder, written = names(b)
+    if b.testzip() is not None:
+        return f"zipfile finds {b.testzip()} damaged"
+    wrong = aligned(b, copy)
+    if wrong:
+        return wrong
+    program = tree(b, folder + "bytecode.pkl")
+    version = int(b.read(folder + (".data/version" if ".data/version" in written else "version")))
+    for function in program[1:]:
+        for op in dict(function[1])["operators"]:
+            if version < CHANGED.get(op[0], 0):
+                return f"version {version}: PyTorch would upgrade {op[0]}"
+    if not zipfile.is_zipfile(original):
+        return None
+    a = zipfile.ZipFile(original)
+    a_folder, there = names(a)
+    own = int(a.read(a_folder + (".data/version" if ".data/version" in there else "version")))
+    # Sources of a lower version would mean something else.
+    kept = not any(own < change <= version for change in (4, 5, 8, 9))
+    for name in there:
+        if name.startswith("extra/") or (kept and name.startswith("code/")) or (kept and name == "constants.pkl"):
+            if name not in written or a.read(a_folder + name) != b.read(folder + name):
+                return f"{name} is missing or differs"
+    if not kept and any(n.startswith("code/") and n.endswith(".py") for n in written):
+        return f"the sources of version {own} are in a file of version {version}"
+    if {"mobile_debug_handles.pkl", "callstack_debug_map.pkl"} <= set(there):
+        if not {"mobile_debug_handles.pkl", "callstack_debug_map.pkl"} <= set(written):
+            return "the debug records are missing"
+        handles = tree(b, folder + "mobile_debug_handles.pkl")
+        functions = {f[0]: len(dict(f[1])["instructions"]) for f in program[1:]}
+        if {name: len(table[0][1][0].arguments[0]) for name, table in handles[1:]} != functions:
+            return "the debug handles are not one for each instruction"
+    return None
+
+
+# ----
+
+def forms(taper, original, out, name):
+    """What was made of one model: what it is, its path, the file it was made of, and why it could not be made."""
+    for version in BYTECODE:
+        copy = os.path.join(out, f"{name}.bc{version}.ptl")
+        yield f"bytecode {version}", copy, original, convert(taper, original, copy, "--bytecode", str(version))
+    flat = os.path.join(out, f"{name}.flat.ptl")
+    yield "flatbuffer", flat, original, convert(taper, original, flat, "--flatbuffer")
+    for of in ("bc4", "bc6", "flat"):
+        source, copy = os.path.join(out, f"{name}.{of}.ptl"), os.path.join(out, f"{name}.{of}.back.ptl")
+        yield f"bytecode 8 again, of {of}", copy, source, convert(taper, source, copy)
+
+
+def examine(taper, folder, entry, model, out):
+    """(cases, [what is wrong]) of one model."""
+    original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
+    want = outcome(taper, folder, original, calls, out)
+    if any(LACKING in said for _, _, said in want):
+        print(f"skipped {model}: {want[0][2][:200]}")
+        return 0, []
+    unfit = apart(lambda: cannot_run(original, folder, calls))
+    if unfit:
+        print(f"skipped {model} in PyTorch, which does not run it: {unfit[:80]}")
+    flat = None if unfit else own_flatbuffer(folder, entry, out)
+    unfit_flat = unfit or (apart(lambda: cannot_run(flat, folder, calls)) if flat else None)
+    if unfit_flat and not unfit:
+        print(f"skipped {model} as flatbuffer in PyTorch, which does not run its own: {unfit_flat[:80]}")
+    for form, copy, source, failure in forms(taper, original, out, model):
+        checks = [lambda: failure]
+        if not failure:
+            checks = [lambda: None if outcome(taper, folder, copy, calls, out) == want else "gives something else in Taper"]
+            places = original.endswith(".ptl") and "flat" not in form and zipfile.is_zipfile(original)
+            base, lame = (flat or original, unfit_flat) if form == "flatbuffer" else (original, unfit)
+            checks += [] if lame else [lambda: apart(lambda: compare_with(base, copy, folder, calls, places))]
+            checks += [lambda: compare_records(source, copy)] if zipfile.is_zipfile(copy) else []
+        for check in checks:
+            cases += 1
+            said = check()
+            if said:
+                wrong.append(f"{model} as {form}: {said}")
+    return cases, wrong
+
+
+class Old(torch.nn.Module):
+    """Operators that meant something else once."""
+
+    def forward(self, x, y):
+        return torch.div(x, y), x / 3, torch.full([2], 3), torch.linspace(0., 1., 100), torch.logspace(0., 1., 100)
+
+
+def make_old(folder, version):
+    """A TorchScript file as of that version, and its entry in a manifest."""
+    saved = io.BytesIO()
+    torch.jit.save(torch.jit.script(Old()), saved)
+    name = f"old{version}.pt"
+    with zipfile.ZipFile(saved) as a, zipfile.ZipFile(os.path.join(folder, name), "w") as b:
+        for record in a.namelist():
+            data = a.read(record)
+            if record.endswith("/version"):
+                data = b"%d\n" % version
+            elif record.endswith(".debug_pkl"):
+                continue
+            b.writestr(record, data)
+    args = []
+    for i, values in enumerate(([7, -7, 9], [2, 2, -4])):
+        np.save(os.path.join(folder, f"in{i}.npy"), np.array(values))
+        args.append({"t": "tensor", "dtype": "int64", "shape": [3], "strides": [1], "npy": f"in{i}.npy"})
+    return {"name": name[:-3], "models": [name], "calls": [{"method": "forward", "args": args, "ret": {"t": "tuple"}}]}
+
+
+def main():
+    with tempfile.TemporaryDirectory() as old:
+        with open(os.path.join(old, "manifest.json"), "w") as file:
+            json.dump([make_old(old, version) for version in (3, 4, 5, 10)], file)
+        return examine_all(sys.argv[1], [old] + sys.argv[2:])
+
+
+def examine_all(taper, folders):
+    cases = differing = 0
+    for folder in folders:
+        if not os.path.exists(os.path.join(folder, "manifest.json")):
+            print(f"skipped {folder}: it has no samples")
+            continue
+        with open(os.path.join(folder, "manifest.json")) as file:
+            manifest = json.load(file)
+        for entry in manifest:
+            for model in entry["models"]:
+                if not os.path.exists(os.path.join(folder, model)):
+                    print(f"skipped {model}: it is not there")
+                    continue
+                with tempfile.TemporaryDirectory() as out:
+                    some, wrong = examine(taper, folder, entry, model, out)
+                cases, differing = cases + some, differing + len(wrong)
+                for line in wrong:
+                    print("FAILED " + line)
+    print(f"{cases} cases, {differing} differing")
+    return 1 if differing or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
