@@ -151,8 +151,9 @@ TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_typ
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);
 TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                                              const taper_type *to, int32_t size, taper_ts_binding *out);
-// The number behind a tensor that was made of it, if it is one of type `to`.
-bool taper_ts_number_behind(taper_ts_binding value, const taper_type *to, taper_ts_binding *out);
+// The number behind a tensor that was made of it, if it is one of type `to`. PyTorch does this in functions that are
+// called, not in the methods of the root.
+bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to, taper_ts_binding *out);
 // Type variables of a schema.
 typedef struct taper_ts_variables {
     const char *names[8];

@@ -403,7 +403,7 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
         *out = args.items[0];
         return TAPER_OK;
     }
-    if (args.count == 1 && casts[i].type != NULL && taper_ts_number_behind(args.items[0], casts[i].type, out)) {
+    if (args.count == 1 && casts[i].type != NULL && taper_ts_number_behind(l, args.items[0], casts[i].type, out)) {
         return TAPER_OK;
     }
     return taper_ts_call_operator(l, node, casts[i].name, &args, out);

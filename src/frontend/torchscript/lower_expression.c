@@ -162,6 +162,19 @@ static taper_status tuple(taper_ts_lowering *l, const taper_ts_node *node, const
     return status;
 }
 
+// PyTorch puts a tuple and its unpacking together within a function only, and lists the unpacking of what a call
+// returned.
+static bool is_listed(const taper_ts_lowering *l, const taper_node *tuple)
+{
+    const taper_module *module = l->unit->module;
+    if (!l->listing || tuple->debug < 0 || (size_t)tuple->debug >= module->place_count) {
+        return false;
+    }
+    const taper_module_place *place = &module->places[tuple->debug];
+    return place->parent != l->frame->called_from || place->source != l->frame->function->file ||
+           strcmp(place->function, l->unit->atoms.names[l->frame->function->atom]) != 0;
+}
+
 taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding whole, size_t count,
                              taper_ts_binding *items)
 {
@@ -174,7 +187,8 @@ taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, ta
         return taper_ts_refuse(l, node, "a tuple of %u is unpacked into %zu", (unsigned)type->count, count);
     }
     taper_node *source = whole.value->node;
-    if (tuple && source != NULL && source->kind == TAPER_NODE_TUPLE && source->input_count == count) {
+    if (tuple && source != NULL && source->kind == TAPER_NODE_TUPLE && source->input_count == count &&
+        !is_listed(l, source)) {
         for (size_t i = 0; i < count; i++) {
             items[i] =
                 (taper_ts_binding){.value = taper_node_in(source, i), .type = type != NULL ? type->items[i] : NULL};

@@ -175,10 +175,12 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
 }
 
 // A number that was made a tensor only to become a number again, as traces do: that number.
-bool taper_ts_number_behind(taper_ts_binding value, const taper_type *to, taper_ts_binding *out)
+bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
+                            taper_ts_binding *out)
 {
     const taper_node *made = value.value->node;
-    if (made == NULL || !taper_node_is(made, "prim::NumToTensor.Scalar")) {
+    if (made == NULL || !taper_node_is(made, "prim::NumToTensor.Scalar") ||
+        (l->listing && l->frame->called_from == UINT32_MAX)) {
         return false;
     }
     const taper_type *number = taper_node_in(made, 0)->type;
@@ -226,7 +228,7 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
     } else if (from->kind == TAPER_TYPE_STRING && to->kind == TAPER_TYPE_DEVICE) {
         name = "aten::device";
     }
-    if (name != NULL && taper_ts_number_behind(value, to, out)) {
+    if (name != NULL && taper_ts_number_behind(l, value, to, out)) {
         return TAPER_OK;
     }
     return name != NULL ? taper_ts_builtin(l, node, name, &value, NULL, 1, out) : TAPER_OK;
