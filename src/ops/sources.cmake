@@ -6,6 +6,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_binary.c
     src/ops/quantized_kernels.c
     src/ops/quantized_move.c
+    src/ops/quantized_pool.c
     src/ops/quantized_qparams.c
     src/ops/quantized_scalar.c
     src/ops/quantized_unary.c
