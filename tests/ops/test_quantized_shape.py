@@ -32,7 +32,7 @@ for name, body in POOLS.items():
     quantized("pool/" + name, F + body, *PLANES)
     quantized("pool/strided/" + name, F + body.replace("q", "q[:, 1:].transpose(2, 3)", 1), *PLANES)
 for name in ("max2", "max_ceil", "avg_ceil", "adaptive57"):
-    quantized("pool/unbatched/" + name, F + POOLS[name].replace("q", "q[0]", 1), *PLANES)
+    quantized("pool/unbatched/" + name, F + POOLS[name].replace("q", "q[0]", 1), *PLANES, qparams=FEW if "max" not in name or "ceil" in name else OTHERS)  # QNNPACK wants a batch
 quantized("pool/unbatched/others", f"({F}avg_pool2d(q[0], 2), {F}adaptive_avg_pool2d(q[0], 2))", *PLANES, qparams=OTHERS)
 quantized("pool/max1", f"{F}max_pool1d(q[0], 2)", *PLANES)
 quantized("pool/max1_batch", f"{F}max_pool1d(q[0], 3, 2, 1)", *PLANES)
@@ -58,9 +58,8 @@ quantized("resize/refused_bicubic", f"{F}interpolate(q, [7, 5], mode='bicubic')"
 for name, body in {"reflect1": "pad(q[0], [1, 2], mode='reflect')", "reflect2": "pad(q, [1, 2, 3, 1], mode='reflect')", "reflect2_unbatched": "pad(q[0], [1, 2, 3, 1], mode='reflect')", "constant": "pad(q, [1, 2], value=0.3)",
                    "constant_many": "pad(q, [1, 2, 0, 1, 2, 0], value=-1.7)", "constant_zero": "pad(q, [1, 2, 1, 1])", "negative": "pad(q, [-1, 2])"}.items():
     quantized("pad/" + name, F + body, *PLANES)
-quantized("pad/refused", f"{F}pad(q, [1, 1, 1, 1], mode='replicate')", IMAGE, qparams=FEW[:1])
 
-ORDER = ["q.sort()", "q.sort(1, True)", "torch.sort(q, 0, stable=True)", "q.argsort()", "torch.msort(q)", "q.topk(2)", "q.topk(2, 1, False)", "q.topk(3, -2, True, True)", "q.max()", "q.min()", "q.max(1)", "q.min(2, True)",
+ORDER = ["q.sort()", "q.sort(1, True)", "torch.sort(q, stable=True, dim=0, descending=False)", "q.argsort()", "torch.msort(q)", "q.topk(2)", "q.topk(2, 1, False)", "q.topk(3, -2, True, True)", "q.max()", "q.min()", "q.max(1)", "q.min(2, True)",
          "q.max(0)[0]"]
 for body in ORDER:
     quantized("order/" + body, body, *PLANES[:3])
@@ -69,5 +68,4 @@ quantized("fill", "(q.fill_(0.3), torch.full_like(q, 0.7), q.clone().masked_fill
 quantized("index_put", "q.clone().index_put_([torch.tensor([1, 0])], x[:, :1] * 2)", IMAGE)
 quantized("index_put_number", "q.clone().index_put_([torch.tensor([1])], torch.tensor(0.7))", IMAGE)
 quantized("index_put_accumulate", "q.clone().index_put_([torch.tensor([1])], torch.tensor(0.7), True)", IMAGE, qparams=FEW[:1])
-quantized("grid_sample", f"{F}grid_sample(q, torch.tanh(x[:, 0, :4, :2].unsqueeze(1)), align_corners=False)", IMAGE, LAST, qparams=FEW[:1])
 quantized("meshgrid", "torch.cat([q, q], 1)", *PLANES)
