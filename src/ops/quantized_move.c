@@ -75,6 +75,22 @@ taper_status taper_op_q_plain(taper_call *call)
     return run_plain(call, x, args);
 }
 
+// sort, argsort, msort: PyTorch's work on a copy in the format that the strides suggest.
+taper_status taper_op_q_sort(taper_call *call)
+{
+    taper_val args[MOST];
+    taper_tensor *x, *copy;
+    TAPER_TRY(taper_arg_uniform(call, 0, &x));
+    TAPER_TRY(copy_args(call, args));
+    const int64_t format = !taper_tensor_suggests_channels_last(x) ? TAPER_FORMAT_CONTIGUOUS
+                           : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
+                                                                   : TAPER_FORMAT_CHANNELS_LAST_3D;
+    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &copy, call->run->error));
+    const taper_status status = run_plain(call, copy, args);
+    taper_obj_release(&copy->head);
+    return status;
+}
+
 // ---- numbers that come in
 
 // A number argument (or a tensor of one element) as an integer of x's.

@@ -36,9 +36,12 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
            taper_ret_target(call, 0) == NULL;
 }
 
-taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize)
+taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *wanted)
 {
-    TAPER_TRY(check_input(call, x, resize));
+    TAPER_TRY(check_input(call, x, wanted));
+    taper_resize with_format = *wanted;
+    with_format.fused = x->quantizer != NULL && taper_tensor_is_channels_last(x);
+    const taper_resize *resize = &with_format;
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_resize_mode mode = resize->mode;
     const bool follows = resize->spatial > 1 && mode != TAPER_RESIZE_CUBIC && mode != TAPER_RESIZE_CUBIC_AA;
@@ -69,8 +72,9 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
             break;
         case TAPER_RESIZE_LINEAR:
         case TAPER_RESIZE_CUBIC:
-            status = taper_resize_weighted(call, axes, dtype, &from, in, &to, out,
-                                           x->quantizer != NULL ? (double)x->quantizer->zero_point : 0.0);
+            status =
+                taper_resize_weighted(call, axes, dtype, &from, in, &to, out,
+                                      x->quantizer != NULL ? (double)x->quantizer->zero_point : 0.0, resize->fused);
             break;
         case TAPER_RESIZE_LINEAR_AA:
         case TAPER_RESIZE_CUBIC_AA:

@@ -21,6 +21,7 @@ typedef struct taper_resize {
     int64_t size[3]; // of the output: depth, height, width
     double scale[3]; // as given; 0: none was, the sizes decide
     bool align_corners;
+    bool fused; // of channels-last quantized tensors PyTorch computes with fused multiplications
 } taper_resize;
 
 // Output position o reads taps input positions: index[o · taps + i] with weight[o · taps + i]. Of antialiased tables
@@ -45,7 +46,7 @@ void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, 
                           void *out, size_t item);
 TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
                                                   taper_dtype dtype, const taper_volume *x, const void *in,
-                                                  const taper_volume *y, void *out, double zero);
+                                                  const taper_volume *y, void *out, double zero, bool fused);
 TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes,
                                                      taper_dtype dtype, const taper_volume *x, const void *in,
                                                      const taper_volume *y, void *out);

@@ -228,28 +228,39 @@ static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype,
     }
 }
 
-// Bilinear of a quantized plane: in floats, rounded as distances from the zero point.
+// Bilinear of a quantized plane: in floats, rounded as distances from the zero point. The last bit decides between two
+// integers: which of the products are fused is known of PyTorch's loops over channels, one by one and in vectors.
+typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
+
+static float weigh(plane_form form, float a, float x, float b, float y) // a · x + b · y
+{
+    return form == PLANE_PLAIN ? a * x + b * y : form == PLANE_FUSED ? fmaf(a, x, b * y) : fmaf(b, y, a * x);
+}
+
 static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
-                            int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double zero)
+                            int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double zero,
+                            plane_form form)
 {
     for (int64_t h = 0; h < axes[1].output; h++) {
+        const float up = (float)axes[1].weight[2 * h], down = (float)axes[1].weight[2 * h + 1];
         for (int64_t w = 0; w < axes[2].output; w++) {
+            const float left = (float)axes[2].weight[2 * w], right = (float)axes[2].weight[2 * w + 1];
             float rows[2];
             for (int64_t i = 0; i < 2; i++) {
                 const int64_t row = in_at + axes[1].index[2 * h + i] * x->stride[1];
                 const float a = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w] * x->stride[2]);
                 const float b = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w + 1] * x->stride[2]);
-                rows[i] = (float)axes[2].weight[2 * w] * a + (float)axes[2].weight[2 * w + 1] * b;
+                rows[i] = weigh(form, left, a, right, b);
             }
-            const float sum =
-                (float)axes[1].weight[2 * h] * rows[0] + (float)axes[1].weight[2 * h + 1] * rows[1] - (float)zero;
+            const float sum = weigh(form, up, rows[0], down, rows[1]) - (float)zero;
             taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], rint((double)sum) + zero);
         }
     }
 }
 
 taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
-                                   const taper_volume *x, const void *in, const taper_volume *y, void *out, double zero)
+                                   const taper_volume *x, const void *in, const taper_volume *y, void *out, double zero,
+                                   bool fused)
 {
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
@@ -271,7 +282,8 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
             if (f32) {
                 weighted_f32(axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
             } else if (taper_dtype_is_quantized(dtype)) {
-                quantized_plane(axes, dtype, x, in, in_at, y, out, out_at, zero);
+                const plane_form form = !fused ? PLANE_PLAIN : c < x->c / 8 * 8 ? PLANE_WIDE : PLANE_FUSED;
+                quantized_plane(axes, dtype, x, in, in_at, y, out, out_at, zero, form);
             } else {
                 weighted_plane_any(axes, dtype, x, in, in_at, y, out, out_at);
             }

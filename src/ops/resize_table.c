@@ -41,8 +41,9 @@ static void fill_nearest(taper_resize_axis *table, float ratio, bool exact)
 }
 
 // Positions are in doubles even of float32 tensors, in floats of quantized ones.
-static void fill_linear(taper_resize_axis *table, double ratio, bool align_corners, bool single, bool quantized)
+static void fill_linear(taper_resize_axis *table, double ratio, const taper_resize *resize, bool single, bool quantized)
 {
+    const bool align_corners = resize->align_corners;
     const int64_t input = table->input, output = table->output;
     for (int64_t o = 0; o < output; o++) {
         int64_t *index = table->index + 2 * o;
@@ -55,7 +56,10 @@ static void fill_linear(taper_resize_axis *table, double ratio, bool align_corne
         }
         double position = align_corners ? ratio * (double)o : ratio * ((double)o + 0.5) - 0.5;
         if (quantized) {
-            position = (double)(align_corners ? (float)ratio * (float)o : (float)ratio * ((float)o + 0.5f) - 0.5f);
+            const float middle = (float)o + 0.5f;
+            position = (double)(align_corners   ? (float)ratio * (float)o
+                                : resize->fused ? fmaf((float)ratio, middle, -0.5f)
+                                                : (float)ratio * middle - 0.5f);
         }
         position = position >= 0.0 ? position : 0.0;
         index[0] = clamp_index(position, input);
@@ -244,7 +248,7 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
     } else if (cubic) {
         fill_cubic(table, ratio, resize->align_corners, single);
     } else {
-        fill_linear(table, ratio, resize->align_corners, single, taper_dtype_is_quantized(dtype));
+        fill_linear(table, ratio, resize, single, taper_dtype_is_quantized(dtype));
     }
     return TAPER_OK;
 }

@@ -16,10 +16,14 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_recurrent.c
     src/ops/quantized_sums.c
     src/ops/quantized_binary.c
+    src/ops/quantized_cat.c
     src/ops/quantized_kernels.c
     src/ops/quantized_move.c
+    src/ops/quantized_norm.c
+    src/ops/quantized_pool.c
     src/ops/quantized_qparams.c
     src/ops/quantized_scalar.c
+    src/ops/quantized_through.c
     src/ops/quantized_unary.c
     src/ops/quantized_view.c
     src/ops/quantized_walk.c

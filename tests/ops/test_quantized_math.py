@@ -100,3 +100,34 @@ for name, body in {"one": "torch.ops.quantized.prelu(q, torch.quantize_per_tenso
                    "many": "torch.ops.quantized.prelu(q, torch.quantize_per_tensor(x[0, :, 0, 0], 0.013, 7, DTYPE), SCALE, ZERO)",
                    "aten": "torch.prelu(q, torch.quantize_per_tensor(x[0, :, 0, 0], 0.013, 7, DTYPE))", "wrong": "torch.prelu(q, torch.quantize_per_tensor(x[0, :2, 0, 0], 0.013, 7, DTYPE))"}.items():
     quantized("prelu/" + name, body, IMAGE, LAST, WIDE, numbers(2, 3, 9, 16))
+
+# Concatenation.
+SECOND = "torch.quantize_per_tensor(x * 1.3, 0.07, 31, DTYPE)"
+for op in ("cat", "cat_relu"):
+    for dim in (0, 1, -1):
+        quantized(f"cat/{op}/{dim}", f"torch.ops.quantized.{op}([q, {SECOND}, q], {dim}, SCALE, ZERO)", IMAGE, LAST, WIDE, numbers(2, 70, 3, 2).to(memory_format=torch.channels_last))
+        quantized(f"cat/{op}/own{dim}", f"torch.ops.quantized.{op}([q, {SECOND}], {dim}, None, None)", IMAGE, LAST, WIDE)
+    quantized(f"cat/{op}/same", f"torch.ops.quantized.{op}([q, q], 1, {{}}, {{}})".format("q.q_scale()", "q.q_zero_point()"), IMAGE, LAST, WIDE)
+    quantized(f"cat/{op}/layouts", f"torch.ops.quantized.{op}([q, {SECOND}.contiguous()], 1, SCALE, ZERO)", LAST, WIDE)
+    quantized(f"cat/{op}/out", f"torch.ops.quantized.{op}_out([q, {SECOND}], 1, torch.quantize_per_tensor(torch.cat([x, x], 1), 0.11, 5, DTYPE))", IMAGE, LAST)
+    quantized(f"cat/{op}/sizes", f"torch.ops.quantized.{op}([q, q[:, :, 1:]], 1, SCALE, ZERO)", IMAGE, LAST, qparams=FEW[:1])
+    quantized(f"cat/{op}/dtypes", f"torch.ops.quantized.{op}([q, torch.quantize_per_tensor(x, 0.1, 3, torch.qint32)], 1, SCALE, ZERO)", IMAGE, qparams=FEW[:1])
+quantized("cat/aten", f"torch.cat([q, {SECOND}], 1)", IMAGE, LAST, WIDE, qparams=FEW[:2])
+quantized("cat/short", f"(torch.ops.quantized.cat([q, q], 0, SCALE, ZERO), torch.cat([q]))", numbers(7))
+
+# Normalisation. The numbers for each channel come from x.
+VECTORS = "x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), x[0, :, 2, 2].contiguous(), x[0, :, 3, 3].abs() + 0.3"
+SQUARE = [numbers(2, 3, 6, 5), numbers(2, 3, 6, 5).to(memory_format=torch.channels_last), numbers(2, 40, 5, 7).to(memory_format=torch.channels_last), numbers(1, 11, 4, 4)]
+for op in ("batch_norm", "batch_norm_relu", "batch_norm2d", "batch_norm2d_relu"):
+    quantized(f"norm/{op}", f"torch.ops.quantized.{op}(q, {VECTORS}, 1e-5, SCALE, ZERO)", *SQUARE)
+quantized("norm/batch_norm1d", f"(torch.ops.quantized.batch_norm1d(q[:, :, 0], {VECTORS}, 1e-3, SCALE, ZERO), torch.ops.quantized.batch_norm1d_relu(q[:, :, 0, 0], {VECTORS}, 1e-3, SCALE, ZERO))", *SQUARE)
+quantized("norm/batch_norm3d", f"(torch.ops.quantized.batch_norm3d(q.unsqueeze(2), {VECTORS}, 1e-3, SCALE, ZERO), torch.ops.quantized.batch_norm3d_relu(q.unsqueeze(3), {VECTORS}, 1e-3, SCALE, ZERO))", *SQUARE)
+quantized("norm/aten", f"torch.quantized_batch_norm(q, {VECTORS}, 1e-5, SCALE, ZERO)", *SQUARE[:2])
+quantized("norm/refused", f"torch.ops.quantized.batch_norm2d(q, None, None, x[0, :, 0, 0], x[0, :, 0, 0], 1e-5, SCALE, ZERO)", SQUARE[0], qparams=FEW[:1])
+quantized("norm/wrong_rank", f"torch.ops.quantized.batch_norm1d(q, {VECTORS}, 1e-5, SCALE, ZERO)", SQUARE[0], qparams=FEW[:1])
+for name, body in {"layer": "layer_norm(q, [x.size(3)], x[0, 0, 0].contiguous(), x[0, 0, 1].contiguous(), 1e-5, SCALE, ZERO)", "layer2": "layer_norm(q, x.shape[2:], x[0, 0].contiguous(), x[0, 1].contiguous(), 1e-5, SCALE, ZERO)",
+                   "layer_plain": "layer_norm(q, x.shape[1:], None, None, 1e-5, SCALE, ZERO)", "group": "group_norm(q, 1, x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), 1e-5, SCALE, ZERO)",
+                   "group_all": "group_norm(q, x.size(1), None, None, 1e-5, SCALE, ZERO)", "instance": "instance_norm(q, x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), 1e-5, SCALE, ZERO)",
+                   "instance_plain": "instance_norm(q, None, None, 1e-5, SCALE, ZERO)", "layer_wrong": "layer_norm(q, [77], None, None, 1e-5, SCALE, ZERO)", "group_wrong": "group_norm(q, 7, None, None, 1e-5, SCALE, ZERO)"}.items():
+    quantized("norm/" + name, "torch.ops.quantized." + body, *SQUARE, qparams=[p for p in FEW if p[0] != "qint32"])
+quantized("norm/group4", "torch.ops.quantized.group_norm(q, 4, x[0, :, 0, 0].contiguous(), x[0, :, 1, 1].contiguous(), 1e-5, SCALE, ZERO)", SQUARE[2], numbers(2, 8, 30, 20), numbers(2, 8, 30, 20).to(memory_format=torch.channels_last), qparams=FEW[:2])
