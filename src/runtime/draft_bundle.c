@@ -304,7 +304,7 @@ static taper_status add_dict(method_builder *b, const taper_type *value_type, ta
     return TAPER_OK;
 }
 
-// {method: {"get_inputs_function_name": [name], "info": []}}
+// {method: {"info": [], "get_inputs_function_name": [name]}}
 static taper_status build_info(method_builder *b, const taper_type **type, taper_ir_value **result)
 {
     const taper_draft *draft = b->draft;
@@ -318,14 +318,14 @@ static taper_status build_info(method_builder *b, const taper_type **type, taper
         taper_text name = taper_text_make(&draft->model->context->allocator);
         taper_text_format(&name, "get_all_bundled_inputs_for_%s", draft->bundles[i].method);
         taper_status status =
-            name.failed ? taper_fail_memory(b->error) : add_string(b, "get_inputs_function_name", &entry[0]);
+            name.failed ? taper_fail_memory(b->error) : add_string(b, "get_inputs_function_name", &entry[2]);
         if (status == TAPER_OK) {
-            status = add_strings(b, taper_text_get(&name), &entry[1]);
+            status = add_strings(b, taper_text_get(&name), &entry[3]);
         }
         taper_text_free(&name);
         TAPER_TRY(status);
-        TAPER_TRY(add_string(b, "info", &entry[2]));
-        TAPER_TRY(add_strings(b, NULL, &entry[3]));
+        TAPER_TRY(add_string(b, "info", &entry[0]));
+        TAPER_TRY(add_strings(b, NULL, &entry[1]));
         TAPER_TRY(add_string(b, draft->bundles[i].method, &items[2 * i]));
         TAPER_TRY(add_dict(b, &taper_type_list_string, entry, 4, &inner, &items[2 * i + 1]));
     }
