@@ -59,6 +59,7 @@ static const pass passes[] = {
     IN_DRAFT(fuse_clamp, "activations become bounds of packed weights")
     IN_DRAFT(fuse_add_relu, "sums and the relu behind them are one operator")
     UNPREPARED(dead_code, "what nobody uses is removed")
+    IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")
     IN_DRAFT(hoist_packed, "packed weights for Vulkan and Metal are attributes")
     AT_LOAD(fuse_epilogue, "batch norm, sum and activation are done where their input is computed")
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms.
+// add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms. Neither Vulkan nor Metal
+// has that operator.
 #include "compiler/pass.h"
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
@@ -36,5 +37,5 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 
 taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph)
 {
-    return taper_visit_nodes(compilation, graph->body, visit);
+    return compilation->backend == TAPER_PORTABLE_CPU ? taper_visit_nodes(compilation, graph->body, visit) : TAPER_OK;
 }

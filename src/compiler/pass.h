@@ -33,6 +33,7 @@ taper_status taper_pass_fold_batch_norm(taper_compilation *compilation, taper_gr
 taper_status taper_pass_prepack(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_clamp(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_hoist_packed(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
 

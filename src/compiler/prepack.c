@@ -2,6 +2,7 @@
 // Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
 // optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
 // their states are what these say.
+#include "compiler/prepack.h"
 #include "compiler/layer.h"
 
 typedef struct packed_names {
@@ -41,16 +42,12 @@ static taper_status ints(taper_compilation *compilation, const int64_t *numbers,
     return TAPER_OK;
 }
 
-// w[out, in] as a new [in, out].
+// w[out, in] seen as [in, out].
 static taper_status transpose(taper_compilation *compilation, const taper_tensor *w, taper_tensor **made)
 {
     const int64_t sizes[2] = {w->sizes[1], w->sizes[0]}, strides[2] = {w->strides[1], w->strides[0]};
-    taper_heap *heap = compilation->module->heap;
-    taper_tensor *view;
-    TAPER_TRY(taper_tensor_view(heap, w->storage, TAPER_F32, w->offset, 2, sizes, strides, &view, compilation->error));
-    const taper_status status = taper_tensor_contiguous(heap, view, made, compilation->error);
-    taper_obj_release(&view->head);
-    return status;
+    return taper_tensor_view(compilation->module->heap, w->storage, TAPER_F32, w->offset, 2, sizes, strides, made,
+                             compilation->error);
 }
 
 enum { MOST_ARGUMENTS = 9 };
@@ -87,6 +84,26 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
     return TAPER_OK;
 }
 
+taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
+                                  taper_val *object)
+{
+    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    *object = taper_val_none();
+    if (op == NULL) {
+        return TAPER_OK;
+    }
+    taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
+    const taper_status status = taper_call_op(&run, op, args, count, object, 1);
+    if (status == TAPER_ERROR_RESOURCE) {
+        return taper_fail_memory(compilation->error);
+    }
+    if (status != TAPER_OK || object->tag != TAPER_OBJECT) {
+        taper_val_release(*object);
+        *object = taper_val_none(); // the layer stays what it is
+    }
+    return TAPER_OK;
+}
+
 // The object of packed weights; None when the operator refuses the layer.
 static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const char *name,
                          bool transposed_weight, taper_val *object)
@@ -105,12 +122,9 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
         args[i] = taper_val_none();
     }
-    const taper_status status = fill_arguments(compilation, layer, transposed_weight, schema, args);
+    taper_status status = fill_arguments(compilation, layer, transposed_weight, schema, args);
     if (status == TAPER_OK) {
-        taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
-        if (taper_call_op(&run, op, args, schema->arg_count, object, 1) != TAPER_OK) {
-            *object = taper_val_none(); // the layer stays what it is
-        }
+        status = taper_prepack_object(compilation, name, args, schema->arg_count, object);
     }
     for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
         taper_val_release(args[i]);
@@ -122,7 +136,10 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     const packed_backend *backend = &backends[compilation->backend];
     taper_layer layer;
-    if (!taper_layer_match(compilation, node, &layer) || (layer.convolution && layer.dims != 2)) {
+    if (!taper_layer_match(compilation, node, &layer)) {
+        return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
+    }
+    if (layer.convolution && layer.dims != 2) {
         return TAPER_OK;
     }
     const packed_names *names = !layer.convolution ? &backend->linear
@@ -136,7 +153,6 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     TAPER_TRY(pack(compilation, &layer, names->prepack, !layer.convolution && backend->linear_is_transposed, &object));
     if (object.tag != TAPER_OBJECT) {
-        taper_val_release(object);
         return TAPER_OK;
     }
     TAPER_TRY(taper_constant_before(node, object, &packed, compilation->error));

@@ -138,8 +138,7 @@ static void renumber_block(pruning *p, const taper_graph *graph, taper_block *bl
 
 static taper_status make_class(pruning *p, class_slots *c, bool is_root)
 {
-    static const char *const kept_names[] = {"training", "mobile_optimized", "optimized_for_vulkan",
-                                             "optimized_for_metal"};
+    static const char *const kept_names[] = {"mobile_optimized", "optimized_for_vulkan", "optimized_for_metal"};
     const char **names = taper_arena_array(&p->compilation->module->arena, c->slots + 1, sizeof *names);
     if (names == NULL) {
         return taper_fail_memory(p->error);

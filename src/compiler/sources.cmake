@@ -2,6 +2,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/compiler.c
     src/compiler/constant_lists.c
     src/compiler/conv1d_to_conv2d.c
+    src/compiler/copy_to_host.c
     src/compiler/cse.c
     src/compiler/dead_code.c
     src/compiler/emit_bytecode.c
@@ -22,6 +23,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/peephole_containers.c
     src/compiler/peephole_tensors.c
     src/compiler/prepack.c
+    src/compiler/prepack_recurrent.c
     src/compiler/prune_attributes.c
     src/compiler/recognize_linear.c
     src/compiler/remove_dropout.c

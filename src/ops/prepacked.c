@@ -263,7 +263,7 @@ static const taper_class vulkan_linear_class = {.name = "__torch__.torch.classes
 static const taper_class vulkan_gru_class = {.name = "__torch__.torch.classes.vulkan.GruPackedContext"};
 static const taper_class vulkan_lstm_class = {.name = "__torch__.torch.classes.vulkan.LstmPackedContext"};
 
-// Order: the argument that goes to each place of the state; -1 false, -2 true, -3 [0, 0].
+// Order: the argument that goes to each place of the state; -1 false, -2 true, -3 [0].
 typedef struct prepack_form {
     const taper_class *klass;
     bool list;
@@ -285,21 +285,18 @@ static const prepack_form forms[] = {
     {&vulkan_lstm_class, true, 7, {0, 1, 2, 3, 4, 5, 6}},
 };
 
-static taper_status zero_pair(taper_call *call, taper_val *pair)
+static taper_status equal_ints(taper_call *call, int64_t number, size_t count, taper_val *ints)
 {
-    taper_list *list = taper_list_new(call->run->heap, &taper_type_int, 2);
+    taper_list *list = taper_list_new(call->run->heap, &taper_type_int, count);
+    *ints = taper_val_none();
     if (list == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    taper_status status = taper_list_append(list, taper_val_int(0), call->run->error);
-    if (status == TAPER_OK) {
-        status = taper_list_append(list, taper_val_int(0), call->run->error);
+    while (list->count < count) {
+        list->items[list->count++] = taper_val_int(number);
     }
-    *pair = TAPER_VAL(list);
-    if (status != TAPER_OK) {
-        taper_val_release(*pair);
-    }
-    return status;
+    *ints = TAPER_VAL(list);
+    return TAPER_OK;
 }
 
 // A stand-in for int[2] given as one int.
@@ -307,9 +304,7 @@ static taper_status state_argument(taper_call *call, size_t at, taper_val *value
 {
     *value = at < call->arg_count ? taper_val_retain(call->args[at]) : taper_val_none();
     if (value->tag == TAPER_INT && at < call->schema->arg_count && call->schema->args[at].size == 2) {
-        const int64_t number = value->as.i;
-        TAPER_TRY(zero_pair(call, value));
-        value->as.list->items[0] = value->as.list->items[1] = taper_val_int(number);
+        return equal_ints(call, value->as.i, 2, value);
     }
     return TAPER_OK;
 }
@@ -327,7 +322,7 @@ static taper_status prepack(taper_call *call, const prepack_form *form)
     for (size_t i = 0; i < form->count && status == TAPER_OK; i++) {
         taper_val value = taper_val_bool(form->order[i] == -2);
         if (form->order[i] == -3) {
-            status = zero_pair(call, &value);
+            status = equal_ints(call, 0, 1, &value); // as PyTorch has it where no output is padded
         } else if (form->order[i] >= 0) {
             status = state_argument(call, (size_t)form->order[i], &value);
         }

@@ -97,7 +97,7 @@ static void drop_graph(taper_function *function)
     function->graph = NULL;
 }
 
-// Methods of other classes are there for those that call them by name.
+// Methods of other classes, and those that nobody asked to keep, are there for those that call them by name.
 static void drop_uncalled(taper_model *model)
 {
     for (bool again = true; again;) {
@@ -140,14 +140,11 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     }
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
-        bool kept =
-            !function->of_root || strcmp(function->method, "forward") == 0 || is_bundled_inputs(function->method);
+        bool kept = strcmp(function->method, "forward") == 0 || is_bundled_inputs(function->method);
         for (size_t p = 0; !kept && p < options->preserve_count; p++) {
             kept = strcmp(function->method, options->preserve[p]) == 0;
         }
-        if (!kept) {
-            drop_graph(function);
-        }
+        function->of_root &= kept; // stays all the same while something calls it by name
     }
     drop_uncalled(model);
     return TAPER_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is behind taper_draft. draft.c loads, optimizes and saves; draft_bundle.c adds bundled inputs.
+// What is behind taper_draft. draft.c loads, optimizes and saves; draft_bundle.c and
+// draft_deflate.c add bundled inputs.
 #ifndef TAPER_RUNTIME_DRAFT_H
 #define TAPER_RUNTIME_DRAFT_H
 
@@ -35,6 +36,10 @@ struct taper_draft {
 
 // Makes the methods and attributes of the samples, once; nothing when there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
+// *value: what is stored of a tensor, a reference; *format: how it is made full again: PyTorch's number of the memory
+// format, -1: it is full (draft_deflate.c).
+TAPER_MUST_USE taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *tensor, taper_val *value,
+                                                int64_t *format, taper_error *error);
 void taper_draft_free_bundles(taper_draft *draft);
 
 static inline taper_val taper_draft_root(const taper_draft *draft)

@@ -1,52 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bundled inputs, as torch.utils.bundled_inputs makes them: the samples lie in an attribute, deflated, and methods give
-// them back. A tensor whose elements are all equal is stored as one element and made full by contiguous().
+// them back.
 #include "runtime/draft.h"
-
-enum { SMALL_TENSOR = 16 }; // elements up to which PyTorch stores a tensor as it is
-
-// ---- deflating
-
-static bool all_equal(const taper_tensor *tensor)
-{
-    const size_t item = taper_tensor_item(tensor);
-    const char *data = taper_tensor_data(tensor);
-    const int64_t count = taper_tensor_numel(tensor); // dense: the order does not matter
-    for (int64_t i = 1; i < count; i++) {
-        if (memcmp(data, data + (size_t)i * item, item) != 0) {
-            return false;
-        }
-    }
-    return count > SMALL_TENSOR;
-}
-
-static taper_status deflate(taper_heap *heap, taper_tensor *tensor, taper_val *value, taper_error *error)
-{
-    const bool dense = taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor);
-    if (!dense || tensor->quantizer != NULL || !all_equal(tensor)) {
-        *value = taper_val_retain(TAPER_VAL(tensor));
-        return TAPER_OK;
-    }
-    taper_tensor *one, *expanded;
-    const int64_t size = 1, strides[TAPER_MAX_RANK] = {0};
-    TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, 1, &size, NULL, &one, error));
-    memcpy(taper_tensor_mutable(one), taper_tensor_data(tensor), taper_tensor_item(tensor));
-    const taper_status status = taper_tensor_view(heap, one->storage, (taper_dtype)tensor->dtype, 0, tensor->rank,
-                                                  tensor->sizes, strides, &expanded, error);
-    taper_obj_release(&one->head);
-    TAPER_TRY(status);
-    *value = TAPER_VAL(expanded);
-    return TAPER_OK;
-}
-
-// How a stored argument is made full again: PyTorch's number of the memory format, -1: it is full.
-static int64_t inflated_format(taper_val stored, taper_val given)
-{
-    if (stored.tag != TAPER_TENSOR || stored.as.obj == given.as.obj) {
-        return -1;
-    }
-    return taper_tensor_is_contiguous(given.as.tensor) ? 0 : 2; // contiguous_format, channels_last
-}
 
 // ---- samples
 
@@ -127,8 +82,9 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
     for (size_t i = 0; i < all; i++) {
         const taper_val given = i < count ? inputs[i]->val : source->arguments[i + 1].default_value;
         taper_status status = TAPER_OK;
+        int64_t format = -1;
         if (given.tag == TAPER_TENSOR) {
-            status = deflate(heap, given.as.tensor, &sample->items[i], error);
+            status = taper_draft_deflate(heap, given.as.tensor, &sample->items[i], &format, error);
         } else {
             sample->items[i] = taper_val_retain(given);
         }
@@ -136,7 +92,7 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
             taper_obj_release(&sample->head.head);
             return status;
         }
-        sample->items[all + i] = taper_val_int(inflated_format(sample->items[i], given));
+        sample->items[all + i] = taper_val_int(format);
     }
     return taper_list_append(entry->samples, TAPER_VAL(sample), error);
 }
@@ -304,7 +260,7 @@ static taper_status add_dict(method_builder *b, const taper_type *value_type, ta
     return TAPER_OK;
 }
 
-// {method: {"get_inputs_function_name": [name], "info": []}}
+// {method: {"info": [], "get_inputs_function_name": [name]}}
 static taper_status build_info(method_builder *b, const taper_type **type, taper_ir_value **result)
 {
     const taper_draft *draft = b->draft;
@@ -318,14 +274,14 @@ static taper_status build_info(method_builder *b, const taper_type **type, taper
         taper_text name = taper_text_make(&draft->model->context->allocator);
         taper_text_format(&name, "get_all_bundled_inputs_for_%s", draft->bundles[i].method);
         taper_status status =
-            name.failed ? taper_fail_memory(b->error) : add_string(b, "get_inputs_function_name", &entry[0]);
+            name.failed ? taper_fail_memory(b->error) : add_string(b, "get_inputs_function_name", &entry[2]);
         if (status == TAPER_OK) {
-            status = add_strings(b, taper_text_get(&name), &entry[1]);
+            status = add_strings(b, taper_text_get(&name), &entry[3]);
         }
         taper_text_free(&name);
         TAPER_TRY(status);
-        TAPER_TRY(add_string(b, "info", &entry[2]));
-        TAPER_TRY(add_strings(b, NULL, &entry[3]));
+        TAPER_TRY(add_string(b, "info", &entry[0]));
+        TAPER_TRY(add_strings(b, NULL, &entry[1]));
         TAPER_TRY(add_string(b, draft->bundles[i].method, &items[2 * i]));
         TAPER_TRY(add_dict(b, &taper_type_list_string, entry, 4, &inner, &items[2 * i + 1]));
     }

@@ -28,7 +28,7 @@ struct taper_context {
 typedef struct taper_function {
     const taper_module_function *source;
     const char *method; // "forward": the last part of its name
-    bool of_root;       // a method of the root class
+    bool of_root;       // a method of the root class, and of a draft one to keep
     taper_graph *graph; // until the program is built
     taper_program program;
 } taper_function;

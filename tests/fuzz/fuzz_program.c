@@ -12,93 +12,13 @@
 #include <taper/taper_inspect.h>
 
 #include "tests/fuzz/failing_allocator.h"
+#include "tests/fuzz/made_inputs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum {
-    MOST_INPUTS = 8,
-    DEEPEST_INPUT = 4,
-    ROUNDS = 2,
     MOST_PLACES = 100 // about as many allocations as loading and running a small model takes
 };
-
-static void say_nothing(void *user, taper_log_level level, const char *text, size_t length)
-{
-    (void)user;
-    (void)level;
-    (void)text;
-    (void)length;
-}
-
-static void need(taper_status status)
-{
-    if (status != TAPER_OK) {
-        abort();
-    }
-}
-
-// ---- inputs
-
-static taper_value *make_tensor(taper_context *context, unsigned round)
-{
-    static const struct {
-        taper_dtype dtype;
-        size_t rank;
-        int64_t sizes[4];
-    } shapes[ROUNDS] = {{TAPER_F32, 4, {1, 3, 8, 8}}, {TAPER_I64, 2, {2, 4}}};
-    taper_value *value;
-    taper_tensor_info info = {.struct_size = sizeof info};
-    need(taper_value_tensor(context, shapes[round].dtype, shapes[round].rank, shapes[round].sizes, &value, NULL));
-    need(taper_value_get_tensor(value, &info, NULL));
-    for (size_t i = 0; i < info.bytes / taper_dtype_size(info.dtype); i++) {
-        if (info.dtype == TAPER_F32) {
-            ((float *)info.data)[i] = (float)(i % 17) / 8 - 1;
-        } else {
-            ((int64_t *)info.data)[i] = (int64_t)(i % 5) - 1;
-        }
-    }
-    return value;
-}
-
-static bool starts(const char *type, const char *with)
-{
-    return strncmp(type, with, strlen(with)) == 0;
-}
-
-static taper_value *make_input(taper_context *context, const char *type, unsigned round, unsigned depth)
-{
-    taper_value *value = NULL;
-    if (type == NULL || starts(type, "Tensor")) {
-        return make_tensor(context, round);
-    }
-    if (starts(type, "int")) {
-        need(taper_value_int(context, 2 + (int64_t)round, &value, NULL));
-    } else if (starts(type, "float") || starts(type, "number")) {
-        need(taper_value_double(context, 0.5, &value, NULL));
-    } else if (starts(type, "bool")) {
-        need(taper_value_bool(context, round == 0, &value, NULL));
-    } else if (starts(type, "str")) {
-        need(taper_value_string(context, "text", 4, &value, NULL));
-    } else if (starts(type, "Optional[") && round == 0 && depth < DEEPEST_INPUT) {
-        return make_input(context, type + 9, round, depth + 1);
-    } else if ((starts(type, "List[") || starts(type, "Tuple[")) && depth < DEEPEST_INPUT) {
-        const bool list = type[0] == 'L';
-        taper_value *items[2];
-        for (unsigned i = 0; i < 2; i++) {
-            items[i] = make_input(context, type + (list ? 5 : 6), round, depth + 1);
-        }
-        // A list of containers may be refused: their element types are none that the list declares.
-        if ((list ? taper_value_list(context, NULL, items, 2, &value, NULL)
-                  : taper_value_tuple(context, items, 2, &value, NULL)) != TAPER_OK) {
-            need(taper_value_none(context, &value, NULL));
-        }
-        taper_value_release(items[0]);
-        taper_value_release(items[1]);
-    } else {
-        need(taper_value_none(context, &value, NULL));
-    }
-    return value;
-}
 
 // ---- running
 
@@ -107,7 +27,7 @@ static void look_at(const taper_value *value, unsigned depth)
     char type[64];
     (void)taper_value_type(value, type, sizeof type);
     const size_t count = taper_value_count(value);
-    for (size_t i = 0; i < count && i < 8 && depth < DEEPEST_INPUT; i++) {
+    for (size_t i = 0; i < count && i < 8 && depth < MADE_DEPTH; i++) {
         taper_value *item;
         if (taper_value_item(value, i, &item, NULL) == TAPER_OK) {
             look_at(item, depth + 1);
@@ -127,10 +47,10 @@ static taper_status run(taper_context *context, taper_model *model, taper_sessio
                         taper_error *error)
 {
     const int arguments = taper_model_method_arguments(model, "forward");
-    const size_t count = arguments < 0 ? 1 : arguments > MOST_INPUTS ? MOST_INPUTS : (size_t)arguments;
-    taper_value *inputs[MOST_INPUTS], *result;
+    const size_t count = arguments < 0 ? 1 : arguments > MADE_MOST_INPUTS ? MADE_MOST_INPUTS : (size_t)arguments;
+    taper_value *inputs[MADE_MOST_INPUTS], *result;
     for (size_t i = 0; i < count; i++) {
-        inputs[i] = make_input(context, taper_model_argument_type(model, "forward", i), round, 0);
+        inputs[i] = made_input(context, taper_model_argument_type(model, "forward", i), round, 0);
     }
     const taper_status status = taper_session_run(session, "forward", inputs, count, &result, error);
     if (status == TAPER_OK) {
@@ -156,7 +76,7 @@ static void run_all(taper_context *context, taper_model *model, taper_error *err
     if (taper_session_create(model, &budgets, &session, error) != TAPER_OK) {
         return;
     }
-    for (unsigned round = 0; round < ROUNDS; round++) {
+    for (unsigned round = 0; round < MADE_ROUNDS; round++) {
         (void)run(context, model, session, round, error);
         need(taper_profile_set(session, 1, error));
         const taper_status status = run(context, model, session, round, error);

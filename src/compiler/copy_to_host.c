@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tensors that a model made for Metal returns are on the GPU: metal::copy_to_host brings them back, as PyTorch
+// 1.8's pass inserts it. The operator takes no tensor of the CPU, so a graph without layers on the GPU stays as it is,
+// and so does a result that no operator made.
+#include "compiler/pass.h"
+
+static bool has_layers(const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (taper_node_is(node, "metal_prepack::conv2d_run") || taper_node_is(node, "metal_prepack::linear_run")) {
+            return true;
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            if (has_layers(node->blocks[b])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_made_tensor(const taper_ir_value *value)
+{
+    const taper_node *node = value->node;
+    if (node == NULL || taper_node_is(node, "metal::copy_to_host")) {
+        return false;
+    }
+    const taper_type *type = value->type;
+    if (node->kind == TAPER_NODE_OP && value->index < node->schema->ret_count) {
+        type = node->schema->rets[value->index].type;
+    } else if (node->kind != TAPER_NODE_IF) {
+        return false;
+    }
+    return type != NULL && type->kind == TAPER_TYPE_TENSOR;
+}
+
+// *made: the copy of value, made right before `before`; value itself when this build lacks the operator.
+static taper_status copy(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
+                         taper_ir_value **made)
+{
+    taper_node *node;
+    *made = value;
+    TAPER_TRY(taper_op_before(compilation, before, "metal::copy_to_host", "", &node));
+    if (node != NULL) {
+        taper_node_set_input(node, 0, value);
+        *made = &node->outputs[0];
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph *graph)
+{
+    const char *dot = strrchr(graph->name, '.');
+    taper_block *body = graph->body;
+    if (compilation->backend != TAPER_PORTABLE_METAL || !taper_is_of_root(compilation, graph) || dot == NULL ||
+        strcmp(dot, ".forward") != 0 || body->result_count != 1 || !has_layers(body)) {
+        return TAPER_OK;
+    }
+    taper_ir_value *result = body->results[0].value, *made;
+    if (is_made_tensor(result)) {
+        TAPER_TRY(copy(compilation, body->last, result, &made));
+        if (made != result) {
+            taper_node_move(made->node, body);
+        }
+        return taper_block_set_results(body, &made, 1, compilation->error);
+    }
+    taper_node *tuple = result->node;
+    if (tuple == NULL || tuple->kind != TAPER_NODE_TUPLE || tuple->block != body ||
+        !taper_value_used_once(&tuple->outputs[0])) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < tuple->input_count; i++) {
+        if (is_made_tensor(taper_node_in(tuple, i))) {
+            TAPER_TRY(copy(compilation, tuple, taper_node_in(tuple, i), &made));
+            taper_node_set_input(tuple, i, made);
+        }
+    }
+    return TAPER_OK;
+}

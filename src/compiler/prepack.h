@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the kinds of layers share that get their weights as a backend's object.
+#ifndef TAPER_COMPILER_PREPACK_H
+#define TAPER_COMPILER_PREPACK_H
+
+#include "compiler/pass.h"
+
+// Calls a prepack operator. *object is what it gave, a reference; None when this build lacks the operator or it refused
+// the arguments.
+TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args,
+                                                 size_t count, taper_val *object);
+// Rewrites a GRU or LSTM layer for Vulkan; leaves any other node alone (prepack_recurrent.c).
+TAPER_MUST_USE taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node *node);
+
+#endif

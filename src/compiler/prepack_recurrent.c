@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// GRU and LSTM layers with constant weights become calls of Vulkan's operators on an object of their weights. Vulkan
+// runs them in one form only, which is checked here: what it does not run stays as it is.
+#include "compiler/prepack.h"
+
+#include "ir/tensor.h"
+
+static const struct {
+    const char *layer, *prepack, *run;
+    bool two_states; // the states are a list: hidden, cell
+} kinds[] = {
+    {"aten::gru", "vulkan_prepack::create_gru_context", "vulkan_prepack::run_gru_context", false},
+    {"aten::lstm", "vulkan_prepack::create_lstm_context", "vulkan_prepack::run_lstm_context", true},
+};
+
+enum { ARGUMENTS = 7 }; // params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+
+static bool is_bool(taper_val value, bool wanted)
+{
+    return value.tag == TAPER_BOOLEAN && value.as.b == wanted;
+}
+
+static bool vulkan_runs(const taper_compilation *compilation, const taper_val *args)
+{
+    const taper_val params = args[0];
+    if (params.tag != TAPER_LIST || params.as.list->count == 0 || taper_is_written(compilation, params) ||
+        !is_bool(args[1], true) || args[2].tag != TAPER_INT || args[3].tag != TAPER_DOUBLE || args[3].as.f != 0.0 ||
+        !is_bool(args[4], false) || !is_bool(args[5], false) || !is_bool(args[6], true)) {
+        return false;
+    }
+    for (size_t i = 0; i < params.as.list->count; i++) {
+        const taper_val weight = params.as.list->items[i];
+        if (weight.tag != TAPER_TENSOR || weight.as.tensor->dtype != TAPER_F32 ||
+            taper_is_written(compilation, weight)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The constants that the layer is called with, borrowed.
+static bool constant_arguments(const taper_node *node, taper_val *args)
+{
+    static const char *const names[ARGUMENTS] = {"params", "has_biases",    "num_layers", "dropout",
+                                                 "train",  "bidirectional", "batch_first"};
+    for (size_t i = 0; i < ARGUMENTS; i++) {
+        const taper_ir_value *value = taper_node_argument(node, names[i]);
+        const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
+        if (constant == NULL) {
+            return false;
+        }
+        args[i] = constant->constant;
+    }
+    return true;
+}
+
+static taper_status set_states(taper_compilation *compilation, taper_node *node, taper_node *run, bool two_states)
+{
+    taper_ir_value *states = taper_node_argument(node, "hx");
+    taper_node *unpack;
+    if (!two_states) {
+        taper_node_set_input(run, 1, states);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_LIST_UNPACK, 1, 2, &unpack, compilation->error));
+    unpack->debug = node->debug;
+    unpack->instruction = node->instruction;
+    taper_node_set_input(unpack, 0, states);
+    taper_node_insert_before(unpack, run);
+    taper_node_set_input(run, 1, &unpack->outputs[0]);
+    taper_node_set_input(run, 2, &unpack->outputs[1]);
+    return TAPER_OK;
+}
+
+taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node *node)
+{
+    size_t kind = 0;
+    while (kind < sizeof kinds / sizeof kinds[0] && !taper_node_is(node, kinds[kind].layer)) {
+        kind++;
+    }
+    taper_val args[ARGUMENTS], object;
+    taper_node *run;
+    taper_ir_value *packed;
+    if (kind == sizeof kinds / sizeof kinds[0] || taper_node_argument(node, "hx") == NULL ||
+        !constant_arguments(node, args) || !vulkan_runs(compilation, args) ||
+        taper_registry_find(compilation->registry, kinds[kind].run, "") == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_prepack_object(compilation, kinds[kind].prepack, args, ARGUMENTS, &object));
+    if (object.tag != TAPER_OBJECT) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_constant_before(node, object, &packed, compilation->error));
+    TAPER_TRY(taper_op_before(compilation, node, kinds[kind].run, "", &run));
+    taper_node_set_input(run, 0, taper_node_argument(node, "input"));
+    TAPER_TRY(set_states(compilation, node, run, kinds[kind].two_states));
+    taper_node_set_input(run, kinds[kind].two_states ? 3 : 2, packed);
+    for (size_t i = 0; i < node->output_count; i++) {
+        taper_value_replace_uses(&node->outputs[i], &run->outputs[i]);
+    }
+    taper_node_remove(node);
+    return TAPER_OK;
+}

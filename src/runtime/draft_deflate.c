@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is stored of a tensor that is bundled: one element when all are equal, which contiguous() makes full again, and
+// otherwise the tensor without what else its storage holds.
+#include "runtime/draft.h"
+
+enum { SMALL_TENSOR = 16 }; // elements up to which PyTorch stores a tensor as it is
+
+static bool all_equal(const taper_tensor *tensor)
+{
+    const size_t item = taper_tensor_item(tensor);
+    const char *data = taper_tensor_data(tensor);
+    const int64_t count = taper_tensor_numel(tensor); // dense: the order does not matter
+    for (int64_t i = 1; i < count; i++) {
+        if (memcmp(data, data + (size_t)i * item, item) != 0) {
+            return false;
+        }
+    }
+    return count > SMALL_TENSOR;
+}
+
+// A view of a larger storage alone, so that the rest of that is not saved.
+static taper_status store_alone(taper_heap *heap, taper_tensor *tensor, taper_val *value, taper_error *error)
+{
+    size_t bytes;
+    taper_tensor *copy;
+    if (tensor->quantizer != NULL || !taper_tensor_is_contiguous(tensor) ||
+        !taper_mul_size((size_t)taper_tensor_numel(tensor), taper_tensor_item(tensor), &bytes) ||
+        tensor->storage->bytes <= bytes) {
+        *value = taper_val_retain(TAPER_VAL(tensor));
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &copy, error));
+    const taper_status status = taper_tensor_copy(copy, tensor, error);
+    *value = TAPER_VAL(copy);
+    if (status != TAPER_OK) {
+        taper_val_release(*value);
+        *value = taper_val_none();
+    }
+    return status;
+}
+
+taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *tensor, taper_val *value, int64_t *format,
+                                 taper_error *error)
+{
+    const bool contiguous = taper_tensor_is_contiguous(tensor);
+    *format = -1;
+    if (!(contiguous || taper_tensor_is_channels_last(tensor)) || tensor->quantizer != NULL || !all_equal(tensor)) {
+        return store_alone(heap, tensor, value, error);
+    }
+    taper_tensor *one, *expanded;
+    const int64_t size = 1, strides[TAPER_MAX_RANK] = {0};
+    TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, 1, &size, NULL, &one, error));
+    memcpy(taper_tensor_mutable(one), taper_tensor_data(tensor), taper_tensor_item(tensor));
+    const taper_status status = taper_tensor_view(heap, one->storage, (taper_dtype)tensor->dtype, 0, tensor->rank,
+                                                  tensor->sizes, strides, &expanded, error);
+    taper_obj_release(&one->head);
+    TAPER_TRY(status);
+    *value = TAPER_VAL(expanded);
+    *format = contiguous ? 0 : 2; // contiguous_format, channels_last
+    return TAPER_OK;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every allocation of loading a draft, optimizing it, giving it a sample and saving it fails once: nothing crashes or
+// leaks, and the failure is told as TAPER_ERROR_RESOURCE.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/api/fixture.h"
+
+typedef struct rewriting {
+    const char *file, *backend; // NULL: not optimized
+    int flatbuffer;
+    bool bundles;
+} rewriting;
+
+static taper_status add_sample(taper_context *context, taper_draft *draft, taper_error *error)
+{
+    static const int64_t sizes[] = {1, 3, 10, 12};
+    taper_value *input;
+    taper_status status = taper_value_tensor(context, TAPER_F32, 4, sizes, &input, error);
+    if (status == TAPER_OK) {
+        taper_tensor_info info = {.struct_size = sizeof info};
+        assert_int_equal(taper_value_get_tensor(input, &info, NULL), TAPER_OK);
+        memset(info.data, 0, info.bytes);
+        status = taper_draft_bundle(draft, NULL, &input, 1, error);
+        taper_value_release(input);
+    }
+    return status;
+}
+
+static taper_status once(taper_context *context, const rewriting *r, taper_error *error)
+{
+    char path[512];
+    test_path(r->file, path, sizeof path);
+    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    const taper_optimize_options optimize = {.struct_size = sizeof optimize, .backend = r->backend};
+    const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = r->flatbuffer};
+    taper_draft *draft;
+    void *bytes = NULL;
+    size_t size = 0;
+    taper_status status = taper_draft_load(context, path, &load, &draft, error);
+    if (status != TAPER_OK) {
+        assert_null(draft);
+        return status;
+    }
+    if (r->backend != NULL) {
+        status = taper_draft_optimize(draft, &optimize, error);
+    }
+    if (status == TAPER_OK && r->bundles) {
+        status = add_sample(context, draft, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_draft_save_memory(draft, &save, &bytes, &size, error);
+        assert_true((status == TAPER_OK) == (bytes != NULL));
+    }
+    taper_saved_free(draft, bytes, size);
+    taper_draft_release(draft);
+    return status;
+}
+
+static void sweep(const rewriting *r)
+{
+    taper_error *error = taper_error_create();
+    test_allocator allocator;
+    size_t n = 1;
+    for (bool failed = true; failed; n++) {
+        test_allocator_init(&allocator);
+        taper_context *context = test_context(&allocator, 1);
+        allocator.fail_at = atomic_load(&allocator.calls) + n;
+        const taper_status status = once(context, r, error);
+        taper_context_release(context);
+        failed = atomic_load(&allocator.calls) >= allocator.fail_at;
+        if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE) {
+            fail_msg("%s: allocation %zu failed: status %d, %s", r->file, n, (int)status, taper_error_message(error));
+        }
+        if (status != TAPER_OK && !failed) {
+            fail_msg("%s: %s", r->file, taper_error_message(error));
+        }
+        if (atomic_load(&allocator.blocks) != 0) {
+            fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", r->file, n,
+                     atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
+        }
+    }
+    print_message("%s, %s: %zu allocations\n", r->file, r->backend != NULL ? r->backend : "converted", n - 2);
+    taper_error_destroy(error);
+}
+
+static void optimized_script(void **state)
+{
+    (void)state;
+    sweep(&(rewriting){.file = "s01_convnet.pt", .backend = "cpu", .bundles = true});
+}
+
+static void optimized_for_metal(void **state)
+{
+    (void)state;
+    sweep(&(rewriting){.file = "s01_convnet.ptl", .backend = "metal", .flatbuffer = 1});
+}
+
+static void converted(void **state)
+{
+    (void)state;
+    sweep(&(rewriting){.file = "s05_methods.ptl"});
+    sweep(&(rewriting){.file = "s06_raise.ptl", .flatbuffer = 1});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(optimized_script), cmocka_unit_test(optimized_for_metal),
+                                       cmocka_unit_test(converted)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Any bytes as a model that is optimized, saved and loaded again: what was saved must be readable and give what the
+// model gave. The first byte says for which backend, in which form, and what is left out; the others are the file. Once
+// more with an allocation that fails.
+#include <math.h>
+#include <stdio.h>
+
+#include <taper/taper_compile.h>
+
+#include "tests/fuzz/failing_allocator.h"
+#include "tests/fuzz/made_inputs.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_PLACES = 400 }; // about as many allocations as a small model takes
+
+typedef struct choice {
+    taper_optimize_options optimize;
+    taper_save_options save;
+    bool optimizes, exact, bundles;
+} choice;
+
+static choice choose(uint8_t byte)
+{
+    static const char *const backends[] = {"cpu", "vulkan", "metal"};
+    // What computes sums in another order.
+    static const char inexact[] = "fold_batch_norm,prepack,fuse_clamp,fuse_add_relu,recognize_linear,conv1d_to_conv2d";
+    choice c = {.optimizes = byte % 4 != 3, .exact = byte % 4 == 3 || byte / 4 % 2 == 1, .bundles = byte / 8 % 4 == 3};
+    c.optimize = (taper_optimize_options){.struct_size = sizeof c.optimize,
+                                          .backend = c.optimizes ? backends[byte % 4] : NULL,
+                                          .disable_passes = c.exact ? inexact : NULL};
+    c.save = (taper_save_options){.struct_size = sizeof c.save, .flatbuffer = byte / 32 % 2, .bytecode = 0};
+    if (c.save.flatbuffer == 0) {
+        c.save.bytecode = 5 + byte / 64;
+    }
+    return c;
+}
+
+// ---- running
+
+static size_t make_inputs(taper_context *context, const taper_model *model, unsigned round, taper_value **inputs)
+{
+    const int arguments = taper_model_method_arguments(model, "forward");
+    const size_t count = arguments < 0 ? 1 : arguments > MADE_MOST_INPUTS ? MADE_MOST_INPUTS : (size_t)arguments;
+    for (size_t i = 0; i < count; i++) {
+        inputs[i] = made_input(context, taper_model_argument_type(model, "forward", i), round, 0);
+    }
+    return count;
+}
+
+static void release_inputs(taper_value **inputs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        taper_value_release(inputs[i]);
+    }
+}
+
+// types: whose declared arguments the inputs are made for.
+static taper_status run(taper_context *context, const taper_model *types, taper_model *model, unsigned round,
+                        taper_value **result, taper_error *error)
+{
+    const taper_session_options budgets = {.struct_size = sizeof budgets,
+                                           .instruction_budget = 20000,
+                                           .time_budget = 1.0,
+                                           .memory_budget = (size_t)64 << 20};
+    taper_session *session;
+    taper_value *inputs[MADE_MOST_INPUTS];
+    *result = NULL;
+    taper_status status = taper_session_create(model, &budgets, &session, error);
+    if (status == TAPER_OK) {
+        const size_t count = make_inputs(context, types, round, inputs);
+        status = taper_session_run(session, "forward", inputs, count, result, error);
+        release_inputs(inputs, count);
+        taper_session_destroy(session);
+    }
+    return status;
+}
+
+// ---- comparing
+
+static double element(const taper_tensor_info *info, const int64_t *at, bool *known)
+{
+    int64_t offset = 0;
+    for (size_t d = 0; d < info->rank; d++) {
+        offset += at[d] * info->strides[d];
+    }
+    const char *item = (const char *)info->data + (size_t)offset * taper_dtype_size(info->dtype);
+    *known = true;
+    switch (info->dtype) {
+    case TAPER_F32:
+        return (double)*(const float *)(const void *)item;
+    case TAPER_F64:
+        return *(const double *)(const void *)item;
+    case TAPER_I64:
+        return (double)*(const int64_t *)(const void *)item;
+    case TAPER_I32:
+        return (double)*(const int32_t *)(const void *)item;
+    case TAPER_U8:
+    case TAPER_BOOL:
+        return (double)*(const uint8_t *)(const void *)item;
+    default:
+        *known = false;
+        return 0;
+    }
+}
+
+static bool next(const taper_tensor_info *info, int64_t *at)
+{
+    for (size_t d = info->rank; d > 0; d--) {
+        if (++at[d - 1] < info->sizes[d - 1]) {
+            return true;
+        }
+        at[d - 1] = 0;
+    }
+    return false;
+}
+
+static bool same_tensor(const taper_value *a, const taper_value *b, bool exact)
+{
+    taper_tensor_info x = {.struct_size = sizeof x}, y = {.struct_size = sizeof y};
+    if (taper_value_get_tensor(a, &x, NULL) != TAPER_OK || taper_value_get_tensor(b, &y, NULL) != TAPER_OK) {
+        return true;
+    }
+    if (x.dtype != y.dtype || x.rank != y.rank || x.rank > 16) {
+        return x.rank > 16;
+    }
+    for (size_t d = 0; d < x.rank; d++) {
+        if (x.sizes[d] != y.sizes[d]) {
+            return false;
+        }
+        if (x.sizes[d] == 0) {
+            return true;
+        }
+    }
+    const bool floating = x.dtype == TAPER_F32 || x.dtype == TAPER_F64;
+    double largest = 0, difference = 0;
+    int64_t at[16] = {0};
+    size_t looked_at = 0;
+    do {
+        bool known;
+        const double p = element(&x, at, &known), q = element(&y, at, &known);
+        if (!known) {
+            return true;
+        }
+        if (isnan(p) || isnan(q) || isinf(p) || isinf(q)) {
+            if (exact && isnan(p) != isnan(q)) {
+                return false;
+            }
+            continue; // bounds overflow in one order of sums and not in another
+        }
+        largest = fmax(largest, fabs(p));
+        difference = fmax(difference, fabs(p - q));
+    } while (next(&x, at) && ++looked_at < 100000);
+    if (exact) {
+        return difference == 0;
+    }
+    // Whole numbers may follow from a comparison of two floats; large ones leave nothing of small ones.
+    return !floating || largest > 1e6 || difference <= 1e-3 * largest + 1e-4;
+}
+
+static bool same(const taper_value *a, const taper_value *b, bool exact, unsigned depth)
+{
+    const taper_kind kind = taper_value_kind(a);
+    if (kind != taper_value_kind(b) || taper_value_count(a) != taper_value_count(b)) {
+        return !exact && kind != TAPER_KIND_TENSOR;
+    }
+    if (kind == TAPER_KIND_TENSOR) {
+        return same_tensor(a, b, exact);
+    }
+    const size_t count = taper_value_count(a);
+    for (size_t i = 0; i < count && i < 8 && depth < MADE_DEPTH; i++) {
+        taper_value *p, *q;
+        if (taper_value_item(a, i, &p, NULL) != TAPER_OK) {
+            break;
+        }
+        need(taper_value_item(b, i, &q, NULL));
+        const bool equal = same(p, q, exact, depth + 1);
+        taper_value_release(p);
+        taper_value_release(q);
+        if (!equal) {
+            return false;
+        }
+    }
+    int64_t m = 0, n = 0;
+    return kind != TAPER_KIND_INT || !exact ||
+           (taper_value_get_int(a, &m, NULL) == TAPER_OK && taper_value_get_int(b, &n, NULL) == TAPER_OK && m == n);
+}
+
+static void compare(taper_context *context, taper_model *before, taper_model *after, bool exact, taper_error *error)
+{
+    for (unsigned round = 0; round < MADE_ROUNDS; round++) {
+        taper_value *wanted, *again, *got;
+        // What ends in an exception, or beyond its budgets, may do without: passes drop what nobody looks at.
+        if (run(context, before, before, round, &wanted, error) != TAPER_OK) {
+            continue;
+        }
+        if (run(context, before, before, round, &again, error) == TAPER_OK) {
+            const bool fixed = same(wanted, again, true, 0); // no random numbers
+            const taper_status status = run(context, before, after, round, &got, error);
+            if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE && status != TAPER_ERROR_CANCELLED) {
+                (void)fprintf(stderr, "after: %s\n", taper_error_message(error));
+                abort();
+            }
+            if (status == TAPER_OK && fixed && !same(wanted, got, exact, 0)) {
+                (void)fprintf(stderr, "other results in round %u\n", round);
+                abort();
+            }
+            taper_value_release(got);
+        }
+        taper_value_release(again);
+        taper_value_release(wanted);
+    }
+}
+
+// ---- rewriting
+
+// *bytes: the file, to be freed with the draft.
+static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **bytes, size_t *size,
+                            taper_error *error)
+{
+    taper_status status = c->optimizes ? taper_draft_optimize(draft, &c->optimize, error) : TAPER_OK;
+    if (status == TAPER_OK && c->bundles) {
+        taper_value *inputs[MADE_MOST_INPUTS];
+        const size_t count = make_inputs(context, taper_draft_model(draft), 0, inputs);
+        const taper_status bundled = taper_draft_bundle(draft, NULL, inputs, count, NULL);
+        if (bundled == TAPER_ERROR_INTERNAL) {
+            abort(); // anything else: the model has inputs already, or no place for them
+        }
+        release_inputs(inputs, count);
+    }
+    *bytes = NULL;
+    return status == TAPER_OK ? taper_draft_save_memory(draft, &c->save, bytes, size, error) : status;
+}
+
+static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *c, taper_error *error)
+{
+    const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    const taper_load_options plain = {.struct_size = sizeof plain},
+                             compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+    taper_context *context;
+    taper_model *before, *after;
+    taper_draft *draft;
+    void *bytes;
+    size_t written;
+    need(taper_context_create(&options, &context, NULL));
+    taper_status status = taper_draft_load_memory(context, data, size, &compiled, &draft, error);
+    if (status == TAPER_OK) {
+        status = rewrite(context, draft, c, &bytes, &written, error);
+        if (taper_error_status(error) != status && status != TAPER_OK) {
+            abort(); // failed without saying why
+        }
+        if (status == TAPER_OK) {
+            if (taper_model_load_memory(context, bytes, written, &plain, &after, error) != TAPER_OK) {
+                (void)fprintf(stderr, "what was written cannot be read: %s\n", taper_error_message(error));
+                abort();
+            }
+            if (taper_model_load_memory(context, data, size, &plain, &before, error) == TAPER_OK) {
+                compare(context, before, after, c->exact, error);
+                taper_model_release(before);
+            }
+            taper_model_release(after);
+            taper_saved_free(draft, bytes, written);
+        }
+        taper_draft_release(draft);
+    }
+    if (status == TAPER_ERROR_INTERNAL) {
+        (void)fprintf(stderr, "%s\n", taper_error_message(error));
+        abort();
+    }
+    taper_context_release(context);
+}
+
+static void rewrite_with_failure(const uint8_t *data, size_t size, const choice *c, taper_error *error)
+{
+    failing_allocator failing;
+    failing_start(&failing, failing_place(data, size, MOST_PLACES));
+    const taper_context_options options = {
+        .struct_size = sizeof options, .allocator = &failing.allocator, .threads = 1, .log = say_nothing};
+    const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
+    choice without = *c;
+    without.bundles = false; // made inputs need their memory
+    taper_context *context;
+    if (taper_context_create(&options, &context, error) == TAPER_OK) {
+        taper_draft *draft;
+        void *bytes;
+        size_t written;
+        if (taper_draft_load_memory(context, data, size, &compiled, &draft, error) == TAPER_OK) {
+            if (rewrite(context, draft, &without, &bytes, &written, error) == TAPER_OK) {
+                taper_saved_free(draft, bytes, written);
+            }
+            taper_draft_release(draft);
+        }
+        taper_context_release(context);
+    }
+    failing_end(&failing);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0) {
+        return 0;
+    }
+    const choice c = choose(data[0]);
+    uint8_t *file = malloc(size); // of its own, aligned
+    if (file == NULL) {
+        return 0;
+    }
+    memcpy(file, data + 1, size - 1);
+    taper_error *error = taper_error_create();
+    rewrite_and_compare(file, size - 1, &c, error);
+    rewrite_with_failure(file, size - 1, &c, error);
+    taper_error_destroy(error);
+    free(file);
+    return 0;
+}

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper bundle: the samples are there for taper, for speed_benchmark_torch and for PyTorch, which finds in the file what its own
+torch.utils.bundled_inputs puts there."""
+import json
+import os
+import unittest
+from typing import Dict, List, Optional, Tuple
+
+from toolcase import BUNDLED, ROOT, VALUES, ToolCase, main, np
+
+try:
+    import torch
+    import torch.utils.bundled_inputs as bundled_inputs
+    from torch.jit.mobile import _load_for_lite_interpreter
+except ImportError:
+    torch = None
+SAMPLE = os.path.join(ROOT, "tests", "data", "samples", "s17_bundled.ptl")
+METHODS = ("get_num_bundled_inputs", "get_all_bundled_inputs", "get_bundled_inputs_functions_and_info")
+
+
+def like(got, wanted):
+    """The same values of the same types, entries of dicts in the same order, tensors with their strides."""
+    if type(got) is not type(wanted):
+        return False
+    if isinstance(got, (list, tuple)):
+        return len(got) == len(wanted) and all(map(like, got, wanted))
+    if isinstance(got, dict):
+        return list(got) == list(wanted) and all(like(got[k], wanted[k]) for k in got)
+    if hasattr(got, "stride"):
+        return got.dtype == wanted.dtype and got.stride() == wanted.stride() and torch.equal(got, wanted)
+    return got == wanted
+
+
+class Bundle(ToolCase):
+    def test_one_sample(self):
+        x = np.arange(40, dtype="float32").reshape(4, 10)
+        self.call("bundle", VALUES, "-i", self.save("x.npy", x), "-i", 3, "-o", "out.ptl")
+        np.testing.assert_array_equal(self.run_npz("out.ptl", "--bundled", 0)["output"], x * 3)
+        np.testing.assert_array_equal(self.run_npz("out.ptl", "-i", "x.npy")["output"], x * 2)
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_num_bundled_inputs"), 1)
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_bundled_inputs_functions_and_info"),
+                         {"forward": {"info": [], "get_inputs_function_name": ["get_all_bundled_inputs_for_forward"]}})
+        self.fails("run", "out.ptl", "--bundled", 1, says="only 1 bundled input")
+
+    def test_defaults_are_part_of_a_sample(self):
+        self.call("bundle", VALUES, "-i", self.save("x.npy", np.ones((2, 2), "float32")), "-o", "out.ptl")
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_all_bundled_inputs")[0][1], 2)
+
+    def test_equal_elements_are_stored_once(self):
+        x = self.save("x.npy", np.full((1, 3, 200, 200), 0.25, "float32"))
+        self.call("bundle", VALUES, "-i", x, "-o", "out.ptl")
+        self.assertLess(os.path.getsize(self.path("out.ptl")), os.path.getsize(VALUES) + 20000)
+        np.testing.assert_array_equal(self.run_npz("out.ptl", "--bundled", 0)["output"], np.full((1, 3, 200, 200), 0.5))
+
+    def test_programs(self):
+        self.save("x.npy", np.full((5, 5), 2, "float32"))
+        self.write("calls.json", json.dumps([{"inputs": ["@x.npy", n]} for n in (3, 4)]))
+        for form in ([], ["--flatbuffer"], ["--bytecode", "5"]):
+            self.call("bundle", VALUES, "--calls", "calls.json", "-o", "out.ptl", *form)
+            np.testing.assert_array_equal(self.run_npz("out.ptl", "--bundled", 1)["output"], np.full((5, 5), 8))
+            self.call("bench", "out.ptl", "--bundled", 1, "--iter", 1, "--warmup", 0)
+            done = self.call("--model", "out.ptl", "--use_bundled_input=1", "--print_output", "--iter=1",
+                             program="speed_benchmark_torch")
+            self.assertIn("8.0, 8.0", done.stdout.split("\n")[0])
+            done = self.call("--model", "out.ptl", "--use_bundled_input=2", program="speed_benchmark_torch", status=1)
+            self.assertIn("Model has only 2 bundled inputs.", done.stderr)
+
+    def test_values_of_every_kind(self):
+        self.save("x.npy", np.arange(6, dtype="float32"))
+        calls = [("scalars", [1, 0.5, True, "text", None]), ("scalars", [-2, 1e300, False, "", 2.5]),
+                 ("pair", [["@x.npy", 7]]), ("tensors", [["@x.npy", "@x.npy"]]), ("nested", [[[1, [0.5]], [2, []]]]),
+                 ("nothing", [])]
+        self.write("calls.json", json.dumps([{"method": m, "inputs": i} for m, i in calls]))
+        self.call("bundle", VALUES, "--calls", "calls.json", "-o", "out.ptl")
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_all_bundled_inputs_for_scalars"),
+                         [[1, 0.5, True, "text", None], [-2, 1e300, False, "", 2.5]])
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_all_bundled_inputs_for_nested"), [[[[1, [0.5]], [2, []]]]])
+        self.assertEqual(self.run_json("out.ptl", "--method", "get_all_bundled_inputs_for_nothing"), [[]])
+        self.assertEqual(list(self.run_json("out.ptl", "--method", "get_bundled_inputs_functions_and_info")),
+                         ["scalars", "pair", "tensors", "nested", "nothing"])
+        self.fails("run", "out.ptl", "--method", "get_num_bundled_inputs", says="get_num_bundled_inputs")
+
+    def test_existing_ones_stay(self):
+        for model in (SAMPLE, BUNDLED):
+            for command in (["optimize", model, "-o", "o.ptl"], ["optimize", model, "-o", "o.ptl", "--backend", "metal"],
+                            ["convert", model, "-o", "o.ptl", "--flatbuffer"], ["convert", model, "-o", "o.ptl", "--bytecode", 4]):
+                self.call(*command)
+                for method in METHODS:
+                    given = ["--method", method]
+                    if model == SAMPLE and method == "get_all_bundled_inputs":
+                        continue  # random numbers
+                    self.assertEqual(self.run_json("o.ptl", *given), self.run_json(model, *given))
+                self.call("run", "o.ptl", "--bundled", 1, "--json")
+                self.call("bench", "o.ptl", "--bundled", 1, "--iter", 1, "--warmup", 0)
+
+    def test_failures(self):
+        self.save("x.npy", np.ones(3, "float32"))
+        self.fails("bundle", VALUES, "-o", "out.ptl", status=2, says="-i INPUT is missing")
+        self.fails("bundle", VALUES, "-i", "x.npy", status=2, says="-o OUT is missing")
+        self.fails("bundle", VALUES, "-i", "x.npy", "--calls", "calls.json", "-o", "out.ptl", status=2, says="--calls")
+        self.fails("bundle", BUNDLED, "-i", "x.npy", "-o", "out.ptl", says="bundled inputs already")
+        self.fails("bundle", VALUES, "-i", "x.npy", "--method", "absent", "-o", "out.ptl", says="absent")
+        self.fails("bundle", VALUES, "-i", "x.npy", "-i", "1", "-i", "2", "-o", "out.ptl")
+        self.fails("bundle", VALUES, "-i", "absent.npy", "-o", "out.ptl", says="absent.npy")
+        self.write("calls.json", "[]")
+        self.fails("bundle", VALUES, "--calls", "calls.json", "-o", "out.ptl", says="nothing to bundle")
+        self.write("calls.json", json.dumps([{"method": "scalars", "inputs": [1]}]))
+        self.fails("bundle", VALUES, "--calls", "calls.json", "-o", "out.ptl")
+
+
+if torch is not None:
+    class Sampled(torch.nn.Module):
+        def forward(self, x, n: int, f: float = 0.5, flag: bool = True, names: Optional[List[str]] = None):
+            return x * n * f
+
+        @torch.jit.export
+        def other(self, d: Dict[str, torch.Tensor], t: Tuple[int, torch.Tensor]):
+            return d["a"] + t[1]
+
+
+@unittest.skipIf(torch is None, "PyTorch is missing")
+class InPyTorch(ToolCase):
+    def test_same_as_pytorch(self):
+        module = torch.jit.script(Sampled().eval())
+        module.save(self.path("source.pt"))
+        module._save_for_lite_interpreter(self.path("source.ptl"))
+        tensors = [torch.zeros(3, 3), torch.zeros(2, 3, 4, 4), torch.tensor([1, 2, 3]), torch.full((40,), 7, dtype=torch.uint8)]
+        rest = [(2, 0.25, False, ["a", "b"]), (1, 0.5, True, None), (3, 1.5, True, []), (-4, 0.0, False, None)]
+        forward = [(x, *r) for x, r in zip(tensors, rest)]
+        other = [({"a": torch.ones(2), "b": torch.zeros(3)}, (1, torch.ones(2)))]
+        bundled_inputs.augment_many_model_functions_with_bundled_inputs(module, {module.forward: forward, module.other: other})
+        module._save_for_lite_interpreter(self.path("wanted.ptl"))
+        wanted = _load_for_lite_interpreter(self.path("wanted.ptl"))
+
+        calls = [{"inputs": ["@" + self.save(f"{i}.npy", x.numpy()), *r]} for i, (x, r) in enumerate(zip(tensors, rest))]
+        self.save("one.npy", np.ones(2, "float32"))
+        self.save("zero.npy", np.zeros(3, "float32"))
+        calls.append({"method": "other", "inputs": [{"a": "@one.npy", "b": "@zero.npy"}, [1, "@one.npy"]]})
+        self.write("calls.json", json.dumps(calls))
+        for source in ("source.pt", "source.ptl"):
+            for form in ([], ["--flatbuffer"], ["--bytecode", "4"]):
+                self.call("bundle", source, "--calls", "calls.json", "-o", "out.ptl", *form)
+                got = _load_for_lite_interpreter(self.path("out.ptl"))
+                for method in METHODS + ("get_all_bundled_inputs_for_forward", "get_all_bundled_inputs_for_other",
+                                         "_generate_bundled_inputs_for_forward"):
+                    a, b = got.run_method(method), wanted.run_method(method)
+                    self.assertTrue(like(a, b), f"{source} {form}: {method}() gives {a}, PyTorch's {b}")
+                self.assertTrue(torch.equal(got.forward(*forward[1]), wanted.forward(*forward[1])))
+
+
+if __name__ == "__main__":
+    main()
