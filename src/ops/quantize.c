@@ -140,8 +140,7 @@ taper_status taper_op_quantize_per_tensor(taper_call *call)
     TAPER_TRY(taper_arg_scalar(call, 1, &scale)); // numbers, or tensors of one element
     TAPER_TRY(taper_arg_scalar(call, 2, &point));
     TAPER_TRY(taper_arg_dtype_or(call, 3, TAPER_QU8, &dtype));
-    TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale.f,
-                               point.kind == TAPER_SCALAR_DOUBLE ? (int64_t)0 + point.i : point.i, &y));
+    TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale.f, point.i, &y));
     return taper_ret_tensor(call, 0, y);
 }
 
@@ -201,6 +200,96 @@ taper_status taper_op_quantize_per_channel(taper_call *call)
     const taper_status status = quantize(call, "self", x, dtype, &z, &y);
     taper_q_release(&z);
     return status == TAPER_OK ? taper_ret_tensor(call, 0, y) : status;
+}
+
+// ---- scale and zero point from the range of the numbers
+
+// The range, with 0 in it, over the integers of 8 bits; the zero point from the end where it errs less.
+static void choose_qparams(float least, float most, taper_q_range range, double *scale, int64_t *point)
+{
+    static const float small = 6.1e-5f; // below it the range is widened
+    float low = least < 0 ? least : 0, high = most > 0 ? most : 0;
+    const double span = (double)(range.high - range.low);
+    *scale = ((double)high - (double)low) / span;
+    if ((float)*scale == 0.0f || isinf(1.0f / (float)*scale)) {
+        *scale = 0.1;
+    }
+    if (*scale < (double)small) {
+        const float factor = small / (float)*scale;
+        *scale = (double)small;
+        if (low == 0.0f) {
+            high = small * (float)span;
+        } else if (high == 0.0f) {
+            low = -small * (float)span;
+        } else {
+            low *= factor;
+            high *= factor;
+        }
+    }
+    const double from_low = (double)range.low - (double)low / *scale,
+                 from_high = (double)range.high - (double)high / *scale;
+    const double low_error = fabs((double)range.low) - fabs((double)low / *scale);
+    const double high_error = fabs((double)range.high) - fabs((double)high / *scale);
+    const double best = low_error < high_error ? from_low : from_high;
+    *point = best < (double)range.low    ? range.low
+             : best > (double)range.high ? range.high
+             : best == best              ? (int64_t)nearbyint(best)
+                                         : range.low;
+}
+
+static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, taper_q_range range, double *scale,
+                                     int64_t *point)
+{
+    taper_tensor *plain;
+    if (x->dtype != TAPER_F32 || taper_tensor_numel(x) == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self': a float32 tensor with elements is needed");
+    }
+    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    const float *from = taper_tensor_data(plain);
+    float least = from[0], most = from[0];
+    bool finite = true;
+    for (int64_t i = 0; i < taper_tensor_numel(plain); i++) {
+        least = from[i] < least ? from[i] : least;
+        most = from[i] > most ? from[i] : most;
+        finite = finite && isfinite(from[i]);
+    }
+    taper_tensor_drop(plain);
+    if (!finite) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self' has elements that are not finite");
+    }
+    choose_qparams(least, most, range, scale, point);
+    return TAPER_OK;
+}
+
+// quantize_per_tensor_dynamic(self, dtype, reduce_range); QNNPACK does not reduce the range.
+taper_status taper_op_quantize_per_tensor_dynamic(taper_call *call)
+{
+    taper_tensor *x, *y;
+    taper_dtype dtype;
+    double scale;
+    int64_t point;
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(taper_arg_dtype_or(call, 1, TAPER_QU8, &dtype));
+    if (dtype != TAPER_QU8 && dtype != TAPER_QI8) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'dtype' must be quint8 or qint8, not %s",
+                   taper_dtype_name(dtype));
+    }
+    TAPER_TRY(range_of_numbers(call, x, taper_q_range_of(dtype), &scale, &point));
+    TAPER_TRY(quantize_uniform(call, "self", x, dtype, scale, point, &y));
+    return taper_ret_tensor(call, 0, y);
+}
+
+// _choose_qparams_per_tensor(self, reduce_range) -> (float, int): for quint8.
+taper_status taper_op_choose_qparams(taper_call *call)
+{
+    taper_tensor *x;
+    double scale;
+    int64_t point;
+    TAPER_TRY(taper_arg_plain(call, 0, &x));
+    TAPER_TRY(range_of_numbers(call, x, taper_q_range_of(TAPER_QU8), &scale, &point));
+    taper_ret(call, 0, taper_val_double(scale));
+    taper_ret(call, 1, taper_val_int(point));
+    return TAPER_OK;
 }
 
 // ---- dequantizing

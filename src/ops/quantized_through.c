@@ -180,7 +180,8 @@ taper_status taper_op_q_mean(taper_call *call)
 // ---- softmax and matmul
 
 // QNNPACK's softmax of count bytes: exponentials of distances from the greatest, as integers.
-static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step, int64_t count, uint8_t *y)
+static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step, int64_t count, uint8_t *y,
+                          int64_t y_step)
 {
     int64_t most = 0;
     uint64_t sum = 0;
@@ -192,31 +193,62 @@ static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step,
     }
     for (int64_t i = 0; i < count; i++) {
         const uint64_t share = ((((uint64_t)table[255 - most + x[i * step]]) << 8) + (sum >> 1)) / (sum == 0 ? 1 : sum);
-        y[i * step] = (uint8_t)(share > 255 ? 255 : share);
+        y[i * y_step] = (uint8_t)(share > 255 ? 255 : share);
     }
 }
 
-static taper_status softmax_qnnpack(taper_call *call, taper_tensor *x, size_t dim)
+// The strides of PyTorch's result: dim is innermost, where it is not so already by an exchange with the last one.
+static void softmax_strides(const taper_tensor *x, size_t dim, int64_t *strides)
+{
+    const size_t last = x->rank - 1u;
+    int64_t sizes[TAPER_MAX_RANK], step;
+    if (x->strides[dim] == 1 && taper_tensor_suggests_channels_last(x)) {
+        taper_strides_channels_last(x->rank, x->sizes, strides);
+        return;
+    }
+    memcpy(sizes, x->sizes, sizeof sizes);
+    const bool exchange = x->strides[dim] != 1;
+    if (exchange) {
+        sizes[dim] = x->sizes[last];
+        sizes[last] = x->sizes[dim];
+    }
+    taper_strides_contiguous(x->rank, sizes, strides);
+    if (exchange) {
+        step = strides[dim];
+        strides[dim] = strides[last];
+        strides[last] = step;
+    }
+}
+
+static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, size_t dim)
 {
     uint32_t table[256];
-    taper_tensor *y, *plain;
+    taper_tensor *y;
+    int64_t strides[TAPER_MAX_RANK], index[TAPER_MAX_RANK] = {0};
     const int64_t count = x->sizes[dim];
     const double unit = fmin(4294967295.0 / (double)taper_max_i64(count, 1), 8388607.0);
     for (int i = 0; i < 256; i++) {
         table[i] = (uint32_t)lrint(unit * exp((double)(i - 255) * (double)(float)x->quantizer->scale));
     }
-    TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, x->rank, x->sizes, NULL, 1.0 / 256, 0, &y));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
-    const int64_t inner = y->strides[dim],
-                  outer = taper_tensor_numel(y) == 0 ? 0 : taper_tensor_numel(y) / count / inner;
-    for (int64_t o = 0; o < outer; o++) {
-        for (int64_t i = 0; i < inner; i++) {
-            const int64_t at = o * count * inner + i;
-            softmax_bytes(table, (const uint8_t *)taper_tensor_data(plain) + at, inner, count,
-                          (uint8_t *)taper_tensor_mutable(y) + at);
+    softmax_strides(x, dim, strides);
+    TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, x->rank, x->sizes, strides, 1.0 / 256, 0, &y));
+    const uint8_t *from = taper_tensor_data(x);
+    uint8_t *to = taper_tensor_mutable(y);
+    const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
+    for (int64_t n = 0; n < rows; n++) {
+        softmax_bytes(table, from, x->strides[dim], count, to, y->strides[dim]);
+        for (size_t d = x->rank; d-- > 0;) {
+            if (d == dim) {
+                continue;
+            }
+            from += x->strides[d], to += y->strides[d];
+            if (++index[d] < x->sizes[d]) {
+                break;
+            }
+            from -= x->strides[d] * x->sizes[d], to -= y->strides[d] * x->sizes[d];
+            index[d] = 0;
         }
     }
-    taper_tensor_drop(plain);
     return TAPER_OK;
 }
 

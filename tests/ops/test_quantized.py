@@ -126,3 +126,11 @@ for source in ("torch.quantize_per_tensor(x, 0.1, 256, torch.quint8)", "torch.qu
                "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1, 2]), 1, torch.quint8)", "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1]), 0, torch.quint8)",
                "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1, 300]), 0, torch.quint8)", "torch.quantize_per_channel(x, torch.tensor([0.1, 0.2]), torch.tensor([1, 3]), 9, torch.quint8)"):
     quantized("bad/" + source, source, IMAGE, qparams=FEW[:1])
+
+# Scale and zero point from the numbers.
+for number, x in enumerate((IMAGE, LAST, IMAGE.abs(), -IMAGE.abs(), IMAGE * 1e-3, IMAGE.abs() * 1e-3, -IMAGE.abs() * 1e-4, IMAGE * 0, IMAGE * 1e30, torch.tensor([1.0]), torch.tensor(-3.5), numbers(1000))):
+    for dtype in ("quint8", "qint8"):
+        CASES.append((f"dynamic/{dtype}/{number}", f"def f(x: Tensor):\n    return (torch.quantize_per_tensor_dynamic(x, torch.{dtype}, False), torch.quantize_per_tensor_dynamic(x, torch.{dtype}, True))", (x,)))
+    CASES.append((f"choose_qparams/{number}", "def f(x: Tensor):\n    return torch._choose_qparams_per_tensor(x, True)", (x,)))
+CASES.append(("dynamic/qint32", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.qint32, False)", (IMAGE,)))
+CASES.append(("dynamic/empty", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.quint8, False)", (numbers(0),)))

@@ -72,11 +72,13 @@ quantized("meshgrid", "torch.cat([q, q], 1)", *PLANES)
 
 for name, body in {"all": "q.mean()", "inner": "q.mean(3)", "inner2": "q.mean([2, 3])", "inner2_keep": "q.mean([2, 3], True)", "negative": "q.mean([-1, -2])", "outer": "q.mean(1)", "outer2": "q.mean([0, 2], True)",
                    "three": "q.mean([1, 2, 3])", "strided": "q.transpose(1, 2).mean(3)", "vector": "q[0, 0, 0].mean(0)", "dtype": "q.mean(3, dtype=torch.float)"}.items():
-    quantized("mean/" + name, body, *PLANES)
+    # Elsewhere PyTorch takes the mean of floats, whose last bit decides where it lies between two integers.
+    exact = name in ("inner2", "inner2_keep", "dtype")
+    quantized("mean/" + name, body, *(PLANES if exact else PLANES[:1] if name in ("all", "inner", "negative", "three", "vector") else ()), qparams=BYTES if exact else FEW)
 for op in ("eq", "ne", "lt", "le", "gt", "ge", "greater"):
     quantized(f"compare/{op}", f"(q.{op}(q), q.{op}(torch.quantize_per_tensor(x.flip([3]), 0.05, 3, DTYPE)), q.{op}(0.5), q.{op}(q[0, 0, 0]), q.{op}(x), x.{op}(q))", *PLANES[:2])
 quantized("compare/sizes", "q.eq(q[:, :2])", IMAGE, qparams=FEW[:1])
-for dim in (0, 1, 3, -1):
-    quantized(f"softmax/{dim}", f"(torch.ops.quantized.softmax(q, {dim}, 0.00390625, 0), torch.ops.quantized.softmax(q, {dim}, 0.005, 3))", *PLANES[:1], numbers(2, 3, 4, 70), qparams=[p for p in FEW if p[0] != "qint32"])
+for dim in (0, 1, 3):
+    quantized(f"softmax/{dim}", f"(torch.ops.quantized.softmax(q, {dim}, 0.00390625, 0), torch.ops.quantized.softmax(q, {dim}, 0.005, 3))", *PLANES[:2], numbers(2, 3, 4, 70), qparams=[p for p in FEW if p[0] != "qint32"])
 quantized("matmul", "(torch.ops.quantized.matmul(q, q.transpose(2, 3), 0.5, 3), torch.ops.quantized.matmul(q[0, 0], q[0, 1].t(), 0.7, 30))", *PLANES[:2])
 quantized("refused", "q.sum()", IMAGE, qparams=FEW[:1])
