@@ -197,6 +197,23 @@ static bool does_not_pad(const taper_layer *layer)
     return layer->convolution && !layer->transposed;
 }
 
+// The layer will look at the norm's input where it stands: nobody may have written to that since.
+static bool nothing_between(const taper_node *node, const taper_node *layer)
+{
+    for (node = node->next; node != layer; node = node->next) {
+        if (node == NULL || !taper_node_only_raises(node)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_channels(const taper_layer *layer, int64_t channels)
+{
+    int64_t inputs;
+    return !__builtin_mul_overflow(layer->weight->sizes[1], layer->groups, &inputs) && inputs == channels;
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     norm n;
@@ -218,8 +235,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     taper_node *user = taper_value_used_once(out) ? out->uses->user : NULL;
     if (user != NULL && user->block == node->block && out->uses->index == 0 &&
-        taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) &&
-        layer.weight->sizes[1] * layer.groups == n.channels) {
+        taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) && has_channels(&layer, n.channels) &&
+        nothing_between(node, user)) {
         TAPER_TRY(new_weights(compilation, &layer, &weight, &bias));
         fold_before(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
         taper_value_replace_uses(out, in);

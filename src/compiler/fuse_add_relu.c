@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms. Neither Vulkan nor Metal
-// has that operator.
-#include "compiler/pass.h"
+// add and the relu that alone looks at its sum become aten::_add_relu, in each of their forms, where the sum is known
+// to be of floats: PyTorch's kernel takes few dtypes, and bounds the sum by what the first summand's can hold. It makes
+// the largest number of an infinity, and 0 of NaN, as whenever PyTorch does this. Only for the CPU: the GPU backends
+// have no such operator.
+#include "compiler/facts.h"
 
-static taper_status visit(taper_compilation *compilation, taper_node *node)
+static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)
 {
     static const struct {
         const char *add, *relu, *name, *overload;
@@ -20,6 +22,11 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         if (strcmp(forms[i].add, "aten::add_.Tensor") == 0 && add->next != node) {
             continue;
         }
+        taper_dtype sum, summand;
+        if (!taper_known_dtype(dtypes, &add->outputs[0], &sum) || (sum != TAPER_F32 && sum != TAPER_F64) ||
+            !taper_known_dtype(dtypes, taper_node_in(add, 0), &summand) || summand != sum) {
+            return TAPER_OK;
+        }
         taper_node *both;
         TAPER_TRY(taper_op_before(compilation, add, forms[i].name, forms[i].overload, &both));
         if (both == NULL) {
@@ -35,7 +42,37 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     return TAPER_OK;
 }
 
+static void learn_block(taper_dtypes *dtypes, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            learn_block(dtypes, node->blocks[b]);
+        }
+        taper_dtypes_learn(dtypes, node);
+    }
+}
+
+static taper_status fuse_block(taper_compilation *compilation, const taper_dtypes *dtypes, taper_block *block)
+{
+    for (taper_node *node = block->first, *next; node != NULL; node = next) {
+        next = node->next;
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(fuse_block(compilation, dtypes, node->blocks[b]));
+        }
+        TAPER_TRY(fuse(compilation, dtypes, node));
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph)
 {
-    return compilation->backend == TAPER_PORTABLE_CPU ? taper_visit_nodes(compilation, graph->body, visit) : TAPER_OK;
+    taper_dtypes dtypes;
+    if (compilation->backend != TAPER_PORTABLE_CPU) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_dtypes_create(compilation, graph, &dtypes));
+    learn_block(&dtypes, graph->body); // first: what is fused gets new values
+    const taper_status status = fuse_block(compilation, &dtypes, graph->body);
+    taper_dtypes_free(&dtypes);
+    return status;
 }

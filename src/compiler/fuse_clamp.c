@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // relu, relu6, hardtanh and clamp behind a layer with packed weights become the bounds in the object's state, whose
 // last two items they are in every class that has them.
+#include <float.h>
+#include <math.h>
+
 #include "compiler/pass.h"
 
 static bool is_packed_run(const taper_node *node)
@@ -15,6 +18,23 @@ static bool is_packed_run(const taper_node *node)
         }
     }
     return false;
+}
+
+// XNNPACK's contexts take floats, and refuse a lowest that is not below the highest, NaN among them. Without either
+// bound the operator raises.
+static bool are_bounds(const taper_val bounds[2])
+{
+    float limits[2] = {-INFINITY, INFINITY};
+    for (size_t i = 0; i < 2; i++) {
+        if (bounds[i].tag == TAPER_NONE) {
+            continue;
+        }
+        if (fabs(bounds[i].as.f) > FLT_MAX && !isinf(bounds[i].as.f)) {
+            return false;
+        }
+        limits[i] = (float)bounds[i].as.f;
+    }
+    return (bounds[0].tag != TAPER_NONE || bounds[1].tag != TAPER_NONE) && limits[0] < limits[1];
 }
 
 // The bounds an activation stands for, None where there is none.
@@ -41,8 +61,7 @@ static bool bounds_of(const taper_node *node, taper_val bounds[2])
         }
         bounds[i] = value->tag == TAPER_INT ? taper_val_double((double)value->as.i) : *value;
     }
-    // XNNPACK's contexts refuse a lowest that is not below the highest.
-    return bounds[0].tag == TAPER_NONE || bounds[1].tag == TAPER_NONE || bounds[0].as.f < bounds[1].as.f;
+    return are_bounds(bounds);
 }
 
 // A copy of the object with these bounds, unless it has some already (*made None).

@@ -2,6 +2,7 @@
 // A convolution or linear layer with the batch norm, sum and activation that follow it becomes one FUSED node
 // (ops/fusion.h), which holds the nodes it stands for as its fallback. A chain is taken where every value on the way
 // has one user and nothing in between has an effect.
+#include <float.h>
 #include <math.h>
 
 #include "compiler/pass.h"
@@ -68,12 +69,14 @@ static bool take_sum(chain *c, taper_node *node, size_t position)
     return true;
 }
 
-// Bounds that stand at inputs low and high; None or absent is no bound.
+// Bounds that stand at inputs low and high; None is no bound. Without either, or with one that is no float, the
+// operator raises.
 static bool take_bounds(chain *c, const taper_node *node, size_t low, size_t high)
 {
     double number;
     const size_t at[2] = {low, high};
     float bounds[2] = {-INFINITY, INFINITY};
+    bool any = false;
     for (size_t i = 0; i < 2; i++) {
         if (at[i] >= node->input_count) {
             continue;
@@ -83,13 +86,14 @@ static bool take_bounds(chain *c, const taper_node *node, size_t low, size_t hig
             return false;
         }
         if (value->tag != TAPER_NONE) {
-            if (!taper_node_constant_is_number(node, at[i], &number)) {
+            if (!taper_node_constant_is_number(node, at[i], &number) || (fabs(number) > FLT_MAX && !isinf(number))) {
                 return false;
             }
             bounds[i] = (float)number;
+            any = true;
         }
     }
-    if (!(bounds[0] <= bounds[1])) {
+    if (!any || !(bounds[0] <= bounds[1])) {
         return false;
     }
     c->fusion.min = bounds[0];

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
 // optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
-// their states are what these say.
+// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a model that is
+// given an image without a batch is optimized without this pass.
 #include "compiler/prepack.h"
+
 #include "compiler/layer.h"
 
 typedef struct packed_names {
@@ -132,6 +134,13 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     return status;
 }
 
+// XNNPACK refuses to run a transposed convolution that pads its output by a stride or more.
+static bool pads_too_much(const taper_layer *layer)
+{
+    return layer->transposed &&
+           (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     const packed_backend *backend = &backends[compilation->backend];
@@ -139,7 +148,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (!taper_layer_match(compilation, node, &layer)) {
         return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
     }
-    if (layer.convolution && layer.dims != 2) {
+    if ((layer.convolution && layer.dims != 2) || pads_too_much(&layer)) {
         return TAPER_OK;
     }
     const packed_names *names = !layer.convolution ? &backend->linear

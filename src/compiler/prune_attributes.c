@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A frozen module's weights are constants; saved as attributes too they would be there twice. What no graph gets or
 // sets is left out, and the slots that stay are numbered anew, class by class: all objects of a class have the same
-// slots. When the class of some object that a graph looks into is not known, everything stays.
+// slots. When the class of some object that a graph looks into is not known, or an object with others in it is handed
+// on, everything stays.
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 
@@ -103,12 +104,46 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
                : NULL;
 }
 
+// An object that is more than asked for its attributes: operators on enums and containers of modules look at any of
+// them, and so may a caller.
+static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
+{
+    bool leaf = user != NULL && taper_node_is(user, "prim::ModuleContainerIndex");
+    if (!leaf) {
+        leaf = true;
+        for (size_t i = 0; i < owner->example->count; i++) {
+            leaf = leaf && !is_plain(owner->example->slots[i]);
+        }
+    }
+    p->unknown = p->unknown || !leaf;
+    for (size_t i = 0; i < owner->slots; i++) {
+        owner->number[i] = 1;
+    }
+}
+
+// user NULL: they are results of a block.
+static void mark_inputs(pruning *p, const taper_graph *graph, const taper_node *user, const taper_ir_input *inputs,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool asked =
+            user != NULL && i == 0 &&
+            (user->kind == TAPER_NODE_GET_ATTR || user->kind == TAPER_NODE_SET_ATTR || user->kind == TAPER_NODE_CALL);
+        const class_slots *owner = asked ? NULL : class_of(p, graph, inputs[i].value, 0);
+        if (owner != NULL) {
+            mark_whole(p, user, owner);
+        }
+    }
+}
+
 static void mark_block(pruning *p, const taper_graph *graph, const taper_block *block)
 {
+    mark_inputs(p, graph, NULL, block->results, block->result_count);
     for (const taper_node *node = block->first; node != NULL && !p->unknown; node = node->next) {
         for (size_t b = 0; b < node->block_count; b++) {
             mark_block(p, graph, node->blocks[b]);
         }
+        mark_inputs(p, graph, node, node->inputs, node->input_count);
         if (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) {
             const class_slots *owner = class_of(p, graph, taper_node_in(node, 0), 0);
             if (owner == NULL || (uint64_t)node->number >= owner->slots) {

@@ -44,15 +44,17 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
     return taper_constant_before(before, TAPER_VAL(copy), weight, compilation->error);
 }
 
-static taper_status make_linear(taper_compilation *compilation, taper_node *node, taper_ir_value *x,
+// The layer takes the place of `product`, and node goes, which is it or the sum behind it: where the sum stands
+// somebody may have written to x.
+static taper_status make_linear(taper_compilation *compilation, taper_node *node, taper_node *product,
                                 taper_ir_value *matrix, taper_ir_value *bias)
 {
-    taper_ir_value *weight;
+    taper_ir_value *weight, *x = taper_node_in(product, taper_node_is(product, "aten::addmm") ? 1 : 0);
     taper_node *linear;
     if (taper_registry_find(compilation->registry, "aten::linear", "") == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(transposed_weight(compilation, node, matrix, &weight));
+    TAPER_TRY(transposed_weight(compilation, product, matrix, &weight));
     if (weight == NULL) {
         return TAPER_OK;
     }
@@ -62,9 +64,13 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
         return TAPER_OK;
     }
     if (bias == NULL) {
-        TAPER_TRY(taper_constant_before(node, taper_val_none(), &bias, compilation->error));
+        TAPER_TRY(taper_constant_before(product, taper_val_none(), &bias, compilation->error));
+    } else if (node != product) {
+        const taper_node *constant = bias->node; // it may stand behind the product
+        TAPER_TRY(taper_constant_before(product, taper_val_retain(constant->constant), &bias, compilation->error));
+        bias->node->number2 = constant->number2;
     }
-    TAPER_TRY(taper_op_before(compilation, node, "aten::linear", "", &linear));
+    TAPER_TRY(taper_op_before(compilation, product, "aten::linear", "", &linear));
     taper_node_set_input(linear, 0, x);
     taper_node_set_input(linear, 1, weight);
     taper_node_set_input(linear, 2, bias);
@@ -81,7 +87,7 @@ static bool is_one(const taper_node *node, size_t index)
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     if (taper_node_is(node, "aten::addmm") && node->schema->out_count == 0 && is_one(node, 3) && is_one(node, 4)) {
-        return make_linear(compilation, node, taper_node_in(node, 1), taper_node_in(node, 2), taper_node_in(node, 0));
+        return make_linear(compilation, node, node, taper_node_in(node, 2), taper_node_in(node, 0));
     }
     if (taper_node_is(node, "aten::matmul") && node->schema->out_count == 0) {
         // The sum behind it, if that is all that looks at the product, and adds a bias.
@@ -94,7 +100,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
                 return TAPER_OK; // with the sum, when that is visited
             }
         }
-        return make_linear(compilation, node, taper_node_in(node, 0), taper_node_in(node, 1), NULL);
+        return make_linear(compilation, node, node, taper_node_in(node, 1), NULL);
     }
     if (!taper_node_is(node, "aten::add.Tensor") || !is_one(node, 2)) {
         return TAPER_OK;
@@ -105,7 +111,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         if (matmul != NULL && taper_node_is(matmul, "aten::matmul") && matmul->schema->out_count == 0 &&
             taper_value_used_once(product) && matmul->block == node->block &&
             constant_tensor(compilation, bias, 1) != NULL) {
-            return make_linear(compilation, node, taper_node_in(matmul, 0), taper_node_in(matmul, 1), bias);
+            return make_linear(compilation, node, matmul, taper_node_in(matmul, 1), bias);
         }
     }
     return TAPER_OK;

@@ -231,6 +231,26 @@ taper_status taper_op_enum_value(taper_call *call)
     return enum_part(call, "value");
 }
 
+// Of one class and of one name: a saved model has a member once for each place it stands in.
+taper_status taper_op_enum_equal(taper_call *call)
+{
+    taper_object *members[2];
+    taper_val names[2];
+    for (size_t i = 0; i < 2; i++) {
+        TAPER_TRY(taper_arg_object(call, i, &members[i]));
+        const int64_t slot = taper_object_slot(members[i], "name");
+        if (slot < 0 || (size_t)slot >= members[i]->count) {
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is no enum");
+        }
+        names[i] = members[i]->slots[slot];
+    }
+    const taper_class *a = members[0]->klass, *b = members[1]->klass;
+    const bool same = members[0] == members[1] ||
+                      (a != NULL && b != NULL && strcmp(a->name, b->name) == 0 && taper_val_equal(names[0], names[1]));
+    taper_ret(call, 0, taper_val_bool(same == (taper_call_code(call) == TAPER_COMPARE_EQ)));
+    return TAPER_OK;
+}
+
 // ---- numbers for objects
 
 taper_status taper_op_id(taper_call *call)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "compiler/pass.h"
+#include "format/module.h"
 #include "tests/passes/graph_parse.h"
 
 enum { MOST_GRAPHS = 4, MOST_CASES = 1000 };
@@ -157,7 +158,10 @@ static taper_status run_pass(const world *w, test_case *c)
         }
         c->root = TAPER_VAL(empty);
     }
+    taper_module module = {.heap = w->heap, .types = w->types};
+    taper_arena_init(&module.arena, w->allocator);
     taper_compilation compilation = {.allocator = w->allocator,
+                                     .module = &module,
                                      .registry = w->registry,
                                      .root = c->root,
                                      .graphs = c->graphs,
@@ -172,6 +176,8 @@ static taper_status run_pass(const world *w, test_case *c)
         }
     }
     taper_pass_freeze_end(&compilation);
+    taper_written_storages_free(&compilation);
+    taper_arena_free(&module.arena);
     return status;
 }
 
