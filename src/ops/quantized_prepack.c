@@ -61,6 +61,50 @@ static taper_status put_list(taper_run *run, taper_tuple *state, size_t at, cons
     return status;
 }
 
+static bool fits_short(const taper_val *config, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (config[i].as.i < INT16_MIN || config[i].as.i > INT16_MAX) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The state as PyTorch saves it, which every version that has these classes reads: ("2", [numbers, weight], [bias]).
+static taper_status fill_short(taper_run *run, taper_tuple *state, const taper_val *config, size_t count,
+                               taper_tensor *weight, taper_tensor *bias)
+{
+    taper_tensor *numbers;
+    const int64_t size = (int64_t)count;
+    taper_string *version = taper_string_new(run->heap, "2", 1);
+    if (version == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    state->items[0] = TAPER_VAL(version);
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I16, 1, &size, NULL, &numbers, run->error));
+    for (size_t i = 0; i < count; i++) {
+        ((int16_t *)taper_tensor_mutable(numbers))[i] = (int16_t)config[i].as.i;
+    }
+    const taper_val tensors[2] = {TAPER_VAL(numbers), tensor_or_none(weight)}, optional = tensor_or_none(bias);
+    const taper_status status = put_list(run, state, 1, &taper_type_tensor, tensors, 2);
+    if (status != TAPER_OK) {
+        taper_val_release(optional);
+        return status;
+    }
+    return put_list(run, state, 2, &taper_type_optional_tensor, &optional, 1);
+}
+
+// (3, numbers, [None, weight, bias]), for numbers that a short does not hold.
+static taper_status fill_long(taper_run *run, taper_tuple *state, const taper_val *config, size_t count,
+                              taper_tensor *weight, taper_tensor *bias)
+{
+    const taper_val tensors[3] = {taper_val_none(), tensor_or_none(weight), tensor_or_none(bias)};
+    state->items[0] = taper_val_int(3);
+    TAPER_TRY(put_list(run, state, 2, &taper_type_optional_tensor, tensors, 3));
+    return put_list(run, state, 1, &taper_type_int, config, count);
+}
+
 taper_status taper_qconv_make(taper_run *run, taper_tensor *weight, taper_tensor *bias, const taper_conv_params *conv,
                               taper_object **object)
 {
@@ -79,12 +123,8 @@ taper_status taper_qconv_make(taper_run *run, taper_tensor *weight, taper_tensor
     if (state == NULL) {
         return taper_fail_memory(run->error);
     }
-    const taper_val tensors[3] = {taper_val_none(), tensor_or_none(weight), tensor_or_none(bias)};
-    state->items[0] = taper_val_int(3);
-    taper_status status = put_list(run, state, 2, &taper_type_any, tensors, 3);
-    if (status == TAPER_OK) {
-        status = put_list(run, state, 1, &taper_type_int, config, count);
-    }
+    const taper_status status = fits_short(config, count) ? fill_short(run, state, config, count, weight, bias)
+                                                          : fill_long(run, state, config, count, weight, bias);
     if (status != TAPER_OK) {
         taper_val_release(TAPER_VAL(state));
         return status;
@@ -102,9 +142,9 @@ taper_status taper_qembedding_make(taper_run *run, taper_tensor *weight, taper_o
         weight->quantizer != NULL && weight->quantizer->scheme == TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS_4BIT;
     const taper_val tensor = tensor_or_none(weight), bits = taper_val_int(few ? 4 : 8);
     state->items[0] = taper_val_int(1);
-    taper_status status = put_list(run, state, 1, &taper_type_any, &tensor, 1);
+    taper_status status = put_list(run, state, 1, &taper_type_tensor, &tensor, 1);
     if (status == TAPER_OK) {
-        status = put_list(run, state, 2, &taper_type_any, NULL, 0);
+        status = put_list(run, state, 2, &taper_type_float, NULL, 0);
     }
     if (status == TAPER_OK) {
         status = put_list(run, state, 3, &taper_type_int, &bits, 1);

@@ -237,6 +237,15 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
     return draft->compiler->emit(compilation, graph, version, arena, function);
 }
 
+// The __setstate__ of a file of bytecode: objects whose class has one are saved with the state they were read with. Of
+// TorchScript's they are saved as what it made of them.
+static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
+{
+    return !draft->optimized && !draft->model->module.torchscript && strcmp(function->method, "__setstate__") == 0
+               ? function->program.graph
+               : NULL;
+}
+
 // Fills written, a module that borrows everything from the draft's but its functions, which lie in arena.
 static taper_status emit_functions(taper_draft *draft, int version, taper_arena *arena, taper_module *written,
                                    taper_error *error)
@@ -246,8 +255,10 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_arena 
     *written = model->module;
     written->root = taper_draft_root(draft);
     written->bytecode_version = version;
+    if (draft->optimized || draft->model->module.torchscript) {
+        written->pending_count = 0; // the objects are their attributes
+    }
     written->operator_version = TAPER_OPERATOR_VERSION; // upgraders were applied
-    written->pending_count = 0;                         // done
     written->function_count = 0;
     written->functions =
         taper_arena_array(arena, model->function_count + draft->method_count, sizeof *written->functions);
@@ -259,8 +270,9 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_arena 
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         const taper_function *function = &model->functions[i];
-        if (function->graph != NULL) {
-            status = emit_function(draft, &compilation, function->graph, function->source, version, arena, written);
+        taper_graph *graph = function->graph != NULL ? function->graph : kept_setstate(draft, function);
+        if (graph != NULL) {
+            status = emit_function(draft, &compilation, graph, function->source, version, arena, written);
         }
     }
     for (size_t i = 0; status == TAPER_OK && i < draft->method_count; i++) {
