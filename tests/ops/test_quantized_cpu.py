@@ -80,3 +80,12 @@ for ins in (1, 3, 4, 31, 64, 130):  # linear
         CASES.append((f"{operator}-{tuple(x.shape)}-{outs}", layer(operator, packed), (x, *numbers)))
         operator = pick("quantized.linear_dynamic", "quantized.linear_relu_dynamic")
         CASES.append((f"{operator}-{tuple(x.shape)}-{outs}", float_layer(operator, packed), (x * pick(0.01, 1.0, 50.0),)))
+# Averages: QNNPACK's factor is scale / (scale * size), which for some scales is not 1 / size.
+AVERAGES = {"adaptive": "torch.nn.functional.adaptive_avg_pool2d(y, 1)", "3": "torch.nn.functional.avg_pool2d(y, 3, 2, 1)",
+            "5x2": "torch.nn.functional.avg_pool2d(y, [5, 2], [1, 2])"}
+for size in ((6, 5), (7, 7), (9, 13), (10, 6)):
+    for kind, pool in AVERAGES.items():
+        for i in range(3):
+            x = (floats(1, pick(24, 65, 672), *size) * 40).contiguous(memory_format=torch.channels_last)
+            source = f"def f(x, s: float, z: int):\n    y = torch.quantize_per_tensor(x, s, z, torch.quint8)\n    return {pool}"
+            CASES.append((f"average-{kind}-{tuple(x.shape)}-{i}", source, (x, float(rng.uniform(0.1, 0.5)), int(rng.integers(60, 200)))))

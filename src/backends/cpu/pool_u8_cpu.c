@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling of quint8 images whose channels are neighbours; pool_cpu.c asks here. Maxima by pointers to the pixels of a
 // window; averages, whose windows have one size, as depthwise convolutions with weights of one: the sum of
-// (q - zero point) times 1 / size, rounded to even, and the zero point again, as QNNPACK has it.
+// (q - zero point) times scale / (scale * size), which is not always 1 / size in floats, rounded to even, and the zero
+// point again, as QNNPACK has it.
 #include <math.h>
 
 #include "backends/cpu/fast_cpu.h"
@@ -26,6 +27,7 @@ typedef struct pool_u8 {
     const int8_t *ones;
     const uint8_t *padding;
     int32_t zero_point;
+    float x_scale;
 } pool_u8;
 
 static const uint8_t *pixel(const pool_u8 *job, size_t image, int64_t y, int64_t x)
@@ -145,7 +147,7 @@ static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
     float *scale = (float *)(void *)(scratch + block * sizeof *bias);
     for (size_t i = 0; i < block; i++) {
         bias[i] = -(int32_t)job->taps * job->zero_point;
-        scale[i] = 1.0f / (float)job->taps;
+        scale[i] = job->x_scale / (job->x_scale * (float)job->taps);
     }
     job->bias = bias;
     job->scale = scale;
@@ -180,7 +182,8 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
                    .out_h = (size_t)axis[1].output,
                    .out_w = (size_t)axis[2].output,
                    .taps = max ? max_taps(pooling) : average_taps(pooling),
-                   .zero_point = (int32_t)z->zero_point};
+                   .zero_point = (int32_t)z->zero_point,
+                   .x_scale = (float)z->scale};
     // The kernel of averages reads behind the last pixel.
     if (job.taps == 0 || (!max && kind != TAPER_STORAGE_OWNED && kind != TAPER_STORAGE_PLANNED)) {
         return TAPER_DECLINED;
