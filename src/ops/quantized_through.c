@@ -6,23 +6,38 @@
 
 #include "ops/kernels.h"
 #include "ops/quantized.h"
-#include "ops/registry.h"
 #include "ops/view_move.h"
 
 enum { MOST = 8 };
 
+// Runs a kernel as the functional form of its operator. Not by its row: a selective build may not have that.
+static taper_status run_kernel(taper_run *run, taper_kernel kernel, taper_val *args, size_t count, taper_val *ret)
+{
+    const taper_op op = {.schema = "taper::", .kernel = kernel};
+    void *state = NULL;
+    taper_call call = {
+        .run = run, .op = &op, .args = args, .arg_count = count, .rets = ret, .ret_count = 1, .state = &state};
+    *ret = taper_val_none();
+    const taper_status status = kernel(&call);
+    if (status != TAPER_OK) {
+        taper_val_replace(ret, taper_val_none());
+    }
+    return status;
+}
+
 static taper_status dequantized(taper_run *run, taper_tensor *q, taper_tensor **plain)
 {
-    taper_val arg = TAPER_VAL(q), made = taper_val_none();
-    TAPER_TRY(taper_call_op(run, TAPER_OP_ROW(aten_dequantize_self), &arg, 1, &made, 1));
+    taper_val arg = TAPER_VAL(q), made;
+    TAPER_TRY(run_kernel(run, taper_op_dequantize, &arg, 1, &made));
     *plain = made.as.tensor;
     return TAPER_OK;
 }
 
-// Runs op on args, quantized ones dequantized, into rets; all of op's arguments must be there.
-static taper_status run_floats(taper_run *run, const taper_op *op, const taper_val *args, size_t count, taper_val *rets,
-                               size_t ret_count)
+// Runs the call's own row, or else the kernel, on args, quantized ones dequantized.
+static taper_status run_floats(const taper_call *call, taper_kernel kernel, const taper_val *args, size_t count,
+                               taper_val *ret)
 {
+    taper_run *run = call->run;
     taper_val plain[MOST];
     taper_tensor *made[MOST] = {NULL};
     taper_status status = count > MOST ? taper_fail(run->error, TAPER_ERROR_INTERNAL, "too many arguments") : TAPER_OK;
@@ -34,7 +49,8 @@ static taper_status run_floats(taper_run *run, const taper_op *op, const taper_v
         }
     }
     if (status == TAPER_OK) {
-        status = taper_call_op(run, op, plain, count, rets, ret_count);
+        status = kernel == NULL ? taper_call_op(run, call->op, plain, count, ret, 1)
+                                : run_kernel(run, kernel, plain, count, ret);
     }
     for (size_t i = 0; i < taper_min_size(count, MOST); i++) {
         taper_tensor_drop(made[i]);
@@ -46,7 +62,7 @@ static taper_status run_floats(taper_run *run, const taper_op *op, const taper_v
 static taper_status ret_requantized(taper_call *call, taper_tensor *y, taper_dtype dtype, double scale, int64_t point)
 {
     taper_val args[4] = {TAPER_VAL(y), taper_val_double(scale), taper_val_int(point), taper_val_int((int64_t)dtype)};
-    return taper_call_op(call->run, TAPER_OP_ROW(aten_quantize_per_tensor), args, 4, call->rets, 1);
+    return run_kernel(call->run, taper_op_quantize_per_tensor, args, 4, call->rets);
 }
 
 // eq, ne, lt, le, gt, ge: the result is no quantized tensor.
@@ -61,7 +77,7 @@ taper_status taper_op_q_compare(taper_call *call)
                        taper_arg_name(call, i), taper_dtype_name((taper_dtype)call->args[i].as.tensor->dtype));
         }
     }
-    return run_floats(call->run, call->op, call->args, call->arg_count, call->rets, call->ret_count);
+    return run_floats(call, NULL, call->args, call->arg_count, call->rets);
 }
 
 // ---- mean and standard deviation
@@ -170,7 +186,7 @@ taper_status taper_op_q_mean(taper_call *call)
     for (size_t i = 0; i < call->arg_count && i < MOST; i++) {
         args[i] = i == dtype_at ? taper_val_none() : call->args[i];
     }
-    TAPER_TRY(run_floats(call->run, call->op, args, call->arg_count, &mean, 1));
+    TAPER_TRY(run_floats(call, NULL, args, call->arg_count, &mean));
     const taper_status status =
         ret_requantized(call, mean.as.tensor, (taper_dtype)x->dtype, x->quantizer->scale, x->quantizer->zero_point);
     taper_val_release(mean);
@@ -266,7 +282,7 @@ taper_status taper_op_q_softmax(taper_call *call)
         return softmax_qnnpack(call, x, dim);
     }
     taper_val args[3] = {call->args[0], call->args[1], taper_val_none()}, y = taper_val_none();
-    TAPER_TRY(run_floats(call->run, TAPER_OP_ROW(aten_softmax_int), args, 3, &y, 1));
+    TAPER_TRY(run_floats(call, taper_op_softmax, args, 3, &y));
     const taper_status status = ret_requantized(call, y.as.tensor, (taper_dtype)x->dtype, scale, point);
     taper_val_release(y);
     return status;
@@ -286,7 +302,7 @@ taper_status taper_op_q_matmul(taper_call *call)
                    taper_dtype_name((taper_dtype)a->dtype), taper_dtype_name((taper_dtype)b->dtype));
     }
     taper_val y = taper_val_none();
-    TAPER_TRY(run_floats(call->run, TAPER_OP_ROW(aten_matmul), call->args, 2, &y, 1));
+    TAPER_TRY(run_floats(call, taper_op_matmul, call->args, 2, &y));
     const taper_status status = ret_requantized(call, y.as.tensor, (taper_dtype)a->dtype, scale, point);
     taper_val_release(y);
     return status;
