@@ -4,6 +4,7 @@
 // (t[] and friends may hand the list on or change it). So does a list that is a constant already, as attributes are,
 // when no graph changes a list that it did not make itself.
 #include "compiler/pass.h"
+#include "format/saved_value.h"
 #include "ops/alias.h"
 
 enum { MOST_ITEMS = 64 }; // of a list that was a constant
@@ -138,6 +139,10 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         list->items[i] = taper_val_retain(*taper_node_constant_in(node, i));
     }
     list->count = node->input_count;
+    if (list->element != NULL && taper_saved_list_type(list, list->element) != list->count) {
+        taper_obj_release(&list->head.head); // a bool as an int: a file could not hold it
+        return TAPER_OK;
+    }
     taper_ir_value *value;
     TAPER_TRY(taper_constant_before(node, TAPER_VAL(list), &value, compilation->error));
     value->node->number = TAPER_CONSTANT_FROZEN;

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_convert.py TAPER DIR...: every sample of each DIR through `taper convert`, to every version of bytecode, to a flatbuffer, and from
 these back. What was written gives in Taper what the original gives, bit for bit; PyTorch loads it and gives what it gives with the original.
-Archives keep sources, extra files and debug records, their records are aligned, and their version has nothing upgraded twice."""
+Archives keep sources, extra files and debug records, their records are aligned, and their version has nothing upgraded twice.
+What `taper optimize` writes in each form gives the same within tolerances."""
 import io
 import json
 import os
@@ -220,6 +221,78 @@ def make_old(folder, version):
     return {"name": name[:-3], "models": [name], "calls": [{"method": "forward", "args": args, "ret": {"t": "tuple"}}]}
 
 
+def close(a, b):
+    """What an optimized model may give: sums in another order."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, torch.Tensor):
+        if (a.dtype, a.shape) != (b.dtype, b.shape):
+            return False
+        if not a.is_floating_point() or not a.numel():
+            return same(a.contiguous(), b.contiguous())
+        return bool((a - b).abs().max() <= 1e-4 * a.abs().max() + 1e-5)
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(close(a[k], b[k]) for k in a)
+    return same(a, b)
+
+
+def optimized_in_pytorch(original, copy, folder, calls):
+    a, b = load(original), load(copy)
+    for c in calls:
+        want, got = call(a, folder, c), call(b, folder, c)
+        if isinstance(want, Raised) and isinstance(got, Raised):
+            want, got = want.bare(), got.bare()
+        if not close(want, got):
+            return f"{c['method']}() gives {str(got)[:100]!r} in PyTorch, wanted {str(want)[:100]!r}"
+    return None
+
+
+def alike(a, b):
+    """JSON of results."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if "data" in a and "shape" in a:
+            if a["shape"] != b.get("shape") or a["dtype"] != b.get("dtype"):
+                return False
+            x, y = np.array(a["data"], dtype=np.float64), np.array(b["data"], dtype=np.float64)
+            return not x.size or bool(np.abs(x - y).max() <= 1e-4 * np.abs(x).max() + 1e-5)
+        return list(a) == list(b) and all(alike(a[k], b[k]) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(alike, a, b))
+    return a == b
+
+
+def optimized_in_taper(taper, folder, original, copy, calls, out):
+    for (status, printed, first), (s, p, f) in zip(outcome(taper, folder, original, calls, out), outcome(taper, folder, copy, calls, out)):
+        if status != s or first != f or (printed or p) and not alike(json.loads(printed or "[]"), json.loads(p or "[]")):
+            return f"gives {f or p[:150]!r} in Taper, wanted {first or printed[:150]!r}"
+    return None
+
+
+def examine_optimized(taper, folder, entry, model, out):
+    """The same of what `taper optimize` writes in each form, within tolerances."""
+    original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
+    preserve = [word for method in sorted({c["method"] for c in calls}) for word in ("--preserve", method)]
+    unfit = apart(lambda: cannot_run(original, folder, calls))
+    for form in [["--bytecode", str(v)] for v in BYTECODE] + [["--flatbuffer"]]:
+        copy = os.path.join(out, f"{model}.{form[-1]}.optimized.ptl")
+        p = subprocess.run([taper, "optimize", original, "-o", copy, *form, *preserve], capture_output=True, text=True)
+        if LACKING in p.stderr:
+            return 0, []
+        checks = [lambda: p.stderr.strip()[:300] if p.returncode else None]
+        if not p.returncode:
+            checks = [lambda: optimized_in_taper(taper, folder, original, copy, calls, out)]
+            checks += [lambda: apart(lambda: optimized_in_pytorch(original, copy, folder, calls))] if not unfit and form[0] != "--flatbuffer" else []
+            checks += [lambda: compare_records(copy, copy)] if form[0] != "--flatbuffer" else []
+        for check in checks:
+            cases += 1
+            said = check()
+            if said:
+                wrong.append(f"{model} optimized as {' '.join(form)}: {said}")
+    return cases, wrong
+
+
 def main():
     with tempfile.TemporaryDirectory() as old:
         with open(os.path.join(old, "manifest.json"), "w") as file:
@@ -241,10 +314,10 @@ def examine_all(taper, folders):
                     print(f"skipped {model}: it is not there")
                     continue
                 with tempfile.TemporaryDirectory() as out:
-                    some, wrong = examine(taper, folder, entry, model, out)
-                cases, differing = cases + some, differing + len(wrong)
-                for line in wrong:
-                    print("FAILED " + line)
+                    for some, wrong in (examine(taper, folder, entry, model, out), examine_optimized(taper, folder, entry, model, out)):
+                        cases, differing = cases + some, differing + len(wrong)
+                        for line in wrong:
+                            print("FAILED " + line)
     print(f"{cases} cases, {differing} differing")
     return 1 if differing or not cases else 0
 
