@@ -7,6 +7,19 @@
 #include "ops/quantized.h"
 #include "ops/registry.h"
 
+// A selective build for a model that neither makes nor reads quantized tensors leaves all of this.
+#ifdef TAPER_OP_CONFIG
+#define TAPER_QUANTIZES                                                                                                \
+    (TAPER_WANTED(aten_quantize_per_tensor) || TAPER_WANTED(aten_quantize_per_tensor_tensor_qparams) ||                \
+     TAPER_WANTED(aten_quantize_per_tensor_tensors) || TAPER_WANTED(aten_quantize_per_tensor_dynamic) ||               \
+     TAPER_WANTED(aten_quantize_per_channel) || TAPER_WANTED(aten_dequantize_self) ||                                  \
+     TAPER_WANTED(aten_dequantize_tensor) || TAPER_WANTED(aten_dequantize_tensors) ||                                  \
+     TAPER_WANTED(aten_dequantize_list) || TAPER_WANTED(aten_int_repr) ||                                              \
+     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor))
+#else
+#define TAPER_QUANTIZES 1
+#endif
+
 enum { UNIFORM, CHANNELS }; // quantized per tensor only, or per channel too
 
 static const struct {
@@ -14,9 +27,11 @@ static const struct {
     uint16_t schemes;
     taper_kernel kernel;
 } kernels[] = {
+#if TAPER_QUANTIZES
 #define QUANTIZED(id, kernel, schemes) TAPER_OP_IF(id, {TAPER_ROW_##id, schemes, kernel}, )
 #include "ops/quantized_kernels.inc"
 #undef QUANTIZED
+#endif
     {TAPER_ROW_COUNT, UNIFORM, NULL},
 };
 

@@ -53,7 +53,7 @@ static size_t make_dims(const taper_tensor *const *tensors, size_t operands, wal
     const size_t rank = y->rank;
     for (size_t k = 0; k < rank; k++) { // innermost first
         const size_t d = rank - 1 - k;
-        plain[k].size = y->sizes[d];
+        plain[k] = (walk_dim){.size = y->sizes[d]};
         for (size_t i = 0; i < operands; i++) {
             const taper_tensor *t = tensors[i];
             const size_t lead = rank - t->rank;
