@@ -5,6 +5,8 @@
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 
+#ifdef TAPER_WITH_DRAFTS
+
 struct taper_written_storages {
     taper_pointer_map items; // storages of tensors, and lists and dicts themselves
     size_t looks;            // at values of the file, which may hold each other many times
@@ -272,3 +274,5 @@ void taper_written_storages_free(taper_compilation *compilation)
         compilation->written = NULL;
     }
 }
+
+#endif
