@@ -26,6 +26,7 @@ set(TAPER_HOT_SOURCES
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
+    src/compiler/fold_batch_norm.c
     src/ops/quantized_sums.c
     src/ops/vision_nms.c
 )
