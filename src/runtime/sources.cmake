@@ -12,7 +12,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/value_api.c
 )
 if(TAPER_WITH_DRAFTS)
-    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c)
+    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c src/runtime/draft_states.c)
 else()
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c)
 endif()
