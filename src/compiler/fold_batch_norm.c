@@ -120,6 +120,13 @@ static int64_t inner_size(const taper_tensor *weight, size_t from)
     return n;
 }
 
+static void scale_row(float *row, int64_t count, double scale)
+{
+    for (int64_t i = 0; i < count; i++) {
+        row[i] = (float)(row[i] * scale);
+    }
+}
+
 // The norm follows the layer.
 static void fold_after(const taper_layer *layer, const norm *n, float *weight, float *bias)
 {
@@ -131,17 +138,12 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, f
         scale_and_shift(n, c, &scale, &shift);
         bias[c] = (float)(bias[c] * scale + shift);
         if (!layer->transposed) {
-            for (int64_t i = 0; i < inner; i++) {
-                weight[c * inner + i] = (float)(weight[c * inner + i] * scale);
-            }
+            scale_row(weight + c * inner, inner, scale);
             continue;
         }
         const int64_t group = c / per_group; // its rows are the group's inputs
         for (int64_t r = group * rows_per_group; r < (group + 1) * rows_per_group; r++) {
-            float *at = weight + (r * per_group + c % per_group) * inner;
-            for (int64_t i = 0; i < inner; i++) {
-                at[i] = (float)(at[i] * scale);
-            }
+            scale_row(weight + (r * per_group + c % per_group) * inner, inner, scale);
         }
     }
 }

@@ -20,6 +20,11 @@ static taper_status make_draft(taper_model *model, const struct taper_compiler *
     made->compiler = compiler;
     made->root = taper_val_none();
     made->name = taper_text_make(allocator);
+    const taper_status status = taper_draft_settle_states(made, error);
+    if (status != TAPER_OK) {
+        taper_draft_release(made);
+        return status;
+    }
     *draft = made;
     return TAPER_OK;
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+<<<<<<< HEAD
 // What is behind taper_draft. draft.c loads, optimizes and saves; draft_bundle.c and
 // draft_deflate.c add bundled inputs.
+=======
+// What is behind taper_draft. draft.c loads, optimizes and saves; draft_states.c sees to objects with
+// states of their own; draft_bundle.c adds bundled inputs.
+>>>>>>> da484d28b5add2d1abd77adffa3c0a3fe0fe8600
 #ifndef TAPER_RUNTIME_DRAFT_H
 #define TAPER_RUNTIME_DRAFT_H
 
@@ -33,6 +38,9 @@ struct taper_draft {
     taper_draft_method *methods;
     size_t method_count, method_capacity;
 };
+
+// Once after loading: what __setstate__ made can be saved.
+TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error);
 
 // Makes the methods and attributes of the samples, once; nothing when there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);

@@ -72,7 +72,7 @@ def from_torchscript(scratch, wanted):
         yield Model(name, path, [("forward", args) for args in calls])
 
 
-def from_apps(scratch, wanted, forms=("torchscript", "torchscript_trace")):
+def from_apps(scratch, wanted, forms):
     for name in test_apps.FILES:
         for case in importlib.import_module(name).CASES:
             if not wanted(case.name):
@@ -297,7 +297,7 @@ def main():
     parser.add_argument("--samples", action="append", default=[])
     parser.add_argument("--part", action="append", choices=PARTS)
     parser.add_argument("--filter", default="")
-    parser.add_argument("--forms", default="torchscript,torchscript_trace", help="of apps: as test_apps.py names them")
+    parser.add_argument("--forms", default="torchscript,torchscript_trace,script", help="of apps: as test_apps.py names them")
     parser.add_argument("--each-pass", action="store_true")
     parser.add_argument("--keep", help="leave the models of failing cases here")
     parser.add_argument("--verbose", action="store_true")
