@@ -34,6 +34,10 @@ struct taper_draft {
     size_t method_count, method_capacity;
 };
 
+// What optimizing does; quantizing has a backend of its own.
+TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
+                                                taper_portable_backend backend, taper_error *error);
+
 // Makes the methods and attributes of the samples, once; nothing when there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
 // *value: what is stored of a tensor, a reference; *format: how it is made full again: PyTorch's number of the memory

@@ -12,7 +12,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/value_api.c
 )
 if(TAPER_WITH_DRAFTS)
-    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c src/runtime/draft_deflate.c)
+    list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
+         src/runtime/draft_bundle.c src/runtime/draft_deflate.c)
 else()
-    list(APPEND TAPER_SOURCES src/runtime/draft_none.c)
+    list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()
