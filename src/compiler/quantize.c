@@ -69,6 +69,7 @@ static taper_status plan(taper_quantization *q, taper_compilation *compilation, 
     if (graph->value_count != q->value_count) {
         TAPER_FAIL(compilation->error, TAPER_ERROR_INTERNAL, "the model is not the one that the first run was of");
     }
+    TAPER_TRY(taper_make_functional(q, compilation, graph));
     TAPER_TRY(taper_written_storages_find(compilation));
     const taper_status status = taper_quantize_plan(q, compilation, graph);
     taper_written_storages_free(compilation);
@@ -175,6 +176,7 @@ static taper_status rewrite(taper_quantization *q, taper_compilation *compilatio
     if (!q->ranged) {
         taper_quantize_ranges(q);
     }
+    TAPER_TRY(taper_make_functional(q, compilation, graph));
     taper_status status = taper_quantize_rewrite(q, compilation, graph);
     if (status == TAPER_OK) {
         status = taper_pass_dead_code(compilation, graph);

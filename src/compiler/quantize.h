@@ -142,6 +142,10 @@ TAPER_MUST_USE taper_status taper_rewrite_recurrent(const taper_quantization *q,
 TAPER_MUST_USE taper_status taper_equalize(const taper_quantization *q, taper_compilation *compilation,
                                            taper_graph *graph);
 
+// ---- quantize_functional.c
+TAPER_MUST_USE taper_status taper_make_functional(const taper_quantization *q, taper_compilation *compilation,
+                                                  taper_graph *graph);
+
 // ---- quantize_rewrite.c
 TAPER_MUST_USE taper_status taper_quantize_rewrite(taper_quantization *q, taper_compilation *compilation,
                                                    taper_graph *graph);

@@ -38,6 +38,7 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/observer_histogram.c
         src/compiler/quantize.c
         src/compiler/quantize_equalize.c
+        src/compiler/quantize_functional.c
         src/compiler/quantize_plan.c
         src/compiler/quantize_recurrent.c
         src/compiler/quantize_rewrite.c

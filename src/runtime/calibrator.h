@@ -37,7 +37,7 @@ struct taper_calibrator {
     taper_session *quantized_session;
     uint32_t *value_steps, *made_steps; // step + 1 by number of value, in the float and the quantized graph
     uint32_t made_count;
-    taper_value **seen; // by step: the float result of the run in progress
+    taper_tensor **seen; // by step: the float result of the run in progress
     taper_noise *noises;
     taper_noise total;
 };

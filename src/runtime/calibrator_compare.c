@@ -7,10 +7,6 @@
 
 // ---- noise
 
-typedef struct sides {
-    const taper_tensor *wanted, *got;
-} sides;
-
 static double element(const taper_tensor *t, int64_t at)
 {
     const void *data = taper_tensor_data(t);
@@ -99,7 +95,7 @@ static taper_status index_steps(taper_calibrator *calibrator, uint32_t made_coun
     calibrator->made_count = made_count;
     calibrator->value_steps = taper_arena_array(&calibrator->arena, made_count, sizeof *calibrator->value_steps);
     calibrator->made_steps = taper_arena_array(&calibrator->arena, made_count, sizeof *calibrator->made_steps);
-    calibrator->seen = taper_arena_array(&calibrator->arena, steps, sizeof(taper_value *));
+    calibrator->seen = taper_arena_array(&calibrator->arena, steps, sizeof(taper_tensor *));
     calibrator->noises = taper_arena_array(&calibrator->arena, steps, sizeof *calibrator->noises);
     if (calibrator->value_steps == NULL || calibrator->made_steps == NULL || calibrator->seen == NULL ||
         calibrator->noises == NULL) {
@@ -139,9 +135,20 @@ static void keep(void *user, const taper_observation *observation)
         return;
     }
     const uint32_t step = calibrator->value_steps[observation->value];
-    if (step != 0 && observation->result->val.tag == TAPER_TENSOR) {
-        taper_value_release(calibrator->seen[step - 1]);
-        calibrator->seen[step - 1] = taper_value_retain(observation->result);
+    if (step != 0 && observation->result->val.tag == TAPER_TENSOR && calibrator->status == TAPER_OK) {
+        taper_tensor **seen = &calibrator->seen[step - 1];
+        if (*seen != NULL) {
+            taper_obj_release(&(*seen)->head);
+            *seen = NULL;
+        }
+        // A copy: the model may write to its own later.
+        const taper_tensor *t = observation->result->val.as.tensor;
+        taper_heap *heap = calibrator->context->heap;
+        calibrator->status =
+            taper_tensor_new(heap, (taper_dtype)t->dtype, t->rank, t->sizes, NULL, seen, calibrator->failure);
+        if (calibrator->status == TAPER_OK) {
+            calibrator->status = taper_tensor_copy(*seen, t, calibrator->failure);
+        }
     }
 }
 
@@ -153,9 +160,9 @@ static void compare_one(void *user, const taper_observation *observation)
     }
     const uint32_t step = calibrator->made_steps[observation->value];
     const taper_val got = observation->result->val;
-    const taper_value *wanted = step != 0 ? calibrator->seen[step - 1] : NULL;
-    if (wanted != NULL && got.tag == TAPER_TENSOR && are_comparable(wanted->val.as.tensor, got.as.tensor)) {
-        add_noise(&calibrator->noises[step - 1], wanted->val.as.tensor, got.as.tensor);
+    const taper_tensor *wanted = step != 0 ? calibrator->seen[step - 1] : NULL;
+    if (wanted != NULL && got.tag == TAPER_TENSOR && are_comparable(wanted, got.as.tensor)) {
+        add_noise(&calibrator->noises[step - 1], wanted, got.as.tensor);
     }
 }
 
@@ -163,9 +170,12 @@ static taper_status run_both(taper_calibrator *calibrator, taper_value *const *i
                              size_t count, taper_error *error)
 {
     taper_value *wanted = NULL, *got = NULL;
+    calibrator->status = TAPER_OK;
+    calibrator->failure = error;
     taper_session_observe(calibrator->session, keep, calibrator);
     taper_status status = taper_session_run(calibrator->session, NULL, inputs, count, &wanted, error);
     taper_session_observe(calibrator->session, NULL, NULL);
+    status = status == TAPER_OK ? calibrator->status : status;
     if (status == TAPER_OK) {
         taper_session_observe(calibrator->quantized_session, compare_one, calibrator);
         status = taper_session_run(calibrator->quantized_session, NULL, quantized, count, &got, error);
@@ -180,8 +190,10 @@ static taper_status run_both(taper_calibrator *calibrator, taper_value *const *i
     taper_value_release(got);
     const size_t steps = calibrator->compiler->quantization->step_count(calibrator->quantization);
     for (size_t i = 0; i < steps; i++) {
-        taper_value_release(calibrator->seen[i]);
-        calibrator->seen[i] = NULL;
+        if (calibrator->seen[i] != NULL) {
+            taper_obj_release(&calibrator->seen[i]->head);
+            calibrator->seen[i] = NULL;
+        }
     }
     return status;
 }
