@@ -26,12 +26,9 @@ set(TAPER_HOT_SOURCES
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
-<<<<<<< HEAD
     src/backends/cpu/conv2d_i8.c
     src/backends/cpu/layer_i8.c
-=======
     src/compiler/fold_batch_norm.c
->>>>>>> da484d28b5add2d1abd77adffa3c0a3fe0fe8600
     src/ops/quantized_sums.c
     src/ops/vision_nms.c
 )

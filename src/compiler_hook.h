@@ -11,7 +11,8 @@
 typedef enum taper_portable_backend {
     TAPER_PORTABLE_CPU, // prepacked::
     TAPER_PORTABLE_VULKAN,
-    TAPER_PORTABLE_METAL
+    TAPER_PORTABLE_METAL,
+    TAPER_PORTABLE_FLOAT // nobody's: plain layers, to be quantized
 } taper_portable_backend;
 
 // The graphs of a model and what they are about.
@@ -36,6 +37,35 @@ typedef struct taper_compilation {
     size_t folded_bytes, fold_work;         // fold_tensors.c: of all tensors it made
 } taper_compilation;
 
+// Quantization after training: compiler/quantize.h. What is known of the values of forward goes by their numbers, which
+// are the same in every draft of one file that was prepared for TAPER_PORTABLE_FLOAT.
+struct taper_quantize_options; // taper_compile.h
+struct taper_quantized_layer;
+typedef struct taper_quantization taper_quantization;
+typedef struct taper_quantization_table {
+    // The options' texts must stay valid.
+    taper_status (*create)(const taper_allocator *allocator, const struct taper_quantize_options *options,
+                           uint32_t value_count, taper_quantization **quantization, taper_error *error);
+    void (*destroy)(taper_quantization *quantization);
+    // What is done to every prepared draft at first: equalization.
+    taper_status (*adjust)(const taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
+    // A value of the first run, before plan.
+    void (*meet)(taper_quantization *quantization, uint32_t value, taper_val met);
+    // Chooses what becomes integers. Fails when nothing can.
+    taper_status (*plan)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
+    // A value of a calibration run, after plan. Fails when it is not finite.
+    taper_status (*observe)(taper_quantization *quantization, uint32_t value, taper_val seen, taper_error *error);
+    // Rewrites another draft's graph as planned. *root as for prepare, when it is not NULL.
+    taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
+                            taper_val *root);
+    size_t (*step_count)(const taper_quantization *quantization);
+    // value: of the float result, made: of the quantized one; UINT32_MAX: none.
+    void (*step)(const taper_quantization *quantization, size_t index, struct taper_quantized_layer *layer,
+                 uint32_t *value, uint32_t *made);
+    // Whether that parameter of forward is quantized when it comes, and how calibration would do it.
+    bool (*parameter)(const taper_quantization *quantization, uint32_t value, double *scale, int64_t *zero_point);
+} taper_quantization_table;
+
 struct taper_compiler {
     // Rewrites the graphs for running here (target stage).
     taper_status (*optimize)(taper_compilation *compilation);
@@ -46,6 +76,7 @@ struct taper_compiler {
     // but its name and schema is filled; its constants are references that the caller releases, also on failure.
     taper_status (*emit)(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
                          taper_module_function *function);
+    const taper_quantization_table *quantization;
 };
 
 #endif

@@ -98,6 +98,88 @@ TAPER_API size_t taper_draft_operator_calls(const taper_draft *draft, size_t ind
 TAPER_API TAPER_MUST_USE taper_status taper_draft_print(taper_draft *draft, const char *method,
                                                         taper_save_function write, void *user, taper_error *error);
 
+/* ---- quantization after training ----
+ * A float model and samples of its inputs become a draft whose forward computes with 8-bit integers, as PyTorch's
+ * quantize_fx and quantize_dynamic make one for the QNNPACK engine. */
+
+typedef struct taper_calibrator taper_calibrator;
+
+typedef enum taper_quantize_mode {
+    TAPER_QUANTIZE_CORE = 0,   /* integers inside, float tensors in and out */
+    TAPER_QUANTIZE_FULL = 1,   /* quint8 tensors in and out */
+    TAPER_QUANTIZE_DYNAMIC = 2 /* linear and recurrent layers, whose inputs are quantized as they come: no samples */
+} taper_quantize_mode;
+
+/* What chooses the range that a value's integers cover. */
+typedef enum taper_observer_kind {
+    TAPER_OBSERVER_HISTOGRAM = 0, /* the least squared error: PyTorch's default */
+    TAPER_OBSERVER_MIN_MAX = 1,
+    TAPER_OBSERVER_MOVING_AVERAGE = 2, /* of the samples' least and greatest */
+    TAPER_OBSERVER_PERCENTILE = 3
+} taper_observer_kind;
+
+typedef struct taper_quantize_options {
+    size_t struct_size; /* sizeof(taper_quantize_options) */
+    taper_quantize_mode mode;
+    taper_observer_kind observer;
+    double percentile;   /* of a value's elements that the range covers; 0: 99.99 */
+    int per_channel;     /* 1: a scale for each output channel of a layer's weights */
+    int bias_correction; /* 1: biases make up for what rounding the weights changes on average */
+    int equalize;        /* 1: weights of neighbouring layers are brought to like ranges */
+    /* Layers that stay float: names as in taper_quantized_layer, or of modules that hold some. Each must exist. */
+    const char *const *keep_float;
+    size_t keep_float_count;
+    /* Methods to keep besides forward and those of bundled inputs; each must exist. */
+    const char *const *preserve;
+    size_t preserve_count;
+} taper_quantize_options;
+
+/* The file is read again by taper_calibrator_finish and taper_calibrator_compare. options as for a draft. */
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,
+                                                            const taper_load_options *load,
+                                                            const taper_quantize_options *options,
+                                                            taper_calibrator **calibrator, taper_error *error);
+/* The bytes must stay valid and unchanged while the calibrator or what came of it is held. */
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_load_memory(taper_context *context, const void *bytes,
+                                                                   size_t size, const taper_load_options *load,
+                                                                   const taper_quantize_options *options,
+                                                                   taper_calibrator **calibrator, taper_error *error);
+TAPER_API void taper_calibrator_release(taper_calibrator *calibrator);
+/* The float model. Borrowed. */
+TAPER_API taper_model *taper_calibrator_model(const taper_calibrator *calibrator);
+
+/* Runs forward on float inputs and remembers the ranges of what it computes. */
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs,
+                                                           size_t count, taper_error *error);
+/* The quantized model, to be saved; any number of times. */
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_finish(taper_calibrator *calibrator, taper_draft **draft,
+                                                              taper_error *error);
+
+/* Runs the float and the quantized model on float inputs and adds to the figures below. No calibration after it. */
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value *const *inputs,
+                                                               size_t count, taper_error *error);
+
+/* A layer or other operator that was quantized, or was kept float. */
+typedef struct taper_quantized_layer {
+    size_t struct_size;        /* of the struct the library fills */
+    const char *name;          /* its module, "features.0.0", or "add_3". Borrowed, as the next one */
+    const char *operator_name; /* "aten::conv2d", up to operator_length */
+    size_t operator_length;
+    int kept_float;
+    double scale; /* of its result; 0: it has none of its own */
+    int64_t zero_point;
+    double sqnr; /* signal to quantization noise in dB of its result over all comparisons; NaN: not compared */
+} taper_quantized_layer;
+TAPER_API size_t taper_calibrator_layer_count(const taper_calibrator *calibrator);
+TAPER_API TAPER_MUST_USE taper_status taper_calibrator_layer(const taper_calibrator *calibrator, size_t index,
+                                                             taper_quantized_layer *layer, taper_error *error);
+/* Of the results of forward, over all comparisons; NaN before the first. */
+TAPER_API double taper_calibrator_sqnr(const taper_calibrator *calibrator);
+/* Mode FULL, after finish or compare: the scale and zero point that calibration found for input `index` of forward.
+ * Returns 0 for an input that stays as it is. */
+TAPER_API int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
+                                     int64_t *zero_point);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 
 #ifdef TAPER_WITH_DRAFTS
 #include "compiler/emit_bytecode.h"
+#include "compiler/quantize.h"
 #endif
 #include "compiler/pass.h"
 
@@ -11,18 +12,21 @@ typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
     unsigned stages;
+    bool packs; // left out where the layers shall stay plain: the model is to be quantized
 } pass;
 
-#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD},
-#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT},
+#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD, false},
+#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT, false},
 // A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold,
 // and what that needs.
 #ifdef TAPER_WITH_DRAFTS
-#define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT},
+#define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, false},
+#define PACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, true},
 #define UNPREPARED(name, summary) ALWAYS(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
 #else
 #define IN_DRAFT(name, summary)
+#define PACKS(name, summary)
 #define UNPREPARED(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary)
 #endif
@@ -50,17 +54,18 @@ static const pass passes[] = {
     ALWAYS(dead_code, "what nobody uses is removed")
     UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
+    IN_DRAFT(name_layers, "layers that may be quantized get the names of their modules")
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
-    IN_DRAFT(prepack, "layers take their weights as the backend's objects")
+    PACKS(prepack, "layers take their weights as the backend's objects")
     // Convolutions with packed weights tell ranks too.
     IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")
     IN_DRAFT(fold_constants, "operators on constants are computed, branches on constants taken")
     IN_DRAFT(dead_code, "what nobody uses is removed")
-    IN_DRAFT(fuse_clamp, "activations become bounds of packed weights")
-    IN_DRAFT(fuse_add_relu, "sums and the relu behind them are one operator")
+    PACKS(fuse_clamp, "activations become bounds of packed weights")
+    PACKS(fuse_add_relu, "sums and the relu behind them are one operator")
     UNPREPARED(dead_code, "what nobody uses is removed")
     IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")
-    IN_DRAFT(hoist_packed, "packed weights for Vulkan and Metal are attributes")
+    PACKS(hoist_packed, "packed weights for Vulkan and Metal are attributes")
     AT_LOAD(fuse_epilogue, "batch norm, sum and activation are done where their input is computed")
 };
 // clang-format on
@@ -109,7 +114,8 @@ static void forget(taper_compilation *compilation)
 static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
     for (size_t p = 0; p < PASSES; p++) {
-        if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name)) {
+        if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name) ||
+            (passes[p].packs && compilation->backend == TAPER_PORTABLE_FLOAT)) {
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {
@@ -146,7 +152,7 @@ static taper_status prepare(taper_compilation *compilation, taper_val *root)
     const taper_status status = run_passes(compilation, TAPER_PASS_IN_DRAFT);
     forget(compilation);
     TAPER_TRY(status);
-    return taper_prune_attributes(compilation, root);
+    return compilation->backend != TAPER_PORTABLE_FLOAT ? taper_prune_attributes(compilation, root) : TAPER_OK;
 }
 
 static taper_status emit(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
@@ -160,7 +166,8 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
     return taper_emit_bytecode(&target, graph, function, compilation->error);
 }
 
-static const struct taper_compiler compiler = {.optimize = optimize, .prepare = prepare, .emit = emit};
+static const struct taper_compiler compiler = {
+    .optimize = optimize, .prepare = prepare, .emit = emit, .quantization = &taper_quantization_functions};
 #else
 static const struct taper_compiler compiler = {.optimize = optimize};
 #endif

@@ -31,3 +31,18 @@ list(APPEND TAPER_SOURCES
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )
+if(TAPER_WITH_DRAFTS)
+    list(APPEND TAPER_SOURCES
+        src/compiler/name_layers.c
+        src/compiler/observer.c
+        src/compiler/observer_histogram.c
+        src/compiler/quantize.c
+        src/compiler/quantize_equalize.c
+        src/compiler/quantize_functional.c
+        src/compiler/quantize_plan.c
+        src/compiler/quantize_recurrent.c
+        src/compiler/quantize_rewrite.c
+        src/compiler/quantize_steps.c
+        src/compiler/quantize_weights.c
+    )
+endif()

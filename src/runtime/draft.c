@@ -173,6 +173,22 @@ static taper_status find_backend(const char *name, taper_portable_backend *backe
     return TAPER_OK;
 }
 
+taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
+                                 taper_portable_backend backend, taper_error *error)
+{
+    TAPER_TRY(keep_methods(draft, options, error));
+    draft->optimized = draft->broken = true;
+    taper_needs_free(&draft->operators);
+    taper_compilation compilation;
+    TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
+    compilation.disabled = options->disable_passes;
+    compilation.backend = backend;
+    const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
+    taper_model_end_compilation(draft->model, &compilation);
+    draft->broken = status != TAPER_OK;
+    return status;
+}
+
 taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *given, taper_error *error)
 {
     taper_optimize_options options = {0};
@@ -184,17 +200,7 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
     TAPER_TRY(find_backend(options.backend, &backend, error));
-    TAPER_TRY(keep_methods(draft, &options, error));
-    draft->optimized = draft->broken = true;
-    taper_needs_free(&draft->operators);
-    taper_compilation compilation;
-    TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
-    compilation.disabled = options.disable_passes;
-    compilation.backend = backend;
-    const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
-    taper_model_end_compilation(draft->model, &compilation);
-    draft->broken = status != TAPER_OK;
-    return status;
+    return taper_draft_prepare(draft, &options, backend, error);
 }
 
 // ---- running

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-<<<<<<< HEAD
-// What is behind taper_draft. draft.c loads, optimizes and saves; draft_bundle.c and
-// draft_deflate.c add bundled inputs.
-=======
 // What is behind taper_draft. draft.c loads, optimizes and saves; draft_states.c sees to objects with
-// states of their own; draft_bundle.c adds bundled inputs.
->>>>>>> da484d28b5add2d1abd77adffa3c0a3fe0fe8600
+// states of their own; draft_bundle.c and draft_deflate.c add bundled inputs.
 #ifndef TAPER_RUNTIME_DRAFT_H
 #define TAPER_RUNTIME_DRAFT_H
 
@@ -41,6 +36,9 @@ struct taper_draft {
 
 // Once after loading: what __setstate__ made can be saved.
 TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error);
+// What optimizing does; quantizing has a backend of its own.
+TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
+                                                taper_portable_backend backend, taper_error *error);
 
 // Makes the methods and attributes of the samples, once; nothing when there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);

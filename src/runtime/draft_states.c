@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Objects that a __setstate__ made when the draft was loaded. A saved draft has what it made, and the method, whose
-// graph went into the program that ran it, is gone. Attributes are saved by name, which a lite file's state does not
-// tell: they are numbered.
+// Objects that a __setstate__ made when the draft was loaded. Saved as it was read, a draft of bytecode keeps the state
+// and the method (draft.c); an optimized one has what the method made, as attributes. These are saved by name, which a
+// lite file's state does not tell: they are numbered.
 #include <stdio.h>
 
 #include "runtime/draft.h"

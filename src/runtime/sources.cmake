@@ -12,11 +12,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/value_api.c
 )
 if(TAPER_WITH_DRAFTS)
-<<<<<<< HEAD
-    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c src/runtime/draft_deflate.c)
-=======
-    list(APPEND TAPER_SOURCES src/runtime/draft.c src/runtime/draft_bundle.c src/runtime/draft_states.c)
->>>>>>> da484d28b5add2d1abd77adffa3c0a3fe0fe8600
+    list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
+         src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_states.c)
 else()
-    list(APPEND TAPER_SOURCES src/runtime/draft_none.c)
+    list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()

@@ -11,6 +11,7 @@
     COMMAND(inspect, "show what a model file holds")                                                                   \
     COMMAND(ops, "list the operators that a model calls")                                                              \
     COMMAND(optimize, "prepare a model for phones: fold, fuse and pack, and save it")                                  \
+    COMMAND(quantize, "make a model that computes with 8-bit integers")                                                \
     COMMAND(bundle, "put sample inputs into a model file")                                                             \
     COMMAND(convert, "save a model in another version or kind of file")                                                \
     COMMAND(bench, "measure load time, run time and memory")

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Cross-layer equalization (Nagel et al., 2019): of two layers with nothing but a relu between them, channel i of the
+// first may be divided and the input channel i of the second multiplied by the same positive number. Chosen so that
+// both use their ranges alike, one scale for the whole weight loses less.
+#include <math.h>
+
+#include "compiler/quantize.h"
+
+enum { SWEEPS = 10 }; // what one pair changes, the next must follow
+
+typedef struct pair {
+    taper_layer first, second;
+    float *weights[2], *bias; // of the new constants
+} pair;
+
+typedef struct equalizer {
+    const taper_quantization *q;
+    taper_compilation *compilation;
+    pair *pairs;
+    size_t count, capacity;
+} equalizer;
+
+static bool is_depthwise(const taper_layer *layer)
+{
+    return layer->convolution && layer->weight->sizes[1] == 1 && layer->weight->sizes[0] == layer->groups;
+}
+
+static bool is_simple(const taper_layer *layer)
+{
+    return !layer->transposed && taper_layer_is_quantizable(layer, false) && taper_tensor_numel(layer->weight) != 0;
+}
+
+// The layer that takes node's result, alone, through a relu or directly.
+static bool find_second(const equalizer *e, const taper_node *node, taper_layer *second)
+{
+    taper_node *user = taper_only_user(node);
+    if (user != NULL && taper_node_is(user, "aten::relu") && user->schema->out_count == 0) {
+        user = taper_only_user(user);
+    }
+    return user != NULL && taper_layer_match(e->compilation, user, second) && is_simple(second);
+}
+
+static taper_status add_pair(equalizer *e, taper_node *node)
+{
+    pair found = {0};
+    if (!taper_layer_match(e->compilation, node, &found.first) || !is_simple(&found.first) ||
+        !find_second(e, node, &found.second)) {
+        return TAPER_OK;
+    }
+    const int64_t inputs = found.second.weight->sizes[1] * found.second.groups;
+    if (inputs != found.first.channels || (found.second.groups != 1 && !is_depthwise(&found.second))) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(e->q->allocator, e->pairs, e->capacity, e->count + 1, e->compilation->error));
+    e->pairs[e->count++] = found;
+    return TAPER_OK;
+}
+
+static taper_status find_pairs(equalizer *e, taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(find_pairs(e, node->blocks[b]));
+        }
+        TAPER_TRY(add_pair(e, node));
+    }
+    return TAPER_OK;
+}
+
+// ---- weights of their own
+
+// A contiguous copy of argument `name` of the layer's node; *data NULL when there is none.
+static taper_status own(const equalizer *e, taper_node *node, const char *name, const taper_tensor *from, float **data)
+{
+    taper_tensor *copy;
+    taper_ir_value *value;
+    *data = NULL;
+    if (from == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_tensor_new(e->compilation->module->heap, TAPER_F32, from->rank, from->sizes, NULL, &copy,
+                               e->compilation->error));
+    taper_status status = taper_tensor_copy(copy, from, e->compilation->error);
+    if (status != TAPER_OK) {
+        taper_obj_release(&copy->head);
+        return status;
+    }
+    *data = taper_tensor_mutable(copy);
+    TAPER_TRY(taper_constant_before(node, TAPER_VAL(copy), &value, e->compilation->error));
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (strcmp(node->schema->args[i].name, name) == 0) {
+            taper_node_set_input(node, i, value);
+        }
+    }
+    return TAPER_OK;
+}
+
+// The layer's new weight when a pair before has made it, as its second layer.
+static float *owned_before(const equalizer *e, size_t upto, const taper_node *node)
+{
+    for (size_t i = 0; i < upto; i++) {
+        if (e->pairs[i].second.node == node) {
+            return e->pairs[i].weights[1];
+        }
+    }
+    return NULL;
+}
+
+static taper_status own_weights(const equalizer *e)
+{
+    for (size_t i = 0; i < e->count; i++) {
+        pair *p = &e->pairs[i];
+        p->weights[0] = owned_before(e, i, p->first.node);
+        if (p->weights[0] == NULL) {
+            TAPER_TRY(own(e, p->first.node, "weight", p->first.weight, &p->weights[0]));
+        }
+        TAPER_TRY(own(e, p->first.node, "bias", p->first.bias, &p->bias));
+        TAPER_TRY(own(e, p->second.node, "weight", p->second.weight, &p->weights[1]));
+    }
+    return TAPER_OK;
+}
+
+// ---- ranges
+
+typedef struct channel_part { // of a weight: count runs of length numbers, stride apart
+    float *at;
+    int64_t count, stride, length;
+} channel_part;
+
+static channel_part output_part(const pair *p, int64_t channel)
+{
+    const int64_t length = taper_tensor_numel(p->first.weight) / p->first.channels;
+    return (channel_part){p->weights[0] + channel * length, 1, 0, length};
+}
+
+static channel_part input_part(const pair *p, int64_t channel)
+{
+    const taper_tensor *w = p->second.weight;
+    if (p->second.groups != 1) { // depthwise
+        const int64_t length = taper_tensor_numel(w) / w->sizes[0];
+        return (channel_part){p->weights[1] + channel * length, 1, 0, length};
+    }
+    const int64_t row = taper_tensor_numel(w) / w->sizes[0], length = row / w->sizes[1];
+    return (channel_part){p->weights[1] + channel * length, w->sizes[0], row, length};
+}
+
+static double magnitude(const channel_part *part)
+{
+    double most = 0;
+    for (int64_t r = 0; r < part->count; r++) {
+        for (int64_t i = 0; i < part->length; i++) {
+            const double x = fabs((double)part->at[r * part->stride + i]);
+            most = x > most ? x : most;
+        }
+    }
+    return most;
+}
+
+static void multiply(const channel_part *part, double by)
+{
+    for (int64_t r = 0; r < part->count; r++) {
+        for (int64_t i = 0; i < part->length; i++) {
+            float *x = &part->at[r * part->stride + i];
+            *x = (float)((double)*x * by);
+        }
+    }
+}
+
+static void equalize_pair(const pair *p)
+{
+    for (int64_t c = 0; c < p->first.channels; c++) {
+        const channel_part out = output_part(p, c), in = input_part(p, c);
+        const double a = magnitude(&out), b = magnitude(&in), factor = sqrt(a / b);
+        if (!(a > 0 && b > 0 && factor > 1e-4 && factor < 1e4)) { // NaN too; extremes would only lose digits
+            continue;
+        }
+        multiply(&out, 1 / factor);
+        multiply(&in, factor);
+        if (p->bias != NULL) {
+            p->bias[c] = (float)((double)p->bias[c] / factor);
+        }
+    }
+}
+
+taper_status taper_equalize(const taper_quantization *q, taper_compilation *compilation, taper_graph *graph)
+{
+    equalizer e = {.q = q, .compilation = compilation};
+    TAPER_TRY(taper_written_storages_find(compilation));
+    taper_status status = find_pairs(&e, graph->body);
+    if (status == TAPER_OK) {
+        status = own_weights(&e);
+    }
+    for (int sweep = 0; status == TAPER_OK && sweep < SWEEPS; sweep++) {
+        for (size_t i = 0; i < e.count; i++) {
+            equalize_pair(&e.pairs[i]);
+        }
+    }
+    taper_free(q->allocator, e.pairs, e.capacity * sizeof *e.pairs);
+    taper_written_storages_free(compilation);
+    return status;
+}

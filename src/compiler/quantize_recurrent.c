@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// LSTM and GRU with constant weights as dynamically quantized ones: each cell's two products take qint8 weights and
+// quantize what they multiply as it comes.
+#include "compiler/quantize.h"
+
+static const struct {
+    const char *name, *quantized, *overload;
+    bool lstm;
+    size_t weights_at;
+} kinds[] = {
+    {"aten::lstm.input", "aten::quantized_lstm", "input", true, 2},
+    {"aten::lstm.data", "aten::quantized_lstm", "data", true, 3},
+    {"aten::gru.input", "aten::quantized_gru", "input", false, 2},
+    {"aten::gru.data", "aten::quantized_gru", "data", false, 3},
+};
+
+static int kind_of(const taper_node *node)
+{
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (taper_node_is(node, kinds[i].name) && node->input_count == node->schema->arg_count) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+// Weight `index`, whether the list is made here or a constant; NULL when it is not known.
+static taper_tensor *weight_of(const taper_compilation *compilation, const taper_node *node, size_t weights_at,
+                               size_t index, size_t *count)
+{
+    const taper_node *list = taper_node_in(node, weights_at)->node;
+    taper_val value = taper_val_none();
+    *count = 0;
+    if (list != NULL && list->kind == TAPER_NODE_LIST) {
+        *count = list->input_count;
+        const taper_val *item = index < *count ? taper_node_constant_in(list, index) : NULL;
+        value = item != NULL ? *item : value;
+    } else if (list != NULL && list->kind == TAPER_NODE_CONSTANT && list->constant.tag == TAPER_LIST &&
+               !taper_is_written(compilation, list->constant)) {
+        *count = list->constant.as.list->count;
+        value = index < *count ? list->constant.as.list->items[index] : value;
+    }
+    return value.tag == TAPER_TENSOR && value.as.tensor->dtype == TAPER_F32 && !taper_is_written(compilation, value)
+               ? value.as.tensor
+               : NULL;
+}
+
+taper_tensor *taper_recurrent_weight(const taper_compilation *compilation, const taper_node *node)
+{
+    size_t count;
+    const int kind = kind_of(node);
+    return kind >= 0 ? weight_of(compilation, node, kinds[kind].weights_at, 0, &count) : NULL;
+}
+
+bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const taper_node *node)
+{
+    const int kind = kind_of(node);
+    double biases, layers, train, both;
+    if (kind < 0) {
+        return false;
+    }
+    const size_t at = kinds[kind].weights_at;
+    if (!taper_node_constant_is_number(node, at + 1, &biases) || biases == 0 ||
+        !taper_node_constant_is_number(node, at + 2, &layers) || layers < 1 ||
+        !taper_node_constant_is_number(node, at + 4, &train) || train != 0 ||
+        !taper_node_constant_is_number(node, at + 5, &both)) {
+        return false;
+    }
+    size_t count = 1;
+    for (size_t i = 0; i < count; i++) {
+        const taper_tensor *w = weight_of(compilation, node, at, i, &count);
+        if (w == NULL || w->rank != (i % 4 < 2 ? 2 : 1) || taper_tensor_numel(w) == 0) {
+            return false;
+        }
+    }
+    return (double)count == 4 * layers * (both != 0 ? 2 : 1); // otherwise there are projections
+}
+
+// ---- rewriting
+
+static taper_status pack_cell(const taper_quantization *q, taper_compilation *compilation, taper_tensor *const w[4],
+                              taper_val *cell)
+{
+    taper_val args[5] = {taper_val_none(), taper_val_none(), TAPER_VAL(w[2]), TAPER_VAL(w[3]), taper_val_bool(true)};
+    taper_status status = TAPER_OK;
+    *cell = taper_val_none();
+    for (size_t i = 0; status == TAPER_OK && i < 2; i++) {
+        taper_val linear[2] = {taper_val_none(), TAPER_VAL(w[2 + i])};
+        status = taper_quantize_weight(compilation, w[i], q->options.per_channel != 0, 0, &linear[0]);
+        if (status == TAPER_OK) {
+            status = taper_prepack(compilation, "quantized::linear_prepack", linear, 2, &args[i]);
+        }
+        taper_val_release(linear[0]);
+    }
+    if (status == TAPER_OK && args[0].tag == TAPER_OBJECT && args[1].tag == TAPER_OBJECT) {
+        status = taper_prepack(compilation, "quantized::make_quantized_cell_params_dynamic", args, 5, cell);
+    }
+    taper_val_release(args[0]);
+    taper_val_release(args[1]);
+    return status;
+}
+
+// The list of cells before node; *list NULL when an operator refuses.
+static taper_status make_cells(const taper_quantization *q, taper_compilation *compilation, taper_node *node,
+                               size_t weights_at, const taper_type *type, taper_node **list)
+{
+    size_t count;
+    taper_node *made;
+    *list = NULL;
+    (void)weight_of(compilation, node, weights_at, 0, &count);
+    TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_LIST, count / 4, 1, &made, compilation->error));
+    made->type = type;
+    made->outputs[0].type = type;
+    made->debug = node->debug;
+    made->instruction = node->instruction;
+    taper_node_insert_before(made, node);
+    for (size_t c = 0; c < count / 4; c++) {
+        taper_tensor *w[4];
+        taper_val cell;
+        taper_ir_value *constant;
+        for (size_t i = 0; i < 4; i++) {
+            w[i] = weight_of(compilation, node, weights_at, 4 * c + i, &count);
+        }
+        TAPER_TRY(pack_cell(q, compilation, w, &cell));
+        if (cell.tag != TAPER_OBJECT) {
+            taper_val_release(cell);
+            taper_node_remove(made);
+            return TAPER_OK;
+        }
+        TAPER_TRY(taper_constant_before(made, cell, &constant, compilation->error));
+        taper_node_set_input(made, c, constant);
+    }
+    *list = made;
+    return TAPER_OK;
+}
+
+taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilation *compilation, taper_node *node,
+                                     taper_node **made)
+{
+    const int kind = kind_of(node);
+    taper_node *cells, *op;
+    taper_ir_value *constant;
+    *made = NULL;
+    if (kind < 0 || taper_registry_find(compilation->registry, kinds[kind].quantized, kinds[kind].overload) == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_op_before(compilation, node, kinds[kind].quantized, kinds[kind].overload, &op));
+    const taper_type *list_type = op->schema->args[kinds[kind].weights_at].type;
+    TAPER_TRY(make_cells(q, compilation, node, kinds[kind].weights_at, list_type, &cells));
+    if (cells == NULL) {
+        taper_node_remove(op);
+        return TAPER_OK;
+    }
+    taper_node_move_after(op, cells);
+    for (size_t i = 0; i < node->input_count; i++) {
+        taper_node_set_input(op, i, i == kinds[kind].weights_at ? &cells->outputs[0] : taper_node_in(node, i));
+    }
+    if (kinds[kind].lstm) { // dtype, use_dynamic
+        TAPER_TRY(taper_constant_before(op, taper_val_int(TAPER_QI8), &constant, compilation->error));
+        taper_node_set_input(op, node->input_count, constant);
+        TAPER_TRY(taper_constant_before(op, taper_val_bool(true), &constant, compilation->error));
+        taper_node_set_input(op, node->input_count + 1, constant);
+    }
+    *made = op;
+    return TAPER_OK;
+}

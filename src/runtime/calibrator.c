@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Quantization after training (taper_compile.h). One draft of the file becomes the float model; its first run tells
+// which values are float tensors, so that a second draft can be planned; later runs are observed. What is saved, and
+// what is compared, are further drafts.
+#include "runtime/calibrator.h"
+
+static const taper_quantization_table *table(const taper_calibrator *calibrator)
+{
+    return calibrator->compiler->quantization;
+}
+
+// ---- options
+
+static taper_status copy_texts(taper_arena *arena, const char *const **texts, size_t count, taper_error *error)
+{
+    const char **copies = taper_arena_array(arena, count, sizeof *copies);
+    for (size_t i = 0; copies != NULL && i < count; i++) {
+        copies[i] = taper_arena_string(arena, (*texts)[i], strlen((*texts)[i]));
+        if (copies[i] == NULL) {
+            return taper_fail_memory(error);
+        }
+    }
+    *texts = copies;
+    return copies != NULL ? TAPER_OK : taper_fail_memory(error);
+}
+
+static taper_status read_options(taper_calibrator *calibrator, const taper_load_options *load,
+                                 const taper_quantize_options *given, taper_error *error)
+{
+    taper_quantize_options *o = &calibrator->options;
+    TAPER_TRY(taper_load_options_read(load, &calibrator->load, error));
+    if (calibrator->load.compiler == NULL || calibrator->load.compiler->quantization == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "quantizing needs taper_load_options.compiler: set it to taper_compiler()");
+    }
+    calibrator->compiler = calibrator->load.compiler;
+    calibrator->load.disable_passes = NULL;
+    calibrator->load.listing = 0;
+    if (given != NULL) {
+        if (given->struct_size < sizeof o->struct_size || given->struct_size > 65536) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_quantize_options.struct_size is not set");
+        }
+        memcpy(o, given, taper_min_size(given->struct_size, sizeof *o));
+    }
+    if ((unsigned)o->mode > TAPER_QUANTIZE_DYNAMIC || (unsigned)o->observer > TAPER_OBSERVER_PERCENTILE) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such mode or observer of quantization");
+    }
+    o->percentile = o->percentile == 0 ? 99.99 : o->percentile;
+    if (!(o->percentile > 0 && o->percentile <= 100)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "percentile: %g is not within 0 and 100", o->percentile);
+    }
+    TAPER_TRY(copy_texts(&calibrator->arena, &o->keep_float, o->keep_float_count, error));
+    return copy_texts(&calibrator->arena, &o->preserve, o->preserve_count, error);
+}
+
+// ---- drafts
+
+static taper_function *forward_of(const taper_draft *draft)
+{
+    return taper_model_find(draft->model, taper_model_name(draft->model), "forward");
+}
+
+static taper_status adjust(const taper_calibrator *calibrator, taper_draft *draft, taper_error *error)
+{
+    taper_compilation compilation;
+    TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
+    compilation.backend = TAPER_PORTABLE_FLOAT;
+    const taper_status status =
+        table(calibrator)->adjust(calibrator->quantization, &compilation, forward_of(draft)->graph);
+    taper_model_end_compilation(draft->model, &compilation);
+    return status;
+}
+
+// A prepared draft; adjusted too, except the first, before there is a quantization.
+static taper_status prepared_draft(const taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
+{
+    const taper_optimize_options options = {.struct_size = sizeof options,
+                                            .preserve = calibrator->options.preserve,
+                                            .preserve_count = calibrator->options.preserve_count};
+    TAPER_TRY(calibrator->path != NULL
+                  ? taper_draft_load(calibrator->context, calibrator->path, &calibrator->load, draft, error)
+                  : taper_draft_load_memory(calibrator->context, calibrator->bytes, calibrator->size, &calibrator->load,
+                                            draft, error));
+    taper_status status = taper_draft_prepare(*draft, &options, TAPER_PORTABLE_FLOAT, error);
+    const taper_function *forward = status == TAPER_OK ? forward_of(*draft) : NULL;
+    if (status == TAPER_OK && (forward == NULL || forward->graph == NULL)) {
+        status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the model has no method forward to quantize");
+    }
+    if (status == TAPER_OK && calibrator->quantization != NULL) {
+        status = adjust(calibrator, *draft, error);
+    }
+    if (status != TAPER_OK) {
+        taper_draft_release(*draft);
+        *draft = NULL;
+    }
+    return status;
+}
+
+taper_status taper_calibrator_draft(taper_calibrator *calibrator, bool keep_root, taper_draft **draft,
+                                    taper_error *error)
+{
+    taper_compilation compilation;
+    TAPER_TRY(prepared_draft(calibrator, draft, error));
+    taper_status status = taper_model_begin_compilation((*draft)->model, &compilation, error);
+    if (status == TAPER_OK) {
+        compilation.backend = TAPER_PORTABLE_FLOAT;
+        status = table(calibrator)
+                     ->rewrite(calibrator->quantization, &compilation, forward_of(*draft)->graph,
+                               keep_root ? NULL : &(*draft)->root);
+        taper_model_end_compilation((*draft)->model, &compilation);
+    }
+    if (status != TAPER_OK) {
+        taper_draft_release(*draft);
+        *draft = NULL;
+    }
+    return status;
+}
+
+// ---- loading
+
+// Remembers what forward is called and takes.
+static taper_status note_forward(taper_calibrator *calibrator, const taper_graph *graph, taper_error *error)
+{
+    uint32_t *params = taper_arena_array(&calibrator->arena, graph->body->param_count + (size_t)1, sizeof *params);
+    calibrator->forward = taper_arena_string(&calibrator->arena, graph->name, strlen(graph->name));
+    if (params == NULL || calibrator->forward == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (uint32_t i = 0; i < graph->body->param_count; i++) {
+        params[i] = graph->body->params[i].id;
+    }
+    calibrator->params = params;
+    calibrator->param_count = graph->body->param_count;
+    return TAPER_OK;
+}
+
+static taper_status plan(taper_calibrator *calibrator, taper_error *error)
+{
+    taper_compilation compilation;
+    taper_draft *draft = calibrator->draft;
+    taper_status status = taper_model_begin_compilation(draft->model, &compilation, error);
+    if (status == TAPER_OK) {
+        compilation.backend = TAPER_PORTABLE_FLOAT;
+        status = table(calibrator)->plan(calibrator->quantization, &compilation, forward_of(draft)->graph);
+        taper_model_end_compilation(draft->model, &compilation);
+    }
+    taper_draft_release(draft);
+    calibrator->draft = NULL;
+    calibrator->planned = status == TAPER_OK;
+    return status;
+}
+
+static taper_status start(taper_calibrator *calibrator, taper_error *error)
+{
+    taper_draft *draft;
+    TAPER_TRY(prepared_draft(calibrator, &draft, error));
+    const taper_graph *graph = forward_of(draft)->graph;
+    taper_status status = note_forward(calibrator, graph, error);
+    if (status == TAPER_OK) {
+        status = table(calibrator)
+                     ->create(&calibrator->context->allocator, &calibrator->options, graph->value_count,
+                              &calibrator->quantization, error);
+    }
+    if (status == TAPER_OK) {
+        status = adjust(calibrator, draft, error);
+    }
+    if (status != TAPER_OK) {
+        taper_draft_release(draft);
+        return status;
+    }
+    // Float, so that nothing is fused whose parts are to be observed.
+    TAPER_TRY(taper_draft_finish(draft, &calibrator->model, error));
+    TAPER_TRY(taper_session_create(calibrator->model, NULL, &calibrator->session, error));
+    TAPER_TRY(prepared_draft(calibrator, &calibrator->draft, error));
+    return calibrator->options.mode == TAPER_QUANTIZE_DYNAMIC ? plan(calibrator, error) : TAPER_OK;
+}
+
+static taper_status load(taper_context *context, const char *path, const void *bytes, size_t size,
+                         const taper_load_options *load_options, const taper_quantize_options *options,
+                         taper_calibrator **calibrator, taper_error *error)
+{
+    taper_calibrator *q = taper_alloc_zeroed(&context->allocator, sizeof *q);
+    *calibrator = NULL;
+    if (q == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_context_retain(context);
+    q->context = context;
+    taper_arena_init(&q->arena, &context->allocator);
+    q->bytes = bytes;
+    q->size = size;
+    taper_status status = read_options(q, load_options, options, error);
+    if (status == TAPER_OK && path != NULL) {
+        q->path = taper_arena_string(&q->arena, path, strlen(path));
+        status = q->path != NULL ? TAPER_OK : taper_fail_memory(error);
+    }
+    if (status == TAPER_OK) {
+        status = start(q, error);
+    }
+    if (status != TAPER_OK) {
+        taper_calibrator_release(q);
+        return status;
+    }
+    *calibrator = q;
+    return TAPER_OK;
+}
+
+taper_status taper_calibrator_load(taper_context *context, const char *path, const taper_load_options *load_options,
+                                   const taper_quantize_options *options, taper_calibrator **calibrator,
+                                   taper_error *error)
+{
+    return load(context, path, NULL, 0, load_options, options, calibrator, error);
+}
+
+taper_status taper_calibrator_load_memory(taper_context *context, const void *bytes, size_t size,
+                                          const taper_load_options *load_options, const taper_quantize_options *options,
+                                          taper_calibrator **calibrator, taper_error *error)
+{
+    return load(context, NULL, bytes, size, load_options, options, calibrator, error);
+}
+
+void taper_calibrator_release(taper_calibrator *calibrator)
+{
+    if (calibrator == NULL) {
+        return;
+    }
+    taper_context *context = calibrator->context;
+    taper_calibrator_free_comparison(calibrator);
+    if (calibrator->quantization != NULL) {
+        table(calibrator)->destroy(calibrator->quantization);
+    }
+    taper_draft_release(calibrator->draft);
+    taper_session_destroy(calibrator->session);
+    taper_model_release(calibrator->model);
+    taper_arena_free(&calibrator->arena);
+    taper_free(&context->allocator, calibrator, sizeof *calibrator);
+    taper_context_release(context);
+}
+
+taper_model *taper_calibrator_model(const taper_calibrator *calibrator)
+{
+    return calibrator->model;
+}
+
+// ---- calibration
+
+static void look(void *user, const taper_observation *observation)
+{
+    taper_calibrator *calibrator = user;
+    if (calibrator->status != TAPER_OK || strcmp(observation->method, calibrator->forward) != 0) {
+        return;
+    }
+    if (!calibrator->planned) {
+        table(calibrator)->meet(calibrator->quantization, observation->value, observation->result->val);
+    } else {
+        calibrator->status =
+            table(calibrator)
+                ->observe(calibrator->quantization, observation->value, observation->result->val, calibrator->failure);
+    }
+}
+
+static taper_status run_observed(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
+                                 taper_error *error)
+{
+    taper_value *result;
+    calibrator->failure = error;
+    calibrator->status = TAPER_OK;
+    for (size_t i = 0; calibrator->status == TAPER_OK && i < count && i + 1 < calibrator->param_count; i++) {
+        const taper_observation input = {
+            .method = calibrator->forward, .value = calibrator->params[i + 1], .result = inputs[i]};
+        look(calibrator, &input);
+    }
+    taper_session_observe(calibrator->session, look, calibrator);
+    taper_status status = calibrator->status;
+    if (status == TAPER_OK) {
+        status = taper_session_run(calibrator->session, NULL, inputs, count, &result, error);
+        taper_value_release(result);
+    }
+    taper_session_observe(calibrator->session, NULL, NULL);
+    return status == TAPER_OK ? calibrator->status : status;
+}
+
+taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
+                                  taper_error *error)
+{
+    if (calibrator->quantized != NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was compared already: calibrate before that");
+    }
+    if (calibrator->options.mode == TAPER_QUANTIZE_DYNAMIC) {
+        return TAPER_OK;
+    }
+    if (!calibrator->planned && calibrator->draft == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model could not be planned: load it again");
+    }
+    if (!calibrator->planned) {
+        TAPER_TRY(run_observed(calibrator, inputs, count, error));
+        TAPER_TRY(plan(calibrator, error));
+    }
+    return run_observed(calibrator, inputs, count, error);
+}
+
+taper_status taper_calibrator_ready(taper_calibrator *calibrator, taper_error *error)
+{
+    if (!calibrator->planned) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "nothing was calibrated: run taper_calibrator_run on samples");
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_calibrator_finish(taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
+{
+    *draft = NULL;
+    TAPER_TRY(taper_calibrator_ready(calibrator, error));
+    return taper_calibrator_draft(calibrator, false, draft, error);
+}

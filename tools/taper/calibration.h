@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The samples that a model is calibrated with: pictures, arrays, or JSON files with the inputs of a call.
+#ifndef TAPER_TOOLS_CALIBRATION_H
+#define TAPER_TOOLS_CALIBRATION_H
+
+#include "taper/inputs.h"
+#include "taper/vision.h"
+
+typedef struct calibration_files {
+    char **paths; // sorted within each folder
+    size_t count, capacity;
+} calibration_files;
+
+// A file, or the .npy, .json, .png, .jpg and .jpeg files of a folder. Failures are reported; a folder without any is
+// one.
+bool calibration_add(calibration_files *files, const char *path);
+void calibration_release(calibration_files *files);
+
+// The inputs of forward in one of them: a picture and an array are one; a .json file holds an array of INPUTs as
+// `taper run` takes them.
+bool calibration_inputs(const opened_model *opened, const vision *v, const char *path, call_inputs *inputs);
+
+#endif
