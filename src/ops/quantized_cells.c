@@ -129,17 +129,19 @@ typedef struct cell_state {
 static taper_status make_cell(taper_call *call, const cell_state *state)
 {
     taper_run *run = call->run;
-    const taper_type *const any = &taper_type_any;
+    // PyTorch takes the state from a file only when its lists have these types.
+    static const taper_type layer = {.kind = TAPER_TYPE_CLASS,
+                                     .name = "__torch__.torch.classes.quantized.LinearPackedParamsBase"};
     taper_tuple *tuple = taper_tuple_new(run->heap, NULL, 5);
     taper_string *kind = taper_string_new(run->heap, state->kind, strlen(state->kind));
     const struct {
         const taper_type *type;
         const taper_val *values;
         size_t count;
-    } lists[] = {{any, state->tensors, state->tensor_count},
+    } lists[] = {{&taper_type_tensor, state->tensors, state->tensor_count},
                  {&taper_type_float, state->floats, state->float_count},
                  {&taper_type_int, state->ints, state->int_count},
-                 {any, state->layers, state->layer_count}};
+                 {&layer, state->layers, state->layer_count}};
     taper_status status = tuple == NULL || kind == NULL ? taper_fail_memory(run->error) : TAPER_OK;
     for (size_t l = 0; l < 4; l++) {
         taper_val list = taper_val_none();
