@@ -43,12 +43,13 @@ struct taper_quantize_options; // taper_compile.h
 struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;
 typedef struct taper_quantization_table {
-    // The options' texts must stay valid.
+    // The options' texts must stay valid. value_count: of a prepared and adjusted graph.
     taper_status (*create)(const taper_allocator *allocator, const struct taper_quantize_options *options,
                            uint32_t value_count, taper_quantization **quantization, taper_error *error);
     void (*destroy)(taper_quantization *quantization);
     // What is done to every prepared draft at first: equalization.
-    taper_status (*adjust)(const taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
+    taper_status (*adjust)(const struct taper_quantize_options *options, taper_compilation *compilation,
+                           taper_graph *graph);
     // A value of the first run, before plan.
     void (*meet)(taper_quantization *quantization, uint32_t value, taper_val met);
     // Chooses what becomes integers. Fails when nothing can.

@@ -139,8 +139,7 @@ TAPER_MUST_USE taper_status taper_rewrite_recurrent(const taper_quantization *q,
                                                     taper_node *node, taper_node **made);
 
 // ---- quantize_equalize.c
-TAPER_MUST_USE taper_status taper_equalize(const taper_quantization *q, taper_compilation *compilation,
-                                           taper_graph *graph);
+TAPER_MUST_USE taper_status taper_equalize(taper_compilation *compilation, taper_graph *graph);
 
 // ---- quantize_functional.c
 TAPER_MUST_USE taper_status taper_make_functional(const taper_quantization *q, taper_compilation *compilation,

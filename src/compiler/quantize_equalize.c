@@ -14,7 +14,6 @@ typedef struct pair {
 } pair;
 
 typedef struct equalizer {
-    const taper_quantization *q;
     taper_compilation *compilation;
     pair *pairs;
     size_t count, capacity;
@@ -51,7 +50,7 @@ static taper_status add_pair(equalizer *e, taper_node *node)
     if (inputs != found.first.channels || (found.second.groups != 1 && !is_depthwise(&found.second))) {
         return TAPER_OK;
     }
-    TAPER_TRY(TAPER_GROW(e->q->allocator, e->pairs, e->capacity, e->count + 1, e->compilation->error));
+    TAPER_TRY(TAPER_GROW(e->compilation->allocator, e->pairs, e->capacity, e->count + 1, e->compilation->error));
     e->pairs[e->count++] = found;
     return TAPER_OK;
 }
@@ -182,9 +181,9 @@ static void equalize_pair(const pair *p)
     }
 }
 
-taper_status taper_equalize(const taper_quantization *q, taper_compilation *compilation, taper_graph *graph)
+taper_status taper_equalize(taper_compilation *compilation, taper_graph *graph)
 {
-    equalizer e = {.q = q, .compilation = compilation};
+    equalizer e = {.compilation = compilation};
     TAPER_TRY(taper_written_storages_find(compilation));
     taper_status status = find_pairs(&e, graph->body);
     if (status == TAPER_OK) {
@@ -195,7 +194,7 @@ taper_status taper_equalize(const taper_quantization *q, taper_compilation *comp
             equalize_pair(&e.pairs[i]);
         }
     }
-    taper_free(q->allocator, e.pairs, e.capacity * sizeof *e.pairs);
+    taper_free(compilation->allocator, e.pairs, e.capacity * sizeof *e.pairs);
     taper_written_storages_free(compilation);
     return status;
 }

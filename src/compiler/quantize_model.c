@@ -48,9 +48,9 @@ static void destroy(taper_quantization *q)
     taper_free(q->allocator, q, sizeof *q);
 }
 
-static taper_status adjust(const taper_quantization *q, taper_compilation *compilation, taper_graph *graph)
+static taper_status adjust(const taper_quantize_options *options, taper_compilation *compilation, taper_graph *graph)
 {
-    return q->options.equalize != 0 ? taper_equalize(q, compilation, graph) : TAPER_OK;
+    return options->equalize != 0 ? taper_equalize(compilation, graph) : TAPER_OK;
 }
 
 // ---- learning

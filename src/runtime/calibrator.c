@@ -65,13 +65,12 @@ static taper_status adjust(const taper_calibrator *calibrator, taper_draft *draf
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.backend = TAPER_PORTABLE_FLOAT;
-    const taper_status status =
-        table(calibrator)->adjust(calibrator->quantization, &compilation, forward_of(draft)->graph);
+    const taper_status status = table(calibrator)->adjust(&calibrator->options, &compilation, forward_of(draft)->graph);
     taper_model_end_compilation(draft->model, &compilation);
     return status;
 }
 
-// A prepared draft; adjusted too, except the first, before there is a quantization.
+// A draft of the file, prepared and adjusted.
 static taper_status prepared_draft(const taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
 {
     const taper_optimize_options options = {.struct_size = sizeof options,
@@ -86,7 +85,7 @@ static taper_status prepared_draft(const taper_calibrator *calibrator, taper_dra
     if (status == TAPER_OK && (forward == NULL || forward->graph == NULL)) {
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "the model has no method forward to quantize");
     }
-    if (status == TAPER_OK && calibrator->quantization != NULL) {
+    if (status == TAPER_OK) {
         status = adjust(calibrator, *draft, error);
     }
     if (status != TAPER_OK) {
@@ -160,9 +159,6 @@ static taper_status start(taper_calibrator *calibrator, taper_error *error)
         status = table(calibrator)
                      ->create(&calibrator->context->allocator, &calibrator->options, graph->value_count,
                               &calibrator->quantization, error);
-    }
-    if (status == TAPER_OK) {
-        status = adjust(calibrator, draft, error);
     }
     if (status != TAPER_OK) {
         taper_draft_release(draft);
