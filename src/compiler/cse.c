@@ -202,13 +202,37 @@ static bool unchanged_since(const table *t, const taper_node *node, uint64_t tim
     return true;
 }
 
+enum { MOST_USES = 64 }; // of a value, looked at before it is merged
+
+// Whether somebody asks which object the value is, not only whether it is None.
+static bool is_compared(const taper_ir_value *value)
+{
+    static const char *const names[] = {"aten::__is__", "aten::__isnot__", "aten::is_set_to", "prim::id"};
+    int count = 0;
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (++count > MOST_USES) {
+            return true;
+        }
+        for (size_t i = 0; use->user != NULL && i < sizeof names / sizeof *names; i++) {
+            if (taper_node_is(use->user, names[i])) {
+                const taper_val *other = taper_node_constant_in(use->user, 1 - use->index % 2);
+                if (other == NULL || other->tag != TAPER_NONE) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
 // later_trip: b may be made several times to a's one.
 static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_value *b, bool later_trip)
 {
     if (taper_value_is_plain(a)) {
         return true;
     }
-    if (taper_aliases_written(t->aliases, a) || taper_aliases_written(t->aliases, b)) {
+    if (taper_aliases_written(t->aliases, a) || taper_aliases_written(t->aliases, b) || is_compared(a) ||
+        is_compared(b)) {
         return false;
     }
     if (!taper_aliases_escapes(t->aliases, b) || (!later_trip && !taper_aliases_escapes(t->aliases, a))) {
