@@ -4,7 +4,7 @@
 // cannot be done after all is left alone: it computes with floats, and its result is quantized where that is wanted.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 enum { MADE_HERE = 1 }; // taper_node.number of a dequantize
 
@@ -120,8 +120,8 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     TAPER_TRY(taper_constant_before(node, object, &packed, r->compilation->error));
     if (step->kind == TAPER_STEP_DYNAMIC) {
         TAPER_TRY(new_op(r, node, "quantized::linear_dynamic", "", made));
-        // As torch.nn.quantized.dynamic has it: QNNPACK takes no notice, FBGEMM needs it.
-        TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(true)));
+        // No reduced range: QNNPACK takes no notice of it but for a warning in every call.
+        TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(false)));
         x = layer.input;
     } else {
         TAPER_TRY(take_quantized(r, layer.input, &x));

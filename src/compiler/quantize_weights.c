@@ -3,7 +3,7 @@
 // operators that PyTorch makes them with, so that the file holds what it would.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 static taper_status call(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
                          taper_val *result)
