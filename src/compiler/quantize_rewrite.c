@@ -101,8 +101,9 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     if (!taper_layer_match(r->compilation, node, &layer)) {
         return TAPER_OK;
     }
-    const bool dequantized = is_our_dequantize(layer.input->node);
-    const uint32_t input = dequantized ? (uint32_t)layer.input->node->number2 : layer.input->id;
+    // What a dynamic step before has made has a number of its own, of which nothing is known.
+    const uint32_t input =
+        is_our_dequantize(layer.input->node) ? (uint32_t)layer.input->node->number2 : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);
     if (status != TAPER_OK) {
         taper_error_prefix(r->compilation->error, "layer %s: ", step->name);
