@@ -37,8 +37,8 @@ typedef struct taper_compilation {
     size_t folded_bytes, fold_work;         // fold_tensors.c: of all tensors it made
 } taper_compilation;
 
-// Quantization after training: compiler/quantize.h. What is known of the values of forward goes by their numbers, which
-// are the same in every draft of one file that was prepared for TAPER_PORTABLE_FLOAT.
+// Quantization after training: compiler/quantization.h. What is known of the values of forward goes by their numbers,
+// which are the same in every draft of one file that was prepared for TAPER_PORTABLE_FLOAT.
 struct taper_quantize_options; // taper_compile.h
 struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;

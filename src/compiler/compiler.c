@@ -4,7 +4,7 @@
 
 #ifdef TAPER_WITH_DRAFTS
 #include "compiler/emit_bytecode.h"
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 #endif
 #include "compiler/pass.h"
 

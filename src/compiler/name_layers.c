@@ -2,7 +2,7 @@
 // In a model that is to be quantized, layers carry the name of the module that holds their weights, so that people can
 // say which shall stay float. It runs before batch norm is folded, after which the weights are others.
 #include "base/pointer_map.h"
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 typedef struct namer {
     taper_compilation *compilation;

@@ -4,7 +4,7 @@
 // both use their ranges alike, one scale for the whole weight loses less.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 enum { SWEEPS = 10 }; // what one pair changes, the next must follow
 

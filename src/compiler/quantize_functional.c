@@ -2,7 +2,7 @@
 // x += y and the like become sums of their own where nobody else looks at x: steps have no in-place forms. The pass
 // remove_mutation leaves those of two tensors alone, as these may have any dtypes; here the first run has shown them to
 // be floats.
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 static bool is_float(const taper_quantization *q, const taper_ir_value *value)
 {

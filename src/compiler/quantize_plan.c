@@ -3,7 +3,7 @@
 // the order of the program, so that what an operator takes was decided before.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 typedef struct planner {
     taper_quantization *q;

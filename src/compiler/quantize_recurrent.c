@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // LSTM and GRU with constant weights as dynamically quantized ones: each cell's two products take qint8 weights and
 // quantize what they multiply as it comes.
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 static const struct {
     const char *name, *quantized, *overload;
@@ -81,7 +81,7 @@ bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const 
 static taper_status pack_cell(const taper_quantization *q, taper_compilation *compilation, taper_tensor *const w[4],
                               taper_val *cell)
 {
-    taper_val args[5] = {taper_val_none(), taper_val_none(), TAPER_VAL(w[2]), TAPER_VAL(w[3]), taper_val_bool(true)};
+    taper_val args[5] = {taper_val_none(), taper_val_none(), TAPER_VAL(w[2]), TAPER_VAL(w[3]), taper_val_bool(false)};
     taper_status status = TAPER_OK;
     *cell = taper_val_none();
     for (size_t i = 0; status == TAPER_OK && i < 2; i++) {

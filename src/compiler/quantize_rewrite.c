@@ -4,7 +4,7 @@
 // cannot be done after all is left alone: it computes with floats, and its result is quantized where that is wanted.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 enum { MADE_HERE = 1 }; // taper_node.number of a dequantize
 
@@ -101,8 +101,9 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     if (!taper_layer_match(r->compilation, node, &layer)) {
         return TAPER_OK;
     }
-    const bool dequantized = is_our_dequantize(layer.input->node);
-    const uint32_t input = dequantized ? (uint32_t)layer.input->node->number2 : layer.input->id;
+    // What a dynamic step before has made has a number of its own, of which nothing is known.
+    const uint32_t input =
+        is_our_dequantize(layer.input->node) ? (uint32_t)layer.input->node->number2 : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);
     if (status != TAPER_OK) {
         taper_error_prefix(r->compilation->error, "layer %s: ", step->name);
@@ -120,8 +121,8 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     TAPER_TRY(taper_constant_before(node, object, &packed, r->compilation->error));
     if (step->kind == TAPER_STEP_DYNAMIC) {
         TAPER_TRY(new_op(r, node, "quantized::linear_dynamic", "", made));
-        // As torch.nn.quantized.dynamic has it: QNNPACK takes no notice, FBGEMM needs it.
-        TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(true)));
+        // No reduced range: QNNPACK takes no notice of it but for a warning in every call.
+        TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(false)));
         x = layer.input;
     } else {
         TAPER_TRY(take_quantized(r, layer.input, &x));

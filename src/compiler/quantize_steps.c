@@ -2,7 +2,7 @@
 // The operators that QNNPACK's engine has for quint8, and which calls of them it computes as the float operator does.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 #define KEEP(name)                                                                                                     \
     {                                                                                                                  \

@@ -3,7 +3,7 @@
 // operators that PyTorch makes them with, so that the file holds what it would.
 #include <math.h>
 
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 static taper_status call(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
                          taper_val *result)
@@ -123,9 +123,9 @@ static void add_mean_errors(const taper_layer *layer, const taper_quantize_value
 static taper_status correct_bias(const taper_quantization *q, taper_compilation *compilation, const taper_layer *layer,
                                  uint32_t input, taper_val weight, taper_val *bias)
 {
-    const taper_quantize_value *v = &q->values[input];
+    const taper_quantize_value *v = input < q->value_count ? &q->values[input] : NULL;
     *bias = layer->bias != NULL ? taper_val_retain(TAPER_VAL(layer->bias)) : taper_val_none();
-    if (v->sums == NULL || v->elements == 0 || !taper_tensor_is_contiguous(layer->weight)) {
+    if (v == NULL || v->sums == NULL || v->elements == 0 || !taper_tensor_is_contiguous(layer->weight)) {
         return TAPER_OK;
     }
     taper_tensor *made;

@@ -36,7 +36,7 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/name_layers.c
         src/compiler/observer.c
         src/compiler/observer_histogram.c
-        src/compiler/quantize_model.c
+        src/compiler/quantization.c
         src/compiler/quantize_equalize.c
         src/compiler/quantize_functional.c
         src/compiler/quantize_plan.c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A quantization from its beginning to its end, as the runtime drives it (compiler_hook.h), and what it learns from
 // runs.
-#include "compiler/quantize.h"
+#include "compiler/quantization.h"
 
 #include <math.h>
 

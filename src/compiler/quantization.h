@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantization after training, in four parts: quantize_plan.c chooses the operators that shall compute with integers
-// (the steps) and which of their values share scale and zero point (the groups); quantize_model.c lets observers look
-// at calibration runs; quantize_rewrite.c turns each step into the quantized operator, with quantize_per_tensor and
+// (the steps) and which of their values share scale and zero point (the groups); quantization.c lets observers look at
+// calibration runs; quantize_rewrite.c turns each step into the quantized operator, with quantize_per_tensor and
 // dequantize where integers meet floats; quantize_weights.c makes the packed parameters. quantize_steps.c knows the
 // operators.
 //
@@ -10,8 +10,8 @@
 //
 // Everything is kept by the numbers of values, which are the same in every draft of a file that was prepared alike: one
 // draft is planned and calibrated, others are rewritten.
-#ifndef TAPER_COMPILER_QUANTIZE_H
-#define TAPER_COMPILER_QUANTIZE_H
+#ifndef TAPER_COMPILER_QUANTIZATION_H
+#define TAPER_COMPILER_QUANTIZATION_H
 
 #include "compiler/layer.h"
 #include "compiler/observer.h"
@@ -112,7 +112,7 @@ TAPER_MUST_USE taper_status taper_quantize_plan(taper_quantization *q, taper_com
 // Whether the use returns its value, alone or in a tuple, list or dict.
 bool taper_use_is_returned(const taper_value_use *use);
 
-// ---- quantize_model.c
+// ---- quantization.c
 
 // Scales and zero points of all groups.
 void taper_quantize_ranges(taper_quantization *q);

@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper quantize against PyTorch: ranges are the observers', what is written runs in PyTorch's lite interpreter with the
+QNNPACK engine and gives the same integers there, it is no further from the float model than quantize_fx's, and dynamic
+models give the numbers of quantize_dynamic. Usage: test_quantize.py TAPER"""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import torch
+from torch import nn
+from torch.ao import quantization as ao
+from torch.ao.quantization import quantize_fx
+from torch.jit.mobile import _load_for_lite_interpreter
+
+warnings.simplefilter("ignore")
+taper = os.path.abspath(sys.argv[1])
+failures = []
+
+
+def check(good, what):
+    if not good:
+        failures.append(what)
+        print("FAILED:", what)
+
+
+def run(*arguments, fails=False):
+    done = subprocess.run([taper, *arguments], capture_output=True, text=True)
+    if (done.returncode != 0) != fails:
+        check(False, f"{' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def sqnr(want, got):
+    return 10 * np.log10((want.astype(np.float64) ** 2).sum() / max(((want - got).astype(np.float64) ** 2).sum(), 1e-300))
+
+
+def conv(i, o, kernel=3, stride=1, groups=1, act=nn.ReLU6):
+    layers = [nn.Conv2d(i, o, kernel, stride, kernel // 2, groups=groups, bias=False), nn.BatchNorm2d(o)]
+    return nn.Sequential(*layers, *([act()] if act else []))
+
+
+class Squeeze(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.down, self.up = nn.Conv2d(channels, 4, 1), nn.Conv2d(4, channels, 1)
+
+    def forward(self, x):
+        y = nn.functional.adaptive_avg_pool2d(x, 1)
+        return x * nn.functional.hardsigmoid(self.up(nn.functional.relu(self.down(y))))
+
+
+class Mobile(nn.Module):
+    """Everything that mobile networks are made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = conv(3, 8, stride=2, act=nn.Hardswish)
+        self.wide, self.deep, self.thin = conv(8, 16, 1), conv(16, 16, groups=16), conv(16, 8, 1, act=None)
+        self.squeeze = Squeeze(8)
+        self.left, self.right = conv(8, 4, act=nn.ReLU), conv(8, 4, 1, act=None)
+        self.res = conv(8, 8, act=None)
+        self.pool = nn.MaxPool2d(2)
+        self.head = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 5))
+
+    def forward(self, x):
+        x = self.stem(x)
+        x = self.squeeze(x + self.thin(self.deep(self.wide(x))))
+        x = self.pool(torch.cat([self.left(x), self.right(x)], 1))
+        y = self.res(x)
+        y += x
+        return self.head(torch.flatten(nn.functional.adaptive_avg_pool2d(torch.relu(y), 1), 1))
+
+
+class Upward(nn.Module):
+    """Other shapes, other results; a part in between that stays float."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(4, 8, 3, padding=1), nn.ConvTranspose2d(8, 6, 2, 2)
+        self.c, self.d = nn.Conv1d(6, 4, 3, bias=False), nn.Linear(4, 3)
+
+    def forward(self, x):
+        y = nn.functional.leaky_relu(self.a(x), 0.1)
+        z = torch.tanh(self.b(y))
+        z = nn.functional.interpolate(z, scale_factor=2.0, mode="nearest") - 0.25
+        c = torch.clamp(self.c(z.mean(3)), -0.5, 0.5)
+        return y, (self.d(c.transpose(1, 2)), z)
+
+
+def settle(m, *samples):
+    """Statistics of batch norm, so that the signal does not die out."""
+    m.train()
+    with torch.no_grad():
+        for x in samples:
+            m(x)
+    return m.eval()
+
+
+def flat(value):
+    if isinstance(value, dict):
+        return [t for v in value.values() for t in flat(v)]
+    return [t for v in value for t in flat(v)] if isinstance(value, (tuple, list)) else [value]
+
+
+def in_torch(path, x):
+    with torch.no_grad():
+        return flat(_load_for_lite_interpreter(path)(x))
+
+
+def in_taper(path, given):
+    run("run", path, "-i", given, "-o", "out.npz")
+    out = np.load("out.npz")
+    return [out[k] for k in out.files if not k.endswith((".scale", ".zero_point"))]
+
+
+def same(path, x, given, what):
+    wanted, got = in_torch(path, x), in_taper(path, given)
+    check(len(wanted) == len(got), f"{what}: {len(wanted)} results, {len(got)} here")
+    for w, g in zip(wanted, got):
+        w = w.int_repr().numpy() if w.is_quantized else w.numpy()
+        differing = int((w != g).sum()) if w.shape == g.shape else -1
+        check(differing == 0, f"{what}: {differing} of {w.size} are not as in PyTorch, of {w.shape}")
+    return wanted
+
+
+def fx_sqnr(m, samples, x, per_channel):
+    mapping = ao.get_default_qconfig_mapping("qnnpack")
+    if per_channel:
+        config = ao.QConfig(activation=ao.HistogramObserver.with_args(reduce_range=False),
+                            weight=ao.default_per_channel_weight_observer)
+        for kind in [*mapping.object_type_qconfigs]:
+            if mapping.object_type_qconfigs[kind] == mapping.global_qconfig:
+                mapping.set_object_type(kind, config)
+        mapping.set_global(config)
+    with torch.no_grad():
+        prepared = quantize_fx.prepare_fx(copy.deepcopy(m), mapping, (samples[0],))
+        for s in samples:
+            prepared(s)
+        return sqnr(m(x).numpy(), quantize_fx.convert_fx(prepared)(x).numpy())
+
+
+def test_mobile():
+    torch.manual_seed(1)
+    m = Mobile()
+    samples = [torch.randn(2, 3, 32, 32) + 0.3 * i for i in range(4)]
+    settle(m, *samples)
+    torch.jit.script(m).save("mobile.pt")
+    os.makedirs("samples", exist_ok=True)
+    for i, s in enumerate(samples):
+        np.save(f"samples/{i}.npy", s.numpy())
+    x = torch.randn(16, 3, 32, 32)
+    np.save("x.npy", x.numpy())
+    for options in ([], ["--per-channel"], ["--bias-correction", "--equalize"], ["--observer", "percentile"],
+                    ["--observer", "min-max", "--keep-float", "squeeze", "--keep-float", "head.0"]):
+        what = "mobile " + " ".join(options)
+        run("quantize", "mobile.pt", "-o", "q.ptl", "--mode", "core", "--calibrate", "samples", "--report", "r.json",
+            *options)
+        got = same("q.ptl", x, "x.npy", what)[0].numpy()
+        want = m(x).detach().numpy()
+        if "--observer" not in options and "--equalize" not in options:
+            theirs = fx_sqnr(m, samples, x, "--per-channel" in options)
+            check(sqnr(want, got) > theirs - 0.3, f"{what}: {sqnr(want, got):.2f} dB, quantize_fx {theirs:.2f} dB")
+        check(sqnr(want, got) > 15, f"{what}: {sqnr(want, got):.2f} dB")
+        layers = {layer["name"]: layer for layer in json.load(open("r.json"))["layers"]}
+        kept = {name for name, layer in layers.items() if layer["float"]}
+        wanted = {"squeeze.down", "squeeze.up", "head.0"} if "--keep-float" in options else set()
+        check(kept == wanted, f"{what}: {kept} stayed float")
+        check({"stem.0", "deep.0", "head.3"} <= set(layers), f"{what}: layers {list(layers)}")
+    report = run("quantize", "mobile.pt", "-o", "q.ptl", "--mode", "full", "--calibrate", "samples")
+    line = next(line for line in report.split("\n") if line.startswith("input 0")).split()
+    scale, zero_point = float(line[5]), int(line[-1])
+    q = torch.quantize_per_tensor(x, scale, zero_point, torch.quint8)
+    np.save("q.npy", q.int_repr().numpy())
+    given = json.dumps({"@tensor": "q.npy", "scale": scale, "zero_point": zero_point, "dtype": "quint8"})
+    result = same("q.ptl", q, given, "mobile full")[0]
+    check(result.is_quantized, "mobile full: the result is float")
+
+
+def test_upward():
+    m = Upward().eval()
+    torch.jit.script(m).save("upward.pt")
+    x = torch.randn(1, 4, 8, 8)
+    np.save("u.npy", x.numpy())
+    for mode in ("core", "full"):
+        run("quantize", "upward.pt", "-o", "u.ptl", "--mode", mode, "--calibrate", "u.npy", "--per-channel")
+        if mode == "core":
+            wanted = same("u.ptl", x, "u.npy", "upward")
+            for w, f in zip(wanted, flat(m(x))):
+                check(sqnr(f.detach().numpy(), w.numpy()) > 15, f"upward: {sqnr(f.detach().numpy(), w.numpy()):.2f} dB")
+
+
+def observed_scale(samples, observer):
+    """How --mode full quantizes an input of which these are the samples."""
+    layer = nn.Conv2d(1, 1, 1)
+    torch.jit.script(layer.eval()).save("one.pt")
+    for i, s in enumerate(samples):
+        np.save(f"one{i}.npy", s.numpy())
+    report = run("quantize", "one.pt", "-o", "one.ptl", "--mode", "full", "--observer", observer, "--compare", "0",
+                 "--calibrate", *[f"one{i}.npy" for i in range(len(samples))])
+    line = next(line for line in report.split("\n") if line.startswith("input 0")).split()
+    return np.float32(line[5]), int(line[-1])
+
+
+def test_observers():
+    kinds = {"histogram": ao.HistogramObserver, "min-max": ao.MinMaxObserver,
+             "moving-average": ao.MovingAverageMinMaxObserver}
+    makers = [lambda i: torch.randn(1, 1, 40, 40) * (1 + 3 * i), lambda i: torch.rand(1, 1, 40, 40) * 0.7,
+              lambda i: torch.relu(torch.randn(1, 1, 40, 40)) ** 3, lambda i: torch.randn(1, 1, 40, 40).exp() * 20 - 5 * i,
+              lambda i: torch.zeros(1, 1, 9, 9) + (i == 2), lambda i: torch.randn(1, 1, 3, 3) * 1e-6]
+    for number, make in enumerate(makers):
+        samples = [make(i) for i in range(4)]
+        for name, kind in kinds.items():
+            observer = kind(dtype=torch.quint8)
+            for s in samples:
+                observer(s)
+            scale, zero_point = observer.calculate_qparams()
+            got = observed_scale(samples, name)
+            wanted = (np.float32(scale.item()), int(zero_point.item()))
+            check(got == wanted, f"{name} of distribution {number}: {got}, PyTorch has {wanted}")
+
+
+class Speech(nn.Module):
+    def __init__(self, kind, both):
+        super().__init__()
+        self.first = nn.Linear(6, 10)
+        self.rnn = getattr(nn, kind)(10, 8, 2, bidirectional=both, batch_first=True)
+        self.last = nn.Linear(16 if both else 8, 4)
+
+    def forward(self, x):
+        y, _ = self.rnn(torch.relu(self.first(x)))
+        return self.last(y)
+
+
+def test_dynamic():
+    x = torch.randn(2, 5, 6)
+    np.save("d.npy", x.numpy())
+    for kind in ("LSTM", "GRU"):
+        for both in (False, True):
+            for options, config in (([], ao.default_dynamic_qconfig),
+                                    (["--per-channel"], ao.per_channel_dynamic_qconfig)):
+                m = Speech(kind, both).eval()
+                torch.jit.script(m).save("d.pt")
+                run("quantize", "d.pt", "-o", "d.ptl", "--mode", "dynamic", *options)
+                theirs = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear: config, getattr(nn, kind): config})
+                what = f"dynamic {kind} {both} {options}"
+                want = theirs(x).detach().numpy()
+                check(np.array_equal(want, in_torch("d.ptl", x)[0].numpy()), f"{what}: not quantize_dynamic's numbers")
+                check(abs(want - in_taper("d.ptl", "d.npy")[0]).max() < 1e-6, f"{what}: other numbers here")
+
+
+def test_refusals():
+    def refuses(text, *arguments):
+        said = run("quantize", *arguments, fails=True)
+        check(text in said, f"{arguments}: says {said!r}")
+    core = ["-o", "no.ptl", "--mode", "core"]
+    os.makedirs("empty", exist_ok=True)
+    np.save("nan.npy", np.full((1, 3, 32, 32), np.nan, np.float32))
+    torch.jit.script(nn.Sequential(nn.ReLU())).save("nothing.pt")
+    broken = nn.Conv2d(3, 2, 1)
+    broken.weight.data[0, 0] = float("inf")
+    torch.jit.script(broken.eval()).save("broken.pt")
+    refuses("not finite", "mobile.pt", *core, "--calibrate", "nan.npy")
+    refuses("holds no samples", "mobile.pt", *core, "--calibrate", "empty")
+    refuses('no layer "steam"', "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
+    refuses("stem.0", "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
+    refuses("nothing to quantize", "nothing.pt", *core, "--calibrate", "samples")
+    refuses("nothing to quantize", "nothing.pt", "-o", "no.ptl", "--mode", "dynamic")
+    refuses("finite", "broken.pt", *core, "--calibrate", "samples")
+    refuses("channels", "mobile.pt", *core, "--calibrate", "u.npy")
+    check(not os.path.exists("no.ptl"), "a refused model was written")
+
+
+torch.manual_seed(3)
+torch.set_num_threads(1)
+torch.backends.quantized.engine = "qnnpack"
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    for test in (test_observers, test_mobile, test_upward, test_dynamic, test_refusals):
+        test()
+        print(test.__name__)
+    os.chdir("/")
+print(f"{len(failures)} failures" if failures else "all as PyTorch has it")
+sys.exit(1 if failures else 0)
