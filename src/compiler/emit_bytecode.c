@@ -34,6 +34,7 @@ typedef struct emitter {
     size_t made_count, made_capacity;
     const taper_type **types;
     size_t type_count, type_capacity;
+    taper_pointer_map type_numbers;
     uint32_t registers;
     bool unpacks;
 } emitter;
@@ -167,12 +168,12 @@ static taper_status collect_calls(emitter *e, const taper_block *block)
 
 static taper_status type_number(emitter *e, const taper_type *type, int32_t *number)
 {
-    for (size_t i = 0; i < e->type_count; i++) {
-        if (e->types[i] == type) {
-            *number = (int32_t)i;
-            return TAPER_OK;
-        }
+    const size_t *known = taper_pointer_find(&e->type_numbers, type);
+    if (known != NULL) {
+        *number = (int32_t)*known;
+        return TAPER_OK;
     }
+    TAPER_TRY(taper_pointer_add(e->target->allocator, &e->type_numbers, type, e->type_count, e->error));
     TAPER_TRY(TAPER_GROW(e->target->allocator, e->types, e->type_capacity, e->type_count + 1, e->error));
     e->types[e->type_count++] = type;
     *number = (int32_t)e->type_count - 1;
@@ -553,6 +554,7 @@ taper_status taper_emit_bytecode(const taper_emit_target *target, taper_graph *g
     taper_free(allocator, e.code, e.code_capacity * sizeof *e.code);
     taper_free(allocator, e.calls, e.call_capacity * sizeof *e.calls);
     taper_pointer_free(allocator, &e.call_numbers);
+    taper_pointer_free(allocator, &e.type_numbers);
     taper_free(allocator, e.constants, e.constant_capacity * sizeof *e.constants);
     taper_free(allocator, e.constant_index, e.constant_index_size * sizeof *e.constant_index);
     taper_free(allocator, (void *)e.types, e.type_capacity * sizeof *e.types);

@@ -22,6 +22,8 @@ typedef struct pruning {
     taper_pointer_map class_numbers; // of classes as they were
     taper_pointer_map objects;       // as they were, to those that take their place; 0: seen
     bool unknown;
+    const taper_graph *self_of; // whose self has the class number `self`; class_count: none
+    size_t self;
 } pruning;
 
 static class_slots *find_class(const pruning *p, const taper_class *klass)
@@ -79,6 +81,24 @@ static const class_slots *class_of_slot(pruning *p, const class_slots *owner, in
     return find_class(p, owner->example->slots[slot].as.object->klass);
 }
 
+// Looked up once for a graph: every attribute that is read asks.
+static const class_slots *class_of_self(pruning *p, const taper_graph *graph)
+{
+    const char *dot = strrchr(graph->name, '.');
+    if (p->self_of == graph) {
+        return p->self < p->class_count ? &p->classes[p->self] : NULL;
+    }
+    p->self_of = graph;
+    for (p->self = 0; dot != NULL && p->self < p->class_count; p->self++) {
+        const char *name = p->classes[p->self].klass->name;
+        if (strlen(name) == (size_t)(dot - graph->name) && strncmp(name, graph->name, strlen(name)) == 0) {
+            return &p->classes[p->self];
+        }
+    }
+    p->self = p->class_count;
+    return NULL;
+}
+
 static const class_slots *class_of(pruning *p, const taper_graph *graph, const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;
@@ -86,15 +106,7 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
         if (value->block != graph->body || value->index != 0) {
             return NULL;
         }
-        const char *dot = strrchr(graph->name, '.'); // self
-        for (size_t i = 0; dot != NULL && i < p->class_count; i++) {
-            const char *name = p->classes[i].klass->name;
-            if (strlen(name) == (size_t)(dot - graph->name) &&
-                strncmp(name, graph->name, (size_t)(dot - graph->name)) == 0) {
-                return &p->classes[i];
-            }
-        }
-        return NULL;
+        return class_of_self(p, graph);
     }
     if (node->kind == TAPER_NODE_CONSTANT) {
         return is_plain(node->constant) ? find_class(p, node->constant.as.object->klass) : NULL;

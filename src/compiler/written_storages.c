@@ -231,13 +231,13 @@ taper_status taper_written_storages_find(taper_compilation *compilation)
     return status;
 }
 
-static bool is_written(const taper_written_storages *written, taper_val value, int depth)
+static bool is_written(const taper_written_storages *written, taper_val value, int depth, int *looks)
 {
     if (!taper_val_is_object(value)) {
         return false;
     }
     const void *item = value.tag == TAPER_TENSOR ? (const void *)value.as.tensor->storage : (const void *)value.as.obj;
-    if (depth > 4 || taper_pointer_find(&written->items, item) != NULL) {
+    if (depth > 4 || --*looks < 0 || taper_pointer_find(&written->items, item) != NULL) {
         return true;
     }
     const taper_val *items = NULL;
@@ -253,7 +253,7 @@ static bool is_written(const taper_written_storages *written, taper_val value, i
         count = 2 * value.as.dict->count;
     }
     for (size_t i = 0; i < count; i++) {
-        if (i > 1000 || is_written(written, items[i], depth + 1)) {
+        if (is_written(written, items[i], depth + 1, looks)) {
             return true;
         }
     }
@@ -263,7 +263,8 @@ static bool is_written(const taper_written_storages *written, taper_val value, i
 bool taper_is_written(const taper_compilation *compilation, taper_val value)
 {
     const taper_written_storages *written = compilation->written;
-    return written == NULL || written->all || is_written(written, value, 0);
+    int looks = 10000; // a file's lists may hold each other many times
+    return written == NULL || written->all || is_written(written, value, 0, &looks);
 }
 
 void taper_written_storages_free(taper_compilation *compilation)

@@ -98,27 +98,6 @@ taper_status taper_qcell_open(taper_run *run, taper_object *object, taper_qcell_
 
 // ---- making
 
-// A list of values, whose references pass over.
-static taper_status list_of(taper_run *run, const taper_type *element, const taper_val *values, size_t count,
-                            taper_val *result)
-{
-    taper_list *list = taper_list_new(run->heap, element, count);
-    taper_status status = list == NULL ? taper_fail_memory(run->error) : TAPER_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (status == TAPER_OK) {
-            status = taper_list_append(list, values[i], run->error);
-        } else {
-            taper_val_release(values[i]);
-        }
-    }
-    if (status != TAPER_OK && list != NULL) {
-        taper_val_release(TAPER_VAL(list));
-    } else if (list != NULL) {
-        *result = TAPER_VAL(list);
-    }
-    return status;
-}
-
 typedef struct cell_state {
     const char *kind;
     taper_val tensors[6], floats[2], ints[2], layers[2]; // owned
@@ -145,7 +124,7 @@ static taper_status make_cell(taper_call *call, const cell_state *state)
     taper_status status = tuple == NULL || kind == NULL ? taper_fail_memory(run->error) : TAPER_OK;
     for (size_t l = 0; l < 4; l++) {
         taper_val list = taper_val_none();
-        const taper_status made = list_of(run, lists[l].type, lists[l].values, lists[l].count, &list);
+        const taper_status made = taper_q_list(run, lists[l].type, lists[l].values, lists[l].count, &list);
         status = status == TAPER_OK ? made : status;
         if (tuple != NULL) {
             tuple->items[1 + l] = list;

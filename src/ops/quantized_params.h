@@ -95,4 +95,8 @@ bool taper_q_class_is(const taper_object *object, const char *name);
 // "item 2 of the state of C should be EXPECTED but is a dict"
 taper_status taper_q_state_wrong(taper_run *run, const taper_q_state *state, size_t at, const char *expected);
 
+// A list of values, whose references pass over, also on failure.
+TAPER_MUST_USE taper_status taper_q_list(taper_run *run, const taper_type *element, const taper_val *values,
+                                         size_t count, taper_val *result);
+
 #endif

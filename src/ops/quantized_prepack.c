@@ -42,23 +42,28 @@ taper_status taper_qlinear_make(taper_run *run, taper_tensor *weight, taper_tens
     return make_object(run, &linear_class, TAPER_VAL(state), object);
 }
 
+taper_status taper_q_list(taper_run *run, const taper_type *element, const taper_val *values, size_t count,
+                          taper_val *result)
+{
+    taper_list *list = taper_list_new(run->heap, element, count);
+    if (list == NULL) {
+        for (size_t i = 0; i < count; i++) {
+            taper_val_release(values[i]);
+        }
+        return taper_fail_memory(run->error);
+    }
+    for (; list->count < count; list->count++) {
+        list->items[list->count] = values[list->count];
+    }
+    *result = TAPER_VAL(list);
+    return TAPER_OK;
+}
+
 // Item `at` of the state becomes a list of `count` values, whose references pass over.
 static taper_status put_list(taper_run *run, taper_tuple *state, size_t at, const taper_type *element,
                              const taper_val *values, size_t count)
 {
-    taper_list *list = taper_list_new(run->heap, element, count);
-    taper_status status = list == NULL ? taper_fail_memory(run->error) : TAPER_OK;
-    for (size_t i = 0; i < count; i++) {
-        if (status == TAPER_OK) {
-            status = taper_list_append(list, values[i], run->error);
-        } else {
-            taper_val_release(values[i]);
-        }
-    }
-    if (list != NULL) {
-        state->items[at] = TAPER_VAL(list);
-    }
-    return status;
+    return taper_q_list(run, element, values, count, &state->items[at]);
 }
 
 static bool fits_short(const taper_val *config, size_t count)

@@ -81,47 +81,6 @@ void taper_draft_release(taper_draft *draft)
 
 // ---- which functions a file gets
 
-static bool calls_method(const taper_block *block, const char *method)
-{
-    for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (node->kind == TAPER_NODE_CALL && strcmp(node->name, method) == 0) {
-            return true;
-        }
-        for (size_t b = 0; b < node->block_count; b++) {
-            if (calls_method(node->blocks[b], method)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static void drop_graph(taper_function *function)
-{
-    taper_graph_destroy(function->graph);
-    function->graph = NULL;
-}
-
-// Methods of other classes, and those that nobody asked to keep, are there for those that call them by name.
-static void drop_uncalled(taper_model *model)
-{
-    for (bool again = true; again;) {
-        again = false;
-        for (size_t i = 0; i < model->function_count; i++) {
-            taper_function *function = &model->functions[i];
-            bool called = function->graph == NULL || function->of_root;
-            for (size_t j = 0; !called && j < model->function_count; j++) {
-                called = j != i && model->functions[j].graph != NULL &&
-                         calls_method(model->functions[j].graph->body, function->method);
-            }
-            if (!called) {
-                drop_graph(function);
-                again = true;
-            }
-        }
-    }
-}
-
 static bool is_bundled_inputs(const char *method)
 {
     static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
@@ -151,8 +110,7 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
         }
         function->of_root &= kept; // stays all the same while something calls it by name
     }
-    drop_uncalled(model);
-    return TAPER_OK;
+    return taper_draft_drop_uncalled(draft, error);
 }
 
 // ---- optimizing
@@ -276,7 +234,7 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_arena 
     if (written->functions == NULL) {
         return taper_fail_memory(error);
     }
-    drop_uncalled(model);
+    TAPER_TRY(taper_draft_drop_uncalled(draft, error));
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {

@@ -40,6 +40,10 @@ TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_
 TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
                                                 taper_portable_backend backend, taper_error *error);
 
+// Methods of other classes, and those of the root that nobody asked to keep (of_root is false), stay while something
+// that stays calls them by name; the graphs of the others go (draft_reach.c).
+TAPER_MUST_USE taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error);
+
 // Makes the methods and attributes of the samples, once; nothing when there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
 // *value: what is stored of a tensor, a reference; *format: how it is made full again: PyTorch's number of the memory

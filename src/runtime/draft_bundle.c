@@ -73,6 +73,10 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
     }
     const taper_module_function *source = taper_model_find(draft->model, taper_model_name(draft->model), name)->source;
     const size_t all = source->has_schema ? source->argument_count - 1 : count;
+    if (entry->samples->count != 0 && entry->samples->items[0].as.tuple->count != 2 * all) { // without a schema
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s: the sample has %zu inputs, the first one has %zu", name, all,
+                   entry->samples->items[0].as.tuple->count / 2);
+    }
     taper_heap *heap = draft->model->module.heap;
     // Two tuples: what is stored, and how it becomes full.
     taper_tuple *sample = taper_tuple_new(heap, NULL, 2 * all);

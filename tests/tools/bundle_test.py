@@ -3,6 +3,8 @@
 torch.utils.bundled_inputs puts there."""
 import json
 import os
+import subprocess
+import sys
 import unittest
 from typing import Dict, List, Optional, Tuple
 
@@ -32,6 +34,14 @@ def like(got, wanted):
 
 
 class Bundle(ToolCase):
+    def test_samples_without_a_schema(self):
+        made = os.path.join(ROOT, "tests", "models", "make_bytecode3.py")
+        subprocess.run([sys.executable, made, os.path.join(os.path.dirname(SAMPLE), "s03_control_flow.bc4.ptl"), self.path("old.ptl")], check=True)
+        with open(self.path("calls.json"), "w") as file:
+            json.dump([{"inputs": [1, 2, 3]}, {"inputs": [1]}], file)
+        self.fails("bundle", "old.ptl", "--calls", "calls.json", "-o", "out.ptl", says="the sample has 1 inputs, the first one has 3")
+        self.assertFalse(os.path.exists(self.path("out.ptl")))
+
     def test_one_sample(self):
         x = np.arange(40, dtype="float32").reshape(4, 10)
         self.call("bundle", VALUES, "-i", self.save("x.npy", x), "-i", 3, "-o", "out.ptl")

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which functions a saved draft needs: the methods of the root, and what is called by name from these. A call may mean
+// the method of that name of any class. Linear in the nodes: once a name was called, its functions leave the index.
+#include "runtime/draft.h"
+
+typedef struct reach {
+    taper_model *model;
+    uint32_t *heads, *next; // functions + 1 by the hash of their method; 0: the end
+    uint32_t *work;
+    uint8_t *reached;
+    size_t buckets, count;
+} reach;
+
+static size_t bucket_of(const reach *r, const char *method)
+{
+    uint32_t h = 2166136261u;
+    for (; *method != '\0'; method++) {
+        h = (h ^ (unsigned char)*method) * 16777619u;
+    }
+    return h & (r->buckets - 1);
+}
+
+static void enter(reach *r, size_t function)
+{
+    if (r->model->functions[function].graph != NULL && !r->reached[function]) {
+        r->reached[function] = 1;
+        r->work[r->count++] = (uint32_t)function;
+    }
+}
+
+static void call(reach *r, const char *method)
+{
+    for (uint32_t *at = &r->heads[bucket_of(r, method)]; *at != 0;) {
+        const uint32_t function = *at - 1;
+        if (strcmp(r->model->functions[function].method, method) == 0) {
+            *at = r->next[function];
+            enter(r, function);
+        } else {
+            at = &r->next[function];
+        }
+    }
+}
+
+static void look_for_calls(reach *r, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_CALL) {
+            call(r, node->name);
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            look_for_calls(r, node->blocks[b]);
+        }
+    }
+}
+
+static void walk(reach *r)
+{
+    const size_t functions = r->model->function_count;
+    for (size_t i = 0; i < functions; i++) {
+        uint32_t *head = &r->heads[bucket_of(r, r->model->functions[i].method)];
+        r->next[i] = *head;
+        *head = (uint32_t)i + 1;
+        if (r->model->functions[i].of_root) {
+            enter(r, i);
+        }
+    }
+    while (r->count != 0) {
+        look_for_calls(r, r->model->functions[r->work[--r->count]].graph->body);
+    }
+    for (size_t i = 0; i < functions; i++) {
+        if (!r->reached[i]) {
+            taper_graph_destroy(r->model->functions[i].graph);
+            r->model->functions[i].graph = NULL;
+        }
+    }
+}
+
+taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error)
+{
+    const taper_allocator *allocator = &draft->model->context->allocator;
+    const size_t functions = draft->model->function_count;
+    reach r = {.model = draft->model, .buckets = 16};
+    while (r.buckets < functions) { // at most TAPER_LIMIT_FUNCTIONS
+        r.buckets *= 2;
+    }
+    const size_t bytes = (r.buckets + 2 * functions) * sizeof *r.heads + functions;
+    r.heads = taper_alloc_zeroed(allocator, bytes);
+    if (r.heads == NULL) {
+        return taper_fail_memory(error);
+    }
+    r.next = r.heads + r.buckets;
+    r.work = r.next + functions;
+    r.reached = (uint8_t *)(r.work + functions);
+    walk(&r);
+    taper_free(allocator, r.heads, bytes);
+    return TAPER_OK;
+}
