@@ -45,11 +45,10 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node *wide, *conv, *narrow;
     taper_ir_value *weight;
     if (!taper_layer_match(compilation, node, &layer) || layer.dims != 1 || layer.transposed ||
-        taper_registry_find(compilation->registry, "aten::unsqueeze", "") == NULL ||
-        taper_registry_find(compilation->registry, "aten::squeeze", "dim") == NULL) {
+        taper_row_find("aten::unsqueeze", "") == NULL || taper_row_find("aten::squeeze", "dim") == NULL) {
         return TAPER_OK;
     }
-    if (taper_registry_find(compilation->registry, "aten::conv2d", "") == NULL) {
+    if (taper_row_find("aten::conv2d", "") == NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(flat_weight(compilation, &layer, &weight));

@@ -108,7 +108,7 @@ static uint64_t hash_node(const taper_node *node)
     if (node->kind == TAPER_NODE_CONSTANT) {
         return hash_constant(node);
     }
-    const uintptr_t row = node->op != NULL ? (uintptr_t)node->op - (uintptr_t)taper_ops : 0; // the same in every run
+    const uintptr_t row = node->op != NULL ? (uintptr_t)(node->op - taper_ops) : 0;
     uint64_t hash = mix(mix(node->kind, row), (uint64_t)node->number);
     for (size_t i = 0; i < node->input_count; i++) {
         hash = mix(hash, taper_node_in(node, i)->id);

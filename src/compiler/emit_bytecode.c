@@ -13,7 +13,7 @@
 #include "ops/effects.h"
 
 typedef struct call_site { // an operator of the function's table
-    const taper_op *op;
+    const taper_schema *schema;
     int32_t arguments;
 } call_site;
 
@@ -161,7 +161,7 @@ static taper_status collect_calls(emitter *e, const taper_block *block)
         }
         TAPER_TRY(TAPER_GROW(e->target->allocator, e->calls, e->call_capacity, e->call_count + 1, e->error));
         TAPER_TRY(taper_pointer_add(e->target->allocator, &e->call_numbers, node->op, e->call_count, e->error));
-        e->calls[e->call_count++] = (call_site){node->op, given};
+        e->calls[e->call_count++] = (call_site){node->schema, given};
     }
     return TAPER_OK;
 }
@@ -284,27 +284,23 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     return drop_clears(e, body);
 }
 
-static bool is_row(const taper_op *op, const taper_bytecode_row *row)
+static bool is_row(const taper_schema *schema, const taper_bytecode_row *row)
 {
-    const size_t base = strlen(row->name);
-    if (strncmp(op->schema, row->name, base) != 0) {
+    if (strcmp(schema->name, row->name) != 0) {
         return false;
     }
-    const char *rest = op->schema + base;
     if (strcmp(row->name, "aten::__getitem__") == 0) {
-        return strncmp(rest, ".Dict_", 6) == 0; // of every kind of key
+        return strncmp(schema->overload, "Dict_", 5) == 0; // of every kind of key
     }
-    const size_t extra = strlen(row->overload);
-    return extra == 0 ? *rest == '('
-                      : *rest == '.' && strncmp(rest + 1, row->overload, extra) == 0 && rest[1 + extra] == '(';
+    return strcmp(schema->overload, row->overload) == 0;
 }
 
 // From bytecode 8 on some operators are instructions; TO_LIST and WARN always were.
-static int instruction_of(const emitter *e, const taper_op *op)
+static int instruction_of(const emitter *e, const taper_schema *schema)
 {
     for (unsigned i = 0; i < TAPER_LITE_OPCODE_COUNT; i++) {
         const taper_bytecode_row *row = taper_bytecode_row_of(i);
-        if (row != NULL && is_row(op, row)) {
+        if (row != NULL && is_row(schema, row)) {
             return e->target->version >= 8 || i == TAPER_LITE_WARN ? (int)i : -1;
         }
     }
@@ -318,7 +314,7 @@ static taper_status emit_operator(emitter *e, const taper_node *node)
     if ((node->op->flags & TAPER_OP_TARGET) != 0) {
         return cannot(e, node, "is not an operator of PyTorch");
     }
-    const int instruction = instruction_of(e, node->op);
+    const int instruction = instruction_of(e, node->schema);
     if (instruction >= 0) {
         TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
         // FORMAT says how many values it takes; WARN that it has no number to be silenced by.
@@ -486,13 +482,8 @@ static taper_status fill_operators(const emitter *e, taper_module_function *func
     }
     function->operator_count = count;
     for (size_t i = 0; i < e->call_count; i++) {
-        const char *schema = e->calls[i].op->schema, *dot = schema + strcspn(schema, ".(");
-        const char *name = taper_arena_string(e->target->arena, schema, (size_t)(dot - schema));
-        const char *overload = *dot == '.' ? taper_arena_string(e->target->arena, dot + 1, strcspn(dot + 1, "(")) : "";
-        if (name == NULL || overload == NULL) {
-            return taper_fail_memory(e->error);
-        }
-        function->operators[i] = (taper_lite_operator){name, overload, e->calls[i].arguments};
+        const call_site *call = &e->calls[i];
+        function->operators[i] = (taper_lite_operator){call->schema->name, call->schema->overload, call->arguments};
     }
     if (e->unpacks) {
         function->operators[e->call_count] = (taper_lite_operator){"prim::TupleUnpack", "", 1};

@@ -46,7 +46,7 @@ taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *bloc
 taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const char *name, const char *overload,
                              taper_node **node)
 {
-    const taper_op *op = taper_registry_find(compilation->registry, name, overload);
+    const taper_op *op = taper_row_find(name, overload);
     const taper_schema *schema;
     *node = NULL;
     if (op == NULL) {
@@ -56,7 +56,7 @@ taper_status taper_op_before(taper_compilation *compilation, taper_node *before,
     TAPER_TRY(taper_node_create(before->block->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, node,
                                 compilation->error));
     (*node)->op = op;
-    (*node)->op_name = op->schema;
+    (*node)->op_name = schema->text;
     (*node)->schema = schema;
     (*node)->debug = before->debug;
     (*node)->instruction = before->instruction;

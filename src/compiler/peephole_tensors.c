@@ -128,7 +128,7 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
 static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const char *name,
                                const char *overload, bool *done)
 {
-    const taper_op *op = taper_registry_find(p->compilation->registry, name, overload);
+    const taper_op *op = taper_row_find(name, overload);
     const taper_schema *schema;
     taper_node *made;
     if (op == NULL) { // a selective build without it
@@ -137,7 +137,7 @@ static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_
     TAPER_TRY(taper_registry_schema(p->compilation->registry, op, &schema, p->compilation->error));
     TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_OP, schema->arg_count, 1, &made, p->compilation->error));
     made->op = op;
-    made->op_name = op->schema;
+    made->op_name = schema->text;
     made->schema = schema;
     made->debug = node->debug;
     made->instruction = node->instruction;

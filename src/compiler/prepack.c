@@ -89,7 +89,7 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
 taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
                                   taper_val *object)
 {
-    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    const taper_op *op = taper_row_find(name, "");
     *object = taper_val_none();
     if (op == NULL) {
         return TAPER_OK;
@@ -110,7 +110,7 @@ taper_status taper_prepack_object(taper_compilation *compilation, const char *na
 static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const char *name,
                          bool transposed_weight, taper_val *object)
 {
-    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    const taper_op *op = taper_row_find(name, "");
     const taper_schema *schema;
     *object = taper_val_none();
     if (op == NULL) {
@@ -157,7 +157,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_val object;
     taper_node *run;
     taper_ir_value *packed;
-    if (names->run == NULL || taper_registry_find(compilation->registry, names->run, "") == NULL) {
+    if (names->run == NULL || taper_row_find(names->run, "") == NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(pack(compilation, &layer, names->prepack, !layer.convolution && backend->linear_is_transposed, &object));

@@ -83,7 +83,7 @@ taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node 
     taper_ir_value *packed;
     if (kind == sizeof kinds / sizeof kinds[0] || taper_node_argument(node, "hx") == NULL ||
         !constant_arguments(node, args) || !vulkan_runs(compilation, args) ||
-        taper_registry_find(compilation->registry, kinds[kind].run, "") == NULL) {
+        taper_row_find(kinds[kind].run, "") == NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_prepack_object(compilation, kinds[kind].prepack, args, ARGUMENTS, &object));

@@ -50,7 +50,7 @@ typedef struct taper_quantize_step {
     const char *op_name; // the schema's text
 } taper_quantize_step;
 
-enum { TAPER_NO_STEP = UINT32_MAX };
+#define TAPER_NO_STEP UINT32_MAX
 
 // By number of value.
 typedef struct taper_quantize_value {

@@ -10,7 +10,7 @@ static bool is_float(const taper_quantization *q, const taper_ir_value *value)
 }
 
 // "aten::add" for aten::add_.Tensor, when it takes the same arguments.
-static const taper_op *functional_form(const taper_compilation *compilation, const taper_node *node)
+static const taper_op *functional_form(const taper_node *node)
 {
     static const char *const names[] = {"add",         "mul",     "relu", "relu6",      "hardtanh", "hardswish",
                                         "hardsigmoid", "sigmoid", "tanh", "leaky_relu", "elu",      "clamp"};
@@ -20,7 +20,7 @@ static const taper_op *functional_form(const taper_compilation *compilation, con
         if (strncmp(name, "aten::", 6) == 0 && strncmp(name + 6, names[i], length) == 0 &&
             strcmp(name + 6 + length, "_") == 0) {
             char functional[32] = "aten::";
-            return taper_registry_find(compilation->registry, strcat(functional, names[i]), node->schema->overload);
+            return taper_row_find(strcat(functional, names[i]), node->schema->overload);
         }
     }
     return NULL;
@@ -36,7 +36,7 @@ static taper_status visit(const taper_quantization *q, taper_compilation *compil
     if (!is_float(q, x) || !taper_value_used_once(x) || !taper_value_is_fresh(x) || x->block != node->block) {
         return TAPER_OK;
     }
-    const taper_op *op = functional_form(compilation, node);
+    const taper_op *op = functional_form(node);
     if (op == NULL) {
         return TAPER_OK;
     }
@@ -46,7 +46,7 @@ static taper_status visit(const taper_quantization *q, taper_compilation *compil
         return TAPER_OK;
     }
     node->op = op;
-    node->op_name = op->schema;
+    node->op_name = schema->text;
     node->schema = schema;
     return TAPER_OK;
 }

@@ -141,7 +141,7 @@ taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilat
     taper_node *cells, *op;
     taper_ir_value *constant;
     *made = NULL;
-    if (kind < 0 || taper_registry_find(compilation->registry, kinds[kind].quantized, kinds[kind].overload) == NULL) {
+    if (kind < 0 || taper_row_find(kinds[kind].quantized, kinds[kind].overload) == NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_op_before(compilation, node, kinds[kind].quantized, kinds[kind].overload, &op));

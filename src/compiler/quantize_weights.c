@@ -8,7 +8,7 @@
 static taper_status call(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
                          taper_val *result)
 {
-    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    const taper_op *op = taper_row_find(name, "");
     *result = taper_val_none();
     if (op == NULL) {
         TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
@@ -20,7 +20,7 @@ static taper_status call(taper_compilation *compilation, const char *name, taper
 taper_status taper_prepack(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
                            taper_val *object)
 {
-    const taper_op *op = taper_registry_find(compilation->registry, name, "");
+    const taper_op *op = taper_row_find(name, "");
     taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
     *object = taper_val_none();
     if (op != NULL && taper_call_op(&run, op, args, count, object, 1) != TAPER_OK) {
@@ -137,7 +137,7 @@ static taper_status correct_bias(const taper_quantization *q, taper_compilation 
     if (layer->bias != NULL) {
         TAPER_TRY(taper_tensor_copy(made, layer->bias, compilation->error));
     }
-    const taper_op *op = taper_registry_find(compilation->registry, "aten::dequantize", "self");
+    const taper_op *op = taper_row_find("aten::dequantize", "self");
     taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry, .error = compilation->error};
     if (op == NULL) {
         return TAPER_OK;

@@ -51,7 +51,7 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
 {
     taper_ir_value *weight, *x = taper_node_in(product, taper_node_is(product, "aten::addmm") ? 1 : 0);
     taper_node *linear;
-    if (taper_registry_find(compilation->registry, "aten::linear", "") == NULL) {
+    if (taper_row_find("aten::linear", "") == NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(transposed_weight(compilation, product, matrix, &weight));

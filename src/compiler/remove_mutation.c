@@ -81,7 +81,7 @@ static taper_status functional_row(const walk *w, const taper_node *node, const 
     }
     memcpy(name, here->name, length - 1);
     name[length - 1] = '\0';
-    const taper_op *found = taper_registry_find(w->compilation->registry, name, here->overload);
+    const taper_op *found = taper_row_find(name, here->overload);
     if (found == NULL) {
         return TAPER_OK;
     }
@@ -121,7 +121,7 @@ static taper_status make_functional(const walk *w, taper_node *node)
     TAPER_TRY(functional_row(w, node, &op, &schema));
     if (op != NULL) {
         node->op = op;
-        node->op_name = op->schema;
+        node->op_name = schema->text;
         node->schema = schema;
     }
     return TAPER_OK;

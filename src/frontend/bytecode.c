@@ -124,15 +124,15 @@ static size_t results_by_store(const lowering *l, size_t pc)
 
 // prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements.
 // Old files call it as an operator without a number of arguments.
-static bool is_tolist(const taper_op *op)
+static bool is_tolist(const taper_schema *schema)
 {
-    return strncmp(op->schema, "prim::tolist(", 13) == 0;
+    return strcmp(schema->name, "prim::tolist") == 0;
 }
 
 // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
-static bool passes_class_too(const lowering *l, size_t floor, const taper_op *op, int64_t given)
+static bool passes_class_too(const lowering *l, size_t floor, const taper_schema *schema, int64_t given)
 {
-    if (given != 1 || l->height < floor + 2 || strncmp(op->schema, "prim::RaiseException(", 21) != 0) {
+    if (given != 1 || l->height < floor + 2 || strcmp(schema->name, "prim::RaiseException") != 0) {
         return false;
     }
     const taper_node *top = taper_value_constant(l->stack[l->height - 1]);
@@ -145,13 +145,13 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
 {
     const taper_schema *schema;
     TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
-    if (strncmp(op->schema, "prim::TupleUnpack(", 18) == 0) {
+    if (strcmp(schema->name, "prim::TupleUnpack") == 0) {
         taper_node *node;
         return node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_UNPACK, 1, results_by_store(l, pc), &node);
     }
-    const bool tolist = is_tolist(op);
+    const bool tolist = is_tolist(schema);
     const int64_t all = tolist ? 3 : schema->arg_count;
-    if (given < 0 || (given > all && !schema->vararg) || passes_class_too(l, floor, op, given)) {
+    if (given < 0 || (given > all && !schema->vararg) || passes_class_too(l, floor, schema, given)) {
         given = all;
     }
     TAPER_TRY(need(l, pc, floor, given));
@@ -160,7 +160,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
     taper_node *node;
     TAPER_TRY(add_node(l, block, pc, TAPER_NODE_OP, count, outputs, &node));
     node->op = op;
-    node->op_name = op->schema;
+    node->op_name = schema->text;
     node->schema = schema;
     l->height -= (size_t)given;
     taper_ir_value **args = l->stack + l->height;
@@ -191,7 +191,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
 static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t floor, const char *name,
                               const char *overload, int64_t given)
 {
-    const taper_op *op = taper_registry_find(l->registry, name, overload);
+    const taper_op *op = taper_row_find(name, overload);
     if (op == NULL) {
         TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operator %s%s%s is not part of this build", name,
                    overload[0] != '\0' ? "." : "", overload);

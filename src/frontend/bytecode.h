@@ -14,8 +14,7 @@
 
 // Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the
 // detail text.
-TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_module *module, const taper_registry *registry,
-                                                           taper_error *error);
+TAPER_MUST_USE taper_status taper_bytecode_check_operators(const taper_module *module, taper_error *error);
 TAPER_MUST_USE taper_status taper_bytecode_lower(const taper_module *module, const taper_module_function *function,
                                                  taper_registry *registry, taper_graph **graph, taper_error *error);
 

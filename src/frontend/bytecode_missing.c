@@ -4,18 +4,16 @@
 #include "frontend/needs.h"
 #include "ops/torchbind.h"
 
-static bool is_missing(const taper_need *need, const taper_registry *registry)
+static bool is_missing(const taper_need *need)
 {
-    return need->calls != 0 &&
-           (need->overload == NULL ? taper_torchbind_left_out(need->name)
-                                   : taper_registry_find(registry, need->name, need->overload) == NULL);
+    return need->calls != 0 && (need->overload == NULL ? taper_torchbind_left_out(need->name)
+                                                       : taper_row_find(need->name, need->overload) == NULL);
 }
 
-static taper_status fail(const taper_needs *needs, const taper_registry *registry, size_t operators, size_t classes,
-                         taper_error *error)
+static taper_status fail(const taper_needs *needs, size_t operators, size_t classes, taper_error *error)
 {
     const taper_need *first = needs->items;
-    while (!is_missing(first, registry)) {
+    while (!is_missing(first)) {
         first++;
     }
     const char *const dot = first->overload != NULL && first->overload[0] != '\0' ? "." : "";
@@ -31,7 +29,7 @@ static taper_status fail(const taper_needs *needs, const taper_registry *registr
         first->name, dot, first->overload != NULL ? first->overload : "", operators + classes > 1 ? " and others" : "");
     for (size_t i = 0; i < needs->count; i++) {
         const taper_need *n = &needs->items[i];
-        if (is_missing(n, registry)) {
+        if (is_missing(n)) {
             const char *const overload = n->overload != NULL ? n->overload : "";
             taper_error_add_detail(error, "  %s%s%s (%zu %s%s)\n", n->name, overload[0] != '\0' ? "." : "", overload,
                                    n->calls, n->overload != NULL ? "call" : "object", n->calls == 1 ? "" : "s");
@@ -40,17 +38,16 @@ static taper_status fail(const taper_needs *needs, const taper_registry *registr
     return status;
 }
 
-taper_status taper_bytecode_check_operators(const taper_module *module, const taper_registry *registry,
-                                            taper_error *error)
+taper_status taper_bytecode_check_operators(const taper_module *module, taper_error *error)
 {
     taper_needs needs;
     taper_status status = taper_needs_collect(module, &needs, error);
     size_t missing[2] = {0};
     for (size_t i = 0; status == TAPER_OK && i < needs.count; i++) {
-        missing[needs.items[i].overload == NULL] += is_missing(&needs.items[i], registry);
+        missing[needs.items[i].overload == NULL] += is_missing(&needs.items[i]);
     }
     if (missing[0] + missing[1] != 0) {
-        status = fail(&needs, registry, missing[0], missing[1], error);
+        status = fail(&needs, missing[0], missing[1], error);
     }
     taper_needs_free(&needs);
     return status;

@@ -23,15 +23,16 @@ static const upgrader upgraders[] = {
 static taper_status op_node(taper_graph *graph, taper_registry *registry, const char *name, const char *overload,
                             size_t inputs, taper_node **node, taper_error *error)
 {
-    const taper_op *op = taper_registry_find(registry, name, overload);
+    const taper_op *op = taper_row_find(name, overload);
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator %s.%s, which an upgrader needs, is not part of this build",
                    name, overload);
     }
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, node, error));
     (*node)->op = op;
-    (*node)->op_name = op->schema;
-    return taper_registry_schema(registry, op, &(*node)->schema, error);
+    TAPER_TRY(taper_registry_schema(registry, op, &(*node)->schema, error));
+    (*node)->op_name = (*node)->schema->text;
+    return TAPER_OK;
 }
 
 // first or second, as the upgraders have it: an if.

@@ -478,13 +478,14 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
     void *state = NULL;
     taper_call call = {.run = run,
                        .op = op,
+                       .param = taper_row_param(op),
                        .schema = schema,
                        .args = args,
                        .arg_count = count,
                        .rets = rets,
                        .ret_count = ret_count,
                        .state = &state};
-    const taper_status status = taper_call_kernel(&call, op->kernel);
+    const taper_status status = taper_call_kernel(&call, taper_row_kernel(op));
     if (status != TAPER_OK) {
         for (size_t i = 0; i < ret_count; i++) {
             taper_val_replace(&rets[i], taper_val_none());

@@ -54,17 +54,18 @@ typedef enum taper_op_flags {
     TAPER_OP_OUT_SAME = 1 << 7  // the out tensor has the result's dtype
 } taper_op_flags;
 
-// A row of the operator list.
+// A row of the operator list: places in the tables of ops/op_table.h, which has functions for them.
 typedef struct taper_op {
-    const char *schema; // "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
-    taper_kernel kernel;
-    const void *param; // what tells apart the rows that share a kernel
-    uint32_t flags;
+    uint32_t text; // the schema's
+    uint16_t kernel, param;
+    uint16_t next; // row of the same name + 1; 0: none
+    uint16_t flags;
 } taper_op;
 
 struct taper_call {
     taper_run *run;
     const taper_op *op;
+    const void *param; // the row's: what tells apart the rows that share a kernel
     const taper_schema *schema;
     taper_val *args; // borrowed
     size_t arg_count;

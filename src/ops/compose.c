@@ -63,11 +63,12 @@ taper_tensor *taper_compose_step(taper_compose *c, taper_kernel kernel, const vo
             }
         }
     }
-    const taper_op op = {.kernel = kernel, .param = param};
+    static const taper_op no_row;
     taper_val rets[RESULTS] = {taper_val_none(), taper_val_none(), taper_val_none()};
     void *state = NULL;
     taper_call call = {.run = c->run,
-                       .op = &op,
+                       .op = &no_row,
+                       .param = param,
                        .args = args,
                        .arg_count = count,
                        .rets = rets,

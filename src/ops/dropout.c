@@ -99,7 +99,7 @@ static taper_status train(taper_call *call, const taper_dropout *kind, taper_ten
 
 taper_status taper_op_dropout(taper_call *call)
 {
-    const taper_dropout *kind = call->op->param;
+    const taper_dropout *kind = call->param;
     double p;
     bool training;
     taper_tensor *x, *zero;

@@ -95,7 +95,7 @@ static bool has_format(const taper_tensor *x, int64_t format)
 
 taper_status taper_op_to(taper_call *call)
 {
-    const taper_to_args *where = call->op->param;
+    const taper_to_args *where = call->param;
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     taper_dtype dtype = (taper_dtype)x->dtype;

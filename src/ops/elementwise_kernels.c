@@ -29,13 +29,13 @@ static taper_status run_row(taper_call *call, const taper_ew_op *op, size_t coun
 
 taper_status taper_op_unary(taper_call *call)
 {
-    return run_row(call, call->op->param, 1);
+    return run_row(call, call->param, 1);
 }
 
 // Those that PyTorch makes of empty_like where there is nothing to compute.
 taper_status taper_op_unary_like(taper_call *call)
 {
-    taper_ew ew = taper_ew_make(call->op->param);
+    taper_ew ew = taper_ew_make(call->param);
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     const taper_tensor *x = ew.inputs[0].tensor;
     const bool computes = ew.op == &taper_ew_isinf || ew.op == &taper_ew_isfinite;
@@ -55,7 +55,7 @@ taper_status taper_op_angle(taper_call *call)
 
 taper_status taper_op_binary(taper_call *call)
 {
-    return run_row(call, call->op->param, 2);
+    return run_row(call, call->param, 2);
 }
 
 taper_status taper_op_heaviside(taper_call *call)
@@ -139,7 +139,7 @@ static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t firs
 
 taper_status taper_op_sum2(taper_call *call)
 {
-    return run_sum(call, call->op->param, 0, 1);
+    return run_sum(call, call->param, 0, 1);
 }
 
 taper_status taper_op_rsub(taper_call *call)
@@ -354,7 +354,7 @@ taper_status taper_op_clamp_tensor(taper_call *call)
 // hardtanh and threshold keep an integer dtype and cut their numbers to it.
 taper_status taper_op_bounded(taper_call *call)
 {
-    const taper_ew_op *op = call->op->param;
+    const taper_ew_op *op = call->param;
     taper_ew ew = taper_ew_make(op);
     ew.layout = op == &taper_ew_hardtanh ? TAPER_EW_LIKE : TAPER_EW_ITERATOR;
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
@@ -504,7 +504,7 @@ taper_status taper_op_mvlgamma(taper_call *call)
 
 taper_status taper_op_addc(taper_call *call)
 {
-    const taper_ew_op *op = call->op->param;
+    const taper_ew_op *op = call->param;
     taper_ew ew = taper_ew_make(op);
     for (size_t k = 0; k < 3; k++) {
         TAPER_TRY(taper_ew_input_arg(&ew, call, k));

@@ -34,7 +34,7 @@ TAPER_EW_POLYNOMIALS(POLYNOMIAL)
 
 static taper_status run_special(taper_call *call, size_t count)
 {
-    taper_ew ew = taper_ew_make(call->op->param);
+    taper_ew ew = taper_ew_make(call->param);
     for (size_t k = 0; k < count; k++) {
         TAPER_TRY(taper_ew_input_arg(&ew, call, k));
     }

@@ -184,7 +184,7 @@ taper_status taper_op_complex(taper_call *call)
                    "Expected both inputs to be Half, Float or Double tensors of one dtype but got %s and %s",
                    taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
     }
-    taper_ew ew = taper_ew_make(call->op->param);
+    taper_ew ew = taper_ew_make(call->param);
     taper_ew_input_tensor(&ew, a);
     taper_ew_input_tensor(&ew, b);
     ew.common = (int)taper_dtype_to_complex((taper_dtype)a->dtype);

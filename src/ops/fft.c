@@ -312,7 +312,7 @@ static taper_status check_dtypes(const taper_call *call, const taper_fft_op *op,
 
 taper_status taper_op_fft(taper_call *call)
 {
-    const taper_fft_op *op = call->op->param;
+    const taper_fft_op *op = call->param;
     taper_tensor *x, *result;
     int64_t mode;
     extent e;

@@ -242,10 +242,10 @@ taper_status taper_op_list_sum(taper_call *call)
     uint64_t whole = 0;
     taper_pair sum = {0, 0};
     // An empty list's kind is in its type, or else in the operator's name.
-    const char *overload = strchr(call->op->schema, '.');
-    uint32_t kind = overload != NULL && strncmp(overload, ".float", 6) == 0     ? TAPER_DOUBLE
-                    : overload != NULL && strncmp(overload, ".complex", 8) == 0 ? TAPER_COMPLEX
-                                                                                : TAPER_INT;
+    const char *overload = call->schema->overload;
+    uint32_t kind = strcmp(overload, "float") == 0     ? TAPER_DOUBLE
+                    : strcmp(overload, "complex") == 0 ? TAPER_COMPLEX
+                                                       : TAPER_INT;
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
         if (item.tag == TAPER_COMPLEX) {

@@ -240,7 +240,7 @@ taper_status taper_op_loss(taper_call *call)
 {
     loss_work work;
     memset(&work, 0, sizeof work);
-    work.kind = ((const taper_loss *)call->op->param)->kind;
+    work.kind = ((const taper_loss *)call->param)->kind;
     TAPER_TRY(read_args(call, &work));
     TAPER_TRY(check_values(call, &work));
     taper_promotion promotion = taper_promotion_start();

@@ -94,7 +94,7 @@ static taper_status only_uniform(const taper_call *call)
 
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
-    const char *name = call->op->schema;
+    const char *name = call->schema != NULL ? call->schema->name : "taper::"; // part of another operator's work
     if (strncmp(name, "quantized::", 11) == 0 || strncmp(name, "_quantized::", 12) == 0 ||
         strncmp(name, "prim::", 6) == 0 || strncmp(name, "taper::", 7) == 0) {
         return TAPER_OK;
@@ -102,7 +102,7 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
     const ptrdiff_t row = call->op - taper_ops;
     for (size_t i = 0; kernels[i].kernel != NULL; i++) {
         if (kernels[i].row == row) {
-            if (*kernel == call->op->kernel) { // a backend's kernel is asked first, and declines
+            if (*kernel == taper_row_kernel(call->op)) { // a backend's kernel is asked first, and declines
                 *kernel = kernels[i].kernel;
             }
             return kernels[i].schemes == CHANNELS ? TAPER_OK : only_uniform(call);

@@ -3,6 +3,7 @@
 // gets the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first. Those
 // that bring numbers in (fill, masked_fill, index_put) quantize these first.
 #include "ops/kernels.h"
+#include "ops/op_table.h"
 #include "ops/quantized.h"
 #include "ops/view_move.h"
 #include "ops/view_shape.h"
@@ -37,7 +38,7 @@ static taper_status run_plain(taper_call *call, taper_tensor *x, taper_val *args
     args[0] = TAPER_VAL(plain);
     taper_call inner = *call;
     inner.args = args;
-    taper_status status = call->op->kernel(&inner);
+    taper_status status = taper_row_kernel(call->op)(&inner);
     for (size_t i = 0; status == TAPER_OK && i < call->ret_count; i++) {
         if (in_place && call->rets[i].tag == TAPER_TENSOR && call->rets[i].as.tensor == plain) {
             taper_obj_retain(&x->head);

@@ -13,10 +13,10 @@ enum { MOST = 8 };
 // Runs a kernel as the functional form of its operator. Not by its row: a selective build may not have that.
 static taper_status run_kernel(taper_run *run, taper_kernel kernel, taper_val *args, size_t count, taper_val *ret)
 {
-    const taper_op op = {.schema = "taper::", .kernel = kernel};
+    static const taper_op no_row;
     void *state = NULL;
     taper_call call = {
-        .run = run, .op = &op, .args = args, .arg_count = count, .rets = ret, .ret_count = 1, .state = &state};
+        .run = run, .op = &no_row, .args = args, .arg_count = count, .rets = ret, .ret_count = 1, .state = &state};
     *ret = taper_val_none();
     const taper_status status = kernel(&call);
     if (status != TAPER_OK) {

@@ -2,6 +2,7 @@
 // Views of quantized tensors: the row's own kernel makes them, and what is quantized per channel gets the quantizer
 // that belongs to the part or to the new order of dimensions.
 #include "ops/kernels.h"
+#include "ops/op_table.h"
 #include "ops/quantized.h"
 #include "ops/view_move.h"
 
@@ -29,7 +30,7 @@ taper_status taper_op_q_part(taper_call *call)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!per_channel(x)) {
-        return call->op->kernel(call);
+        return taper_row_kernel(call->op)(call);
     }
     TAPER_TRY(taper_arg_quantized(call, 0, &x));
     size_t at = 1, dim;
@@ -37,7 +38,7 @@ taper_status taper_op_q_part(taper_call *call)
         at++;
     }
     TAPER_TRY(taper_arg_dim(call, at, x->rank, &dim));
-    TAPER_TRY(call->op->kernel(call));
+    TAPER_TRY(taper_row_kernel(call->op)(call));
     if (call->rets[0].tag == TAPER_TENSOR) {
         return fix_part(call, x, dim, call->rets[0].as.tensor);
     }
@@ -54,7 +55,7 @@ taper_status taper_op_q_squeeze(taper_call *call)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!per_channel(x)) {
-        return call->op->kernel(call);
+        return taper_row_kernel(call->op)(call);
     }
     TAPER_TRY(taper_arg_quantized(call, 0, &x));
     const bool all = call->arg_count < 2;
@@ -74,7 +75,7 @@ taper_status taper_op_q_squeeze(taper_call *call)
         }
         moved.axis -= (int64_t)d < x->quantizer->axis ? 1 : 0;
     }
-    TAPER_TRY(call->op->kernel(call));
+    TAPER_TRY(taper_row_kernel(call->op)(call));
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
@@ -84,13 +85,13 @@ taper_status taper_op_q_unsqueeze(taper_call *call)
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!per_channel(x)) {
-        return call->op->kernel(call);
+        return taper_row_kernel(call->op)(call);
     }
     TAPER_TRY(taper_arg_quantized(call, 0, &x));
     TAPER_TRY(taper_arg_dim(call, 1, x->rank + 1u, &dim));
     taper_quantizer moved = *x->quantizer;
     moved.axis += (int64_t)dim <= moved.axis ? 1 : 0;
-    TAPER_TRY(call->op->kernel(call));
+    TAPER_TRY(taper_row_kernel(call->op)(call));
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
@@ -100,10 +101,10 @@ taper_status taper_op_q_reshape(taper_call *call)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!per_channel(x)) {
-        return call->op->kernel(call);
+        return taper_row_kernel(call->op)(call);
     }
     TAPER_TRY(taper_arg_quantized(call, 0, &x));
-    TAPER_TRY(call->op->kernel(call));
+    TAPER_TRY(taper_row_kernel(call->op)(call));
     return taper_q_check_tensor(call->run, "self", call->rets[0].as.tensor);
 }
 
@@ -119,7 +120,7 @@ taper_status taper_op_q_shuffle(taper_call *call)
     memcpy(args, call->args, taper_min_size(call->arg_count, MOST) * sizeof *args);
     args[0] = TAPER_VAL(plain);
     inner.args = args;
-    const taper_status status = call->op->kernel(&inner);
+    const taper_status status = taper_row_kernel(call->op)(&inner);
     taper_obj_release(&plain->head);
     return status;
 }
@@ -132,5 +133,5 @@ taper_status taper_op_q_channel_shuffle(taper_call *call)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "channel_shuffle of quantized tensors takes quint8, not %s",
                    taper_dtype_name((taper_dtype)x->dtype));
     }
-    return call->op->kernel(call);
+    return taper_row_kernel(call->op)(call);
 }

@@ -31,7 +31,7 @@ static bool is_whole(taper_dtype dtype)
 // Reads self, the dimensions and keepdim. The dtype is self's.
 static taper_status start(const taper_call *call, taper_reduce *r, const taper_reduce_op *op)
 {
-    const taper_reduce_where *where = call->op->param;
+    const taper_reduce_where *where = call->param;
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_reduce_supported(call, x));
@@ -50,7 +50,7 @@ static taper_status start(const taper_call *call, taper_reduce *r, const taper_r
 // The dtype argument: elements are converted to it first. Without one, that of a given out, or `otherwise`.
 static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_dtype otherwise)
 {
-    const taper_reduce_where *where = call->op->param;
+    const taper_reduce_where *where = call->param;
     const taper_tensor *target = taper_ret_target(call, 0);
     taper_dtype dtype = otherwise;
     if (where->dtype != 0 && !taper_arg_is_none(call, where->dtype)) {
@@ -273,7 +273,7 @@ taper_status taper_op_count_nonzero(taper_call *call)
 // How many degrees of freedom are taken off.
 static taper_status correction(const taper_call *call, double *number)
 {
-    const taper_reduce_where *where = call->op->param;
+    const taper_reduce_where *where = call->param;
     bool unbiased = true;
     *number = 1;
     if (where->unbiased != 0) {
@@ -365,7 +365,7 @@ static taper_status run_norm(taper_call *call, double p)
 
 taper_status taper_op_norm(taper_call *call)
 {
-    const taper_reduce_where *where = call->op->param;
+    const taper_reduce_where *where = call->param;
     double p = 2;
     if (where->p != 0 && !taper_arg_is_none(call, where->p)) {
         taper_scalar scalar;

@@ -11,7 +11,7 @@ extern const uint8_t taper_codes[64];
 
 static inline unsigned taper_call_code(const taper_call *call)
 {
-    return *(const uint8_t *)call->op->param;
+    return *(const uint8_t *)call->param;
 }
 
 // Of two numbers.

@@ -375,6 +375,7 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
 {
     parser p = {.at = text, .text = text, .arena = arena, .heap = heap, .types = types, .error = error};
     memset(schema, 0, sizeof *schema);
+    schema->text = text;
     const char *name;
     size_t length;
     TAPER_TRY(word(&p, &name, &length));

@@ -19,6 +19,7 @@ typedef struct taper_schema_arg {
 } taper_schema_arg;
 
 typedef struct taper_schema {
+    const char *text;     // all of it
     const char *name;     // "aten::add"
     const char *overload; // "Tensor" or ""
     taper_schema_arg *args;
@@ -29,7 +30,7 @@ typedef struct taper_schema {
     bool in_place; // argument 0 is written and returned
 } taper_schema;
 
-// Parses schema text. Everything is allocated from arena; default lists and strings from heap.
+// Parses schema text, which must live as long. Everything is allocated from arena; default lists and strings from heap.
 TAPER_MUST_USE taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types,
                                                const char *text, taper_schema *schema, taper_error *error);
 

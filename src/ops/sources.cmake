@@ -1,6 +1,7 @@
 list(APPEND TAPER_SOURCES
     src/ops/alias.c
     src/ops/schema.c
+    src/ops/op_table.c
     src/ops/registry.c
     src/ops/packs.c
     src/ops/quantize.c

@@ -22,7 +22,7 @@ extern const taper_spatial taper_spatial_1d, taper_spatial_2d, taper_spatial_3d;
 
 static inline size_t taper_spatial_of(const taper_call *call)
 {
-    return ((const taper_spatial *)call->op->param)->dims;
+    return ((const taper_spatial *)call->param)->dims;
 }
 
 // The rank must be spatial + 1 (no batch dimension: n is 1) or spatial + 2.

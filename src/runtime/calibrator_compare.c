@@ -208,7 +208,7 @@ static taper_status convert_input(const taper_calibrator *calibrator, size_t ind
     if (input->val.tag != TAPER_TENSOR || !taper_calibrator_input(calibrator, index, &scale, &zero_point)) {
         return TAPER_OK;
     }
-    const taper_op *op = taper_registry_find(calibrator->context->registry, "aten::quantize_per_tensor", "");
+    const taper_op *op = taper_row_find("aten::quantize_per_tensor", "");
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
     }

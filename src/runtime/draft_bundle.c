@@ -141,7 +141,7 @@ static taper_status add_call(method_builder *b, const char *name, const char *ov
                              int64_t second, taper_ir_value **result)
 {
     taper_registry *registry = b->draft->model->context->registry;
-    const taper_op *op = taper_registry_find(registry, name, overload);
+    const taper_op *op = taper_row_find(name, overload);
     taper_ir_value *number;
     taper_node *node;
     if (op == NULL) {
@@ -151,8 +151,8 @@ static taper_status add_call(method_builder *b, const char *name, const char *ov
     TAPER_TRY(add_constant(b, taper_val_int(second), &number));
     TAPER_TRY(add_node(b, TAPER_NODE_OP, 2, 1, &node));
     node->op = op;
-    node->op_name = op->schema;
     TAPER_TRY(taper_registry_schema(registry, op, &node->schema, b->error));
+    node->op_name = node->schema->text;
     taper_node_set_input(node, 0, first);
     taper_node_set_input(node, 1, number);
     *result = &node->outputs[0];

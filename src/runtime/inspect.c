@@ -42,14 +42,18 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no plan item %zu", index);
     }
     const taper_birth *b = &births[index];
+    const taper_schema *schema = NULL;
+    if (b->op != NULL) { // it ran: its schema is known
+        TAPER_TRY(taper_registry_schema(session->model->context->registry, b->op, &schema, error));
+    }
     const taper_plan_item full = {.struct_size = item->struct_size,
                                   .bytes = b->bytes,
                                   .offset = b->offset,
                                   .born = b->born,
                                   .died = b->died,
                                   .outlives = b->died == UINT32_MAX,
-                                  .operator_name = b->op != NULL ? b->op->schema : NULL,
-                                  .operator_length = b->op != NULL ? strcspn(b->op->schema, "(") : 0};
+                                  .operator_name = schema != NULL ? schema->text : NULL,
+                                  .operator_length = schema != NULL ? strcspn(schema->text, "(") : 0};
     memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
     return TAPER_OK;
 }
@@ -92,7 +96,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
                                .seconds = site->seconds,
                                .flops = site->flops};
     if (site->instruction != NULL) {
-        full.name = site->instruction->op->schema;
+        full.name = site->instruction->schema->text;
         full.name_length = strcspn(full.name, "(");
         full.kernel = site->kernel;
         full.fused = site->instruction->fusion != NULL;

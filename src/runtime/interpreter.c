@@ -103,7 +103,7 @@ static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const 
     taper_error *error = f->source->run->error;
     const taper_module *module = &f->source->model->module;
     if (taper_error_status(error) != TAPER_ERROR_RAISED) {
-        const char *schema = in->op->schema;
+        const char *schema = in->schema->text;
         taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);
         taper_text text = taper_text_make(&taper_allocator_system);
         taper_call_describe(in->schema, args, in->in_count, &text);
@@ -136,6 +136,7 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
 {
     return (taper_call){.run = f->source->run,
                         .op = in->op,
+                        .param = taper_row_param(in->op),
                         .schema = in->schema,
                         .args = args,
                         .arg_count = in->in_count,
@@ -158,13 +159,13 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     taper_status status = taper_call_kernel(call, in->kernel);
     if (status == TAPER_DECLINED && in->fusion == NULL) {
         run->kernel = NULL;
-        status = taper_call_kernel(call, in->op->kernel);
+        status = taper_call_kernel(call, taper_row_kernel(in->op));
     }
     run->current = NULL;
     if (profiling && status == TAPER_OK) {
         taper_profile_site *site = &session->profile[in->state];
         site->instruction = in;
-        site->kernel = run->kernel != NULL ? run->kernel : in->kernel == in->op->kernel ? "reference" : "cpu";
+        site->kernel = run->kernel != NULL ? run->kernel : in->kernel == taper_row_kernel(in->op) ? "reference" : "cpu";
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start;

@@ -307,7 +307,7 @@ static taper_status load_bytecode(taper_model *model, taper_error *error)
     if (model->listing) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_bytecode_check_operators(&model->module, model->context->registry, error));
+    TAPER_TRY(taper_bytecode_check_operators(&model->module, error));
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
         TAPER_TRY(

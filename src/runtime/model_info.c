@@ -139,7 +139,7 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
         memcpy(name + base + 1, op->overload, extra);
     }
     TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
-    const bool known = taper_registry_find(model->context->registry, op->name, op->overload) != NULL;
+    const bool known = taper_row_find(op->name, op->overload) != NULL;
     model->operators[model->operator_count++] = (taper_model_operator){name, 0, !known};
     return TAPER_OK;
 }

@@ -2,6 +2,7 @@
 #include "runtime/program.h"
 
 #include "ir/liveness.h"
+#include "ops/op_table.h"
 
 typedef struct builder {
     taper_program *program;
@@ -165,7 +166,7 @@ static void set_operator(builder *b, taper_instruction *in, const taper_node *no
     in->op = node->op;
     in->schema = node->schema;
     in->fusion = node->fusion;
-    in->kernel = kernel != NULL ? kernel : node->op->kernel;
+    in->kernel = kernel != NULL ? kernel : taper_row_kernel(node->op);
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 

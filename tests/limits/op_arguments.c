@@ -369,6 +369,7 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     taper_error_clear(b->error);
     taper_call call = {.run = &b->run,
                        .op = op,
+                       .param = taper_row_param(op),
                        .schema = schema,
                        .args = args,
                        .arg_count = count,
@@ -381,7 +382,7 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     alarm(SECONDS_PER_CALL);
     taper_status status = fast != NULL ? taper_call_kernel(&call, fast) : TAPER_DECLINED;
     if (status == TAPER_DECLINED) {
-        status = taper_call_kernel(&call, op->kernel);
+        status = taper_call_kernel(&call, taper_row_kernel(op));
     }
     alarm(SECONDS_PER_ROW);
     bool good = true;
@@ -402,17 +403,17 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     return good;
 }
 
-static bool run_row(const taper_op *op, unsigned calls)
+static bool run_row(const taper_op *op, const char *text, unsigned calls)
 {
     static bench b;
     memset(&b, 0, sizeof b);
     test_allocator_init(&b.memory);
     b.error = taper_error_create();
     b.seed = UINT64_C(88172645463325252);
-    for (const char *c = op->schema; *c != '\0' && *c != '('; c++) {
+    for (const char *c = text; *c != '\0' && *c != '('; c++) {
         b.seed = b.seed * 31 + (unsigned char)*c;
     }
-    current_row = op->schema;
+    current_row = text;
     const taper_allocator *allocator = &b.memory.allocator;
     const taper_schema *schema = NULL;
     check(taper_types_create(allocator, &b.types, b.error), &b);
@@ -452,9 +453,16 @@ int main(int argc, char **argv)
 {
     const unsigned calls = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 100;
     unsigned passed = 0, failed = 0;
+    taper_arena texts;
+    taper_arena_init(&texts, &taper_allocator_system);
     for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
         const taper_op *op = &taper_ops[row];
-        if (argc > 2 && strncmp(op->schema, argv[2], strlen(argv[2])) != 0) {
+        const char *text = taper_row_text(op, &texts);
+        if (text == NULL) {
+            perror("memory");
+            return 1;
+        }
+        if (argc > 2 && strncmp(text, argv[2], strlen(argv[2])) != 0) {
             continue;
         }
         fflush(NULL);
@@ -468,7 +476,7 @@ int main(int argc, char **argv)
             for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
                 signal(signals[i], died);
             }
-            exit(run_row(op, calls) ? 0 : 1);
+            exit(run_row(op, text, calls) ? 0 : 1);
         }
         int status = 0;
         waitpid(child, &status, 0);
@@ -477,12 +485,13 @@ int main(int argc, char **argv)
         } else {
             failed++;
             if (!WIFEXITED(status)) {
-                printf("FAILED %s: signal %d\n", op->schema, WTERMSIG(status));
+                printf("FAILED %s: signal %d\n", text, WTERMSIG(status));
             } else {
-                printf("FAILED %s\n", op->schema);
+                printf("FAILED %s\n", text);
             }
         }
     }
+    taper_arena_free(&texts);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0 || passed == 0;
 }

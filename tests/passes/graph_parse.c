@@ -121,7 +121,7 @@ static taper_status find_operator(graph_reader *r, const char *name, size_t leng
         *overload++ = '\0';
     }
     head->kind = TAPER_NODE_OP;
-    head->op = taper_registry_find(r->registry, plain, overload != NULL ? overload : "");
+    head->op = taper_row_find(plain, overload != NULL ? overload : "");
     if (head->op == NULL) {
         TAPER_FAIL(r->error, TAPER_ERROR_ARGUMENT, "line %d: no operator %.*s", r->line, (int)length, name);
     }
@@ -225,7 +225,7 @@ static taper_status read_blocks(graph_reader *r, taper_node *node, int depth)
 static taper_status describe_node(graph_reader *r, const node_head *head, taper_node *node)
 {
     node->op = head->op;
-    node->op_name = head->op != NULL ? head->op->schema : NULL;
+    node->op_name = head->op != NULL ? head->schema->text : NULL;
     node->schema = head->schema;
     node->number = head->number;
     node->number2 = head->number2;

@@ -134,7 +134,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     const size_t outputs = schema->varret ? 1 : schema->ret_count;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OP, inputs, outputs, &node));
     node->op = op;
-    node->op_name = op->schema;
+    node->op_name = schema->text;
     node->schema = schema;
     taper_ts_binding results[8];
     taper_ir_value *made[8];
@@ -239,8 +239,7 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
         }
     }
     for (int implicit = 0; implicit < 2; implicit++) {
-        for (const taper_op *op = taper_registry_overloads(l->unit->registry, name, NULL); op != NULL;
-             op = taper_registry_overloads(l->unit->registry, name, op)) {
+        for (const taper_op *op = taper_row_first(name); op != NULL; op = taper_row_next(op)) {
             const taper_schema *schema;
             taper_ts_variables variables;
             bool fits;
@@ -253,10 +252,10 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     }
     // What a missing operator gives is unknown, and so may be what is made of it; that operator is told already.
     const bool told = blurred && l->result->missing.count != 0;
-    if (!told || taper_registry_overloads(l->unit->registry, name, NULL) == NULL) {
+    if (!told || taper_row_first(name) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);
         taper_text_string(&text, name);
-        if (taper_registry_overloads(l->unit->registry, name, NULL) != NULL) {
+        if (taper_row_first(name) != NULL) {
             describe(args, &text);
         }
         const taper_status status =
