@@ -28,9 +28,9 @@ static const row rows[] = {
 
 enum {
     ROWS = sizeof rows / sizeof rows[0] - 1,
-    SYMBOLS = 2048,  // at most, letters among them
+    SYMBOLS = 4096,  // at most, letters among them
     LETTERS = 128,   // symbols below are ASCII letters; 0 ends a text
-    RARE = 6,        // a pair that is as rare as this is not worth its four bytes in the table
+    RARE = 4,        // a pair that is as rare as this is not worth its four bytes in the table
     PAIR_END = 65535 // the second half of a letter in the table of pairs
 };
 

@@ -126,7 +126,7 @@ static inline void pickle_function(bytes *b, const function *f)
     pickle_op(b, "(");
     pickle_argument(b, "self", "__torch__.Net");
     for (size_t i = 0; f->arguments != NULL && f->arguments[i] != NULL; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "a%zu", i);
         pickle_argument(b, name, f->arguments[i]);
     }

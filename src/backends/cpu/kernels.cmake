@@ -47,12 +47,21 @@ if(TAPER_CPU_LEVELS)
     set(TAPER_LEVELS_LEFT_OUT ${TAPER_KNOWN_LEVELS})
     list(REMOVE_ITEM TAPER_LEVELS_LEFT_OUT ${TAPER_CPU_LEVELS})
 endif()
+# Every processor that these have kernels for has better ones than the scalar: those are built for size.
+if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|aarch64|arm64|ARM64)$")
+    list(APPEND TAPER_LEVELS_LEFT_OUT scalar)
+    list(REMOVE_DUPLICATES TAPER_LEVELS_LEFT_OUT)
+endif()
 # For whatever includes the lists: the library, and the kernels' tests and benchmarks.
 set(TAPER_LEVEL_DEFINITIONS)
 foreach(level IN LISTS TAPER_LEVELS_LEFT_OUT)
     string(TOUPPER ${level} level)
     list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_WITHOUT_${level}=1)
 endforeach()
+
+if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_WITHOUT_AVX512_I8=1)
+endif()
 
 foreach(source IN LISTS TAPER_KERNEL_SOURCES)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")

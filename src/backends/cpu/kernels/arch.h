@@ -33,6 +33,13 @@
 #define TAPER_LEVEL_AVX512 TAPER_ARCH_X86
 #endif
 
+// Integers with AVX-512 but without VNNI, on a few servers only: builds for size use AVX2 there.
+#ifdef TAPER_WITHOUT_AVX512_I8
+#define TAPER_LEVEL_AVX512_I8 0
+#else
+#define TAPER_LEVEL_AVX512_I8 TAPER_LEVEL_AVX512
+#endif
+
 #ifdef TAPER_WITHOUT_NEON
 #define TAPER_LEVEL_NEON 0
 #else

@@ -25,8 +25,9 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
             for (size_t j = 0; j < nv; j++) {
                 const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
                                       P(loadu_ps)(t->e.shift + column + LANES * j));
-                store_floats((float *)t->c + i * t->c_stride + column + LANES * j, P(max_ps)(floor, y),
-                             n - LANES * j < LANES ? n - LANES * j : LANES);
+                if (n > LANES * j) // builds for size have no tile of one vector
+                    store_floats((float *)t->c + i * t->c_stride + column + LANES * j, P(max_ps)(floor, y),
+                                 n - LANES * j < LANES ? n - LANES * j : LANES);
             }
         }
         return;

@@ -2,7 +2,7 @@
 // gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits.
 #include "backends/cpu/kernels/arch.h"
 
-#if TAPER_LEVEL_AVX512
+#if TAPER_LEVEL_AVX512_I8
 
 #define I8_BYTES 64
 #define I8_VNNI 0
