@@ -16,6 +16,7 @@ set(TAPER_HOT_SOURCES
     src/ops/norm_layer.c
     src/ops/pool_avg.c
     src/ops/pool_max.c
+    src/ops/quantized_table.c
     src/ops/reduce_ops.c
     src/ops/resize_loops.c
     src/ops/softmax.c

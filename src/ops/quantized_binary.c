@@ -51,7 +51,7 @@ static void float_row(const void *work, const taper_q_row *row)
 
 static void product_row(const void *work, const taper_q_row *row)
 {
-    const pair *p = work;
+    const taper_q_product *p = work;
     for (int64_t i = 0; i < row->count; i++) {
         const int64_t a = wrap(taper_q_load(p->dtype, row->a, row->a_at + i * row->a_step) - p->a_point);
         const int64_t b = wrap(taper_q_load(p->dtype, row->b, row->b_at + i * row->b_step) - p->b_point);
@@ -173,8 +173,9 @@ static taper_status sum(taper_call *call, bool relu)
     return TAPER_OK;
 }
 
-static taper_status product(taper_call *call, bool relu)
+taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function fast, const void *kernels)
 {
+    enum { FITS = 1 << 14 }; // products of two bytes have 16 bits and a sign
     pair p;
     taper_tensor *y;
     TAPER_TRY(read_pair(call, relu, &p));
@@ -189,7 +190,15 @@ static taper_status product(taper_call *call, bool relu)
     } else {
         p.multiplier = p.a_scale * p.b_scale * (1.0f / p.scale);
     }
-    taper_q_walk(y, p.a, p.b, product_row, &p);
+    const taper_q_product work = {.dtype = p.dtype,
+                                  .multiplier = p.multiplier,
+                                  .a_point = p.a_point,
+                                  .b_point = p.b_point,
+                                  .point = p.point,
+                                  .relu = relu,
+                                  .kernels = kernels};
+    const bool fits = fast != NULL && p.dtype == TAPER_QU8 && p.multiplier <= FITS;
+    taper_q_walk(y, p.a, p.b, fits ? fast : product_row, &work);
     return TAPER_OK;
 }
 
@@ -205,12 +214,12 @@ taper_status taper_op_q_add_relu(taper_call *call)
 
 taper_status taper_op_q_mul(taper_call *call)
 {
-    return product(call, false);
+    return taper_q_multiply(call, false, NULL, NULL);
 }
 
 taper_status taper_op_q_mul_relu(taper_call *call)
 {
-    return product(call, true);
+    return taper_q_multiply(call, true, NULL, NULL);
 }
 
 // ---- prelu: above the zero point as it is, below by the weight

@@ -23,22 +23,60 @@ typedef struct requantize_work {
     int64_t from_point, point;
     bool relu, relu_after, same;
     int64_t channels, wide; // of each run of channels the first `wide` are computed as in vectors
+    uint8_t tables[2][256]; // of bytes: plain, and as in vectors
 } requantize_work;
+
+static int64_t requantized(const requantize_work *w, int64_t q, bool wide)
+{
+    if (!w->same) {
+        float x =
+            wide ? taper_q_dequantize_wide(w->scale, w->from_point, q) : taper_q_dequantize(w->scale, w->from_point, q);
+        x = w->relu && !(x > 0) ? 0 : x;
+        q = wide && w->dtype != TAPER_QI32 ? taper_q_round_wide(x * w->inverse, w->point, w->range)
+                                           : taper_q_round(x * w->inverse, w->point, w->range);
+    }
+    return w->relu_after && q < w->point ? w->point : q;
+}
+
+static void make_tables(requantize_work *w)
+{
+    for (int i = 0; i < 256; i++) {
+        const int64_t q = w->dtype == TAPER_QI8 ? (int8_t)i : i;
+        for (size_t wide = 0; wide < 2; wide++) {
+            w->tables[wide][i] = (uint8_t)requantized(w, q, wide != 0);
+        }
+    }
+}
+
+static void byte_row(const void *work, const taper_q_row *row)
+{
+    const requantize_work *w = work;
+    const uint8_t *x = (const uint8_t *)row->a + row->a_at;
+    uint8_t *y = (uint8_t *)row->y + row->y_at;
+    if (row->a_step != 1 || row->y_step != 1) {
+        for (int64_t i = 0; i < row->count; i++) {
+            const bool wide = w->wide != 0 && i % w->channels < w->wide;
+            y[i * row->y_step] = w->tables[wide][x[i * row->a_step]];
+        }
+    } else if (w->same && !w->relu_after) {
+        memcpy(y, x, (size_t)row->count);
+    } else {
+        const int64_t run = w->wide != 0 ? w->channels : row->count;
+        for (int64_t i = 0; i < row->count; i += run) {
+            const int64_t all = run < row->count - i ? run : row->count - i, wide = w->wide < all ? w->wide : all;
+            taper_q_translate(w->tables[1], (size_t)wide, x + i, y + i);
+            taper_q_translate(w->tables[0], (size_t)(all - wide), x + i + wide, y + i + wide);
+        }
+    }
+}
 
 static void requantize_row(const void *work, const taper_q_row *row)
 {
     const requantize_work *w = work;
     for (int64_t i = 0; i < row->count; i++) {
-        int64_t q = taper_q_load(w->dtype, row->a, row->a_at + i * row->a_step);
-        if (!w->same) {
-            const bool wide = w->wide != 0 && i % w->channels < w->wide;
-            float x = wide ? taper_q_dequantize_wide(w->scale, w->from_point, q)
-                           : taper_q_dequantize(w->scale, w->from_point, q);
-            x = w->relu && !(x > 0) ? 0 : x;
-            q = wide && w->dtype != TAPER_QI32 ? taper_q_round_wide(x * w->inverse, w->point, w->range)
-                                               : taper_q_round(x * w->inverse, w->point, w->range);
-        }
-        taper_q_store(w->dtype, row->y, row->y_at + i * row->y_step, w->relu_after && q < w->point ? w->point : q);
+        const int64_t q = taper_q_load(w->dtype, row->a, row->a_at + i * row->a_step);
+        const bool wide = w->wide != 0 && i % w->channels < w->wide;
+        taper_q_store(w->dtype, row->y, row->y_at + i * row->y_step, requantized(w, q, wide));
     }
 }
 
@@ -138,7 +176,10 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
             work.channels = x->sizes[1];
             work.wide = x->sizes[1] / 8 * 8;
         }
-        taper_q_walk(&part, x, NULL, requantize_row, &work);
+        if (dtype != TAPER_QI32) {
+            make_tables(&work);
+        }
+        taper_q_walk(&part, x, NULL, dtype != TAPER_QI32 ? byte_row : requantize_row, &work);
     }
     return TAPER_OK;
 }

@@ -191,11 +191,13 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
         table[i] = (uint8_t)lrintf(number > 255 ? 255 : number > 0 ? number : 0);
     }
     TAPER_TRY(taper_ret_quantized_like(call, 0, x, scale, zero_point, &y));
-    TAPER_TRY(taper_tensor_copy(y, x, call->run->error));
     uint8_t *bytes = taper_tensor_mutable(y); // y is dense
-    for (int64_t i = 0; i < taper_tensor_numel(y); i++) {
-        bytes[i] = table[bytes[i]];
+    const uint8_t *from_bytes = taper_tensor_data(x);
+    if (memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0) {
+        TAPER_TRY(taper_tensor_copy(y, x, call->run->error));
+        from_bytes = bytes;
     }
+    taper_q_translate(table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
     return TAPER_OK;
 }
 

@@ -21,6 +21,24 @@ typedef void (*taper_q_row_function)(const void *work, const taper_q_row *row);
 void taper_q_walk(taper_tensor *y, const taper_tensor *a, const taper_tensor *b, taper_q_row_function function,
                   const void *work);
 
+// The work of a row of products: y = q(a * b) with a's and b's zero points taken away, as rows of taper_q_multiply have
+// it.
+typedef struct taper_q_product {
+    taper_dtype dtype;
+    float multiplier; // the operands' scales over the result's
+    int64_t a_point, b_point, point;
+    bool relu;
+    const void *kernels; // of the fast rows
+} taper_q_product;
+
+// quantized::mul and its forms. fast: does the rows of quint8 whose scaled products fit 32 bits; NULL: nothing does.
+// Argument and result are as in a taper_q_row_function.
+TAPER_MUST_USE taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function fast,
+                                             const void *kernels);
+
+// y[i] = table[x[i]]; y may be x.
+void taper_q_translate(const uint8_t *table, size_t count, const uint8_t *x, uint8_t *y);
+
 // y[i] = quantize(value(dequantize(x[i]))).
 typedef struct taper_q_map {
     float (*value)(const struct taper_q_map *map, float x);

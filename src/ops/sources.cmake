@@ -24,6 +24,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_pool.c
     src/ops/quantized_qparams.c
     src/ops/quantized_scalar.c
+    src/ops/quantized_table.c
     src/ops/quantized_through.c
     src/ops/quantized_unary.c
     src/ops/quantized_view.c

@@ -42,6 +42,28 @@ static void sums(const taper_vector_u8_entry *entry, size_t n, check_place place
     }
 }
 
+static void products(const taper_vector_u8_entry *entry, size_t n, check_place place)
+{
+    const size_t b_step = check_below(2);
+    const uint8_t *a = random_bytes(n, place), *b = random_bytes(b_step != 0 ? n : 1, place);
+    uint8_t *y = check_bytes(n, place, 0);
+    const float multipliers[] = {
+        0.5f, 0.25f, 1.0f, TAPER_U8_MULTIPLIER, 1e-7f, check_uniform(0.0001f, 0.05f)}; // ties first
+    taper_u8_product p = {.multiplier = multipliers[check_below(6)]};
+    p.a_point = (int32_t)check_below(256);
+    p.b_point = (int32_t)check_below(256);
+    p.zero_point = (int32_t)check_below(256);
+    p.min = check_below(2) ? p.zero_point : 0;
+    entry->multiply(n, a, b, b_step, &p, y);
+    for (size_t i = 0; i < n && !check_failed(); i++) {
+        const int32_t product = (a[i] - p.a_point) * (b[i * b_step] - p.b_point);
+        int64_t want = (int64_t)nearbyintf((float)product * p.multiplier) + p.zero_point;
+        want = want < p.min ? p.min : want > 255 ? 255 : want;
+        check_that(y[i] == want, "multiply by %a: %d is not %d (product %d)", (double)p.multiplier, y[i], (int)want,
+                   product);
+    }
+}
+
 static void floats(const taper_vector_u8_entry *entry, size_t n, check_place place)
 {
     float *x = check_floats(n, place, 0), *back = check_floats(n, place, 0);
@@ -142,6 +164,7 @@ void check_vector_u8(bool benchmark)
         for (size_t n = 1; n < MOST; n++) {
             const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
             sums(entry, n, place);
+            products(entry, n, place);
             floats(entry, n, place);
             pools(entry, n, place);
             check_memory_reset();

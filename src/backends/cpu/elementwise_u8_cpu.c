@@ -5,7 +5,7 @@
 
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
-#include "ops/quantized.h"
+#include "ops/quantized_walk.h"
 #include "platform/threads.h"
 
 enum { GRAIN = 4 * TAPER_CPU_GRAIN };
@@ -172,4 +172,50 @@ taper_status taper_cpu_quantized_add_relu(taper_call *call);
 taper_status taper_cpu_quantized_add_relu(taper_call *call)
 {
     return add(call, true);
+}
+
+// ---- products
+
+static void product_row(const void *argument, const taper_q_row *row)
+{
+    const taper_q_product *work = argument;
+    const taper_vector_u8_entry *vector = work->kernels;
+    taper_u8_product p = {.multiplier = work->multiplier,
+                          .a_point = (int32_t)work->a_point,
+                          .b_point = (int32_t)work->b_point,
+                          .zero_point = (int32_t)work->point,
+                          .min = work->relu ? (int32_t)work->point : 0};
+    const uint8_t *a = (const uint8_t *)row->a + row->a_at, *b = (const uint8_t *)row->b + row->b_at;
+    uint8_t *y = (uint8_t *)row->y + row->y_at;
+    const size_t count = (size_t)row->count;
+    if (row->y_step == 1 && row->a_step == 1 && (row->b_step == 1 || row->b_step == 0)) {
+        vector->multiply(count, a, b, (size_t)row->b_step, &p, y);
+    } else if (row->y_step == 1 && row->a_step == 0 && row->b_step == 1) {
+        p.a_point = (int32_t)work->b_point;
+        p.b_point = (int32_t)work->a_point;
+        vector->multiply(count, b, a, 0, &p, y);
+    } else {
+        for (int64_t i = 0; i < row->count; i++) {
+            vector->multiply(1, a + i * row->a_step, b + i * row->b_step, 0, &p, y + i * row->y_step);
+        }
+    }
+}
+
+static taper_status multiply(taper_call *call, bool relu)
+{
+    const taper_vector_u8_entry *vector = taper_vector_u8_select(call->run->cpu);
+    call->run->kernel = vector->name;
+    return taper_q_multiply(call, relu, product_row, vector);
+}
+
+taper_status taper_cpu_quantized_mul(taper_call *call);
+taper_status taper_cpu_quantized_mul(taper_call *call)
+{
+    return multiply(call, false);
+}
+
+taper_status taper_cpu_quantized_mul_relu(taper_call *call);
+taper_status taper_cpu_quantized_mul_relu(taper_call *call)
+{
+    return multiply(call, true);
 }

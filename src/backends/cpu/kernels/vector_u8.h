@@ -15,12 +15,23 @@ typedef struct taper_u8_sum {
     int32_t zero_point, min, max;
 } taper_u8_sum;
 
+// y = max(sat16(rne((a - a_point) * (b - b_point) * multiplier)) + zero_point, min) within [0, 255]. The scaled product
+// fits 32 bits.
+typedef struct taper_u8_product {
+    float multiplier; // 0 .. TAPER_U8_MULTIPLIER
+    int32_t a_point, b_point, zero_point, min;
+} taper_u8_product;
+
+#define TAPER_U8_MULTIPLIER 16384.0f
 #define TAPER_U8_TOO_MUCH 9.2e18f // scaled numbers above quantize to 0
 
 typedef struct taper_vector_u8_entry {
     const char *name;
     uint64_t cpu;
     void (*add)(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y);
+    // b_step 1, or 0: one b for all of a.
+    void (*multiply)(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p,
+                     uint8_t *y);
     // y = clamp(rne(x * inverse) + zero_point) within [0, 255]; NaN and what no 64-bit integer holds give 0, as in
     // PyTorch.
     void (*quantize)(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y);
@@ -39,6 +50,7 @@ typedef struct taper_vector_u8_entry {
 
 // The members of an entry, for the file that has them all as static functions.
 #define VECTOR_U8_ENTRY(isa, cpu)                                                                                      \
-    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa, cpu, add, quantize, dequantize, range, max_pool};
+    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,     cpu,        add,   multiply,                        \
+                                                         quantize, dequantize, range, max_pool};
 
 #endif

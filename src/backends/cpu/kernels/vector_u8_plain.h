@@ -16,6 +16,13 @@ TAPER_TEMPLATE uint8_t one_sum(uint8_t a, uint8_t b, const taper_u8_sum *p)
     return (uint8_t)(y < p->min ? p->min : y > p->max ? p->max : y);
 }
 
+TAPER_TEMPLATE uint8_t one_product(uint8_t a, uint8_t b, const taper_u8_product *p)
+{
+    int32_t y = (int32_t)nearbyintf((float)((a - p->a_point) * (b - p->b_point)) * p->multiplier);
+    y = (y > 32767 ? 32767 : y < -32768 ? -32768 : y) + p->zero_point;
+    return (uint8_t)(y < p->min ? p->min : y > 255 ? 255 : y);
+}
+
 TAPER_TEMPLATE uint8_t one_quantized(float x, float inverse, int32_t zero_point)
 {
     const float low = (float)-zero_point, high = (float)(255 - zero_point), y = x * inverse;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the x86 entries of vector_u8.h, in the words of simd_i8_x86.h. The including file defines I8_BYTES.
+#include <string.h>
+
 #include "backends/cpu/kernels/simd_i8_x86.h"
 
 #include "backends/cpu/kernels/vector_u8_plain.h"
@@ -47,6 +49,54 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
     }
     for (; i < n; i++)
         y[i] = one_sum(a[i], b[i], p);
+}
+
+// ---- products
+
+typedef struct product_words {
+    F multiplier;
+    Q a_point, b_point, zero_point, low;
+} product_words;
+
+// Numbers of 16 bits, beside zeros as pairs.
+TAPER_TEMPLATE Q product_of(Q a, Q b, const product_words *w)
+{
+    return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)(P(madd_epi16)(a, b)), w->multiplier));
+}
+
+TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // bytes in 16 bits
+{
+    const Q none = B(setzero)(), x = P(sub_epi16)(a, w->a_point), y = P(sub_epi16)(b, w->b_point);
+    const Q low = product_of(P(unpacklo_epi16)(x, none), P(unpacklo_epi16)(y, none), w);
+    const Q high = product_of(P(unpackhi_epi16)(x, none), P(unpackhi_epi16)(y, none), w);
+    return P(adds_epi16)(P(packs_epi32)(low, high), w->zero_point);
+}
+
+TAPER_TEMPLATE void multiply_block(const uint8_t *a, Q vb, const product_words *w, uint8_t *y)
+{
+    const Q none = B(setzero)(), va = I8(load)(a);
+    const Q low = products_of(P(unpacklo_epi8)(va, none), P(unpacklo_epi8)(vb, none), w);
+    const Q high = products_of(P(unpackhi_epi8)(va, none), P(unpackhi_epi8)(vb, none), w);
+    B(storeu)((Q *)(void *)y, P(max_epu8)(P(packus_epi16)(low, high), w->low));
+}
+
+static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p, uint8_t *y)
+{
+    const product_words w = {.multiplier = P(set1_ps)(p->multiplier),
+                             .a_point = P(set1_epi16)((int16_t)p->a_point),
+                             .b_point = P(set1_epi16)((int16_t)p->b_point),
+                             .zero_point = P(set1_epi16)((int16_t)p->zero_point),
+                             .low = P(set1_epi8)((char)p->min)};
+    size_t i = 0;
+    for (; i + I8_BYTES <= n; i += I8_BYTES)
+        multiply_block(a + i, b_step != 0 ? I8(load)(b + i) : P(set1_epi8)((char)*b), &w, y + i);
+    if (i < n) { // rows are often the channels of a pixel, so much of the work
+        uint8_t last[3][I8_BYTES] = {{0}};
+        memcpy(last[0], a + i, n - i);
+        memcpy(last[1], b + i * b_step, b_step != 0 ? n - i : 1);
+        multiply_block(last[0], b_step != 0 ? I8(load)(last[1]) : P(set1_epi8)((char)*b), &w, last[2]);
+        memcpy(y + i, last[2], n - i);
+    }
 }
 
 // ---- floats

@@ -44,6 +44,29 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
         y[i] = one_sum(a[i], b[i], p);
 }
 
+TAPER_TEMPLATE int16x4_t product_of(int16x4_t a, int16x4_t b, float multiplier)
+{
+    return vqmovn_s32(vcvtnq_s32_f32(vmulq_n_f32(vcvtq_f32_s32(vmull_s16(a, b)), multiplier)));
+}
+
+static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p, uint8_t *y)
+{
+    const uint8x8_t a_point = vdup_n_u8((uint8_t)p->a_point), b_point = vdup_n_u8((uint8_t)p->b_point);
+    const uint8x8_t low = vdup_n_u8((uint8_t)p->min);
+    const int16x8_t zero_point = vdupq_n_s16((int16_t)p->zero_point);
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const uint8x8_t vb = b_step != 0 ? vld1_u8(b + i) : vdup_n_u8(*b);
+        const int16x8_t x = vreinterpretq_s16_u16(vsubl_u8(vld1_u8(a + i), a_point));
+        const int16x8_t z = vreinterpretq_s16_u16(vsubl_u8(vb, b_point));
+        const int16x8_t product = vcombine_s16(product_of(vget_low_s16(x), vget_low_s16(z), p->multiplier),
+                                               product_of(vget_high_s16(x), vget_high_s16(z), p->multiplier));
+        vst1_u8(y + i, vmax_u8(vqmovun_s16(vqaddq_s16(product, zero_point)), low));
+    }
+    for (; i < n; i++)
+        y[i] = one_product(a[i], b[i * b_step], p);
+}
+
 TAPER_TEMPLATE int32x4_t quantized(const float *x, float inverse, float32x4_t low, float32x4_t high)
 {
     const float32x4_t y = vmulq_n_f32(vld1q_f32(x), inverse);

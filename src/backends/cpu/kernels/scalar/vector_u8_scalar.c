@@ -8,6 +8,12 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
         y[i] = one_sum(a[i], b[i], p);
 }
 
+static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p, uint8_t *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = one_product(a[i], b[i * b_step], p);
+}
+
 static void quantize(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y)
 {
     for (size_t i = 0; i < n; i++)
