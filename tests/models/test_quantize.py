@@ -17,6 +17,7 @@ from torch import nn
 from torch.ao import quantization as ao
 from torch.ao.quantization import quantize_fx
 from torch.jit.mobile import _load_for_lite_interpreter
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
 warnings.simplefilter("ignore")
 taper = os.path.abspath(sys.argv[1])
@@ -195,6 +196,52 @@ def test_upward():
                 check(sqnr(f.detach().numpy(), w.numpy()) > 15, f"upward: {sqnr(f.detach().numpy(), w.numpy()):.2f} dB")
 
 
+def test_packed():
+    """What an optimizer packed is quantized as what it was packed from, to the order of float sums."""
+    torch.manual_seed(2)
+    m, x = Mobile(), torch.randn(16, 3, 32, 32)
+    samples = [torch.randn(2, 3, 32, 32) for _ in range(4)]
+    settle(m, *samples)
+    plain = torch.jit.script(m)
+    plain.save("plain.pt")
+    optimize_for_mobile(plain)._save_for_lite_interpreter("packed.ptl")
+    run("optimize", "plain.pt", "-o", "ours.ptl")
+    run("optimize", "plain.pt", "-o", "metal.ptl", "--backend", "metal")
+    run("optimize", "plain.pt", "-o", "vulkan.ptl", "--backend", "vulkan")
+    os.makedirs("packed", exist_ok=True)
+    for i, s in enumerate(samples):
+        np.save(f"packed/{i}.npy", s.numpy())
+    np.save("p.npy", x.numpy())
+    want = m(x).detach().numpy()
+    for options in (["--mode", "core"], ["--mode", "core", "--per-channel"], ["--mode", "full"]):
+        noise, operators = {}, {}
+        for name in ("plain.pt", "packed.ptl", "ours.ptl", "metal.ptl", "vulkan.ptl"):
+            run("quantize", name, "-o", "p.ptl", "--calibrate", "packed", "--report", "p.json", *options)
+            report = json.load(open("p.json"))
+            operators[name] = [layer["operator"] for layer in report["layers"]]
+            noise[name] = report["sqnr"]
+            if "full" not in options:
+                got = same("p.ptl", x, "p.npy", f"{name} {options}")[0].numpy()
+                noise[name] = sqnr(want, got)
+        for name in noise:
+            check(abs(noise[name] - noise["plain.pt"]) < 1,
+                  f"{name} {options}: {noise[name]:.2f} dB, {noise['plain.pt']:.2f} dB of the plain model")
+            check(operators[name] == operators["plain.pt"],
+                  f"{name} {options}: {operators[name]}, of the plain model {operators['plain.pt']}")
+        print("packed", " ".join(options), " ".join(f"{name} {noise[name]:.2f} dB" for name in noise))
+    m = nn.Sequential(nn.Linear(6, 10), nn.ReLU(), nn.Linear(10, 4)).eval()
+    plain = torch.jit.script(m)
+    plain.save("plain.pt")
+    optimize_for_mobile(plain)._save_for_lite_interpreter("packed.ptl")
+    x = torch.randn(3, 6)
+    np.save("p.npy", x.numpy())
+    theirs = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear})(x).detach().numpy()
+    for name in ("plain.pt", "packed.ptl"):
+        run("quantize", name, "-o", "p.ptl", "--mode", "dynamic")
+        check(np.array_equal(theirs, same("p.ptl", x, "p.npy", f"dynamic {name}")[0].numpy()),
+              f"dynamic {name}: not quantize_dynamic's numbers")
+
+
 def observed_scale(samples, observer):
     """How --mode full quantizes an input of which these are the samples."""
     layer = nn.Conv2d(1, 1, 1)
@@ -269,9 +316,10 @@ def test_refusals():
     refuses("holds no samples", "mobile.pt", *core, "--calibrate", "empty")
     refuses('no layer "steam"', "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
     refuses("stem.0", "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
-    refuses("nothing to quantize", "nothing.pt", *core, "--calibrate", "samples")
+    refuses("nothing.pt: there is nothing to quantize", "nothing.pt", *core, "--calibrate", "samples")
     refuses("nothing to quantize", "nothing.pt", "-o", "no.ptl", "--mode", "dynamic")
     refuses("finite", "broken.pt", *core, "--calibrate", "samples")
+    refuses("u.npy: ", "mobile.pt", *core, "--calibrate", "u.npy")
     refuses("channels", "mobile.pt", *core, "--calibrate", "u.npy")
     check(not os.path.exists("no.ptl"), "a refused model was written")
 
@@ -281,7 +329,7 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_dynamic, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_packed, test_dynamic, test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")

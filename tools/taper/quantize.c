@@ -143,6 +143,23 @@ static void close_model(quantizing *q)
 typedef taper_status (*calibrator_step)(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                         taper_error *error);
 
+// What a failed sample is to blame for: nothing, when no layer was found although the float model takes it.
+static const char *subject_of(const quantizing *q, const char *path, const call_inputs *inputs)
+{
+    taper_session *session;
+    taper_value *result;
+    const char *subject = path;
+    if (taper_calibrator_layer_count(q->calibrator) == 0 &&
+        taper_session_create(q->opened.model, NULL, &session, NULL) == TAPER_OK) {
+        if (taper_session_run(session, NULL, inputs->values, inputs->count, &result, NULL) == TAPER_OK) {
+            subject = q->opened.path;
+            taper_value_release(result);
+        }
+        taper_session_destroy(session);
+    }
+    return subject;
+}
+
 static bool for_samples(quantizing *q, const char *what, size_t count, calibrator_step step)
 {
     progress p;
@@ -156,7 +173,7 @@ static bool for_samples(quantizing *q, const char *what, size_t count, calibrato
         done = calibration_inputs(&q->opened, &q->v, path, &inputs);
         if (done && step(q->calibrator, inputs.values, inputs.count, q->opened.error) != TAPER_OK) {
             progress_end(&p);
-            done = error_report_library(path, q->opened.error);
+            done = error_report_library(subject_of(q, path, &inputs), q->opened.error);
         }
         if (done || inputs.values != NULL) {
             inputs_release(&inputs);
