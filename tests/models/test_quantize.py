@@ -242,6 +242,60 @@ def test_packed():
               f"dynamic {name}: not quantize_dynamic's numbers")
 
 
+def diff(*arguments):
+    """What taper diff says, and whether nothing diverges."""
+    done = subprocess.run([taper, "diff", *arguments, "--json"], capture_output=True, text=True)
+    check(done.returncode in (0, 1) and done.stdout, f"diff {arguments}: {done.stderr}")
+    return json.loads(done.stdout), done.returncode == 0
+
+
+def worst_layer(m, kinds):
+    """Makes the second layer of these kinds that PyTorch quantized a wrong one; its name."""
+    name, layer = [(n, k) for n, k in m.named_modules() if isinstance(k, kinds)][1]
+    with torch.no_grad():
+        weight, bias = layer._weight_bias()
+        layer.set_weight_bias(weight, bias + 3 * weight.dequantize().abs().max())
+    return name
+
+
+def test_diff():
+    """taper diff, a float model against what PyTorch quantized: all layers are found, and one that is wrong is named."""
+    torch.manual_seed(4)
+    m, x = Mobile(), torch.randn(2, 3, 32, 32)
+    settle(m, x)
+    np.save("x.npy", x.numpy())
+    torch.jit.script(m).save("float.pt")
+    with torch.no_grad():
+        prepared = quantize_fx.prepare_fx(copy.deepcopy(m), ao.get_default_qconfig_mapping("qnnpack"), (x,))
+        prepared(x)
+        q = quantize_fx.convert_fx(prepared)
+    kinds = (torch.ao.nn.quantized.Conv2d, torch.ao.nn.quantized.Linear)
+    names = [n for n, k in q.named_modules() if isinstance(k, kinds)]
+    for wrong in (False, True):
+        name = worst_layer(q, kinds) if wrong else None
+        torch.jit.script(q).save("q.pt")
+        torch.jit.script(q)._save_for_lite_interpreter("q.ptl")
+        for path in ("q.pt", "q.ptl"):
+            figures, same = diff("float.pt", "--against", path, "-i", "x.npy", "--tolerance", "0.4")
+            seen = {row["module"] for row in figures["nodes"] if row["got"]["name"].startswith("quantized::")}
+            check(set(names) <= seen, f"diff {path}: {set(names) - seen} were not compared")
+            if wrong:
+                check(not same and figures["first"]["module"] == name, f"diff {path}: {name} is wrong, {figures['first']}")
+            else:
+                check(same, f"diff {path}: {figures['first']}")
+    x = torch.randn(2, 5, 6)
+    np.save("d.npy", x.numpy())
+    m = Speech("LSTM", True).eval()
+    torch.jit.script(m).save("float.pt")
+    q = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear, nn.LSTM})
+    torch.jit.script(q).save("q.pt")
+    figures, same = diff("float.pt", "--against", "q.pt", "-i", "d.npy", "--tolerance", "0.05")
+    check(same, f"diff of a dynamic model: {figures['first']}")
+    kinds = [row["got"]["name"] for row in figures["nodes"]]
+    check(kinds.count("quantized::linear_dynamic") == 2 and "aten::quantized_lstm.data" in kinds or
+          any("quantized_lstm" in kind for kind in kinds), f"diff of a dynamic model compares {kinds}")
+
+
 def observed_scale(samples, observer):
     """How --mode full quantizes an input of which these are the samples."""
     layer = nn.Conv2d(1, 1, 1)
@@ -329,7 +383,7 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_packed, test_dynamic, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_packed, test_dynamic, test_diff, test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")

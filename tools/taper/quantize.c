@@ -112,7 +112,7 @@ static bool open_model(quantizing *q, const quantize_arguments *a, const taper_q
     const taper_context_options context = {.struct_size = sizeof context};
     const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
     opened_model *o = &q->opened;
-    *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create()};
+    *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create(), .has_context = true};
     if (o->error == NULL) {
         return error_report_memory(o->path);
     }
