@@ -180,6 +180,7 @@ def test_mobile():
     np.save("q.npy", q.int_repr().numpy())
     given = json.dumps({"@tensor": "q.npy", "scale": scale, "zero_point": zero_point, "dtype": "quint8"})
     result = same("q.ptl", q, given, "mobile full")[0]
+    same("q.ptl", q, "x.npy", "mobile full, given floats")
     check(result.is_quantized, "mobile full: the result is float")
 
 

@@ -84,11 +84,12 @@ typedef struct diffing {
 } diffing;
 
 // Made anew for every run: the model may write to its inputs.
-static bool make_inputs(const diffing *d, call_inputs *inputs)
+static bool make_inputs(const diffing *d, const opened_model *opened, call_inputs *inputs)
 {
     const diff_options *o = d->options;
-    return o->bundled >= 0 ? inputs_from_bundle(&d->wanted, o->method, (size_t)o->bundled, inputs)
-                           : inputs_from_texts(&d->wanted, o->method, &o->inputs, inputs);
+    return (o->bundled >= 0 ? inputs_from_bundle(&d->wanted, o->method, (size_t)o->bundled, inputs)
+                            : inputs_from_texts(opened, o->method, &o->inputs, inputs)) &&
+           inputs_quantize(opened, o->method, inputs);
 }
 
 static bool open_models(diffing *d)
@@ -110,13 +111,13 @@ static bool open_models(diffing *d)
 static bool run_both(diffing *d)
 {
     call_inputs inputs;
-    bool done = make_inputs(d, &inputs);
+    bool done = make_inputs(d, &d->wanted, &inputs);
     if (done) {
         done = diff_trace_run(&d->wanted, d->options->method, &inputs, DIFF_KEEP_DATA, &d->wanted_results,
                               &d->wanted_outputs);
         inputs_release(&inputs);
     }
-    if (done && make_inputs(d, &inputs)) {
+    if (done && make_inputs(d, &d->got, &inputs)) {
         done =
             diff_trace_run(&d->got, d->options->method, &inputs, DIFF_KEEP_NOTHING, &d->got_results, &d->got_outputs);
         inputs_release(&inputs);
@@ -174,7 +175,7 @@ static bool compare_nodes(diffing *d)
             d->match_of[j] = i + 1;
         }
     }
-    if (!make_inputs(d, &inputs)) {
+    if (!make_inputs(d, &d->got, &inputs)) {
         return false;
     }
     const bool done = diff_trace_again(&d->got, d->options->method, &inputs, compare_result, d);

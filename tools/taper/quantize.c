@@ -12,13 +12,14 @@
 #include "taper/calibration.h"
 #include "taper/commands.h"
 #include "taper/opened_draft.h"
+#include "taper/settings.h"
 
 static const char usage[] =
     "usage: taper quantize MODEL -o OUT --mode core|full|dynamic --calibrate DIR-or-FILE… [options]\n\n"
     "Writes a model that computes with 8-bit integers, for the lite interpreter and PyTorch's QNNPACK engine, and\n"
     "reports how far it is from the float model.\n\n"
     "  --mode core         integers inside, float tensors in and out\n"
-    "         full         quint8 tensors in and out\n"
+    "         full         quint8 tensors in and out; `taper` quantizes float inputs for it, as its taper.json says\n"
     "         dynamic      only linear and recurrent layers, whose inputs are quantized as they come; no samples "
     "needed\n"
     "  --calibrate PATH    samples of the input: .npy files, pictures, .json files with an array of inputs as for\n"
@@ -189,7 +190,13 @@ static bool save_model(quantizing *q, const char *path, const taper_save_options
     if (taper_calibrator_finish(q->calibrator, &opened.draft, opened.error) != TAPER_OK) {
         return error_report_library(opened.path, opened.error);
     }
-    const bool done = draft_save(&opened, path, save);
+    taper_save_options options = *save;
+    char *settings;
+    bool done = settings_with_inputs(&q->opened, q->calibrator, &settings, &options.extra_size);
+    options.extra_name = done && settings != NULL ? settings_name : NULL;
+    options.extra_data = settings;
+    done = done && draft_save(&opened, path, &options);
+    free(settings);
     taper_draft_release(opened.draft);
     return done;
 }
