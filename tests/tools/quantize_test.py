@@ -93,11 +93,13 @@ class Quantize(ToolCase):
                       '{"dtype": "quint8", "scale": NaN, "zero_point": 0}', '{"dtype": "quint8", "scale": -1, "zero_point": 0}',
                       '{"dtype": "quint8", "scale": Infinity, "zero_point": 0}',
                       '{"dtype": "quint8", "scale": 1, "zero_point": 300}', '{"dtype": "quint8", "scale": 1, "zero_point": -1}',
-                      '{"dtype": "quint8", "scale": 1, "zero_point": 9223372036854775807}', '{"dtype": "qint8", "scale": 1, "zero_point": 0}'):
+                      '{"dtype": "quint8", "scale": 1, "zero_point": 9223372036854775807}',
+                      '{"dtype": "qint8", "scale": 1, "zero_point": 0}'):
             with self.subTest(entry):
                 model = self.with_settings("b.ptl", f'{{"inputs": [{entry}]}}')
                 self.fails("run", model, "-i", "x.npy", says="taper.json: input 0")
-        for settings in ('{"inputs": [{"dtype": "quint8", "scale": 1e-300, "zero_point": 0}]}', '{"inputs": 3}', '{"inputs": []}', '{"inputs": [null]}', '[{"inputs": 3}]', '"inputs"', "", "{"):
+        for settings in ('{"inputs": [{"dtype": "quint8", "scale": 1e-300, "zero_point": 0}]}',
+                         '{"inputs": 3}', '{"inputs": []}', '{"inputs": [null]}', '[{"inputs": 3}]', '"inputs"', "", "{"):
             with self.subTest(settings):
                 self.fails("run", self.with_settings("b.ptl", settings), "-i", "x.npy")
         self.fails("quantize", MODEL, "-o", "n.ptl", "--mode", "full", "--calibrate", "absent", says="absent")
