@@ -250,9 +250,37 @@ def diff(*arguments):
     return json.loads(done.stdout), done.returncode == 0
 
 
-def worst_layer(m, kinds):
-    """Makes the second layer of these kinds that PyTorch quantized a wrong one; its name."""
-    name, layer = [(n, k) for n, k in m.named_modules() if isinstance(k, kinds)][1]
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.norm = heads, nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        q, k, v = self.qkv(self.norm(x)).chunk(3, dim=-1)
+        q, k, v = [y.reshape(b, n, self.heads, d // self.heads).transpose(1, 2) for y in (q, k, v)]
+        weights = torch.softmax(torch.einsum("bhid,bhjd->bhij", q, k) * (d // self.heads) ** -0.5, -1)
+        return x + self.out(torch.einsum("bhij,bhjd->bhid", weights, v).transpose(1, 2).reshape(b, n, d))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width=32):
+        super().__init__()
+        self.patch = nn.Linear(49, width)
+        self.layers = nn.Sequential(*[nn.Sequential(Attention(width, 4), nn.Linear(width, 64), nn.GELU(), nn.Linear(64, width))
+                                      for _ in range(3)])
+        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 10))
+
+    def forward(self, x):
+        x = x.unfold(2, 7, 7).unfold(3, 7, 7).reshape(x.size(0), 16, 49)
+        return self.head(self.layers(self.patch(x)).mean(1))
+
+
+def wrong_layer(m, kinds):
+    """Gives one of the layers that PyTorch quantized a wrong bias; its name."""
+    layers = [(n, k) for n, k in m.named_modules() if isinstance(k, kinds)]
+    name, layer = layers[len(layers) // 2]
     with torch.no_grad():
         weight, bias = layer._weight_bias()
         layer.set_weight_bias(weight, bias + 3 * weight.dequantize().abs().max())
@@ -273,7 +301,7 @@ def test_diff():
     kinds = (torch.ao.nn.quantized.Conv2d, torch.ao.nn.quantized.Linear)
     names = [n for n, k in q.named_modules() if isinstance(k, kinds)]
     for wrong in (False, True):
-        name = worst_layer(q, kinds) if wrong else None
+        name = wrong_layer(q, kinds) if wrong else None
         torch.jit.script(q).save("q.pt")
         torch.jit.script(q)._save_for_lite_interpreter("q.ptl")
         for path in ("q.pt", "q.ptl"):
@@ -293,8 +321,28 @@ def test_diff():
     figures, same = diff("float.pt", "--against", "q.pt", "-i", "d.npy", "--tolerance", "0.05")
     check(same, f"diff of a dynamic model: {figures['first']}")
     kinds = [row["got"]["name"] for row in figures["nodes"]]
-    check(kinds.count("quantized::linear_dynamic") == 2 and "aten::quantized_lstm.data" in kinds or
-          any("quantized_lstm" in kind for kind in kinds), f"diff of a dynamic model compares {kinds}")
+    check(kinds.count("quantized::linear_dynamic") == 2 and any("lstm" in kind for kind in kinds),
+          f"diff of a dynamic model compares {kinds}")
+    m, x = Transformer().eval(), torch.randn(1, 1, 28, 28)
+    np.save("v.npy", x.numpy())
+    torch.jit.script(m).save("float.pt")
+    q = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear})
+    kinds = (torch.ao.nn.quantized.dynamic.Linear,)
+    names = [n for n, k in q.named_modules() if isinstance(k, kinds)]
+    for wrong in (False, True):
+        name = wrong_layer(q, kinds) if wrong else None
+        torch.jit.script(q)._save_for_lite_interpreter("q.ptl")
+        torch.jit.trace(q, x).save("q.pt")
+        for path in ("q.ptl", "q.pt"):
+            figures, same = diff("float.pt", "--against", path, "-i", "v.npy", "--tolerance", "0.05")
+            seen = [row["module"] for row in figures["nodes"] if row["got"]["name"] == "quantized::linear_dynamic"]
+            check(seen == names, f"diff of a transformer {path}: compares {seen}")
+            check(same != wrong and (same or figures["first"]["module"] == name),
+                  f"diff of a transformer {path}: {name} is wrong, {figures['first']}")
+    run("quantize", "float.pt", "-o", "ours.ptl", "--mode", "dynamic")
+    want, got = m(x).detach().numpy(), in_taper("ours.ptl", "v.npy")[0]
+    check(want.argmax() == got.argmax() and abs(want - got).max() <= 0.05 * abs(want).max(),
+          f"a transformer quantized here is {abs(want - got).max() / abs(want).max():.3f} from the float one")
 
 
 def observed_scale(samples, observer):

@@ -173,14 +173,10 @@ static bool sequence_make(const diff_trace *trace, sequence *s)
     return true;
 }
 
-// "features.0" is "model.features.0", and what is in "features.0._packed_params".
+// "features.0" is "model.features.0".
 static bool same_module(const char *a, const char *b)
 {
-    static const char packed[] = "._packed_params";
-    size_t x = strlen(a), y = strlen(b);
-    const size_t p = sizeof packed - 1;
-    x -= x > p && strcmp(a + x - p, packed) == 0 ? p : 0;
-    y -= y > p && strcmp(b + y - p, packed) == 0 ? p : 0;
+    const size_t x = strlen(a), y = strlen(b);
     const size_t least = x < y ? x : y;
     return least != 0 && strncmp(a + x - least, b + y - least, least) == 0 &&
            (x == y || (x > y ? a[x - least - 1] : b[y - least - 1]) == '.');

@@ -45,7 +45,11 @@ void diff_trace_release(diff_trace *trace)
 
 static void take_module(void *user, const char *text, size_t length)
 {
+    // Where PyTorch's quantized linear layers hold their weights is no module of its own.
+    static const char packed[] = "._packed_params";
     diff_record *record = user;
+    const size_t end = sizeof packed - 1;
+    length -= length > end && memcmp(text + length - end, packed, end) == 0 ? end : 0;
     snprintf(record->module, sizeof record->module, "%.*s", (int)(length < 1000 ? length : 1000), text);
 }
 
