@@ -211,6 +211,10 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_quantized(taper_context
                                                                    size_t rank, const int64_t *sizes, const void *data,
                                                                    size_t bytes, double scale, int64_t zero_point,
                                                                    taper_value **value, taper_error *error);
+/* A quantized tensor of a float one's elements, rounded as aten::quantize_per_tensor does it. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_quantize(taper_context *context, const taper_value *value,
+                                                           taper_dtype dtype, double scale, int64_t zero_point,
+                                                           taper_value **quantized, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
                                                              taper_error *error);
 

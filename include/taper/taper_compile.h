@@ -70,6 +70,10 @@ typedef struct taper_save_options {
     int bytecode;       /* version, 4 to 8; 0: 8. A flatbuffer has 9. */
     int flatbuffer;     /* 1: a flatbuffer rather than a zip archive */
     const char *name;   /* of the folder in the archive; NULL: "model" */
+    /* An extra file to add, or to put in the place of the one of this name; NULL: none. */
+    const char *extra_name;
+    const void *extra_data;
+    size_t extra_size;
 } taper_save_options;
 
 /* write(user, data, size) takes the next bytes of the file and returns 0, or anything else on failure. Nothing is

@@ -65,12 +65,26 @@ typedef struct taper_observation {
     const char *name;   /* "aten::conv2d", or "prim::ListConstruct", up to name_length */
     size_t name_length;
     taper_value *result; /* borrowed: retain it to keep it; it may be written to later in the run */
+    /* What is fused has a number of its own: this is that of the value it computes, as without fusing. Others: value.
+     * The compiler keeps the number of a value as long as it is computed by the operator it was computed by. */
+    uint32_t stands_for;
+    const struct taper_node *node; /* for taper_inspect_place; as long as the model */
 } taper_observation;
 /* Called in every run of the session after each operator, once for each of its results; what is fused is one operator,
  * whose inner results are not seen (load with disable_passes "fuse_epilogue" for those). observe NULL: no more.
  * Observed runs are slower. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
 TAPER_API void taper_session_observe(taper_session *session, taper_observe_function observe, void *user);
+
+/* Where an observed operator stands. */
+typedef enum taper_place_part {
+    TAPER_PLACE_MODULE = 0, /* "layer1.0.conv1": the module whose attribute it takes, when the model runs as saved */
+    TAPER_PLACE_SOURCE = 1  /* lines of TorchScript or the file's module hierarchy, as errors show them */
+} taper_place_part;
+/* Writes nothing when it takes none. */
+TAPER_API TAPER_MUST_USE taper_status taper_inspect_place(const taper_model *model, const struct taper_node *node,
+                                                          taper_place_part part, taper_write_function write, void *user,
+                                                          taper_error *error);
 
 #ifdef __cplusplus
 }

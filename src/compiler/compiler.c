@@ -12,21 +12,23 @@ typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
     unsigned stages;
-    bool packs; // left out where the layers shall stay plain: the model is to be quantized
+    enum { ANY, PACKED, PLAIN } layers; // PLAIN: where they shall be so, as the model is to be quantized; PACKED: not
 } pass;
 
-#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD, false},
-#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT, false},
+#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD, ANY},
+#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT, ANY},
 // A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold,
 // and what that needs.
 #ifdef TAPER_WITH_DRAFTS
-#define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, false},
-#define PACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, true},
+#define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, ANY},
+#define PACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, PACKED},
+#define UNPACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, PLAIN},
 #define UNPREPARED(name, summary) ALWAYS(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
 #else
 #define IN_DRAFT(name, summary)
 #define PACKS(name, summary)
+#define UNPACKS(name, summary)
 #define UNPREPARED(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary)
 #endif
@@ -54,6 +56,7 @@ static const pass passes[] = {
     ALWAYS(dead_code, "what nobody uses is removed")
     UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
+    UNPACKS(unpack, "packed layers that are to be quantized are plain again")
     IN_DRAFT(name_layers, "layers that may be quantized get the names of their modules")
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
     PACKS(prepack, "layers take their weights as the backend's objects")
@@ -115,7 +118,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
     for (size_t p = 0; p < PASSES; p++) {
         if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name) ||
-            (passes[p].packs && compilation->backend == TAPER_PORTABLE_FLOAT)) {
+            passes[p].layers == (compilation->backend == TAPER_PORTABLE_FLOAT ? PACKED : PLAIN)) {
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {

@@ -44,12 +44,11 @@ static taper_status ints(taper_compilation *compilation, const int64_t *numbers,
     return TAPER_OK;
 }
 
-// w[out, in] seen as [in, out].
-static taper_status transpose(taper_compilation *compilation, const taper_tensor *w, taper_tensor **made)
+taper_status taper_transposed_weight(const taper_compilation *compilation, const taper_tensor *w, taper_tensor **made)
 {
     const int64_t sizes[2] = {w->sizes[1], w->sizes[0]}, strides[2] = {w->strides[1], w->strides[0]};
-    return taper_tensor_view(compilation->module->heap, w->storage, TAPER_F32, w->offset, 2, sizes, strides, made,
-                             compilation->error);
+    return taper_tensor_view(compilation->module->heap, w->storage, (taper_dtype)w->dtype, w->offset, 2, sizes, strides,
+                             made, compilation->error);
 }
 
 enum { MOST_ARGUMENTS = 9 };
@@ -64,7 +63,7 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
         taper_tensor *weight;
         if (strcmp(name, "W") == 0) {
             if (transposed_weight) {
-                TAPER_TRY(transpose(compilation, layer->weight, &weight));
+                TAPER_TRY(taper_transposed_weight(compilation, layer->weight, &weight));
                 args[i] = TAPER_VAL(weight);
             } else {
                 args[i] = taper_val_retain(TAPER_VAL(layer->weight));

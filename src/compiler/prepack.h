@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kinds of layers share that get their weights as a backend's object.
+// What those share that pack layers' weights into a backend's objects, and that unpack them.
 #ifndef TAPER_COMPILER_PREPACK_H
 #define TAPER_COMPILER_PREPACK_H
 
@@ -9,6 +9,9 @@
 // the arguments.
 TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args,
                                                  size_t count, taper_val *object);
+// The matrix seen with its dimensions swapped.
+TAPER_MUST_USE taper_status taper_transposed_weight(const taper_compilation *compilation, const taper_tensor *w,
+                                                    taper_tensor **made);
 // Rewrites a GRU or LSTM layer for Vulkan; leaves any other node alone (prepack_recurrent.c).
 TAPER_MUST_USE taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node *node);
 

@@ -44,5 +44,6 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/quantize_rewrite.c
         src/compiler/quantize_steps.c
         src/compiler/quantize_weights.c
+        src/compiler/unpack.c
     )
 endif()

@@ -122,17 +122,9 @@ static bool class_is(const taper_object *object, const char *name)
 
 // ---- convolutions
 
-taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
+taper_status taper_prepacked_conv_state(const taper_call *call, const taper_object *object, taper_conv_args *args)
 {
-    taper_object *object;
     state_items state;
-    TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
-    TAPER_TRY(taper_arg_object(call, 1, &object));
-    if (args->input->rank != 4) { // the compiler relies on it: known_ranks.c
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "convolutions with packed weights take a batch of images (4 dimensions), got %u dimensions",
-                   (unsigned)args->input->rank);
-    }
     taper_conv_params *params = &args->params;
     params->rank = 2;
     if (class_is(object, "vulkan.Conv2dPackedContext")) {
@@ -183,22 +175,27 @@ taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
         TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should have 4 dimensions, its sizes are %s",
                    state.name, TAPER_SHAPE(args->weight));
     }
-    if (args->input->rank != 4) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument '%s' should have 4 dimensions (batch, channels, height, width), got sizes %s",
-                   call->schema->args[0].name, TAPER_SHAPE(args->input));
-    }
     return TAPER_OK;
+}
+
+taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args)
+{
+    taper_object *object;
+    TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
+    TAPER_TRY(taper_arg_object(call, 1, &object));
+    if (args->input->rank != 4) { // the compiler relies on it: known_ranks.c
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "convolutions with packed weights take a batch of images (4 dimensions), got %u dimensions",
+                   (unsigned)args->input->rank);
+    }
+    return taper_prepacked_conv_state(call, object, args);
 }
 
 // ---- linear layers
 
-taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *args)
+taper_status taper_prepacked_linear_state(const taper_call *call, const taper_object *object, taper_linear_args *args)
 {
-    taper_object *object;
     state_items state;
-    TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
-    TAPER_TRY(taper_arg_object(call, 1, &object));
     if (class_is(object, "vulkan.LinearPackedContext")) {
         TAPER_TRY(open_state(call, object, 1, 2, &state));
         args->weight_is_in_out = true;
@@ -216,16 +213,25 @@ taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *a
         TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the weight should be a matrix, its sizes are %s",
                    state.name, TAPER_SHAPE(args->weight));
     }
-    const int64_t in = args->weight->sizes[args->weight_is_in_out ? 0 : 1],
-                  out = args->weight->sizes[args->weight_is_in_out ? 1 : 0];
+    const int64_t out = args->weight->sizes[args->weight_is_in_out ? 1 : 0];
+    if (args->bias != NULL && (args->bias->rank != 1 || args->bias->sizes[0] != out)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the bias should have %lld elements, its sizes are %s",
+                   state.name, (long long)out, TAPER_SHAPE(args->bias));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *args)
+{
+    taper_object *object;
+    TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
+    TAPER_TRY(taper_arg_object(call, 1, &object));
+    TAPER_TRY(taper_prepacked_linear_state(call, object, args));
+    const int64_t in = args->weight->sizes[args->weight_is_in_out ? 0 : 1];
     if (args->input->rank == 0 || args->input->sizes[args->input->rank - 1u] != in) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "argument '%s' should have %lld elements in its last dimension, its sizes are %s",
                    call->schema->args[0].name, (long long)in, TAPER_SHAPE(args->input));
-    }
-    if (args->bias != NULL && (args->bias->rank != 1 || args->bias->sizes[0] != out)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_FILE, "%s: the bias should have %lld elements, its sizes are %s",
-                   state.name, (long long)out, TAPER_SHAPE(args->bias));
     }
     return TAPER_OK;
 }

@@ -11,4 +11,10 @@
 TAPER_MUST_USE taper_status taper_prepacked_conv_parse(taper_call *call, taper_conv_args *args);
 TAPER_MUST_USE taper_status taper_prepacked_linear_parse(taper_call *call, taper_linear_args *args);
 
+// What the object says; args are zeroed, without input.
+TAPER_MUST_USE taper_status taper_prepacked_conv_state(const taper_call *call, const taper_object *object,
+                                                       taper_conv_args *args);
+TAPER_MUST_USE taper_status taper_prepacked_linear_state(const taper_call *call, const taper_object *object,
+                                                         taper_linear_args *args);
+
 #endif

@@ -204,25 +204,10 @@ static taper_status convert_input(const taper_calibrator *calibrator, size_t ind
 {
     double scale;
     int64_t zero_point;
+    if (input->val.tag == TAPER_TENSOR && taper_calibrator_input(calibrator, index, &scale, &zero_point)) {
+        return taper_value_quantize(calibrator->context, input, TAPER_QU8, scale, zero_point, converted, error);
+    }
     *converted = taper_value_retain(input);
-    if (input->val.tag != TAPER_TENSOR || !taper_calibrator_input(calibrator, index, &scale, &zero_point)) {
-        return TAPER_OK;
-    }
-    const taper_op *op = taper_row_find("aten::quantize_per_tensor", "");
-    if (op == NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
-    }
-    taper_run run = {.heap = calibrator->context->heap, .registry = calibrator->context->registry, .error = error};
-    taper_val args[] = {input->val, taper_val_double(scale), taper_val_int(zero_point), taper_val_int(TAPER_QU8)};
-    taper_val result = taper_val_none();
-    TAPER_TRY(taper_call_op(&run, op, args, 4, &result, 1));
-    taper_value *box = taper_box_new(calibrator->context->heap, result);
-    if (box == NULL) {
-        taper_val_release(result);
-        return taper_fail_memory(error);
-    }
-    taper_value_release(*converted);
-    *converted = box;
     return TAPER_OK;
 }
 

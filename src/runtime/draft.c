@@ -280,7 +280,10 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     taper_arena_init(&arena, &draft->model->context->allocator);
     taper_status status = emit_functions(draft, options.bytecode, &arena, &written, error);
     if (status == TAPER_OK) {
-        const taper_write_options how = {.bytecode_version = options.bytecode,
+        const taper_module_extra extra = {options.extra_name, options.extra_data, options.extra_size};
+        const taper_write_options how = {.extras = &extra,
+                                         .extra_count = options.extra_name != NULL,
+                                         .bytecode_version = options.bytecode,
                                          .archive_name = options.name,
                                          .without_code = draft->optimized,
                                          .code_version = draft->model->module.operator_version};

@@ -98,10 +98,33 @@ static taper_status reveal_args(const taper_val *args, size_t count, taper_error
     return TAPER_OK;
 }
 
+TAPER_COLD void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error)
+{
+#ifdef TAPER_WITH_TORCHSCRIPT
+    if (module->torchscript) {
+        taper_torchscript_trace(module, (uint32_t)node->debug, error);
+        return;
+    }
+#endif
+    size_t low = 0, high = module->debug_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (module->debug[middle].handle < node->debug) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (node->debug >= 0 && low < module->debug_count && module->debug[low].handle == node->debug) {
+        taper_error_add_detail(error, "Module hierarchy:%s\n", module->debug[low].text);
+    } else {
+        taper_error_add_detail(error, "in %s, instruction %u\n", node->block->graph->name, node->instruction);
+    }
+}
+
 static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const taper_val *args)
 {
     taper_error *error = f->source->run->error;
-    const taper_module *module = &f->source->model->module;
     if (taper_error_status(error) != TAPER_ERROR_RAISED) {
         const char *schema = in->schema->text;
         taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);
@@ -110,26 +133,7 @@ static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const 
         taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
         taper_text_free(&text);
     }
-#ifdef TAPER_WITH_TORCHSCRIPT
-    if (module->torchscript) {
-        taper_torchscript_trace(module, (uint32_t)in->node->debug, error);
-        return;
-    }
-#endif
-    size_t low = 0, high = module->debug_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (module->debug[middle].handle < in->node->debug) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (in->node->debug >= 0 && low < module->debug_count && module->debug[low].handle == in->node->debug) {
-        taper_error_add_detail(error, "Module hierarchy:%s\n", module->debug[low].text);
-    } else {
-        taper_error_add_detail(error, "in %s, instruction %u\n", f->program->graph->name, in->node->instruction);
-    }
+    taper_trace_node(&f->source->model->module, in->node, error);
 }
 
 static taper_call make_call(const frame *f, const taper_instruction *in, taper_val *args, taper_val *rets)
@@ -179,6 +183,7 @@ static taper_status show_results(const frame *f, const taper_node *node, const t
     const taper_session *session = f->source->session;
     taper_run *run = f->source->run;
     const char *name = node->op_name != NULL ? node->op_name : taper_node_kind_name((taper_node_kind)node->kind);
+    const taper_block *fused = node->kind == TAPER_NODE_FUSED ? node->blocks[1] : NULL; // what it replaced
     for (size_t i = 0; i < count; i++) {
         if (values[i].tag == TAPER_TENSOR) {
             TAPER_TRY(taper_tensor_reveal(values[i].as.tensor, run->error));
@@ -193,7 +198,10 @@ static taper_status show_results(const frame *f, const taper_node *node, const t
                                                .value = node->outputs[i].id,
                                                .name = name,
                                                .name_length = strcspn(name, "("),
-                                               .result = box};
+                                               .result = box,
+                                               .stands_for =
+                                                   fused != NULL ? fused->results[i].value->id : node->outputs[i].id,
+                                               .node = node};
         session->observe(session->observe_user, &observation);
         taper_value_release(box);
     }

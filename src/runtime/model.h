@@ -136,6 +136,8 @@ typedef struct taper_frame_source {
 // Runs function with args (borrowed). *result gets a reference.
 TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
                                             const taper_val *args, size_t arg_count, int depth, taper_val *result);
+// Where the node comes from, as the error's detail.
+void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
 // The node kinds that are not operators: interpreter_node.c. in, out: one value each.
 TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
                                                  taper_val *in, size_t in_count, taper_val *out, size_t out_count,

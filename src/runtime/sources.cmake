@@ -17,3 +17,6 @@ if(TAPER_WITH_DRAFTS)
 elseif(TAPER_BUILD_TOOLS) # the program then says that this build has none; a library alone does without the functions
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()
+if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS)
+    list(APPEND TAPER_SOURCES src/runtime/inspect_place.c)
+endif()

@@ -172,6 +172,26 @@ taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dt
     return box_object(context->heap, tensor, value, error);
 }
 
+taper_status taper_value_quantize(taper_context *context, const taper_value *value, taper_dtype dtype, double scale,
+                                  int64_t zero_point, taper_value **quantized, taper_error *error)
+{
+    const taper_op *op = taper_row_find("aten::quantize_per_tensor", "");
+    *quantized = NULL;
+    if (op == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
+    }
+    taper_run run = {.heap = context->heap, .registry = context->registry, .error = error};
+    taper_val args[] = {value->val, taper_val_double(scale), taper_val_int(zero_point), taper_val_int(dtype)};
+    taper_val result = taper_val_none();
+    TAPER_TRY(taper_call_op(&run, op, args, 4, &result, 1));
+    *quantized = taper_box_new(context->heap, result);
+    if (*quantized == NULL) {
+        taper_val_release(result);
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
 static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
 {
     *type = NULL;

@@ -17,6 +17,7 @@ from torch import nn
 from torch.ao import quantization as ao
 from torch.ao.quantization import quantize_fx
 from torch.jit.mobile import _load_for_lite_interpreter
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
 warnings.simplefilter("ignore")
 taper = os.path.abspath(sys.argv[1])
@@ -179,6 +180,7 @@ def test_mobile():
     np.save("q.npy", q.int_repr().numpy())
     given = json.dumps({"@tensor": "q.npy", "scale": scale, "zero_point": zero_point, "dtype": "quint8"})
     result = same("q.ptl", q, given, "mobile full")[0]
+    same("q.ptl", q, "x.npy", "mobile full, given floats")
     check(result.is_quantized, "mobile full: the result is float")
 
 
@@ -193,6 +195,154 @@ def test_upward():
             wanted = same("u.ptl", x, "u.npy", "upward")
             for w, f in zip(wanted, flat(m(x))):
                 check(sqnr(f.detach().numpy(), w.numpy()) > 15, f"upward: {sqnr(f.detach().numpy(), w.numpy()):.2f} dB")
+
+
+def test_packed():
+    """What an optimizer packed is quantized as what it was packed from, to the order of float sums."""
+    torch.manual_seed(2)
+    m, x = Mobile(), torch.randn(16, 3, 32, 32)
+    samples = [torch.randn(2, 3, 32, 32) for _ in range(4)]
+    settle(m, *samples)
+    plain = torch.jit.script(m)
+    plain.save("plain.pt")
+    optimize_for_mobile(plain)._save_for_lite_interpreter("packed.ptl")
+    run("optimize", "plain.pt", "-o", "ours.ptl")
+    run("optimize", "plain.pt", "-o", "metal.ptl", "--backend", "metal")
+    run("optimize", "plain.pt", "-o", "vulkan.ptl", "--backend", "vulkan")
+    os.makedirs("packed", exist_ok=True)
+    for i, s in enumerate(samples):
+        np.save(f"packed/{i}.npy", s.numpy())
+    np.save("p.npy", x.numpy())
+    want = m(x).detach().numpy()
+    for options in (["--mode", "core"], ["--mode", "core", "--per-channel"], ["--mode", "full"]):
+        noise, operators = {}, {}
+        for name in ("plain.pt", "packed.ptl", "ours.ptl", "metal.ptl", "vulkan.ptl"):
+            run("quantize", name, "-o", "p.ptl", "--calibrate", "packed", "--report", "p.json", *options)
+            report = json.load(open("p.json"))
+            operators[name] = [layer["operator"] for layer in report["layers"]]
+            noise[name] = report["sqnr"]
+            if "full" not in options:
+                got = same("p.ptl", x, "p.npy", f"{name} {options}")[0].numpy()
+                noise[name] = sqnr(want, got)
+        for name in noise:
+            check(abs(noise[name] - noise["plain.pt"]) < 1,
+                  f"{name} {options}: {noise[name]:.2f} dB, {noise['plain.pt']:.2f} dB of the plain model")
+            check(operators[name] == operators["plain.pt"],
+                  f"{name} {options}: {operators[name]}, of the plain model {operators['plain.pt']}")
+        print("packed", " ".join(options), " ".join(f"{name} {noise[name]:.2f} dB" for name in noise))
+    m = nn.Sequential(nn.Linear(6, 10), nn.ReLU(), nn.Linear(10, 4)).eval()
+    plain = torch.jit.script(m)
+    plain.save("plain.pt")
+    optimize_for_mobile(plain)._save_for_lite_interpreter("packed.ptl")
+    x = torch.randn(3, 6)
+    np.save("p.npy", x.numpy())
+    theirs = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear})(x).detach().numpy()
+    for name in ("plain.pt", "packed.ptl"):
+        run("quantize", name, "-o", "p.ptl", "--mode", "dynamic")
+        check(np.array_equal(theirs, same("p.ptl", x, "p.npy", f"dynamic {name}")[0].numpy()),
+              f"dynamic {name}: not quantize_dynamic's numbers")
+
+
+def diff(*arguments):
+    """What taper diff says, and whether nothing diverges."""
+    done = subprocess.run([taper, "diff", *arguments, "--json"], capture_output=True, text=True)
+    check(done.returncode in (0, 1) and done.stdout, f"diff {arguments}: {done.stderr}")
+    return json.loads(done.stdout), done.returncode == 0
+
+
+class Attention(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.norm = heads, nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        q, k, v = self.qkv(self.norm(x)).chunk(3, dim=-1)
+        q, k, v = [y.reshape(b, n, self.heads, d // self.heads).transpose(1, 2) for y in (q, k, v)]
+        weights = torch.softmax(torch.einsum("bhid,bhjd->bhij", q, k) * (d // self.heads) ** -0.5, -1)
+        return x + self.out(torch.einsum("bhij,bhjd->bhid", weights, v).transpose(1, 2).reshape(b, n, d))
+
+
+class Transformer(nn.Module):
+    def __init__(self, width=32):
+        super().__init__()
+        self.patch = nn.Linear(49, width)
+        self.layers = nn.Sequential(*[nn.Sequential(Attention(width, 4), nn.Linear(width, 64), nn.GELU(), nn.Linear(64, width))
+                                      for _ in range(3)])
+        self.head = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 10))
+
+    def forward(self, x):
+        x = x.unfold(2, 7, 7).unfold(3, 7, 7).reshape(x.size(0), 16, 49)
+        return self.head(self.layers(self.patch(x)).mean(1))
+
+
+def wrong_layer(m, kinds):
+    """Gives one of the layers that PyTorch quantized a wrong bias; its name."""
+    layers = [(n, k) for n, k in m.named_modules() if isinstance(k, kinds)]
+    name, layer = layers[len(layers) // 2]
+    with torch.no_grad():
+        weight, bias = layer._weight_bias()
+        layer.set_weight_bias(weight, bias + 3 * weight.dequantize().abs().max())
+    return name
+
+
+def test_diff():
+    """taper diff, a float model against what PyTorch quantized: all layers are found, and one that is wrong is named."""
+    torch.manual_seed(4)
+    m, x = Mobile(), torch.randn(2, 3, 32, 32)
+    settle(m, x)
+    np.save("x.npy", x.numpy())
+    torch.jit.script(m).save("float.pt")
+    with torch.no_grad():
+        prepared = quantize_fx.prepare_fx(copy.deepcopy(m), ao.get_default_qconfig_mapping("qnnpack"), (x,))
+        prepared(x)
+        q = quantize_fx.convert_fx(prepared)
+    kinds = (torch.ao.nn.quantized.Conv2d, torch.ao.nn.quantized.Linear)
+    names = [n for n, k in q.named_modules() if isinstance(k, kinds)]
+    for wrong in (False, True):
+        name = wrong_layer(q, kinds) if wrong else None
+        torch.jit.script(q).save("q.pt")
+        torch.jit.script(q)._save_for_lite_interpreter("q.ptl")
+        for path in ("q.pt", "q.ptl"):
+            figures, same = diff("float.pt", "--against", path, "-i", "x.npy", "--tolerance", "0.4")
+            seen = {row["module"] for row in figures["nodes"] if row["got"]["name"].startswith("quantized::")}
+            check(set(names) <= seen, f"diff {path}: {set(names) - seen} were not compared")
+            if wrong:
+                check(not same and figures["first"]["module"] == name, f"diff {path}: {name} is wrong, {figures['first']}")
+            else:
+                check(same, f"diff {path}: {figures['first']}")
+    x = torch.randn(2, 5, 6)
+    np.save("d.npy", x.numpy())
+    m = Speech("LSTM", True).eval()
+    torch.jit.script(m).save("float.pt")
+    q = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear, nn.LSTM})
+    torch.jit.script(q).save("q.pt")
+    figures, same = diff("float.pt", "--against", "q.pt", "-i", "d.npy", "--tolerance", "0.05")
+    check(same, f"diff of a dynamic model: {figures['first']}")
+    kinds = [row["got"]["name"] for row in figures["nodes"]]
+    check(kinds.count("quantized::linear_dynamic") == 2 and any("lstm" in kind for kind in kinds),
+          f"diff of a dynamic model compares {kinds}")
+    m, x = Transformer().eval(), torch.randn(1, 1, 28, 28)
+    np.save("v.npy", x.numpy())
+    torch.jit.script(m).save("float.pt")
+    q = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear})
+    kinds = (torch.ao.nn.quantized.dynamic.Linear,)
+    names = [n for n, k in q.named_modules() if isinstance(k, kinds)]
+    for wrong in (False, True):
+        name = wrong_layer(q, kinds) if wrong else None
+        torch.jit.script(q)._save_for_lite_interpreter("q.ptl")
+        torch.jit.trace(q, x).save("q.pt")
+        for path in ("q.ptl", "q.pt"):
+            figures, same = diff("float.pt", "--against", path, "-i", "v.npy", "--tolerance", "0.05")
+            seen = [row["module"] for row in figures["nodes"] if row["got"]["name"] == "quantized::linear_dynamic"]
+            check(seen == names, f"diff of a transformer {path}: compares {seen}")
+            check(same != wrong and (same or figures["first"]["module"] == name),
+                  f"diff of a transformer {path}: {name} is wrong, {figures['first']}")
+    run("quantize", "float.pt", "-o", "ours.ptl", "--mode", "dynamic")
+    want, got = m(x).detach().numpy(), in_taper("ours.ptl", "v.npy")[0]
+    check(want.argmax() == got.argmax() and abs(want - got).max() <= 0.05 * abs(want).max(),
+          f"a transformer quantized here is {abs(want - got).max() / abs(want).max():.3f} from the float one")
 
 
 def observed_scale(samples, observer):
@@ -269,9 +419,10 @@ def test_refusals():
     refuses("holds no samples", "mobile.pt", *core, "--calibrate", "empty")
     refuses('no layer "steam"', "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
     refuses("stem.0", "mobile.pt", *core, "--calibrate", "samples", "--keep-float", "steam")
-    refuses("nothing to quantize", "nothing.pt", *core, "--calibrate", "samples")
+    refuses("nothing.pt: there is nothing to quantize", "nothing.pt", *core, "--calibrate", "samples")
     refuses("nothing to quantize", "nothing.pt", "-o", "no.ptl", "--mode", "dynamic")
     refuses("finite", "broken.pt", *core, "--calibrate", "samples")
+    refuses("u.npy: ", "mobile.pt", *core, "--calibrate", "u.npy")
     refuses("channels", "mobile.pt", *core, "--calibrate", "u.npy")
     check(not os.path.exists("no.ptl"), "a refused model was written")
 
@@ -281,7 +432,7 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_dynamic, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_packed, test_dynamic, test_diff, test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")

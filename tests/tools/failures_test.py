@@ -8,7 +8,7 @@ import time
 
 from toolcase import BIN, DEMO, ROOT, VALUES, ToolCase, main, np
 
-COMMANDS = ["run", "classify", "segment", "inspect", "ops", "optimize", "quantize", "bundle", "convert", "bench"]
+COMMANDS = ["run", "classify", "segment", "inspect", "ops", "optimize", "quantize", "bundle", "convert", "diff", "bench"]
 
 
 class Usage(ToolCase):

@@ -44,5 +44,6 @@ const char *json_kind_name(json_kind kind); // "a string"
 void json_put_text(FILE *stream, const char *text, size_t length);
 void json_put_double(FILE *stream, double number);
 void json_put_float(FILE *stream, float number);
+void json_put(FILE *stream, const json_value *value); // on one line, without its key
 
 #endif

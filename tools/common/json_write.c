@@ -100,3 +100,36 @@ void json_put_float(FILE *stream, float number)
     }
     put_digits(stream, text);
 }
+
+// As deep as the parser lets it be.
+void json_put(FILE *stream, const json_value *value)
+{
+    switch (value->kind) {
+    case JSON_NULL:
+        fputs("null", stream);
+        break;
+    case JSON_BOOL:
+        fputs(value->flag ? "true" : "false", stream);
+        break;
+    case JSON_INT:
+        fprintf(stream, "%lld", (long long)value->integer);
+        break;
+    case JSON_DOUBLE:
+        json_put_double(stream, value->number);
+        break;
+    case JSON_TEXT:
+        json_put_text(stream, value->text, value->length);
+        break;
+    default:
+        fputc(value->kind == JSON_ARRAY ? '[' : '{', stream);
+        for (size_t i = 0; i < value->count; i++) {
+            fputs(i != 0 ? ", " : "", stream);
+            if (value->kind == JSON_OBJECT) {
+                json_put_text(stream, value->items[i].key, value->items[i].key_length);
+                fputs(": ", stream);
+            }
+            json_put(stream, &value->items[i]);
+        }
+        fputc(value->kind == JSON_ARRAY ? ']' : '}', stream);
+    }
+}

@@ -127,7 +127,7 @@ void *tensor_gather(const char *subject, const taper_tensor_info *info, size_t *
     return out;
 }
 
-static float to_float(taper_dtype dtype, const void *element)
+double tensor_number(taper_dtype dtype, const void *element)
 {
     double f64;
     float f32;
@@ -138,28 +138,28 @@ static float to_float(taper_dtype dtype, const void *element)
     case TAPER_U8:
     case TAPER_QU8:
     case TAPER_BOOL:
-        return (float)*(const unsigned char *)element;
+        return (double)*(const unsigned char *)element;
     case TAPER_I8:
     case TAPER_QI8:
-        return (float)*(const signed char *)element;
+        return (double)*(const signed char *)element;
     case TAPER_I16:
         memcpy(&i16, element, sizeof i16);
-        return (float)i16;
+        return (double)i16;
     case TAPER_I32:
     case TAPER_QI32:
         memcpy(&i32, element, sizeof i32);
-        return (float)i32;
+        return (double)i32;
     case TAPER_I64:
         memcpy(&i64, element, sizeof i64);
-        return (float)i64;
+        return (double)i64;
     case TAPER_F16:
-        return tensor_half(element);
+        return (double)tensor_half(element);
     case TAPER_F64:
         memcpy(&f64, element, sizeof f64);
-        return (float)f64;
+        return f64;
     default:
         memcpy(&f32, element, sizeof f32);
-        return f32;
+        return (double)f32;
     }
 }
 
@@ -183,7 +183,7 @@ float *tensor_floats(const char *subject, const taper_tensor_info *info, size_t 
         error_report_memory(subject);
     }
     for (size_t i = 0; numbers != NULL && i < *count; i++) {
-        const float number = to_float(dtype, packed + i * element);
+        const float number = (float)tensor_number(dtype, packed + i * element);
         numbers[i] = info->quantized == 1 ? (number - (float)info->zero_point) * (float)info->scale : number;
     }
     free(packed);

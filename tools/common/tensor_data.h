@@ -16,6 +16,9 @@ void *tensor_gather(const char *subject, const taper_tensor_info *info, size_t *
 // The same as floats: numbers of any real dtype, quantized ones as the numbers they stand for.
 float *tensor_floats(const char *subject, const taper_tensor_info *info, size_t *count);
 
+// One element of a real dtype (the integer of a quantized one), not bfloat16.
+double tensor_number(taper_dtype dtype, const void *element);
+
 // Where element `index` (counted in C order) lies, from info->data.
 const void *tensor_element(const taper_tensor_info *info, size_t index);
 float tensor_half(const void *element);     // float16

@@ -126,7 +126,7 @@ static bool bench(const bench_options *options, const opened_model *opened)
                            ? inputs_from_bundle(opened, options->method, (size_t)options->bundled, &inputs)
                        : options->dims != NULL ? bench_inputs_ones(opened, options->dims, &inputs)
                                                : inputs_from_texts(opened, options->method, &options->inputs, &inputs);
-    if (!ready) {
+    if (!ready || !inputs_quantize(opened, options->method, &inputs)) {
         return false;
     }
     bench_figures figures = {.load_ms = opened->load_seconds * 1e3, .count = (size_t)options->iterations};

@@ -14,6 +14,7 @@
     COMMAND(quantize, "make a model that computes with 8-bit integers")                                                \
     COMMAND(bundle, "put sample inputs into a model file")                                                             \
     COMMAND(convert, "save a model in another version or kind of file")                                                \
+    COMMAND(diff, "find the first operator that two ways to run a model disagree on")                                  \
     COMMAND(bench, "measure load time, run time and memory")
 
 #define COMMAND_DECLARE(name, summary) int command_##name(int argc, char **argv);

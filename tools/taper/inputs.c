@@ -7,6 +7,7 @@
 
 #include "common/errors.h"
 #include "common/input.h"
+#include "taper/settings.h"
 
 void inputs_release(call_inputs *inputs)
 {
@@ -43,6 +44,18 @@ static void describe(const opened_model *opened, const char *method, const char 
              name != NULL ? ")" : "");
 }
 
+bool inputs_quantize(const opened_model *opened, const char *method, call_inputs *inputs)
+{
+    bool done = true;
+    for (size_t i = 0; done && i < inputs->count && (method == NULL || strcmp(method, "forward") == 0); i++) {
+        done = settings_quantize_input(opened, i, &inputs->values[i]);
+    }
+    if (!done) {
+        inputs_release(inputs);
+    }
+    return done;
+}
+
 bool inputs_from_texts(const opened_model *opened, const char *method, const arg_texts *texts, call_inputs *inputs)
 {
     *inputs = (call_inputs){0};
@@ -60,7 +73,7 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
         }
         inputs->count++;
     }
-    return true;
+    return inputs_quantize(opened, method, inputs);
 }
 
 bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
@@ -83,7 +96,7 @@ bool inputs_from_json(const opened_model *opened, const char *method, const json
         }
         inputs->count++;
     }
-    return true;
+    return inputs_quantize(opened, method, inputs);
 }
 
 // The items of sample `index` in what get_all_bundled_inputs returned.

@@ -19,6 +19,9 @@ bool inputs_from_texts(const opened_model *opened, const char *method, const arg
 bool inputs_from_json(const opened_model *opened, const char *method, const json_value *items, const char *folder,
                       size_t call, call_inputs *inputs);
 bool inputs_from_bundle(const opened_model *opened, const char *method, size_t index, call_inputs *inputs);
+// Float tensors become quantized ones where the model says that forward takes such (settings.h). The two functions that
+// read what the user wrote do it.
+bool inputs_quantize(const opened_model *opened, const char *method, call_inputs *inputs);
 void inputs_release(call_inputs *inputs);
 
 #endif

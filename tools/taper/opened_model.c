@@ -73,7 +73,9 @@ static bool open_steps(opened_model *opened, const model_options *options, const
                                      .disable_passes = disabled,
                                      .reference = options->reference,
                                      .listing = options->listing};
-    if (taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
+    opened->context = options->context;
+    opened->has_context = options->context == NULL;
+    if (opened->has_context && taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
         return false;
     }
     const double begin = clock_seconds();
@@ -105,7 +107,9 @@ void model_close(opened_model *opened)
 {
     taper_session_destroy(opened->session);
     taper_model_release(opened->model);
-    taper_context_release(opened->context);
+    if (opened->has_context) {
+        taper_context_release(opened->context);
+    }
     taper_error_destroy(opened->error);
     *opened = (opened_model){0};
 }

@@ -15,7 +15,8 @@ typedef struct model_options {
     bool reference, no_optimize;
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
-    bool print_to_stderr; // where the model's print() goes
+    bool print_to_stderr;   // where the model's print() goes
+    taper_context *context; // another open model's, which stays open longer; NULL: its own
 } model_options;
 
 enum { THREADS_LIMIT = 1024 };
@@ -39,6 +40,7 @@ typedef struct opened_model {
     const char *path;
     taper_error *error;
     taper_context *context;
+    bool has_context; // it is its own
     taper_model *model;
     taper_session *session;
     double load_seconds; // of the model and its session

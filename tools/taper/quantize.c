@@ -12,13 +12,14 @@
 #include "taper/calibration.h"
 #include "taper/commands.h"
 #include "taper/opened_draft.h"
+#include "taper/settings.h"
 
 static const char usage[] =
     "usage: taper quantize MODEL -o OUT --mode core|full|dynamic --calibrate DIR-or-FILE… [options]\n\n"
     "Writes a model that computes with 8-bit integers, for the lite interpreter and PyTorch's QNNPACK engine, and\n"
     "reports how far it is from the float model.\n\n"
     "  --mode core         integers inside, float tensors in and out\n"
-    "         full         quint8 tensors in and out\n"
+    "         full         quint8 tensors in and out; `taper` quantizes float inputs for it, as its taper.json says\n"
     "         dynamic      only linear and recurrent layers, whose inputs are quantized as they come; no samples "
     "needed\n"
     "  --calibrate PATH    samples of the input: .npy files, pictures, .json files with an array of inputs as for\n"
@@ -112,7 +113,7 @@ static bool open_model(quantizing *q, const quantize_arguments *a, const taper_q
     const taper_context_options context = {.struct_size = sizeof context};
     const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
     opened_model *o = &q->opened;
-    *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create()};
+    *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create(), .has_context = true};
     if (o->error == NULL) {
         return error_report_memory(o->path);
     }
@@ -143,6 +144,23 @@ static void close_model(quantizing *q)
 typedef taper_status (*calibrator_step)(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                         taper_error *error);
 
+// What a failed sample is to blame for: nothing, when no layer was found although the float model takes it.
+static const char *subject_of(const quantizing *q, const char *path, const call_inputs *inputs)
+{
+    taper_session *session;
+    taper_value *result;
+    const char *subject = path;
+    if (taper_calibrator_layer_count(q->calibrator) == 0 &&
+        taper_session_create(q->opened.model, NULL, &session, NULL) == TAPER_OK) {
+        if (taper_session_run(session, NULL, inputs->values, inputs->count, &result, NULL) == TAPER_OK) {
+            subject = q->opened.path;
+            taper_value_release(result);
+        }
+        taper_session_destroy(session);
+    }
+    return subject;
+}
+
 static bool for_samples(quantizing *q, const char *what, size_t count, calibrator_step step)
 {
     progress p;
@@ -156,7 +174,7 @@ static bool for_samples(quantizing *q, const char *what, size_t count, calibrato
         done = calibration_inputs(&q->opened, &q->v, path, &inputs);
         if (done && step(q->calibrator, inputs.values, inputs.count, q->opened.error) != TAPER_OK) {
             progress_end(&p);
-            done = error_report_library(path, q->opened.error);
+            done = error_report_library(subject_of(q, path, &inputs), q->opened.error);
         }
         if (done || inputs.values != NULL) {
             inputs_release(&inputs);
@@ -172,7 +190,13 @@ static bool save_model(quantizing *q, const char *path, const taper_save_options
     if (taper_calibrator_finish(q->calibrator, &opened.draft, opened.error) != TAPER_OK) {
         return error_report_library(opened.path, opened.error);
     }
-    const bool done = draft_save(&opened, path, save);
+    taper_save_options options = *save;
+    char *settings;
+    bool done = settings_with_inputs(&q->opened, q->calibrator, &settings, &options.extra_size);
+    options.extra_name = done && settings != NULL ? settings_name : NULL;
+    options.extra_data = settings;
+    done = done && draft_save(&opened, path, &options);
+    free(settings);
     taper_draft_release(opened.draft);
     return done;
 }

@@ -8,8 +8,7 @@
 #include "common/errors.h"
 #include "common/files.h"
 #include "common/json_value.h"
-
-static const char settings_name[] = "taper.json";
+#include "taper/settings.h"
 
 void vision_options_init(vision_options *options)
 {
@@ -179,22 +178,9 @@ static bool read_settings(const char *subject, const json_value *settings, visio
 
 static bool read_extra(const opened_model *opened, vision *v)
 {
-    bool present = false;
-    for (size_t i = 0; i < taper_model_extra_count(opened->model); i++) {
-        present = present || strcmp(taper_model_extra_name(opened->model, i), settings_name) == 0;
-    }
-    if (!present) {
-        return true;
-    }
-    const void *data;
-    size_t size;
-    if (taper_model_extra(opened->model, settings_name, &data, &size, opened->error) != TAPER_OK) {
-        return error_report_library(opened->path, opened->error);
-    }
-    char subject[512];
-    snprintf(subject, sizeof subject, "%s: %s", opened->path, settings_name);
-    json_value *settings = json_parse(subject, data, size);
-    const bool done = settings != NULL && read_settings(opened->path, settings, v);
+    json_value *settings;
+    const bool done =
+        settings_read(opened, &settings) && (settings == NULL || read_settings(opened->path, settings, v));
     json_free(settings);
     return done;
 }

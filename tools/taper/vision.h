@@ -45,7 +45,7 @@ void vision_options_init(vision_options *options);
 bool vision_create(const opened_model *opened, const vision_options *options, bool segment, vision *v);
 void vision_release(vision *v);
 
-// A 1x3xHxW float tensor.
+// A 1x3xHxW float tensor, or a quantized one where the model takes that (settings.h).
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
 // "label", or "class 7" written to buffer.

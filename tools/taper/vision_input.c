@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "taper/settings.h"
 #include "taper/vision.h"
 
 // Where a centred crop begins; halves round to even, as Python's round() does.
@@ -67,6 +68,11 @@ bool vision_prepare(const vision *v, const opened_model *opened, const char *pat
         *input = NULL;
     }
     image_release(&sized);
+    if (done && !settings_quantize_input(opened, 0, input)) {
+        taper_value_release(*input);
+        *input = NULL;
+        return false;
+    }
     return done;
 }
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// In a model that is to be quantized, what another optimizer packed becomes plain again: layers on objects of packed
+// weights are aten:: layers and the activation that went into the object, sums fused with their relu are two operators,
+// and nothing is brought over from Metal. The states are read by the operators' own parsing, so what they refuse stays
+// as it is.
+#include <math.h>
+
+#include "compiler/prepack.h"
+#include "ops/kernels.h"
+#include "ops/prepacked.h"
+
+static taper_status set_constant(taper_node *node, size_t index, taper_val value, taper_error *error)
+{
+    taper_ir_value *constant;
+    TAPER_TRY(taper_constant_before(node, value, &constant, error));
+    taper_node_set_input(node, index, constant);
+    return TAPER_OK;
+}
+
+// ---- activations
+
+// relu or clamp of x; *result is x where neither bound is one, NULL when this build lacks the operator.
+static taper_status clamp_before(taper_compilation *compilation, taper_node *before, taper_ir_value *x, double min,
+                                 double max, taper_ir_value **result)
+{
+    taper_node *node;
+    const bool relu = min == 0 && isinf(max);
+    *result = x;
+    if (isinf(min) && isinf(max)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_op_before(compilation, before, relu ? "aten::relu" : "aten::clamp", "", &node));
+    *result = node != NULL ? &node->outputs[0] : NULL;
+    if (node == NULL) {
+        return TAPER_OK;
+    }
+    taper_node_set_input(node, 0, x);
+    for (size_t i = 1; !relu && i < 3; i++) {
+        const double bound = i == 1 ? min : max;
+        TAPER_TRY(set_constant(node, i, isinf(bound) ? taper_val_none() : taper_val_double(bound), compilation->error));
+    }
+    return TAPER_OK;
+}
+
+// ---- layers
+
+typedef struct packed_layer {
+    bool convolution, weight_is_in_out;
+    taper_tensor *weight, *bias;
+    taper_conv_params params;
+    double min, max; // infinite where there is no bound
+} packed_layer;
+
+// Whether node is a layer whose object's state is as it should be.
+static taper_status match(const taper_compilation *compilation, const taper_node *node, packed_layer *layer,
+                          bool *matches)
+{
+    const taper_val *object;
+    *matches = false;
+    *layer = (packed_layer){.min = -(double)INFINITY, .max = (double)INFINITY};
+    if (node->kind != TAPER_NODE_OP || node->input_count != 2 || strstr(node->op_name, "prepack") == NULL ||
+        (object = taper_node_constant_in(node, 1)) == NULL || object->tag != TAPER_OBJECT) {
+        return TAPER_OK;
+    }
+    taper_run run = {.heap = compilation->module->heap};
+    taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_status status = TAPER_ERROR_UNSUPPORTED;
+    if (taper_row_kernel(node->op) == taper_op_conv) {
+        taper_conv_args args = {.min = layer->min, .max = layer->max};
+        status = taper_prepacked_conv_state(&call, object->as.object, &args);
+        *layer = (packed_layer){true, false, args.weight, args.bias, args.params, args.min, args.max};
+    } else if (taper_row_kernel(node->op) == taper_op_prepacked_linear) {
+        taper_linear_args args = {.min = layer->min, .max = layer->max};
+        status = taper_prepacked_linear_state(&call, object->as.object, &args);
+        *layer = (packed_layer){.weight_is_in_out = args.weight_is_in_out,
+                                .weight = args.weight,
+                                .bias = args.bias,
+                                .min = args.min,
+                                .max = args.max};
+    }
+    *matches = status == TAPER_OK;
+    return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(compilation->error) : TAPER_OK;
+}
+
+// What comes behind (input, weight, bias): stride, padding, dilation, groups; of a transposed convolution stride,
+// padding, output_padding, groups, dilation.
+static taper_status set_geometry(taper_compilation *compilation, taper_node *node, const taper_conv_params *p)
+{
+    const int64_t *const lists[] = {p->stride, p->padding, p->transposed ? p->output_padding : p->dilation,
+                                    p->dilation};
+    const size_t count = p->transposed ? 4 : 3;
+    for (size_t i = 0; i < count; i++) {
+        taper_ir_value *ints;
+        TAPER_TRY(taper_constant_ints_before(compilation, node, lists[i], 2, &ints));
+        taper_node_set_input(node, i < 3 ? 3 + i : 7, ints);
+    }
+    return set_constant(node, 6, taper_val_int(p->groups), compilation->error);
+}
+
+static taper_status unpack_layer(taper_compilation *compilation, taper_node *node, const packed_layer *layer)
+{
+    taper_node *plain;
+    taper_ir_value *result;
+    taper_tensor *weight = layer->weight;
+    TAPER_TRY(taper_op_before(compilation, node,
+                              !layer->convolution        ? "aten::linear"
+                              : layer->params.transposed ? "aten::conv_transpose2d"
+                                                         : "aten::conv2d",
+                              layer->params.transposed ? "input" : "", &plain));
+    if (plain == NULL) {
+        return TAPER_OK;
+    }
+    taper_node_set_input(plain, 0, taper_node_in(node, 0));
+    if (layer->weight_is_in_out) {
+        TAPER_TRY(taper_transposed_weight(compilation, layer->weight, &weight));
+    } else {
+        (void)taper_val_retain(TAPER_VAL(weight));
+    }
+    TAPER_TRY(set_constant(plain, 1, TAPER_VAL(weight), compilation->error));
+    TAPER_TRY(set_constant(plain, 2, layer->bias != NULL ? taper_val_retain(TAPER_VAL(layer->bias)) : taper_val_none(),
+                           compilation->error));
+    if (layer->convolution) {
+        TAPER_TRY(set_geometry(compilation, plain, &layer->params));
+    }
+    TAPER_TRY(clamp_before(compilation, node, &plain->outputs[0], layer->min, layer->max, &result));
+    if (result == NULL) {
+        taper_node_remove(plain);
+        return TAPER_OK;
+    }
+    taper_node_replace(node, result->node);
+    return TAPER_OK;
+}
+
+// ---- the pass
+
+static taper_status unpack_sum(taper_compilation *compilation, taper_node *node)
+{
+    taper_node *add;
+    taper_ir_value *result;
+    TAPER_TRY(taper_op_before(compilation, node, "aten::add", "Tensor", &add));
+    if (add == NULL) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        taper_node_set_input(add, i, taper_node_in(node, i));
+    }
+    TAPER_TRY(clamp_before(compilation, node, &add->outputs[0], 0, (double)INFINITY, &result));
+    taper_node_replace(node, result != NULL ? result->node : add);
+    return TAPER_OK;
+}
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    packed_layer layer;
+    bool matches;
+    if (taper_node_is(node, "aten::_add_relu.Tensor") && node->input_count == 3) {
+        return unpack_sum(compilation, node);
+    }
+    if (taper_node_is(node, "metal::copy_to_host") && node->input_count == 1) {
+        taper_value_replace_uses(&node->outputs[0], taper_node_in(node, 0));
+        taper_node_remove(node);
+        return TAPER_OK;
+    }
+    TAPER_TRY(match(compilation, node, &layer, &matches));
+    return matches ? unpack_layer(compilation, node, &layer) : TAPER_OK;
+}
+
+taper_status taper_pass_unpack(taper_compilation *compilation, taper_graph *graph)
+{
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "taper/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/errors.h"
+
+const char settings_name[] = "taper.json";
+
+static bool is_present(const taper_model *model)
+{
+    for (size_t i = 0; i < taper_model_extra_count(model); i++) {
+        if (strcmp(taper_model_extra_name(model, i), settings_name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool settings_read(const opened_model *opened, json_value **settings)
+{
+    const void *data;
+    size_t size;
+    char subject[512];
+    *settings = NULL;
+    if (!is_present(opened->model)) {
+        return true;
+    }
+    if (taper_model_extra(opened->model, settings_name, &data, &size, opened->error) != TAPER_OK) {
+        return error_report_library(opened->path, opened->error);
+    }
+    snprintf(subject, sizeof subject, "%s: %s", opened->path, settings_name);
+    *settings = json_parse(subject, data, size);
+    return *settings != NULL;
+}
+
+// ---- inputs of a model of integers
+
+// Whether the file may say something of inputs: other programs' files of this name are no matter of ours.
+static bool mentions_inputs(const opened_model *opened)
+{
+    static const char key[] = "\"inputs\"";
+    const size_t length = sizeof key - 1;
+    const void *data;
+    size_t size;
+    if (!is_present(opened->model) || taper_model_extra(opened->model, settings_name, &data, &size, NULL) != TAPER_OK) {
+        return false;
+    }
+    for (const char *at = data; size >= length; at++, size--) {
+        if (*at == '"' && memcmp(at, key, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_float_tensor(const taper_value *value)
+{
+    taper_tensor_info info = {.struct_size = sizeof info};
+    return taper_value_kind(value) == TAPER_KIND_TENSOR && taper_value_get_tensor(value, &info, NULL) == TAPER_OK &&
+           info.dtype == TAPER_F32;
+}
+
+static bool quantize(const opened_model *opened, const json_value *input, size_t index, taper_value **value)
+{
+    const json_value *dtype = json_member(input, "dtype"), *scale = json_member(input, "scale"),
+                     *zero_point = json_member(input, "zero_point");
+    taper_value *made;
+    char subject[512];
+    snprintf(subject, sizeof subject, "%s: %s: input %zu", opened->path, settings_name, index);
+    if (dtype == NULL || dtype->kind != JSON_TEXT || strcmp(dtype->text, "quint8") != 0 || scale == NULL ||
+        (scale->kind != JSON_DOUBLE && scale->kind != JSON_INT) || zero_point == NULL || zero_point->kind != JSON_INT) {
+        return error_report(subject, "must have \"dtype\": \"quint8\", \"scale\", a number, and \"zero_point\", an "
+                                     "integer");
+    }
+    if (taper_value_quantize(opened->context, *value, TAPER_QU8, scale->number, zero_point->integer, &made,
+                             opened->error) != TAPER_OK) {
+        return error_report_library(subject, opened->error);
+    }
+    taper_value_release(*value);
+    *value = made;
+    return true;
+}
+
+bool settings_quantize_input(const opened_model *opened, size_t index, taper_value **value)
+{
+    json_value *settings;
+    if (!is_float_tensor(*value) || !mentions_inputs(opened)) {
+        return true;
+    }
+    if (!settings_read(opened, &settings)) {
+        return false;
+    }
+    const json_value *inputs = json_member(settings, "inputs");
+    const json_value *input =
+        inputs != NULL && inputs->kind == JSON_ARRAY && index < inputs->count ? &inputs->items[index] : NULL;
+    const bool done = input == NULL || input->kind == JSON_NULL || quantize(opened, input, index, value);
+    json_free(settings);
+    return done;
+}
+
+// ---- writing
+
+static void put_inputs(FILE *stream, const taper_calibrator *calibrator, size_t count)
+{
+    fputs("\"inputs\": [", stream);
+    for (size_t i = 0; i < count; i++) {
+        double scale;
+        int64_t zero_point;
+        fputs(i != 0 ? ", " : "", stream);
+        if (taper_calibrator_input(calibrator, i, &scale, &zero_point)) {
+            fputs("{\"dtype\": \"quint8\", \"scale\": ", stream);
+            json_put_double(stream, scale);
+            fprintf(stream, ", \"zero_point\": %lld}", (long long)zero_point);
+        } else {
+            fputs("null", stream);
+        }
+    }
+    fputs("]", stream);
+}
+
+// The inputs up to the last that is quantized.
+static size_t count_inputs(const opened_model *opened, const taper_calibrator *calibrator)
+{
+    const int arguments = taper_model_method_arguments(opened->model, "forward");
+    double scale;
+    int64_t zero_point;
+    size_t count = 0;
+    for (size_t i = 0; i < (arguments > 0 ? (size_t)arguments : 64); i++) {
+        count = taper_calibrator_input(calibrator, i, &scale, &zero_point) ? i + 1 : count;
+    }
+    return count;
+}
+
+static void put_members(FILE *stream, const json_value *settings)
+{
+    for (size_t i = 0; settings != NULL && i < settings->count; i++) {
+        if (strcmp(settings->items[i].key, "inputs") != 0) {
+            json_put_text(stream, settings->items[i].key, settings->items[i].key_length);
+            fputs(": ", stream);
+            json_put(stream, &settings->items[i]);
+            fputs(", ", stream);
+        }
+    }
+}
+
+bool settings_with_inputs(const opened_model *opened, const taper_calibrator *calibrator, char **text, size_t *size)
+{
+    const size_t count = count_inputs(opened, calibrator);
+    json_value *settings = NULL;
+    *text = NULL;
+    if (count == 0) {
+        return true;
+    }
+    if (!settings_read(opened, &settings)) {
+        return false;
+    }
+    if (settings != NULL && settings->kind != JSON_OBJECT) {
+        json_free(settings);
+        return error_report(opened->path, "%s: must hold an object, to which the scales of inputs can be added",
+                            settings_name);
+    }
+    FILE *stream = open_memstream(text, size);
+    bool done = stream != NULL;
+    if (done) {
+        fputs("{", stream);
+        put_members(stream, settings);
+        put_inputs(stream, calibrator, count);
+        fputs("}\n", stream);
+        done = ferror(stream) == 0;
+        done = fclose(stream) == 0 && done;
+    }
+    json_free(settings);
+    if (!done) {
+        free(*text);
+        *text = NULL;
+        return error_report_memory(opened->path);
+    }
+    return true;
+}
