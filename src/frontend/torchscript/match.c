@@ -158,6 +158,10 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
                                   const taper_type *to, taper_ts_binding *out)
 {
     const size_t count = value.type->count;
+    if (to->kind == TAPER_TYPE_TUPLE && to->count != count) {
+        return taper_ts_refuse(l, node, "a tuple of %zu items stands where one of %zu is declared", count,
+                               (size_t)to->count);
+    }
     taper_ts_binding *items = taper_alloc(l->unit->allocator, (count + 1) * sizeof *items);
     if (items == NULL) {
         return taper_fail_memory(l->unit->error);
