@@ -40,6 +40,9 @@ typedef struct taper_fast {
     // nothing was done.
     bool (*bilinear)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
                      const taper_volume *y, float *out);
+    // The same of quint8 from NHWC to NHWC.
+    bool (*bilinear_u8)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
+                        const taper_volume *y, uint8_t *out, int32_t zero_point);
 } taper_fast;
 
 #endif

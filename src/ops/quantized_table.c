@@ -16,3 +16,18 @@ void taper_q_translate(const uint8_t *table, size_t count, const uint8_t *x, uin
         y[i] = table[x[i]];
     }
 }
+
+void taper_q_table_row(const void *tables, const taper_q_row *row)
+{
+    const taper_q_tables *t = tables;
+    const uint8_t *x = (const uint8_t *)row->a + row->a_at;
+    uint8_t *y = (uint8_t *)row->y + row->y_at;
+    if (row->a_step == 1 && row->y_step == 1) {
+        taper_q_translate(t->wide, (size_t)row->wide, x, y);
+        taper_q_translate(t->plain, (size_t)(row->count - row->wide), x + row->wide, y + row->wide);
+        return;
+    }
+    for (int64_t i = 0; i < row->count; i++) {
+        y[i * row->y_step] = (i < row->wide ? t->wide : t->plain)[x[i * row->a_step]];
+    }
+}

@@ -22,6 +22,22 @@ static void clamp_row(const void *work, const taper_q_row *row)
     }
 }
 
+static void walk_clamped(taper_tensor *y, const taper_tensor *x, const bounds *b)
+{
+    taper_q_tables tables;
+    const int64_t high = b->high < 255 ? b->high : 255; // above every byte
+    if (b->dtype == TAPER_QI32) {
+        taper_q_walk(y, x, NULL, clamp_row, b);
+        return;
+    }
+    for (int i = 0; i < 256; i++) {
+        int64_t q = b->dtype == TAPER_QI8 ? (int8_t)i : i;
+        q = q < b->low ? b->low : q;
+        tables.plain[i] = tables.wide[i] = (uint8_t)(q > high ? high : q);
+    }
+    taper_q_walk(y, x, NULL, taper_q_table_row, &tables);
+}
+
 // The tensor for result 0 with x's quantizer: x itself in the in-place form.
 static taper_status ret_like(taper_call *call, const taper_tensor *x, bool contiguous, taper_tensor **y)
 {
@@ -36,7 +52,7 @@ static taper_status clamp(taper_call *call, const taper_tensor *x, bounds b, boo
     taper_tensor *y;
     b.dtype = (taper_dtype)x->dtype;
     TAPER_TRY(ret_like(call, x, contiguous, &y));
-    taper_q_walk(y, x, NULL, clamp_row, &b);
+    walk_clamped(y, x, &b);
     return TAPER_OK;
 }
 
@@ -93,7 +109,7 @@ taper_status taper_op_q_relu6(taper_call *call)
     const bounds b = {.dtype = (taper_dtype)x->dtype, .low = bound(x, 0), .high = bound(x, 6)};
     TAPER_TRY(taper_check_writable(x, call->run->error));
     TAPER_TRY(taper_storage_write(x->storage, call->run->error));
-    taper_q_walk(x, x, NULL, clamp_row, &b);
+    walk_clamped(x, x, &b);
     taper_obj_retain(&x->head);
     taper_ret(call, 0, TAPER_VAL(x));
     return TAPER_OK;

@@ -135,7 +135,6 @@ typedef struct map_work {
     taper_q_range range;
     float scale, inverse, inverse_wide;
     int64_t zero_point, to_zero_point;
-    const uint8_t *table, *table_wide; // by the byte of the element; NULL: none
 } map_work;
 
 static int64_t map_one(const map_work *w, int64_t q, bool wide)
@@ -155,13 +154,8 @@ static void map_row(const void *work, const taper_q_row *row)
 {
     const map_work *w = work;
     for (int64_t i = 0; i < row->count; i++) {
-        const int64_t from = row->a_at + i * row->a_step, to = row->y_at + i * row->y_step;
-        const bool wide = i < row->wide;
-        if (w->table != NULL) {
-            ((uint8_t *)row->y)[to] = (wide ? w->table_wide : w->table)[((const uint8_t *)row->a)[from]];
-        } else {
-            taper_q_store(w->dtype, row->y, to, map_one(w, taper_q_load(w->dtype, row->a, from), wide));
-        }
+        const int64_t q = taper_q_load(w->dtype, row->a, row->a_at + i * row->a_step);
+        taper_q_store(w->dtype, row->y, row->y_at + i * row->y_step, map_one(w, q, i < row->wide));
     }
 }
 
@@ -176,15 +170,15 @@ void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor
                   .inverse = 1.0f / (float)y->quantizer->scale,
                   .to_zero_point = y->quantizer->zero_point};
     w.inverse_wide = map->inverse_wide != 0 ? map->inverse_wide : w.inverse;
-    uint8_t table[256], table_wide[256];
-    if (dtype != TAPER_QI32 && taper_tensor_numel(y) >= TABLE_FROM) {
-        for (int i = 0; i < 256; i++) {
-            const int64_t q = dtype == TAPER_QI8 && i > 127 ? i - 256 : i;
-            table[i] = (uint8_t)map_one(&w, q, false);
-            table_wide[i] = (uint8_t)map_one(&w, q, true);
-        }
-        w.table = table;
-        w.table_wide = table_wide;
+    if (dtype == TAPER_QI32 || taper_tensor_numel(y) < TABLE_FROM) {
+        taper_q_walk(y, x, NULL, map_row, &w);
+        return;
     }
-    taper_q_walk(y, x, NULL, map_row, &w);
+    taper_q_tables tables;
+    for (int i = 0; i < 256; i++) {
+        const int64_t q = dtype == TAPER_QI8 ? (int8_t)i : i;
+        tables.plain[i] = (uint8_t)map_one(&w, q, false);
+        tables.wide[i] = (uint8_t)map_one(&w, q, true);
+    }
+    taper_q_walk(y, x, NULL, taper_q_table_row, &tables);
 }

@@ -268,6 +268,10 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     if (f32 && call->run->fast != NULL && call->run->fast->bilinear(call->run, axes, x, in, y, out)) {
         return TAPER_OK;
     }
+    if (dtype == TAPER_QU8 && fused && call->run->fast != NULL &&
+        call->run->fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero)) {
+        return TAPER_OK;
+    }
     float *rows = NULL;
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
     if (f32) {

@@ -96,6 +96,48 @@ static void floats(const taper_vector_u8_entry *entry, size_t n, check_place pla
                n, (double)low, (double)high, (double)want_low, (double)want_high);
 }
 
+static float both(bool second, float a, float x, float b, float y) // a x + b y, one of the products not rounded
+{
+    return second ? fmaf(b, y, a * x) : fmaf(a, x, b * y);
+}
+
+static void interpolation(const taper_vector_u8_entry *entry, size_t channels, check_place place)
+{
+    enum { PIXELS = 3 };
+    const uint8_t *taps[2 * PIXELS];
+    float w[2 * PIXELS], *rows[2];
+    const size_t count = PIXELS * channels;
+    for (size_t r = 0; r < 2; r++) {
+        rows[r] = check_floats(count, place, 0);
+        for (size_t i = 0; i < 2 * PIXELS; i++) {
+            taps[i] = random_bytes(channels, place);
+            w[i] = i % 2 == 1 ? 1.0f - w[i - 1] : check_below(4) == 0 ? 0.5f : check_uniform(0, 1);
+        }
+        entry->stretch(PIXELS, channels, taps, w, rows[r]);
+        for (size_t i = 0; i < count && !check_failed(); i++) {
+            const size_t p = i / channels, c = i % channels;
+            const float want = both(c < channels / 8 * 8, w[2 * p], taps[2 * p][c], w[2 * p + 1], taps[2 * p + 1][c]);
+            check_that(rows[r][i] == want, "stretch, channel %zu of %zu: %a is not %a", c, channels, (double)rows[r][i],
+                       (double)want);
+        }
+    }
+    const size_t stride = channels + check_below(4), bytes = (PIXELS - 1) * stride + channels;
+    const int32_t zero_point = (int32_t)check_below(256);
+    uint8_t *y = check_bytes(bytes, place, 0);
+    memset(y, 0x5A, bytes);
+    entry->blend(PIXELS, channels, rows[0], rows[1], w, zero_point, y, stride);
+    for (size_t i = 0; i < bytes && !check_failed(); i++) {
+        const size_t p = i / stride, c = i % stride, at = p * channels + c;
+        double want = 0x5A;
+        if (c < channels) {
+            const float sum = both(c < channels / 8 * 8, w[0], rows[0][at], w[1], rows[1][at]);
+            want = rint((double)(sum - (float)zero_point)) + zero_point;
+            want = want < 0 ? 0 : want > 255 ? 255 : want;
+        }
+        check_that(y[i] == want, "blend, channel %zu of %zu: %d is not %g", c, channels, y[i], want);
+    }
+}
+
 static void pools(const taper_vector_u8_entry *entry, size_t count, check_place place)
 {
     enum { PIXELS = 3, TAPS = 5 };
@@ -165,6 +207,7 @@ void check_vector_u8(bool benchmark)
             const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
             sums(entry, n, place);
             products(entry, n, place);
+            interpolation(entry, n % 41 + 1, place);
             floats(entry, n, place);
             pools(entry, n, place);
             check_memory_reset();

@@ -12,4 +12,5 @@ const taper_fast taper_cpu_fast = {
     .channels = taper_cpu_channels,
     .planes = taper_cpu_planes,
     .bilinear = taper_cpu_bilinear,
+    .bilinear_u8 = taper_cpu_bilinear_u8,
 };

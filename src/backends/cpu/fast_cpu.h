@@ -23,6 +23,8 @@ void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *
 // resize_cpu.c
 bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
                         const taper_volume *y, float *out);
+bool taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
+                           const taper_volume *y, uint8_t *out, int32_t zero_point);
 
 static inline size_t taper_cpu_grain(size_t floats_per_item)
 {

@@ -16,6 +16,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/fast_cpu.c
     src/backends/cpu/matmul_cpu.c
     src/backends/cpu/resize_cpu.c
+    src/backends/cpu/resize_u8_cpu.c
     src/backends/cpu/rows_cpu.c
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c

@@ -37,6 +37,13 @@ typedef struct taper_vector_u8_entry {
     void (*quantize)(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y);
     // y = scale * (x - zero_point)
     void (*dequantize)(size_t n, const uint8_t *x, float scale, int32_t zero_point, float *y);
+    // Linear interpolation as PyTorch's loops over channels do it, in floats; of the products they add in one rounding,
+    // the first 8 k channels take the second, the others the first.
+    // to[i][c] = w[2 i] * taps[2 i][c] + w[2 i + 1] * taps[2 i + 1][c]
+    void (*stretch)(size_t pixels, size_t channels, const uint8_t *const *taps, const float *w, float *to);
+    // y[i][c] = rne(w[0] * a[i][c] + w[1] * b[i][c] - zero_point) + zero_point within [0, 255]
+    void (*blend)(size_t pixels, size_t channels, const float *a, const float *b, const float *w, int32_t zero_point,
+                  uint8_t *y, size_t y_stride);
     // The least and the greatest of x and 0; both NaN when an x is.
     void (*range)(size_t n, const float *x, float *min, float *max);
     // y[i][c] = the most over taps of a[tap * a_tap_stride + i][c], m pixels of `count` channels
@@ -50,7 +57,7 @@ typedef struct taper_vector_u8_entry {
 
 // The members of an entry, for the file that has them all as static functions.
 #define VECTOR_U8_ENTRY(isa, cpu)                                                                                      \
-    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,     cpu,        add,   multiply,                        \
-                                                         quantize, dequantize, range, max_pool};
+    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,       cpu,     add,   multiply, quantize,               \
+                                                         dequantize, stretch, blend, range,    max_pool};
 
 #endif

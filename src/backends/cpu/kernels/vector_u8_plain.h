@@ -29,3 +29,41 @@ TAPER_TEMPLATE uint8_t one_quantized(float x, float inverse, int32_t zero_point)
     const float held = y > low && y <= TAPER_U8_TOO_MUCH ? (y < high ? y : high) : low;
     return (uint8_t)((int32_t)nearbyintf(held) + zero_point);
 }
+
+static void stretch(size_t pixels, size_t channels, const uint8_t *const *taps, const float *w, float *to)
+{
+    for (size_t i = 0; i < pixels; i++, taps += 2, w += 2, to += channels) {
+        const uint8_t *const a = taps[0], *const b = taps[1];
+        const float left = w[0], right = w[1];
+        size_t c = 0;
+        for (; c + 8 <= channels; c += 8) {
+            TAPER_UNROLL
+            for (size_t k = 0; k < 8; k++)
+                to[c + k] = fmaf(right, (float)b[c + k], left * (float)a[c + k]);
+        }
+        for (; c < channels; c++)
+            to[c] = fmaf(left, (float)a[c], right * (float)b[c]);
+    }
+}
+
+TAPER_TEMPLATE uint8_t one_blended(float sum, int32_t zero_point)
+{
+    const int32_t q = (int32_t)nearbyintf(sum - (float)zero_point) + zero_point;
+    return (uint8_t)(q < 0 ? 0 : q > 255 ? 255 : q);
+}
+
+static void blend(size_t pixels, size_t channels, const float *a, const float *b, const float *w, int32_t zero_point,
+                  uint8_t *y, size_t y_stride)
+{
+    const float up = w[0], down = w[1];
+    for (size_t i = 0; i < pixels; i++, a += channels, b += channels, y += y_stride) {
+        size_t c = 0;
+        for (; c + 8 <= channels; c += 8) {
+            TAPER_UNROLL
+            for (size_t k = 0; k < 8; k++)
+                y[c + k] = one_blended(fmaf(down, b[c + k], up * a[c + k]), zero_point);
+        }
+        for (; c < channels; c++)
+            y[c] = one_blended(fmaf(up, a[c], down * b[c]), zero_point);
+    }
+}

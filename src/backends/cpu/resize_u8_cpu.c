@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bilinear interpolation of quantized NHWC tensors: the two rows of the input's height around an output row are
+// stretched to the output's width in floats, then blended and rounded.
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/kernel_select.h"
+#include "platform/threads.h"
+
+enum { PIECE = 64 }; // pixels
+
+typedef struct bilinear_job {
+    const taper_vector_u8_entry *vector;
+    const taper_resize_axis *h, *w;
+    const taper_volume *x, *y;
+    const uint8_t *in;
+    uint8_t *out;
+    float *rows; // two per task
+    size_t tasks;
+    int32_t zero_point;
+} bilinear_job;
+
+static void stretch_row(const bilinear_job *job, const uint8_t *in, float *to)
+{
+    const int64_t step = job->x->stride[2];
+    for (int64_t first = 0; first < job->w->output; first += PIECE) {
+        const uint8_t *taps[2 * PIECE];
+        float weights[2 * PIECE];
+        const size_t count = (size_t)taper_min_i64(PIECE, job->w->output - first);
+        for (size_t i = 0; i < 2 * count; i++) {
+            taps[i] = in + job->w->index[2 * first + (int64_t)i] * step;
+            weights[i] = (float)job->w->weight[2 * first + (int64_t)i];
+        }
+        job->vector->stretch(count, (size_t)job->x->c, taps, weights, to + first * job->x->c);
+    }
+}
+
+static void rows_task(void *argument, size_t task)
+{
+    const bilinear_job *job = argument;
+    const taper_volume *x = job->x, *y = job->y;
+    const size_t all = (size_t)(x->n * job->h->output), floats = (size_t)(job->w->output * x->c);
+    float *rows[2] = {job->rows + 2 * task * floats, job->rows + (2 * task + 1) * floats};
+    int64_t held[2] = {-1, -1}; // which row of the batch
+    for (size_t r = task * all / job->tasks; r < (task + 1) * all / job->tasks; r++) {
+        const int64_t n = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
+        const float weights[2] = {(float)job->h->weight[2 * o], (float)job->h->weight[2 * o + 1]};
+        const int64_t want[2] = {n * x->size[1] + job->h->index[2 * o], n * x->size[1] + job->h->index[2 * o + 1]};
+        if (held[1] == want[0] && held[0] != want[0]) { // what was the lower row is the upper one now
+            float *const row = rows[0];
+            rows[0] = rows[1];
+            rows[1] = row;
+            held[1] = held[0];
+            held[0] = want[0];
+        }
+        for (size_t i = 0; i < 2; i++) {
+            if (held[i] != want[i]) {
+                stretch_row(job, job->in + n * x->stride_n + job->h->index[2 * o + (int64_t)i] * x->stride[1], rows[i]);
+                held[i] = want[i];
+            }
+        }
+        job->vector->blend((size_t)job->w->output, (size_t)x->c, rows[0], rows[1], weights, job->zero_point,
+                           job->out + n * y->stride_n + o * y->stride[1], (size_t)y->stride[2]);
+    }
+}
+
+bool taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
+                           const taper_volume *y, uint8_t *out, int32_t zero_point)
+{
+    if (axes[1].taps != 2 || axes[2].taps != 2 || axes[0].input != 1 || axes[0].output != 1 ||
+        !taper_volume_channels_inner(x) || !taper_volume_channels_inner(y)) {
+        return false;
+    }
+    bilinear_job job = {.vector = taper_vector_u8_select(run->cpu),
+                        .h = &axes[1],
+                        .w = &axes[2],
+                        .x = x,
+                        .y = y,
+                        .in = in,
+                        .out = out,
+                        .zero_point = zero_point};
+    const unsigned threads = taper_pool_threads(run->pool);
+    const size_t all = (size_t)(x->n * axes[1].output);
+    job.tasks = threads == 1 ? 1 : taper_min_size(all, 4 * (size_t)threads);
+    size_t bytes;
+    if (!taper_mul_size((size_t)(axes[2].output * x->c), 2 * sizeof(float) * job.tasks, &bytes)) {
+        return false;
+    }
+    job.rows = taper_heap_alloc(run->heap, bytes);
+    if (job.rows == NULL) {
+        return false; // the portable loops need no memory
+    }
+    run->kernel = job.vector->name;
+    taper_pool_each(run->pool, rows_task, &job, job.tasks);
+    taper_heap_free(run->heap, job.rows, bytes);
+    return true;
+}
