@@ -6,6 +6,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lower_call.c
     src/frontend/torchscript/lower_expression.c
     src/frontend/torchscript/lexer.c
+    src/frontend/torchscript/list_live.c
     src/frontend/torchscript/literals.c
     src/frontend/torchscript/lower.c
     src/frontend/torchscript/match.c

@@ -202,6 +202,7 @@ static taper_status lower_if(taper_ts_lowering *l, taper_ts_node *node)
     }
     const taper_node *known = taper_value_constant(condition.value);
     if (known != NULL && known->constant.tag == TAPER_BOOLEAN) {
+        (void)taper_ts_folded(l, &condition, 1);
         taper_ts_node *taken = known->constant.as.b ? node->child->next : node->child->next->next;
         return taper_ts_statements(l, taken);
     }
