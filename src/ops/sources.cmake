@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/ops/schema.c
     src/ops/registry.c
     src/ops/packs.c
+    src/ops/fake_quantize.c
     src/ops/quantize.c
     src/ops/quantized_cells.c
     src/ops/quantized_conv.c
