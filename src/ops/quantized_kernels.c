@@ -15,12 +15,14 @@
      TAPER_WANTED(aten_quantize_per_channel) || TAPER_WANTED(aten_dequantize_self) ||                                  \
      TAPER_WANTED(aten_dequantize_tensor) || TAPER_WANTED(aten_dequantize_tensors) ||                                  \
      TAPER_WANTED(aten_dequantize_list) || TAPER_WANTED(aten_int_repr) ||                                              \
-     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor))
+     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor) ||  \
+     TAPER_WANTED(aten__empty_affine_quantized) || TAPER_WANTED(aten__empty_per_channel_affine_quantized) ||           \
+     TAPER_WANTED(aten_empty_quantized))
 #else
 #define TAPER_QUANTIZES 1
 #endif
 
-enum { UNIFORM, CHANNELS }; // quantized per tensor only, or per channel too
+enum { UNIFORM, CHANNELS, OUT }; // quantized per tensor only, or per channel too; OUT: also the row's .out form
 
 static const struct {
     uint16_t row;
@@ -92,6 +94,17 @@ static taper_status only_uniform(const taper_call *call)
     return TAPER_OK;
 }
 
+// Whether one schema names the form with an out tensor of what the other names: relu.out, eq.Scalar_out.
+static bool is_out_of(const char *out, const char *functional)
+{
+    size_t same = 0;
+    while (functional[same] != '(' && out[same] == functional[same]) {
+        same++;
+    }
+    const bool overload = memchr(functional, '.', same) != NULL;
+    return functional[same] == '(' && strncmp(out + same, overload ? "_out(" : ".out(", 5) == 0;
+}
+
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
     const char *name = call->op->schema;
@@ -101,11 +114,12 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
     }
     const ptrdiff_t row = call->op - taper_ops;
     for (size_t i = 0; kernels[i].kernel != NULL; i++) {
-        if (kernels[i].row == row) {
+        if (kernels[i].row == row ||
+            ((kernels[i].schemes & OUT) != 0 && is_out_of(name, taper_ops[kernels[i].row].schema))) {
             if (*kernel == call->op->kernel) { // a backend's kernel is asked first, and declines
                 *kernel = kernels[i].kernel;
             }
-            return kernels[i].schemes == CHANNELS ? TAPER_OK : only_uniform(call);
+            return (kernels[i].schemes & CHANNELS) != 0 ? TAPER_OK : only_uniform(call);
         }
     }
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

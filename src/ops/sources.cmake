@@ -7,6 +7,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantize.c
     src/ops/quantized_cells.c
     src/ops/quantized_conv.c
+    src/ops/quantized_create.c
     src/ops/quantized_conv_run.c
     src/ops/quantized_embedding.c
     src/ops/quantized_embedding_pack.c
