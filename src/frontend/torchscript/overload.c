@@ -207,6 +207,49 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     return TAPER_OK;
 }
 
+// linspace of versions up to 7 and logspace of those up to 8 took steps as int?, by default None, which is 100. The
+// operators read None so; here it must have the type. Fills in steps where the old form is called.
+static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
+                      taper_ts_arguments *upgraded)
+{
+    const bool lin = strcmp(name, "aten::linspace") == 0;
+    if ((!lin && strcmp(name, "aten::logspace") != 0) || l->unit->module->operator_version > (lin ? 7 : 8)) {
+        return false;
+    }
+    size_t at = 0;
+    while (at < args->count && (args->keywords[at] == NULL ? at != 2 : strcmp(args->keywords[at], "steps") != 0)) {
+        at++;
+    }
+    if (at == TAPER_TS_ARGUMENTS || (at < args->count && args->items[at].type == &taper_type_int)) {
+        return false;
+    }
+    *upgraded = *args;
+    if (at == args->count) {
+        upgraded->items[at] = (taper_ts_binding){.value = NULL};
+        upgraded->keywords[at] = "steps";
+        upgraded->count++;
+    }
+    upgraded->items[at].type = &taper_type_int;
+    upgraded->items[at].actual = NULL;
+    return true;
+}
+
+static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                  const taper_ts_arguments *args, taper_ts_binding *out, bool *done)
+{
+    taper_ts_arguments upgraded;
+    *done = old_steps(l, name, args, &upgraded);
+    if (!*done) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < upgraded.count; i++) {
+        if (upgraded.items[i].value == NULL) {
+            TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(100), &taper_type_int, &upgraded.items[i]));
+        }
+    }
+    return taper_ts_call_operator(l, node, name, &upgraded, out);
+}
+
 taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                     const taper_ts_arguments *args, taper_ts_binding *out)
 {
@@ -240,6 +283,10 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
                 return emit(l, node, op, schema, args, positional, &variables, out);
             }
         }
+    }
+    TAPER_TRY(call_upgraded(l, node, name, args, out, &known));
+    if (known) {
+        return TAPER_OK;
     }
     // What a missing operator gives is unknown, and so may be what is made of it; that operator is told already.
     const bool told = blurred && l->result->missing.count != 0;
