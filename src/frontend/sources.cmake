@@ -13,6 +13,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/objects.c
     src/frontend/torchscript/parse_expression.c
     src/frontend/torchscript/parse_file.c
+    src/frontend/torchscript/lower_return.c
     src/frontend/torchscript/lower_statement.c
     src/frontend/torchscript/overload.c
     src/frontend/torchscript/trace.c

@@ -242,6 +242,11 @@ class Plain(torch.nn.Module):
         return self.names, self.table, self.empty, self.nested, self.maybe, self.deep, self.pair
 
 
+class Returns(torch.nn.Module):
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        return x * n
+
+
 class Steps(torch.nn.Module):
     def forward(self, n: int):
         return torch.linspace(0, 1, n), torch.logspace(0.0, 1.0, n), torch.linspace(0, 1, n, dtype=torch.float64)
@@ -422,6 +427,64 @@ def rewritten(path, version, change=lambda name, text: text, repickle=lambda nam
             new.writestr(name, repickle(name, data))
 
 
+RETURNS = {
+    "one branch": ("Tensor", """    if torch.gt(n, 2):
+      return torch.add(x, 1)
+    else:
+      pass
+    return torch.mul(x, n)
+"""), "no else": ("Tensor", """    if torch.gt(n, 2):
+      return torch.add(x, 1)
+    y = torch.neg(x)
+    if torch.gt(n, 0):
+      return y
+    return torch.mul(y, n)
+"""), "nested": ("Tensor", """    y = x
+    if torch.gt(n, 0):
+      if torch.gt(n, 4):
+        return torch.add(x, 1)
+      else:
+        y = torch.sub(y, 7)
+      y = torch.neg(y)
+    else:
+      if torch.lt(n, -3):
+        y = torch.exp(y)
+      else:
+        return torch.mul(y, 100)
+      y = torch.abs(y)
+    if torch.eq(n, 1):
+      return y
+    else:
+      pass
+    for i in range(n):
+      y = torch.add(y, i)
+    return y
+"""), "None": ("Optional[Tensor]", """    if torch.gt(n, 2):
+      return None
+    else:
+      pass
+    return torch.mul(x, n)
+"""), "raises": ("Tensor", """    if torch.gt(n, 4):
+      ops.prim.RaiseException("no")
+      return torch.mul(x, n)
+    else:
+      return x
+"""), "a number": ("float", """    if torch.gt(n, 2):
+      return torch.sum(x)
+    else:
+      return torch.add(n, 0.5)
+""")}
+
+
+def returning(kind):
+    """Sources with return within if, as PyTorch does not write them."""
+    def change(name, text):
+        of_type, body = RETURNS[kind]
+        head = text.index("  def forward")
+        return text[:head] + f"  def forward(self: __torch__.Returns,\n    x: Tensor,\n    n: int) -> {of_type}:\n{body}"
+    return change
+
+
 def old_head(name, text):
     return "op_version_set = 1\n" + text
 
@@ -477,6 +540,7 @@ CASES = [
 CASES += [(f"version {v}", Plain, [(X, 1), (X, 2)], (v, lambda name, text, v=v: f"op_version_set = {v}\nimport __torch__.torch.nn.modules.linear\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"heads of version {v}", Attributes, [(X,), (X,)], (v, lambda name, text, v=v: f"op_version_set = {v}\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"steps {given or 'left out'} of version {v}", Steps, [(7,)], (v, old_steps(given))) for given in ("None", "", "n") for v in (3, 7)]
+CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS]
 CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 
 

@@ -28,6 +28,12 @@ static inline bool taper_ts_is_bound(const taper_ts_binding *b)
     return b->value != NULL || b->definition != NULL || b->nested != NULL;
 }
 
+// What is left to do behind an if that returns in a branch, innermost first.
+typedef struct taper_ts_rest {
+    taper_ts_node *next; // statements from here on
+    struct taper_ts_rest *outer;
+} taper_ts_rest;
+
 // A function being inlined.
 typedef struct taper_ts_frame {
     taper_ts_function *function;
@@ -37,6 +43,8 @@ typedef struct taper_ts_frame {
     uint32_t level; // 0: a method of the root, calls are a level deeper
     bool folded;    // listing: something was decided by what is known in this frame
     bool returned;
+    bool closed; // in a loop, with or nested function, out of which nothing returns
+    taper_ts_rest *rest;
     taper_ts_binding result;
 } taper_ts_frame;
 
@@ -101,6 +109,17 @@ TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *n
 // Gives the variables back what they were when the trail had that length.
 void taper_ts_undo(taper_ts_lowering *l, size_t mark);
 TAPER_MUST_USE taper_status taper_ts_statements(taper_ts_lowering *l, const taper_ts_node *block);
+TAPER_MUST_USE taper_status taper_ts_statements_from(taper_ts_lowering *l, taper_ts_node *node);
+// The condition of an if as a bool, and the branch that is taken where it is known, otherwise NULL.
+TAPER_MUST_USE taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *condition,
+                                               taper_ts_node **taken);
+
+// ---- lower_return.c
+
+// Whether a statement returns, as seen from outside of loops; things counts what was looked at.
+bool taper_ts_returns(const taper_ts_node *node, size_t *things);
+// An if of which taper_ts_returns is true; unless its condition is known the function has returned then.
+TAPER_MUST_USE taper_status taper_ts_returning_if(taper_ts_lowering *l, taper_ts_node *node);
 
 // ---- lower_expression.c
 

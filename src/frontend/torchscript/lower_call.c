@@ -318,16 +318,18 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     TAPER_TRY(taper_ts_lower(l, node->child->next, NULL, &callee));
     if (callee.nested != NULL) {
         taper_ts_frame *frame = l->frame;
-        const bool returned = frame->returned;
+        const bool returned = frame->returned, closed = frame->closed;
         const taper_ts_binding result = frame->result;
         const size_t mark = l->trail_count;
         frame->returned = false;
+        frame->closed = true; // what is returned is the nested function's
         frame->result = (taper_ts_binding){.value = NULL};
         TAPER_TRY(taper_ts_deeper(l, node));
         TAPER_TRY(taper_ts_statements(l, callee.nested->body));
         l->depth--;
         *out = frame->result;
         frame->returned = returned;
+        frame->closed = closed;
         frame->result = result;
         taper_ts_undo(l, mark);
         if (out->value == NULL) {
