@@ -6,12 +6,14 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lower_call.c
     src/frontend/torchscript/lower_expression.c
     src/frontend/torchscript/lexer.c
+    src/frontend/torchscript/list_live.c
     src/frontend/torchscript/literals.c
     src/frontend/torchscript/lower.c
     src/frontend/torchscript/match.c
     src/frontend/torchscript/objects.c
     src/frontend/torchscript/parse_expression.c
     src/frontend/torchscript/parse_file.c
+    src/frontend/torchscript/lower_return.c
     src/frontend/torchscript/lower_statement.c
     src/frontend/torchscript/overload.c
     src/frontend/torchscript/trace.c

@@ -400,8 +400,16 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
 static taper_status ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value)
 {
     taper_status status = prepare_target(call, at, target, (taper_dtype)value->dtype, value->rank, value->sizes, NULL);
+    if (status == TAPER_OK && target->dtype != value->dtype &&
+        (taper_dtype_is_quantized((taper_dtype)target->dtype) || taper_dtype_is_quantized((taper_dtype)value->dtype))) {
+        status = taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be %s, as the result, not %s",
+                            taper_dtype_name((taper_dtype)value->dtype), taper_dtype_name((taper_dtype)target->dtype));
+    }
     if (status == TAPER_OK) {
         status = taper_tensor_copy(target, value, call->run->error);
+    }
+    if (status == TAPER_OK && value->quantizer != NULL) {
+        status = taper_tensor_set_quantizer(target, value->quantizer, call->run->error);
     }
     taper_obj_release(&value->head);
     return status;

@@ -225,7 +225,7 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     taper_tensor *result;
     TAPER_TRY(taper_arg_scalar(call, 0, &start));
     TAPER_TRY(taper_arg_scalar(call, 1, &end));
-    TAPER_TRY(taper_arg_int(call, 2, &steps));
+    TAPER_TRY(taper_arg_int_or(call, 2, 100, &steps));
     if (logarithmic) {
         TAPER_TRY(taper_arg_double(call, 3, &base));
     }

@@ -204,10 +204,16 @@ taper_status taper_op_quantize_per_channel(taper_call *call)
 
 // ---- scale and zero point from the range of the numbers
 
-// The range, with 0 in it, over the integers of 8 bits; the zero point from the end where it errs less.
-static void choose_qparams(float least, float most, taper_q_range range, double *scale, int64_t *point)
+void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *point)
 {
     static const float small = 6.1e-5f; // below it the range is widened
+    symmetric = symmetric && least < 0 && most > 0;
+    if (symmetric) {
+        const float half = (float)((range.high - range.low) / 2);
+        const double widest = (double)fmaxf(fabsf(least / -(half + 1)), fabsf(most / half));
+        least = (float)(widest * -((double)half + 1));
+        most = (float)(widest * (double)half);
+    }
     float low = least < 0 ? least : 0, high = most > 0 ? most : 0;
     const double span = (double)(range.high - range.low);
     *scale = ((double)high - (double)low) / span;
@@ -230,7 +236,9 @@ static void choose_qparams(float least, float most, taper_q_range range, double 
                  from_high = (double)range.high - (double)high / *scale;
     const double low_error = fabs((double)range.low) - fabs((double)low / *scale);
     const double high_error = fabs((double)range.high) - fabs((double)high / *scale);
-    const double best = low_error < high_error ? from_low : from_high;
+    const double best = symmetric                ? (double)(range.low + range.high) / 2
+                        : low_error < high_error ? from_low
+                                                 : from_high;
     *point = best < (double)range.low    ? range.low
              : best > (double)range.high ? range.high
              : best == best              ? (int64_t)nearbyint(best)
@@ -257,7 +265,7 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
     if (!finite) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self' has elements that are not finite");
     }
-    choose_qparams(least, most, range, scale, point);
+    taper_q_span(least, most, range, false, scale, point);
     return TAPER_OK;
 }
 

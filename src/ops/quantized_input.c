@@ -72,36 +72,10 @@ void taper_q_input_close(taper_q_input *input)
 taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, float max, double *scale,
                             int64_t *zero_point)
 {
-    const double low = (double)range.low, high = (double)range.high;
-    const float span = (float)(range.high - range.low);
-    static const float least = 6.1e-5f; // of a scale
-    min = min < 0 ? min : 0.0f;
-    max = max > 0 ? max : 0.0f;
     if (isinf(min) || isinf(max)) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the input has infinities: it cannot be quantized");
     }
-    *scale = ((double)max - (double)min) / (high - low);
-    if ((float)*scale == 0.0f || isinf(1.0f / (float)*scale)) {
-        *scale = 0.1;
-    }
-    if (*scale < (double)least) { // the range is widened to what the least scale spans
-        const float had = (float)*scale;
-        *scale = (double)least;
-        if (min == 0.0f) {
-            max = least * span;
-        } else if (max == 0.0f) {
-            min = -least * span;
-        } else {
-            min *= least / had;
-            max *= least / had;
-        }
-    }
-    // The end with the smaller error.
-    const double from_min = low - (double)min / *scale, from_max = high - (double)max / *scale;
-    const double min_error = fabs(low) - fabs((double)min / *scale),
-                 max_error = fabs(high) - fabs((double)max / *scale);
-    const double chosen = min_error < max_error ? from_min : from_max;
-    *zero_point = chosen < low ? range.low : chosen > high ? range.high : (int64_t)nearbyint(chosen);
+    taper_q_span(min, max, range, false, scale, zero_point);
     return TAPER_OK;
 }
 

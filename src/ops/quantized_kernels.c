@@ -15,12 +15,14 @@
      TAPER_WANTED(aten_quantize_per_channel) || TAPER_WANTED(aten_dequantize_self) ||                                  \
      TAPER_WANTED(aten_dequantize_tensor) || TAPER_WANTED(aten_dequantize_tensors) ||                                  \
      TAPER_WANTED(aten_dequantize_list) || TAPER_WANTED(aten_int_repr) ||                                              \
-     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor))
+     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor) ||  \
+     TAPER_WANTED(aten__empty_affine_quantized) || TAPER_WANTED(aten__empty_per_channel_affine_quantized) ||           \
+     TAPER_WANTED(aten_empty_quantized))
 #else
 #define TAPER_QUANTIZES 1
 #endif
 
-enum { UNIFORM, CHANNELS }; // quantized per tensor only, or per channel too
+enum { UNIFORM, CHANNELS, OUT }; // quantized per tensor only, or per channel too; OUT: also the row's .out form
 
 static const struct {
     uint16_t row;
@@ -92,6 +94,22 @@ static taper_status only_uniform(const taper_call *call)
     return TAPER_OK;
 }
 
+// The row of the functional form of what writes into an out tensor: relu of relu.out, eq.Scalar of eq.Scalar_out.
+static ptrdiff_t functional_row(const taper_schema *schema)
+{
+    char overload[64];
+    const size_t length = strlen(schema->overload);
+    if (schema->out_count == 0 || length < 3 || length >= sizeof overload ||
+        strcmp(schema->overload + length - 3, "out") != 0) {
+        return TAPER_ROW_COUNT;
+    }
+    const size_t kept = length == 3 ? 0 : length - 4; // without "_out"
+    memcpy(overload, schema->overload, kept);
+    overload[kept] = '\0';
+    const taper_op *op = taper_row_find(schema->name, overload);
+    return op != NULL ? op - taper_ops : TAPER_ROW_COUNT;
+}
+
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
     const char *name = call->schema != NULL ? call->schema->name : "taper::"; // part of another operator's work
@@ -99,13 +117,13 @@ taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel
         strncmp(name, "prim::", 6) == 0 || strncmp(name, "taper::", 7) == 0) {
         return TAPER_OK;
     }
-    const ptrdiff_t row = call->op - taper_ops;
+    const ptrdiff_t row = call->op - taper_ops, functional = functional_row(call->schema);
     for (size_t i = 0; kernels[i].kernel != NULL; i++) {
-        if (kernels[i].row == row) {
+        if (kernels[i].row == row || ((kernels[i].schemes & OUT) != 0 && kernels[i].row == functional)) {
             if (*kernel == taper_row_kernel(call->op)) { // a backend's kernel is asked first, and declines
                 *kernel = kernels[i].kernel;
             }
-            return kernels[i].schemes == CHANNELS ? TAPER_OK : only_uniform(call);
+            return (kernels[i].schemes & CHANNELS) != 0 ? TAPER_OK : only_uniform(call);
         }
     }
     TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -4,9 +4,11 @@ list(APPEND TAPER_SOURCES
     src/ops/op_table.c
     src/ops/registry.c
     src/ops/packs.c
+    src/ops/fake_quantize.c
     src/ops/quantize.c
     src/ops/quantized_cells.c
     src/ops/quantized_conv.c
+    src/ops/quantized_create.c
     src/ops/quantized_conv_run.c
     src/ops/quantized_embedding.c
     src/ops/quantized_embedding_pack.c

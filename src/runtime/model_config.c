@@ -132,6 +132,13 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
             add_id(&text, need->overload);
         }
         taper_text_format(&text, " 1\n");
+        const size_t length = strlen(need->name);
+        if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
+            // "add_out" beside "add.out": its row's id has one letter more.
+            taper_text_format(&text, "#define TAPER_USE_");
+            add_id(&text, need->name);
+            taper_text_format(&text, "_ 1\n");
+        }
     }
     add_kernels(&text, model);
     if (status == TAPER_OK && text.failed) {

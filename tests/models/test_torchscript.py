@@ -6,6 +6,8 @@ import enum
 import json
 import math
 import os
+import pickletools
+import re
 import subprocess
 import sys
 import tempfile
@@ -210,6 +212,46 @@ class Attributes(torch.nn.Module):
         return x, self.names[0] + self.names[1], len(self.deep["k"]), self.deep["k"][0][1]
 
 
+class Plain(torch.nn.Module):
+    """Lists and dicts whose types the class alone tells, in archives of versions 1 and 2."""
+    names: List[str]
+    table: Dict[str, Tensor]
+    empty: List[float]
+    nested: List[List[int]]
+    maybe: Optional[List[str]]
+    deep: Dict[str, List[str]]
+    pair: Tuple[List[str], Dict[str, int]]
+
+    def __init__(self):
+        super().__init__()
+        self.names, self.table, self.empty, self.nested = ["a", "b"], {"x": torch.ones(2)}, [], [[1], [2, 3], []]
+        self.maybe, self.deep, self.pair = ["m"], {"k": ["q"], "l": []}, ([], {})
+        self.linear = torch.nn.Linear(3, 2)
+
+    def forward(self, x: Tensor, n: int):
+        self.names.append(str(n))
+        self.empty.append(float(n) / 2)
+        self.table["y"] = self.linear(x)
+        self.nested[0].append(n)
+        maybe = self.maybe
+        if maybe is not None:
+            maybe.append(str(n))
+        self.deep["l"].append("z")
+        self.pair[0].append("p")
+        self.pair[1]["w"] = n
+        return self.names, self.table, self.empty, self.nested, self.maybe, self.deep, self.pair
+
+
+class Returns(torch.nn.Module):
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        return x * n
+
+
+class Steps(torch.nn.Module):
+    def forward(self, n: int):
+        return torch.linspace(0, 1, n), torch.logspace(0.0, 1.0, n), torch.linspace(0, 1, n, dtype=torch.float64)
+
+
 class Numbers(torch.nn.Module):
     def forward(self, n: int, f: float) -> Tuple[List[float], List[int], complex, bool, str]:
         a = [1e-5, 1e300, float("inf"), -float("inf"), 0.1, -0.0, f / 3, f // 2, f % 3, f ** 2, math.sqrt(f), float(n)]
@@ -371,8 +413,8 @@ class Ranks(torch.nn.Module):
         return z, before, after + z.dim()
 
 
-def rewritten(path, version, change=lambda name, text: text):
-    """The archive with another version, and its sources changed."""
+def rewritten(path, version, change=lambda name, text: text, repickle=lambda name, data: data):
+    """The archive with another version, its sources and pickles changed."""
     old = zipfile.ZipFile(path)
     content = [(i.filename, old.read(i)) for i in old.infolist()]
     old.close()
@@ -382,11 +424,100 @@ def rewritten(path, version, change=lambda name, text: text):
                 data = b"%d\n" % version
             if name.endswith(".py"):
                 data = change(name, data.decode()).encode()
-            new.writestr(name, data)
+            new.writestr(name, repickle(name, data))
+
+
+RETURNS = {
+    "one branch": ("Tensor", """    if torch.gt(n, 2):
+      return torch.add(x, 1)
+    else:
+      pass
+    return torch.mul(x, n)
+"""), "no else": ("Tensor", """    if torch.gt(n, 2):
+      return torch.add(x, 1)
+    y = torch.neg(x)
+    if torch.gt(n, 0):
+      return y
+    return torch.mul(y, n)
+"""), "nested": ("Tensor", """    y = x
+    if torch.gt(n, 0):
+      if torch.gt(n, 4):
+        return torch.add(x, 1)
+      else:
+        y = torch.sub(y, 7)
+      y = torch.neg(y)
+    else:
+      if torch.lt(n, -3):
+        y = torch.exp(y)
+      else:
+        return torch.mul(y, 100)
+      y = torch.abs(y)
+    if torch.eq(n, 1):
+      return y
+    else:
+      pass
+    for i in range(n):
+      y = torch.add(y, i)
+    return y
+"""), "None": ("Optional[Tensor]", """    if torch.gt(n, 2):
+      return None
+    else:
+      pass
+    return torch.mul(x, n)
+"""), "raises": ("Tensor", """    if torch.gt(n, 4):
+      ops.prim.RaiseException("no")
+      return torch.mul(x, n)
+    else:
+      return x
+"""), "a number": ("float", """    if torch.gt(n, 2):
+      return torch.sum(x)
+    else:
+      return torch.add(n, 0.5)
+""")}
+
+
+def returning(kind):
+    """Sources with return within if, as PyTorch does not write them."""
+    def change(name, text):
+        of_type, body = RETURNS[kind]
+        head = text.index("  def forward")
+        return text[:head] + f"  def forward(self: __torch__.Returns,\n    x: Tensor,\n    n: int) -> {of_type}:\n{body}"
+    return change
 
 
 def old_head(name, text):
     return "op_version_set = 1\n" + text
+
+
+def old_steps(given):
+    """linspace and logspace as files of PyTorch 1.9 and before may have them: without steps, or with None for them."""
+    def change(name, text):
+        text = text.replace("n: int", "n: Optional[int]") if given == "n" else text
+        return text.replace("1, n", "1, " + given if given else "1").replace("1., n", "1., " + given if given else "1.")
+    return change
+
+
+def untagged(name, data):
+    """data.pkl as archives of versions 1 and 2 have it: lists and dicts do not tell their types."""
+    if not name.endswith("data.pkl"):
+        return data
+    opcodes = list(pickletools.genops(data))
+    ends = [at for op, arg, at in opcodes[1:]] + [len(data)]
+    kept, memo, i = [], {}, 0
+    while i < len(opcodes):
+        op, arg, at = opcodes[i]
+        tag = op.name == "GLOBAL" and arg == "torch.jit._pickle restore_type_tag"
+        of_tag = op.name == "BINGET" and memo.get(arg) == "tag"
+        text = (op.name == "BINUNICODE" and re.match(r"(List|Dict)\[", arg)) or (op.name == "BINGET" and memo.get(arg) == "text")
+        if tag or of_tag or text:
+            stored = opcodes[i + 1][0].name == "BINPUT"
+            if stored:
+                memo[opcodes[i + 1][1]] = "text" if text else "tag"
+            i += 1 + stored + 2 * bool(text)  # and TUPLE2, REDUCE
+            continue
+        kept.append(data[at:ends[i]])
+        i += 1
+    return b"".join(kept)
 
 
 X = torch.tensor([1.0, -2.0, 3.5])
@@ -404,7 +535,13 @@ CASES = [
     ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),
     ("div", Divide, [(I, I)], None), ("div of version 3", Divide, [(I, torch.tensor([2, 2, 4])), (X, X + 1)], (3,)),
     ("div of version 4", Divide, [(X, X + 1)], (4,)), ("oldest heads", Containers, [(M,)], (3, old_head)),
+    ("plain containers", Plain, [(X, 1), (X, 2)], None),
 ]
+CASES += [(f"version {v}", Plain, [(X, 1), (X, 2)], (v, lambda name, text, v=v: f"op_version_set = {v}\nimport __torch__.torch.nn.modules.linear\n" + text, untagged)) for v in (1, 2)]
+CASES += [(f"heads of version {v}", Attributes, [(X,), (X,)], (v, lambda name, text, v=v: f"op_version_set = {v}\n" + text, untagged)) for v in (1, 2)]
+CASES += [(f"steps {given or 'left out'} of version {v}", Steps, [(7,)], (v, old_steps(given))) for given in ("None", "", "n") for v in (3, 7)]
+CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS]
+CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 
 
 def run_torch(path, calls):

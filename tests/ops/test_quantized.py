@@ -134,3 +134,33 @@ for number, x in enumerate((IMAGE, LAST, IMAGE.abs(), -IMAGE.abs(), IMAGE * 1e-3
     CASES.append((f"choose_qparams/{number}", "def f(x: Tensor):\n    return torch._choose_qparams_per_tensor(x, True)", (x,)))
 CASES.append(("dynamic/qint32", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.qint32, False)", (IMAGE,)))
 CASES.append(("dynamic/empty", "def f(x: Tensor):\n    return torch.quantize_per_tensor_dynamic(x, torch.quint8, False)", (numbers(0),)))
+
+# New quantized tensors: what is in them is nobody's business, what is filled in is compared.
+EMPTY = ["torch._empty_affine_quantized([2, 3], scale=0.5, zero_point=3, dtype=torch.quint8)", "torch._empty_affine_quantized([2, 0], dtype=torch.qint8)",
+         "torch._empty_affine_quantized([2, 3, 4, 5], scale=0.5, zero_point=3, dtype=torch.qint32, memory_format=torch.channels_last)", "torch.empty_quantized([2, 3], q)",
+         "torch.empty_quantized([2, 3, 4, 5], q, dtype=torch.qint32)", "torch.empty_like(q)", "torch.empty_like(q, memory_format=torch.channels_last)"]
+for body in EMPTY:
+    quantized(f"empty/{body}", f"({body}).fill_(1.25)", IMAGE, LAST, qparams=FEW[:2])
+quantized("ones_like", "torch.ones_like(q), torch.ones_like(q, memory_format=torch.channels_last)", IMAGE, LAST, numbers(0), numbers(3, 2).t(), qparams=QPARAMS)
+E = "torch._empty_per_channel_affine_quantized([2, 3, 4, 5], scales=torch.tensor([0.1, 0.2, 0.3]), zero_points=torch.tensor([1, 2, 3]), axis=1, dtype=torch.qint8{})"
+for kind in ("", ", memory_format=torch.channels_last"):
+    quantized(f"empty/channels{kind}", f"({E.format(kind)}.copy_(torch.quantize_per_channel(x, torch.tensor([0.3, 0.2, 0.1]), torch.tensor([3, 2, 1]), 1, torch.qint8)), {E.format(kind)}.q_per_channel_scales(), {E.format(kind)}.stride())", IMAGE, LAST, qparams=FEW[:1])
+for body in ("torch._empty_affine_quantized([2])", "torch._empty_affine_quantized([-2], dtype=torch.quint8)", "torch._empty_affine_quantized([2], dtype=torch.float32)", "torch.empty_quantized([2], x)",
+             "torch.zeros_like(q)", "torch.ones_like(q, dtype=torch.float32)", "torch.rand_like(q)", "torch._empty_affine_quantized([2], dtype=torch.quint8, memory_format=torch.channels_last)"):
+    quantized(f"empty/refused/{body}", body, IMAGE, qparams=FEW[:1])
+
+# Forms with an out tensor, which takes the result's scale and zero point; it is empty or has the result's sizes.
+W = "torch.quantize_per_tensor(torch.zeros({}), 0.5, 1, torch.quint8)"
+for form, arguments in [("_adaptive_avg_pool2d.out", "[2, 2]"), ("channel_shuffle.out", "3"), ("clone.out", ""), ("constant_pad_nd.out", "[1, 1], 0.5"), ("flip.out", "[1]"),
+                        ("ones_like.out", ""), ("mean.out", "[1]"), ("mean.out", "[2, 3], True"), ("pixel_unshuffle.out", "1"), ("relu.out", ""), ("repeat.out", "[1, 2, 1, 1]"),
+                        ("rot90.out", ""), ("fill.Scalar_out", "1.25"), ("masked_fill.Scalar_out", "x > 0, 0.5")]:
+    rest = ", " + arguments if arguments else ""
+    quantized(f"out/{form}/{arguments}", f"torch.ops.aten.{form.split('.')[0]}(q{rest}, out={W.format('[0]')})", IMAGE, LAST, qparams=FEW[:1])
+for compare in ("eq", "ne", "lt", "le", "gt", "ge"):
+    quantized(f"out/{compare}", f"torch.{compare}(q, q[:1], out=torch.zeros([0], dtype=torch.bool)), torch.{compare}(q, 0.5, out=torch.zeros([2, 3, 4, 5], dtype=torch.bool))", IMAGE, LAST, qparams=FEW[:1])
+for form in ("add", "add_relu", "mul", "mul_relu"):
+    for name in (f"{form}_out", form):
+        quantized(f"out/quantized::{name}", f"torch.ops.quantized.{name}(q, torch.quantize_per_tensor(x * 0.5, 0.03, 7, torch.quint8), {'' if name != form else 'out='}{W.format('[2, 3, 4, 5]')})",
+                  IMAGE, LAST, qparams=FEW[:1])
+for body in (f"torch.sigmoid(q, out={W.format('[0]')})", "torch.ops.aten.relu(q, out=torch.zeros([0]))", f"torch.ops.quantized.add_out(q, q, {W.format('[2]')})"):
+    quantized(f"out/refused/{body}", body, IMAGE, qparams=FEW[:1])

@@ -155,8 +155,10 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     const size_t bytes = ((size_t)function->slots + 1) * sizeof(taper_ts_binding);
     taper_ts_frame frame = {.function = function, .called_from = called_from};
     taper_ts_frame *const outer = l->frame;
-    const size_t mark = l->trail_count;
+    const size_t mark = l->trail_count, kept = l->kept_count;
     const uint32_t at = l->at;
+    frame.outer = outer;
+    frame.level = called_from == UINT32_MAX ? 0 : outer->level + 1;
     TAPER_TRY(taper_ts_charge(l, function->slots));
     frame.locals = taper_alloc_zeroed(l->unit->allocator, bytes);
     if (frame.locals == NULL) {
@@ -181,6 +183,7 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
         }
     }
     function->active = false;
+    taper_ts_end_frame(l, &frame, kept);
     l->frame = outer;
     l->at = at;
     l->trail_count = mark; // the locals they are about are gone
@@ -354,6 +357,7 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     TAPER_TRY(describe_function(l, f, &r->functions[at]));
     memset(l->pooled, 0, sizeof l->pooled);
     l->trail_count = 0;
+    l->kept_count = 0;
     l->depth = 0;
     TAPER_TRY(taper_graph_create(allocator, r->functions[at].name, f->parameter_count, &r->graphs[at], l->unit->error));
     l->graph = r->graphs[at];
@@ -363,7 +367,11 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
                         strcmp(root.as.object->klass->name, l->unit->atoms.names[f->owner->qualified]) == 0 &&
                         (f->owner->hooks != NULL || f->owner->pre_hooks != NULL);
     TAPER_TRY(lower_body(l, f, hooked));
-    drop_unused(l->graph->body);
+    if (l->listing) {
+        TAPER_TRY(taper_ts_remove_dead(l));
+    } else {
+        drop_unused(l->graph->body);
+    }
     return taper_graph_verify(l->graph, l->unit->error);
 }
 
@@ -477,6 +485,7 @@ void taper_ts_lowering_free(taper_ts_lowering *l)
 {
     const taper_allocator *allocator = l->unit->allocator;
     taper_free(allocator, l->trail, l->trail_capacity * sizeof *l->trail);
+    taper_free(allocator, (void *)l->kept, l->kept_capacity * sizeof *l->kept);
     taper_free(allocator, l->interface_methods, l->interface_capacity * sizeof *l->interface_methods);
     taper_free(allocator, (void *)l->created, l->created_capacity * sizeof(taper_ts_definition *));
 }

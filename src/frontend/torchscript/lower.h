@@ -13,6 +13,7 @@ typedef struct taper_ts_binding {
     taper_ir_value *value;
     const taper_type *type;          // NULL: not known, because an operator is missing or a native method was called
     const taper_type *actual;        // what is known beyond: an Optional that is there, or is not; NULL: nothing
+    uint32_t level;                  // listing: of the frame that knows the constant or actual; 0: the one it is in
     taper_ts_definition *definition; // a function, class or enum, when there is no value
     const taper_ts_function *nested; // a def within the function
 } taper_ts_binding;
@@ -27,12 +28,23 @@ static inline bool taper_ts_is_bound(const taper_ts_binding *b)
     return b->value != NULL || b->definition != NULL || b->nested != NULL;
 }
 
+// What is left to do behind an if that returns in a branch, innermost first.
+typedef struct taper_ts_rest {
+    taper_ts_node *next; // statements from here on
+    struct taper_ts_rest *outer;
+} taper_ts_rest;
+
 // A function being inlined.
 typedef struct taper_ts_frame {
     taper_ts_function *function;
     taper_ts_binding *locals; // by slot
     uint32_t called_from;     // place of the call
+    struct taper_ts_frame *outer;
+    uint32_t level; // 0: a method of the root, calls are a level deeper
+    bool folded;    // listing: something was decided by what is known in this frame
     bool returned;
+    bool closed; // in a loop, with or nested function, out of which nothing returns
+    taper_ts_rest *rest;
     taper_ts_binding result;
 } taper_ts_frame;
 
@@ -52,8 +64,10 @@ typedef struct taper_ts_lowering {
     size_t trail_count, trail_capacity;
     size_t nodes_left;
     int depth;
-    uint32_t at;  // byte of what is being lowered, for places
-    bool listing; // to list the operators: what needs no node when it runs has one all the same
+    uint32_t at;       // byte of what is being lowered, for places
+    bool listing;      // to list the operators: what needs no node when it runs has one all the same
+    taper_node **kept; // listing: list_live.c
+    size_t kept_count, kept_capacity;
     taper_ir_value *pooled[16];
     // Methods called through interfaces, by name; classes that may be what they are called on.
     uint32_t *interface_methods;
@@ -95,6 +109,17 @@ TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *n
 // Gives the variables back what they were when the trail had that length.
 void taper_ts_undo(taper_ts_lowering *l, size_t mark);
 TAPER_MUST_USE taper_status taper_ts_statements(taper_ts_lowering *l, const taper_ts_node *block);
+TAPER_MUST_USE taper_status taper_ts_statements_from(taper_ts_lowering *l, taper_ts_node *node);
+// The condition of an if as a bool, and the branch that is taken where it is known, otherwise NULL.
+TAPER_MUST_USE taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *condition,
+                                               taper_ts_node **taken);
+
+// ---- lower_return.c
+
+// Whether a statement returns, as seen from outside of loops; things counts what was looked at.
+bool taper_ts_returns(const taper_ts_node *node, size_t *things);
+// An if of which taper_ts_returns is true; unless its condition is known the function has returned then.
+TAPER_MUST_USE taper_status taper_ts_returning_if(taper_ts_lowering *l, taper_ts_node *node);
 
 // ---- lower_expression.c
 
@@ -140,6 +165,22 @@ TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_t
 TAPER_MUST_USE taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
                                                      taper_ts_binding *out);
 
+// ---- list_live.c: for listing, which nodes PyTorch would have left
+
+// The same value behind a node that nothing is known of.
+TAPER_MUST_USE taper_status taper_ts_opaque(taper_ts_lowering *l, taper_ts_binding *value);
+// The value is an argument or result of a call: it is computed although nobody may look at it, until the frame that
+// calls is cleaned up.
+TAPER_MUST_USE taper_status taper_ts_keep(taper_ts_lowering *l, taper_ts_binding value);
+// Something was decided at once, by what is known of the arguments. Returns the level of the result.
+uint32_t taper_ts_folded(const taper_ts_lowering *l, const taper_ts_binding *args, size_t count);
+// The end of a frame's body, at whose begin so many values were kept.
+void taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_frame *frame, size_t kept_before);
+// What an operator gives, where PyTorch's peephole pass tells it.
+TAPER_MUST_USE taper_status taper_ts_known_in_call(taper_ts_lowering *l, const char *name,
+                                                   const taper_ts_arguments *args, bool *known, taper_ts_binding *out);
+TAPER_MUST_USE taper_status taper_ts_remove_dead(taper_ts_lowering *l);
+
 // ---- match.c: which types fit, as PyTorch's compiler has it
 
 bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_type *b);
@@ -153,7 +194,8 @@ TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_t
                                              const taper_type *to, int32_t size, taper_ts_binding *out);
 // The number behind a tensor that was made of it, if it is one of type `to`. PyTorch does this in functions that are
 // called, not in the methods of the root.
-bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to, taper_ts_binding *out);
+bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
+                            taper_ts_binding *out);
 // Type variables of a schema.
 typedef struct taper_ts_variables {
     const char *names[8];

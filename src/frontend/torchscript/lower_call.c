@@ -19,21 +19,6 @@ static taper_status default_of(taper_ts_lowering *l, const taper_ts_function *f,
     return TAPER_OK;
 }
 
-// The same value behind a node that nothing is known of. For listing only: it is never run.
-static taper_status opaque(taper_ts_lowering *l, taper_ts_binding *value)
-{
-    taper_node *node;
-    if (value->value == NULL) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, &node));
-    taper_node_set_input(node, 0, value->value);
-    node->outputs[0].type = value->type;
-    value->value = &node->outputs[0];
-    value->actual = NULL;
-    return TAPER_OK;
-}
-
 // self is bound when the function is a method.
 static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_function *f,
                                   const taper_ts_binding *self, const taper_ts_arguments *args, taper_ts_binding *out)
@@ -97,15 +82,16 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
     }
     // PyTorch lists the operators of a method with the functions it calls as they are apart from it: what it passes to
     // them, and what they give back, is not known there.
-    const bool apart = l->listing && l->frame->called_from == UINT32_MAX;
-    for (uint32_t i = 0; status == TAPER_OK && apart && i < f->parameter_count; i++) {
-        status = opaque(l, &values[i]);
+    const bool apart = l->frame->level == 0;
+    for (uint32_t i = 0; status == TAPER_OK && l->listing && i < f->parameter_count; i++) {
+        values[i].level = values[i].level != 0 ? values[i].level : l->frame->level;
+        status = apart ? taper_ts_opaque(l, &values[i]) : taper_ts_keep(l, values[i]);
     }
     if (status == TAPER_OK) {
         status = taper_ts_inline(l, f, values, out);
     }
-    if (status == TAPER_OK && apart) {
-        status = opaque(l, out);
+    if (status == TAPER_OK && l->listing) {
+        status = apart ? taper_ts_opaque(l, out) : taper_ts_keep(l, *out);
     }
     taper_free(l->unit->allocator, values, bytes);
     return status;
@@ -332,16 +318,18 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     TAPER_TRY(taper_ts_lower(l, node->child->next, NULL, &callee));
     if (callee.nested != NULL) {
         taper_ts_frame *frame = l->frame;
-        const bool returned = frame->returned;
+        const bool returned = frame->returned, closed = frame->closed;
         const taper_ts_binding result = frame->result;
         const size_t mark = l->trail_count;
         frame->returned = false;
+        frame->closed = true; // what is returned is the nested function's
         frame->result = (taper_ts_binding){.value = NULL};
         TAPER_TRY(taper_ts_deeper(l, node));
         TAPER_TRY(taper_ts_statements(l, callee.nested->body));
         l->depth--;
         *out = frame->result;
         frame->returned = returned;
+        frame->closed = closed;
         frame->result = result;
         taper_ts_undo(l, mark);
         if (out->value == NULL) {

@@ -4,8 +4,6 @@
 // carries those that its body sets and that have a value before.
 #include "frontend/torchscript/lower.h"
 
-static taper_status statement(taper_ts_lowering *l, taper_ts_node *node);
-
 void taper_ts_undo(taper_ts_lowering *l, size_t mark)
 {
     while (l->trail_count > mark) {
@@ -186,23 +184,35 @@ static taper_status branches(taper_ts_lowering *l, taper_ts_node *node, taper_ir
         l->block = outer;
         TAPER_TRY(status);
         if (l->frame->returned) {
-            return taper_ts_refuse(l, node, "a return within an if");
+            return taper_ts_refuse(l, node, "a return within an if, which is within a loop, with or nested function");
         }
         TAPER_TRY(collect(l, mark, b, m, seen));
     }
     return join(l, m, blocks, condition);
 }
 
+taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *condition,
+                                taper_ts_node **taken)
+{
+    TAPER_TRY(taper_ts_value(l, node->child, NULL, condition));
+    if (condition->type != NULL && condition->type->kind != TAPER_TYPE_BOOL) {
+        TAPER_TRY(taper_ts_builtin(l, node, "aten::Bool", condition, NULL, 1, condition));
+    }
+    const taper_node *known = taper_value_constant(condition->value);
+    *taken = NULL;
+    if (known != NULL && known->constant.tag == TAPER_BOOLEAN) {
+        (void)taper_ts_folded(l, condition, 1);
+        *taken = known->constant.as.b ? node->child->next : node->child->next->next;
+    }
+    return TAPER_OK;
+}
+
 static taper_status lower_if(taper_ts_lowering *l, taper_ts_node *node)
 {
     taper_ts_binding condition;
-    TAPER_TRY(taper_ts_value(l, node->child, NULL, &condition));
-    if (condition.type != NULL && condition.type->kind != TAPER_TYPE_BOOL) {
-        TAPER_TRY(taper_ts_builtin(l, node, "aten::Bool", &condition, NULL, 1, &condition));
-    }
-    const taper_node *known = taper_value_constant(condition.value);
-    if (known != NULL && known->constant.tag == TAPER_BOOLEAN) {
-        taper_ts_node *taken = known->constant.as.b ? node->child->next : node->child->next->next;
+    taper_ts_node *taken;
+    TAPER_TRY(taper_ts_condition(l, node, &condition, &taken));
+    if (taken != NULL) {
         return taper_ts_statements(l, taken);
     }
     merges m = {.items = NULL};
@@ -292,7 +302,10 @@ static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper
         }
         TAPER_TRY(assign(l, loop->target, item));
     }
+    const bool closed = l->frame->closed;
+    l->frame->closed = true;
     TAPER_TRY(taper_ts_statements(l, loop->body));
+    l->frame->closed = closed;
     if (l->frame->returned) {
         return taper_ts_refuse(l, loop->body, "a return within a loop");
     }
@@ -409,7 +422,10 @@ static taper_status lower_with(taper_ts_lowering *l, taper_ts_node *node)
     if (target != NULL) {
         TAPER_TRY(assign(l, target, entered));
     }
+    const bool closed = l->frame->closed;
+    l->frame->closed = true;
     TAPER_TRY(taper_ts_statements(l, body));
+    l->frame->closed = closed;
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_none(), &taper_type_none, &none));
     const taper_ts_binding args[3] = {none, none, none};
     return taper_ts_call_method(l, node, object, TAPER_ATOM_EXIT, args, 3, &ignored);
@@ -463,12 +479,30 @@ static taper_status statement(taper_ts_lowering *l, taper_ts_node *node)
     }
 }
 
+taper_status taper_ts_statements_from(taper_ts_lowering *l, taper_ts_node *node)
+{
+    for (; node != NULL; node = node->next) {
+        size_t things = 0;
+        if (node->kind != TAPER_TS_BRANCH || l->frame->closed || l->frame->returned ||
+            !taper_ts_returns(node, &things)) {
+            TAPER_TRY(taper_ts_charge(l, things));
+            TAPER_TRY(statement(l, node));
+            continue;
+        }
+        l->at = node->at;
+        TAPER_TRY(taper_ts_charge(l, things));
+        TAPER_TRY(taper_ts_returning_if(l, node));
+        if (l->frame->returned) {
+            break;
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_statements(taper_ts_lowering *l, const taper_ts_node *block)
 {
     TAPER_TRY(taper_ts_deeper(l, block));
-    for (taper_ts_node *node = block->child; node != NULL; node = node->next) {
-        TAPER_TRY(statement(l, node));
-    }
+    TAPER_TRY(taper_ts_statements_from(l, block->child));
     l->depth--;
     return TAPER_OK;
 }

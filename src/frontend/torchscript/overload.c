@@ -128,6 +128,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     *out = (taper_ts_binding){.value = NULL};
     TAPER_TRY(fold(l, op, schema, values, inputs, out));
     if (out->value != NULL) {
+        out->level = taper_ts_folded(l, args->items, args->count);
         return taper_ts_substitute(l, schema->rets[0].type, variables, &out->type);
     }
     taper_node *node;
@@ -199,22 +200,54 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     }
     const bool both = a->kind == b->kind;
     *known = both || !may_be_none(a) || !may_be_none(b);
-    return *known ? taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out) : TAPER_OK;
-}
-
-// In the functions that a method calls PyTorch takes dim(conv2d(x)) for 4, and does not list what depends on it.
-static taper_status convolution_rank(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
-                                     bool *known, taper_ts_binding *out)
-{
-    static const char *const names[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
-    const taper_node *made = args->count == 1 && args->items[0].value != NULL ? args->items[0].value->node : NULL;
-    for (int i = 0; i < 3 && made != NULL && l->frame->called_from != UINT32_MAX; i++) {
-        if (strcmp(name, "aten::dim") == 0 && taper_node_is(made, names[i])) {
-            *known = true;
-            return taper_ts_bind_constant(l, taper_val_int(3 + i), &taper_type_int, out);
-        }
+    if (*known) {
+        TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out));
+        out->level = taper_ts_folded(l, args->items, 2);
     }
     return TAPER_OK;
+}
+
+// linspace of versions up to 7 and logspace of those up to 8 took steps as int?, by default None, which is 100. The
+// operators read None so; here it must have the type. Fills in steps where the old form is called.
+static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
+                      taper_ts_arguments *upgraded)
+{
+    const bool lin = strcmp(name, "aten::linspace") == 0;
+    if ((!lin && strcmp(name, "aten::logspace") != 0) || l->unit->module->operator_version > (lin ? 7 : 8)) {
+        return false;
+    }
+    size_t at = 0;
+    while (at < args->count && (args->keywords[at] == NULL ? at != 2 : strcmp(args->keywords[at], "steps") != 0)) {
+        at++;
+    }
+    if (at == TAPER_TS_ARGUMENTS || (at < args->count && args->items[at].type == &taper_type_int)) {
+        return false;
+    }
+    *upgraded = *args;
+    if (at == args->count) {
+        upgraded->items[at] = (taper_ts_binding){.value = NULL};
+        upgraded->keywords[at] = "steps";
+        upgraded->count++;
+    }
+    upgraded->items[at].type = &taper_type_int;
+    upgraded->items[at].actual = NULL;
+    return true;
+}
+
+static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                  const taper_ts_arguments *args, taper_ts_binding *out, bool *done)
+{
+    taper_ts_arguments upgraded;
+    *done = old_steps(l, name, args, &upgraded);
+    if (!*done) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < upgraded.count; i++) {
+        if (upgraded.items[i].value == NULL) {
+            TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(100), &taper_type_int, &upgraded.items[i]));
+        }
+    }
+    return taper_ts_call_operator(l, node, name, &upgraded, out);
 }
 
 taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
@@ -224,7 +257,7 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     bool blurred = false, known = false;
     TAPER_TRY(none_test(l, name, args, &known, out));
     if (!known && l->listing) {
-        TAPER_TRY(convolution_rank(l, name, args, &known, out));
+        TAPER_TRY(taper_ts_known_in_call(l, name, args, &known, out));
     }
     if (known) {
         return TAPER_OK;
@@ -249,6 +282,10 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
                 return emit(l, node, op, schema, args, positional, &variables, out);
             }
         }
+    }
+    TAPER_TRY(call_upgraded(l, node, name, args, out, &known));
+    if (known) {
+        return TAPER_OK;
     }
     // What a missing operator gives is unknown, and so may be what is made of it; that operator is told already.
     const bool told = blurred && l->result->missing.count != 0;

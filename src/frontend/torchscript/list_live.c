@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What `taper ops` does not list because PyTorch removes it. PyTorch lists the root's methods as the file has them,
+// with the functions they call as it prepares those to run: inlined, with what is known of the arguments decided, and,
+// where anything was decided, without what nobody looks at then, writes to unseen tensors included. So what a call
+// takes and gives is kept as long as nothing was decided in the function that calls.
+#include "frontend/torchscript/lower.h"
+#include "ops/alias.h"
+#include "ops/effects.h"
+
+enum { OPAQUE = -1, LIVE = 1 }; // slot of a GET_ATTR that is none; `instruction` of a node
+
+static taper_status add_opaque(taper_ts_lowering *l, taper_ir_value *value, taper_node **node)
+{
+    TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_GET_ATTR, 1, 1, node));
+    taper_node_set_input(*node, 0, value);
+    (*node)->number = OPAQUE;
+    return TAPER_OK;
+}
+
+taper_status taper_ts_opaque(taper_ts_lowering *l, taper_ts_binding *value)
+{
+    taper_node *node;
+    if (value->value == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(add_opaque(l, value->value, &node));
+    node->outputs[0].type = value->type;
+    value->value = &node->outputs[0];
+    value->actual = NULL;
+    return TAPER_OK;
+}
+
+taper_status taper_ts_keep(taper_ts_lowering *l, taper_ts_binding value)
+{
+    if (value.value == NULL || taper_value_constant(value.value) != NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(l->unit->allocator, l->kept, l->kept_capacity, l->kept_count + 1, l->unit->error));
+    TAPER_TRY(add_opaque(l, value.value, &l->kept[l->kept_count]));
+    l->kept_count++;
+    return TAPER_OK;
+}
+
+uint32_t taper_ts_folded(const taper_ts_lowering *l, const taper_ts_binding *args, size_t count)
+{
+    uint32_t level = l->frame->level;
+    for (size_t i = 0; i < count; i++) {
+        level = args[i].level != 0 && args[i].level < level ? args[i].level : level;
+    }
+    taper_ts_frame *frame = l->frame;
+    while (frame->level > level) {
+        frame = frame->outer;
+    }
+    frame->folded = true;
+    return level == l->frame->level ? 0 : level;
+}
+
+void taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_frame *frame, size_t kept_before)
+{
+    if (frame->folded && frame->level != 0) {
+        while (l->kept_count > kept_before) {
+            taper_node_remove(l->kept[--l->kept_count]);
+        }
+    }
+}
+
+// ---- what calls know
+
+// Items of lists that were passed to the function and that nobody has changed.
+static const taper_node *passed_list(const taper_ts_binding *b)
+{
+    enum { MOST_USES = 256 };
+    const taper_node *made = b->value != NULL ? b->value->node : NULL;
+    int count = 0;
+    if (made == NULL || made->kind != TAPER_NODE_LIST || b->level == 0 || b->type == NULL ||
+        b->type->kind != TAPER_TYPE_LIST) {
+        return NULL;
+    }
+    for (const taper_value_use *use = made->outputs[0].uses; use != NULL; use = use->next) {
+        if (++count > MOST_USES || use->user == NULL || taper_node_writes(use->user, use->index)) {
+            return NULL;
+        }
+    }
+    return made;
+}
+
+static bool is_int(const taper_ts_binding *b, int64_t *number)
+{
+    const taper_node *node = b->value != NULL ? taper_value_constant(b->value) : NULL;
+    *number = node != NULL && node->constant.tag == TAPER_INT ? node->constant.as.i : -1;
+    return node != NULL && node->constant.tag == TAPER_INT;
+}
+
+static taper_status known_item(taper_ts_lowering *l, const char *name, const taper_ts_binding *args, size_t count,
+                               taper_ts_binding *out)
+{
+    const taper_node *list = passed_list(&args[0]);
+    const int64_t items = list != NULL ? list->input_count : 0;
+    int64_t at;
+    if (list == NULL) {
+        return TAPER_OK;
+    }
+    if (count == 1 && strcmp(name, "aten::len") == 0) {
+        return taper_ts_bind_constant(l, taper_val_int(items), &taper_type_int, out);
+    }
+    if (count == 2 && strcmp(name, "aten::__getitem__") == 0 && is_int(&args[1], &at)) {
+        at = at < 0 ? at + items : at;
+        if (at >= 0 && at < items) {
+            *out = (taper_ts_binding){.value = taper_node_in(list, (size_t)at), .type = args[0].type->items[0]};
+        }
+    }
+    return TAPER_OK;
+}
+
+// n + 0, n - 0, n * 1, n // 1
+static void known_number(const char *name, const taper_ts_binding *args, taper_ts_binding *out)
+{
+    static const struct {
+        const char *name;
+        int64_t neutral;
+        bool commutes;
+    } rows[] = {{"aten::add", 0, true}, {"aten::sub", 0, false}, {"aten::mul", 1, true}, {"aten::floordiv", 1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (size_t other = 0; other < 2 && strcmp(rows[i].name, name) == 0; other++) {
+            int64_t number;
+            if (args[other].type == &taper_type_int && is_int(&args[1 - other], &number) && number == rows[i].neutral &&
+                (other == 0 || rows[i].commutes)) {
+                *out = args[other];
+            }
+        }
+    }
+}
+
+taper_status taper_ts_known_in_call(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
+                                    taper_ts_binding *out)
+{
+    static const char *const convolutions[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
+    const taper_node *made = args->count != 0 && args->items[0].value != NULL ? args->items[0].value->node : NULL;
+    taper_ts_binding found = {.value = NULL};
+    if (args->count == 0 || args->count > 2 || l->frame->level == 0) {
+        return TAPER_OK;
+    }
+    for (int i = 0; i < 3 && args->count == 1 && made != NULL && strcmp(name, "aten::dim") == 0; i++) {
+        if (taper_node_is(made, convolutions[i])) {
+            TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(3 + i), &taper_type_int, &found));
+        }
+    }
+    TAPER_TRY(known_item(l, name, args->items, args->count, &found));
+    if (args->count == 2) {
+        known_number(name, args->items, &found);
+    }
+    if (found.value != NULL) {
+        found.level = taper_ts_folded(l, args->items, args->count);
+        *out = found;
+        *known = true;
+    }
+    return TAPER_OK;
+}
+
+// ---- what is left, as PyTorch's elimination of dead code finds it
+
+typedef struct marking {
+    taper_ts_lowering *lowering;
+    taper_aliases *aliases;
+    uint8_t *values, *sets; // live: by id; by set of values that may share memory
+    bool grown;
+} marking;
+
+static void mark_value(marking *m, const taper_ir_value *value)
+{
+    if (!m->values[value->id]) {
+        m->values[value->id] = true;
+        m->sets[taper_aliases_set(m->aliases, value)] = true;
+        m->grown = true;
+    }
+}
+
+static void mark_node(marking *m, taper_node *node)
+{
+    for (; node != NULL && node->instruction != LIVE; node = node->block->parent) {
+        node->instruction = LIVE;
+        m->grown = true;
+        for (size_t i = 0; i < node->input_count; i++) {
+            mark_value(m, taper_node_in(node, i));
+        }
+    }
+}
+
+static bool has_effect(const taper_node *node)
+{
+    return node->kind == TAPER_NODE_SET_ATTR || node->kind == TAPER_NODE_CALL ||
+           (node->kind == TAPER_NODE_GET_ATTR && node->number == OPAQUE) ||
+           (node->kind == TAPER_NODE_OP && (node->op->flags & TAPER_OP_EFFECT) != 0);
+}
+
+static bool is_live(const marking *m, const taper_node *node)
+{
+    for (size_t i = 0; i < node->output_count; i++) {
+        if (m->values[node->outputs[i].id]) {
+            return true;
+        }
+    }
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
+        const uint32_t set = taper_aliases_set(m->aliases, taper_node_in(node, i));
+        if (node->schema->args[i].written && (m->sets[set] || set == taper_aliases_outside(m->aliases))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Of a loop, carried values that its body looks at stay, even if only to compute themselves.
+static void mark_results(marking *m, const taper_block *block)
+{
+    const taper_node *parent = block->parent;
+    const size_t first = parent != NULL && parent->kind == TAPER_NODE_LOOP ? 1 : 0;
+    if (first != 0) {
+        mark_value(m, block->results[0].value);
+    }
+    for (size_t i = first; i < block->result_count; i++) {
+        if (parent == NULL || m->values[parent->outputs[i - first].id] ||
+            (first != 0 && block->params[i].uses != NULL)) {
+            mark_value(m, block->results[i].value);
+        }
+    }
+}
+
+static taper_status mark_block(marking *m, const taper_block *block)
+{
+    size_t nodes = 0;
+    mark_results(m, block);
+    for (taper_node *node = block->last; node != NULL; node = node->previous, nodes += 8) {
+        if (has_effect(node)) {
+            mark_node(m, node);
+        }
+    }
+    TAPER_TRY(taper_ts_charge(m->lowering, nodes));
+    for (taper_node *node = block->last; node != NULL; node = node->previous) {
+        const bool grown = m->grown;
+        do { // a loop's body until nothing new is found
+            m->grown = false;
+            for (size_t b = 0; b < node->block_count; b++) {
+                TAPER_TRY(mark_block(m, node->blocks[b]));
+            }
+        } while (m->grown && node->kind == TAPER_NODE_LOOP);
+        m->grown = grown || m->grown;
+        if (is_live(m, node)) {
+            mark_node(m, node);
+        }
+    }
+    return TAPER_OK;
+}
+
+static void sweep(const taper_block *block, taper_ir_value *nothing)
+{
+    for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
+        previous = node->previous;
+        for (size_t b = 0; b < node->block_count; b++) {
+            sweep(node->blocks[b], nothing);
+        }
+        if (node->instruction != LIVE && node != nothing->node) {
+            for (size_t i = 0; i < node->output_count; i++) {
+                taper_value_replace_uses(&node->outputs[i], nothing); // results that nobody looks at
+            }
+            taper_node_remove(node);
+        }
+    }
+}
+
+taper_status taper_ts_remove_dead(taper_ts_lowering *l)
+{
+    marking m = {.lowering = l};
+    taper_ir_value *nothing;
+    TAPER_TRY(taper_ts_constant(l, taper_val_none(), &nothing));
+    TAPER_TRY(taper_aliases_create(l->graph, &m.aliases, l->unit->error));
+    const size_t count = taper_aliases_count(m.aliases);
+    m.values = taper_alloc_zeroed(l->unit->allocator, count);
+    m.sets = taper_alloc_zeroed(l->unit->allocator, count);
+    taper_status status = m.values == NULL || m.sets == NULL ? taper_fail_memory(l->unit->error) : TAPER_OK;
+    if (status == TAPER_OK) {
+        status = mark_block(&m, l->graph->body);
+    }
+    if (status == TAPER_OK) {
+        sweep(l->graph->body, nothing);
+    }
+    taper_free(l->unit->allocator, m.values, count);
+    taper_free(l->unit->allocator, m.sets, count);
+    taper_aliases_destroy(m.aliases);
+    return status;
+}

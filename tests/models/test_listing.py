@@ -1,0 +1,568 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_listing.py TAPER [NAME…]: what `taper ops` prints for scripted modules with training branches, constants, methods that
+nothing calls and results that nothing looks at, held against torch.jit.export_opnames. PyTorch lists the methods of the root as the
+file has them, with the functions they call inlined, cleaned up where something was decided in them; so every module is listed as the
+root and as a part of another. Ends with "N passed, N failed"."""
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Dict, List, Optional, Tuple
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+import torch
+from torch import Tensor, nn
+
+
+class Holder(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x)
+
+
+class Choice(nn.Module):
+    """What torchvision's detection transform does: a draw that nothing but a dead branch looks at."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes = (8,)
+        self.skip = True
+        self.fixed: Optional[Tuple[int, int]] = (4, 4)
+
+    def draw(self, k: List[int]) -> int:
+        return k[int(torch.empty(1).uniform_(0.0, float(len(k))).item())]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.resize(x)
+
+    def resize(self, x: Tensor) -> Tensor:
+        if self.training:
+            if self.skip:
+                return x
+            size = float(self.draw(self.sizes))
+        else:
+            size = float(self.sizes[-1])
+        return resized(x, size, (4, 4))
+
+
+def resized(x: Tensor, size: float, fixed: Optional[Tuple[int, int]]) -> Tensor:
+    if fixed is not None:
+        y = torch.relu(x)[:fixed[0]]
+    else:
+        y = torch.sigmoid(x) * size
+    return y
+
+
+class Unused(nn.Module):
+    def helper(self, x: Tensor) -> Tensor:
+        return torch.tanh(x) + torch.sigmoid(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.helper(x)
+        return torch.relu(x)
+
+
+class TwoUsedOne(nn.Module):
+    def helper(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return torch.tanh(x), torch.sigmoid(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        a, b = self.helper(x)
+        return a
+
+
+class DeadBranch(nn.Module):
+    __constants__ = ["flag"]
+
+    def __init__(self, flag: bool):
+        super().__init__()
+        self.flag = flag
+
+    def other(self, x: Tensor) -> Tensor:
+        return torch.cos(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.flag:
+            x = self.other(x)
+        return torch.sin(x)
+
+
+class DeadArgument(nn.Module):
+    def pick(self, x: Tensor, flag: bool) -> Tensor:
+        if flag:
+            return torch.cos(x)
+        y = torch.zeros(3)
+        y.add_(1)
+        y.fill_(2.0)
+        return torch.sin(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.pick(x, False)
+
+
+class DeadWrite(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.zeros(3)
+        y.fill_(2.0)
+        return torch.sin(x)
+
+
+class DeadList(nn.Module):
+    def f(self, x: Tensor, k: Optional[int]) -> Tensor:
+        out: List[Tensor] = []
+        for i in range(3):
+            out.append(x.exp())
+        if k is not None:
+            return torch.cat(out)
+        return torch.cos(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, None)
+
+
+class LoopDead(nn.Module):
+    def f(self, x: Tensor, flag: bool) -> Tensor:
+        a = x
+        b = torch.tanh(x)
+        for i in range(3):
+            a = a + 1
+            b = b.exp() * i
+        if flag:
+            return b
+        return a
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class WhileDead(nn.Module):
+    def f(self, x: Tensor, flag: bool) -> Tensor:
+        n = 0
+        while bool(x.sum() > 10) and n < 5:
+            n += int(x.size(0))
+        if flag:
+            return x + n
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class Raises(nn.Module):
+    def f(self, x: Tensor, mode: str) -> Tensor:
+        if mode == "a":
+            return x.exp()
+        elif mode == "b":
+            return x.log()
+        else:
+            raise ValueError(f"bad {mode}")
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, "b")
+
+
+class Rand(nn.Module):
+    def f(self, x: Tensor, p: float) -> Tensor:
+        noise = torch.rand(3)
+        mask = torch.bernoulli(torch.full([3], 0.5))
+        if p > 0.0:
+            return x * noise * mask
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, 0.0)
+
+
+class Assert(nn.Module):
+    def f(self, x: Tensor, size: List[int]) -> Tensor:
+        assert len(size) == 2, "two"
+        assert size[0] > 0
+        return x.view(size)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, [2, 3])
+
+
+class IfDeadOutput(nn.Module):
+    def f(self, x: Tensor, k: Optional[Tensor]) -> Tensor:
+        if x.size(0) > 1:
+            a, b = x.exp(), x.log()
+        else:
+            a, b = x.sin(), x.cos()
+        if k is None:
+            return a
+        return b
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, None)
+
+
+class IfDeadDirect(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.size(0) > 1:
+            a, b = x.exp(), x.log()
+        else:
+            a, b = x.sin(), x.cos()
+        return a
+
+
+class Dropouts(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.d = nn.Dropout(0.5)
+        self.b = nn.BatchNorm2d(3)
+        self.c = nn.Conv2d(3, 3, 3, padding=1, padding_mode="reflect")
+        self.u = nn.Upsample(scale_factor=2.0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.u(self.d(self.b(self.c(x))))
+
+
+class Attn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.MultiheadAttention(8, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.a(x, x, x)[0]
+
+
+class Rnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.LSTM(3, 4, 2, dropout=0.1, bidirectional=True)
+        self.g = nn.GRU(8, 4)
+        self.h = nn.LSTMCell(4, 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y, _ = self.l(x)
+        y, _ = self.g(y)
+        return self.h(y[0])[0]
+
+
+class Transformer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.t = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.t(x)
+
+
+class Exported(nn.Module):
+    @torch.jit.export
+    def extra(self, x: Tensor) -> Tensor:
+        return self.inner(x).cumsum(0)
+
+    def inner(self, x: Tensor) -> Tensor:
+        y = x.erf()
+        return x.atan()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class SubExport(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e = Exported()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.e.extra(x)
+
+
+class Loss(nn.Module):
+    def forward(self, x: Tensor, t: Optional[Tensor] = None) -> Dict[str, Tensor]:
+        if self.training:
+            assert t is not None
+            return {"loss": torch.nn.functional.mse_loss(x, t)}
+        return {"x": x.softmax(0)}
+
+
+class Interp(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.nn.functional.interpolate(x, size=[4, 4], mode="bilinear", align_corners=False)
+
+
+class DictDead(nn.Module):
+    def f(self, x: Tensor, keep: bool) -> Tensor:
+        d: Dict[str, Tensor] = {}
+        d["a"] = x.exp()
+        d.update({"b": x.log()})
+        if keep:
+            return d["a"]
+        return x.sin()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class ViewWrite(nn.Module):
+    def f(self, x: Tensor, keep: bool) -> Tensor:
+        y = torch.zeros([4])
+        y[1:2].add_(x.sum())
+        z = torch.ones([4])
+        z[0] = 5
+        w = x.clone()
+        w.mul_(2)
+        x.view(-1)[0].sub_(1)
+        if keep:
+            return y
+        return z
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class LoopWrite(nn.Module):
+    def f(self, x: Tensor, keep: bool) -> Tensor:
+        y = torch.zeros([4])
+        z = torch.zeros([4])
+        for i in range(x.size(0)):
+            y[i] = x.sum()
+            z[i] = x.prod()
+        if keep:
+            return y
+        return z
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class ObjectDead(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def f(self, x: Tensor, keep: bool) -> Tensor:
+        self.count += 1
+        s = "a" + str(self.count)
+        if keep:
+            print(s)
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, False)
+
+
+class NoFold(nn.Module):
+    """Dead writes without anything folded stay."""
+
+    def f(self, x: Tensor, y: Tensor) -> Tensor:
+        return x
+
+    def g(self, x: Tensor) -> Tensor:
+        return self.f(x, x.exp().add_(1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.g(x)
+
+
+class Prints(nn.Module):
+    def f(self, x: Tensor, n: int) -> Tensor:
+        if n == 3:
+            print("x")
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, 2)
+
+
+class Sequential(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.s = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.LayerNorm(3), nn.Softmax(dim=1))
+        self.m = nn.ModuleList([nn.Linear(3, 3), nn.Tanh()])
+
+    def forward(self, x: Tensor) -> Tensor:
+        for m in self.m:
+            x = m(x)
+        return self.s(x)
+
+
+class Levels(nn.Module):
+    """The constant comes from further out than the call that looks at it."""
+
+    def inner(self, x: Tensor, k: Optional[int]) -> Tuple[Tensor, Tensor]:
+        if k is None:
+            return x.exp(), x.log()
+        return x.sin(), x.cos()
+
+    def middle(self, x: Tensor, k: Optional[int]) -> Tuple[Tensor, Tensor]:
+        a, b = self.inner(x, k)
+        c, d = self.other(x)
+        return a, c
+
+    def other(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return x.tan(), x.acos()
+
+    def outer(self, x: Tensor) -> Tensor:
+        a, c = self.middle(x, None)
+        return a
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.outer(x)
+
+
+class Levels2(nn.Module):
+    """Folding within a call leaves what is unused outside of it."""
+
+    def inner(self, x: Tensor, k: Optional[int]) -> Tensor:
+        if k is None:
+            return x.exp()
+        return x.sin()
+
+    def middle(self, x: Tensor) -> Tensor:
+        return self.inner(x, None)
+
+    def other(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return x.tan(), x.acos()
+
+    def outer(self, x: Tensor) -> Tensor:
+        a, c = self.other(x)
+        return a + self.middle(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.outer(x)
+
+
+class Returned(nn.Module):
+    """A constant that a call returns."""
+
+    def flag(self, x: Tensor) -> Tuple[bool, Tensor]:
+        return True, x.neg()
+
+    def other(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return x.tan(), x.acos()
+
+    def f(self, x: Tensor) -> Tensor:
+        flag, y = self.flag(x)
+        a, b = self.other(x)
+        if flag:
+            return x.exp()
+        return a + y
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x)
+
+
+class Lists(nn.Module):
+    def f(self, x: Tensor, size: List[int]) -> Tensor:
+        if len(size) == 2:
+            x = x.exp()
+        if size[-1] == 3:
+            x = x.sin()
+        else:
+            x = x.cos()
+        size.append(3)
+        return x
+
+    def g(self, x: Tensor, size: List[int]) -> Tensor:
+        if size[0] == 4:
+            return x.tan()
+        return x.acos()
+
+    def h(self, x: Tensor) -> Tensor:
+        return self.f(x, [2, 3]) + self.g(x, [4])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.h(x)
+
+
+class Grow(nn.Module):
+    def f(self, x: Tensor) -> Tensor:
+        t = [x]
+        while len(t) < 3:
+            t.append(x.exp())
+        if len(t) == 1:
+            return x.sin()
+        return torch.cat(t)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x)
+
+
+class Nested(nn.Module):
+    def f(self, x: Tensor, k: Optional[Tensor], deep: bool) -> Tensor:
+        s = torch.zeros([])
+        for i in range(x.size(0)):
+            for j in range(x.size(1)):
+                if bool(x[i, j] > 0):
+                    s.add_(x[i, j])
+                elif k is not None:
+                    s.mul_(k[i])
+                else:
+                    raise RuntimeError("no")
+        if deep:
+            return s
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, None, False)
+
+
+class Normals(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.n = nn.BatchNorm2d(2, track_running_stats=False)
+        self.i = nn.InstanceNorm2d(2, affine=True)
+        self.g = nn.GroupNorm(1, 2)
+        self.e = nn.EmbeddingBag(4, 2, mode="mean")
+        self.p = nn.AdaptiveMaxPool2d(2, return_indices=True)
+
+    def forward(self, x: Tensor, n: Tensor) -> Tensor:
+        return self.p(self.g(self.i(self.n(x))))[0].sum() + self.e(n).sum()
+
+
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.t = nn.Transformer(8, 2, 1, 1, 16)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.t(x, x)
+
+
+MODULES = [Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+           IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
+           ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
+           Nested, Normals, Decoder]
+CASES = [("DeadBranch kept", lambda: DeadBranch(True)), ("DeadBranch", lambda: DeadBranch(False))]
+CASES += [(m.__name__, m) for m in MODULES]
+CASES += [(m.__name__ + " inside", lambda m=m: Holder(m())) for m in MODULES if m not in (Normals, Loss)]
+
+
+def run_case(taper, make, path):
+    torch.jit.script(make()).save(path)
+    want = sorted(torch.jit.export_opnames(torch.jit.load(path)))
+    p = subprocess.run([taper, "ops", path], capture_output=True, text=True, timeout=60)
+    got = p.stdout.split()
+    if p.returncode != 0:
+        return p.stderr.strip()[:500]
+    return None if got == want else f"too many: {sorted(set(got) - set(want))}, too few: {sorted(set(want) - set(got))}"
+
+
+def main():
+    taper, names = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for name, make in CASES:
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                wrong = run_case(taper, make, os.path.join(folder, "case.pt"))
+            except Exception as e:
+                wrong = f"the case itself: {type(e).__name__}: {str(e).strip()[:600]}"
+        passed, failed = passed + (wrong is None), failed + (wrong is not None)
+        if wrong:
+            print(f"FAILED {name}: {wrong}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
