@@ -212,7 +212,7 @@ static taper_status write_storages(writer *w, const storages *s)
         if (s->items[i].record == NULL) {
             make_key(s, &s->items[i], key);
             (void)snprintf(name, sizeof name, "%s%s", s->folder, key);
-            TAPER_TRY(write_record(w, name, s->items[i].storage->data, s->items[i].storage->bytes));
+            TAPER_TRY(taper_zip_write_storage(&w->zip, name, strlen(name), s->items[i].storage, w->error));
         }
     }
     return TAPER_OK;

@@ -141,6 +141,7 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.disabled = options->disable_passes;
     compilation.backend = backend;
+    compilation.to_save = backend != TAPER_PORTABLE_FLOAT; // that one is finished, to be run
     const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
     taper_model_end_compilation(draft->model, &compilation);
     draft->broken = status != TAPER_OK;
