@@ -81,19 +81,6 @@ void taper_draft_release(taper_draft *draft)
 
 // ---- which functions a file gets
 
-static bool is_bundled_inputs(const char *method)
-{
-    static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
-                                         "get_num_bundled_inputs",        "get_bundled_inputs_functions_and_info",
-                                         "_inflate_helper_for_",          "run_on_bundled_input"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        if (strncmp(method, starts[i], strlen(starts[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static taper_status keep_methods(taper_draft *draft, const taper_optimize_options *options, taper_error *error)
 {
     taper_model *model = draft->model;
@@ -104,11 +91,9 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     }
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
-        bool kept = strcmp(function->method, "forward") == 0 || is_bundled_inputs(function->method);
-        for (size_t p = 0; !kept && p < options->preserve_count; p++) {
-            kept = strcmp(function->method, options->preserve[p]) == 0;
-        }
-        function->of_root &= kept; // stays all the same while something calls it by name
+        function->of_root &=
+            taper_module_keeps(function->method, options->preserve,
+                               options->preserve_count); // stays all the same while something calls it by name
     }
     return taper_draft_drop_uncalled(draft, error);
 }

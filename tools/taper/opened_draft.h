@@ -14,8 +14,8 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Failures are reported, and nothing is left open.
-bool draft_open(opened_draft *opened, const char *path);
+// methods: as in taper_load_options. Failures are reported, and nothing is left open.
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count);
 void draft_close(opened_draft *opened);
 // The whole file or nothing; failures are reported.
 bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);

@@ -419,7 +419,10 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
     for (taper_ts_function *f = class->function; f != NULL; f = f->next) {
-        TAPER_TRY(taper_ts_add_function(l, f));
+        if (l->options->methods == NULL ||
+            taper_module_keeps(l->unit->atoms.names[f->atom], l->options->methods, l->options->method_count)) {
+            TAPER_TRY(taper_ts_add_function(l, f));
+        }
     }
     TAPER_TRY(collect_classes(l, module->root, 0));
     // What is found here may call further interfaces and make objects of further classes.
@@ -495,8 +498,9 @@ static taper_status hand_over(taper_torchscript *result, taper_module *module, t
     return TAPER_OK;
 }
 
-taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool listing,
-                                    taper_torchscript *result, taper_error *error)
+taper_status taper_torchscript_load(taper_module *module, taper_registry *registry,
+                                    const taper_torchscript_options *options, taper_torchscript *result,
+                                    taper_error *error)
 {
     taper_archive archive;
     taper_ts_unit unit;
@@ -505,7 +509,7 @@ taper_status taper_torchscript_load(taper_module *module, taper_registry *regist
     taper_status status = taper_script_archive_read(&archive, error);
     if (status == TAPER_OK) {
         status = taper_ts_unit_create(&unit, module, registry, error);
-        taper_ts_lowering l = {.unit = &unit, .result = result, .listing = listing};
+        taper_ts_lowering l = {.unit = &unit, .result = result, .listing = options->listing, .options = options};
         if (status == TAPER_OK) {
             status = read_and_lower(&archive, &l);
         }

@@ -54,6 +54,7 @@ typedef struct taper_ts_lowering {
     int depth;
     uint32_t at;  // byte of what is being lowered, for places
     bool listing; // to list the operators: what needs no node when it runs has one all the same
+    const taper_torchscript_options *options;
     taper_ir_value *pooled[16];
     // Methods called through interfaces, by name; classes that may be what they are called on.
     uint32_t *interface_methods;
@@ -153,7 +154,8 @@ TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_t
                                              const taper_type *to, int32_t size, taper_ts_binding *out);
 // The number behind a tensor that was made of it, if it is one of type `to`. PyTorch does this in functions that are
 // called, not in the methods of the root.
-bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to, taper_ts_binding *out);
+bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
+                            taper_ts_binding *out);
 // Type variables of a schema.
 typedef struct taper_ts_variables {
     const char *names[8];
