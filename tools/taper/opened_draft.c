@@ -39,7 +39,7 @@ void draft_close(opened_draft *opened)
 
 static int write_stream(void *user, const void *data, size_t size)
 {
-    return fwrite(data, 1, size, user) == size ? 0 : -1;
+    return output_write(user, data, size) ? 0 : -1;
 }
 
 // The name of the archive's folder: the file's, without folders and extensions. The caller frees it.
@@ -67,7 +67,7 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
     bool done = output_open(&file, path);
     if (done) {
         errno = 0;
-        if (taper_draft_save(opened->draft, &named, write_stream, file.stream, opened->error) != TAPER_OK) {
+        if (taper_draft_save(opened->draft, &named, write_stream, &file, opened->error) != TAPER_OK) {
             done = ferror(file.stream) ? error_report(path, "cannot write: %s", strerror(errno))
                                        : error_report_library(opened->path, opened->error);
             output_discard(&file);
