@@ -41,7 +41,8 @@ function(taper_optimize)
     foreach(source IN LISTS ARGN)
         if(source IN_LIST TAPER_VECTOR_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
-        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES)
+        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
+               AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         elseif(NOT source MATCHES "/kernels/")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
