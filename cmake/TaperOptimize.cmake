@@ -30,6 +30,7 @@ set(TAPER_VECTOR_SOURCES
     src/backends/cpu/layer_i8.c
     src/compiler/fold_batch_norm.c
     src/ir/scaled_storage.c
+    src/platform/crc32.c
     src/ops/quantized_sums.c
     src/ops/vision_nms.c
 )
