@@ -70,6 +70,9 @@ typedef struct taper_save_options {
     int bytecode;       /* version, 4 to 8; 0: 8. A flatbuffer has 9. */
     int flatbuffer;     /* 1: a flatbuffer rather than a zip archive */
     const char *name;   /* of the folder in the archive; NULL: "model" */
+    /* 1: the archive tells where in its source a TorchScript model was made, so that errors show the call of modules
+     * that led there. Those of a lite model are kept in any case. */
+    int debug_info;
 } taper_save_options;
 
 /* write(user, data, size) takes the next bytes of the file and returns 0, or anything else on failure. Nothing is

@@ -16,10 +16,9 @@
     X(LOAD, 2)                                                                                                         \
     X(MOVE, 3)                                                                                                         \
     X(STOREN, 4)                                                                                                       \
-    X(STORE, 5)                                                                                                        \
-    X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) \
-        X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21)    \
-            X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25)                     \
+    X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14)  \
+        X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20)       \
+            X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25)     \
                 X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30)  \
                     X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)    \
                         X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41)     \
@@ -102,10 +101,22 @@ typedef struct taper_module_source {
 
 // Where a node comes from: a node's `debug` is the number of its place.
 typedef struct taper_module_place {
-    uint32_t source, at;  // byte in its text
-    uint32_t parent;      // the place of the call, UINT32_MAX: none
-    const char *function; // "forward"
+    uint32_t source, at;               // byte in its text
+    uint32_t parent;                   // the place of the call, UINT32_MAX: none
+    const char *function;              // "forward"
+    const char *class_name, *instance; // of a method: "__torch__.A", and what it was called on: "conv", "SELF"; or NULL
 } taper_module_place;
+
+// What a debug handle stands for in a module that is written: handle i is that of item i.
+typedef struct taper_module_callstack {
+    uint32_t place;
+    const char *node; // "aten::add.Tensor(Tensor self, …", "prim::If"
+} taper_module_callstack;
+
+typedef struct taper_module_callstacks {
+    taper_module_callstack *items;
+    size_t count, capacity;
+} taper_module_callstacks;
 
 // The operators of this build mean what they meant in PyTorch 1.13.
 enum { TAPER_OPERATOR_VERSION = 10 };
@@ -134,6 +145,7 @@ typedef struct taper_module {
     size_t source_count;
     taper_module_place *places;
     size_t place_count, place_capacity;
+    const taper_module_callstacks *callstacks; // to be written; NULL: the handles are those of the module's file
 
     taper_obj *blob; // keeps the file's bytes; owned
 } taper_module;

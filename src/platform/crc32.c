@@ -7,6 +7,8 @@
 
 #include <zlib.h>
 
+#include "platform/platform.h"
+
 static uint32_t plain(uint32_t crc, const void *data, size_t size)
 {
     return size != 0 ? (uint32_t)crc32_z(crc, data, size) : crc;
@@ -55,7 +57,7 @@ TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_
 uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
 {
     size_t used = 0;
-    if (size >= STEP && __builtin_cpu_supports("pclmul")) {
+    if (size >= STEP && taper_cpu_has_pclmul()) {
         crc = multiplied(crc, data, size, &used);
     }
     return plain(crc, (const uint8_t *)data + used, size - used);

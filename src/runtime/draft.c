@@ -202,8 +202,8 @@ static taper_graph *kept_setstate(const taper_draft *draft, const taper_function
 }
 
 // Fills written, a module that borrows everything from the draft's but its functions, which lie in arena.
-static taper_status emit_functions(taper_draft *draft, int version, taper_arena *arena, taper_module *written,
-                                   taper_error *error)
+static taper_status emit_functions(taper_draft *draft, int version, taper_module_callstacks *callstacks,
+                                   taper_arena *arena, taper_module *written, taper_error *error)
 {
     taper_model *model = draft->model;
     taper_compilation compilation;
@@ -222,6 +222,8 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_arena 
     }
     TAPER_TRY(taper_draft_drop_uncalled(draft, error));
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
+    compilation.callstacks = callstacks;
+    written->callstacks = callstacks;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         const taper_function *function = &model->functions[i];
@@ -252,6 +254,9 @@ static taper_status read_save_options(const taper_draft *draft, const taper_save
     if (!options->flatbuffer && (options->bytecode < 4 || options->bytecode > 8)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytecode %d cannot be written: 4 to 8 can", options->bytecode);
     }
+    if (options->flatbuffer && options->debug_info) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "debug_info: a flatbuffer holds no call stacks; write a zip archive");
+    }
     return TAPER_OK;
 }
 
@@ -263,8 +268,10 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     TAPER_TRY(read_save_options(draft, given, &options, error));
     TAPER_TRY(taper_draft_finish_bundles(draft, error));
     taper_arena arena;
+    taper_module_callstacks callstacks = {.count = 0};
+    const bool tells = options.debug_info != 0 && draft->model->module.torchscript;
     taper_arena_init(&arena, &draft->model->context->allocator);
-    taper_status status = emit_functions(draft, options.bytecode, &arena, &written, error);
+    taper_status status = emit_functions(draft, options.bytecode, tells ? &callstacks : NULL, &arena, &written, error);
     if (status == TAPER_OK) {
         const taper_write_options how = {.bytecode_version = options.bytecode,
                                          .archive_name = options.name,
@@ -276,6 +283,7 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     for (size_t i = 0; written.functions != NULL && i < written.function_count; i++) {
         free_constants(&written.functions[i]);
     }
+    taper_free(&draft->model->context->allocator, callstacks.items, callstacks.capacity * sizeof *callstacks.items);
     taper_arena_free(&arena);
     return status;
 }

@@ -87,7 +87,13 @@ int save_arguments_check(const save_arguments *arguments, const char *usage, tap
     if (arguments->flatbuffer && arguments->bytecode != 0) {
         return error_usage(usage, "--bytecode and --flatbuffer exclude each other: a flatbuffer has version 9");
     }
-    *options = (taper_save_options){
-        .struct_size = sizeof *options, .bytecode = (int)arguments->bytecode, .flatbuffer = arguments->flatbuffer};
+    if (arguments->flatbuffer && arguments->debug_info) {
+        return error_usage(usage,
+                           "--debug-info and --flatbuffer exclude each other: a flatbuffer holds no call stacks");
+    }
+    *options = (taper_save_options){.struct_size = sizeof *options,
+                                    .bytecode = (int)arguments->bytecode,
+                                    .flatbuffer = arguments->flatbuffer,
+                                    .debug_info = arguments->debug_info};
     return ARGS_GO_ON;
 }

@@ -32,6 +32,7 @@ typedef struct taper_ts_frame {
     taper_ts_function *function;
     taper_ts_binding *locals; // by slot
     uint32_t called_from;     // place of the call
+    const char *instance;     // what a method was called on, as in taper_module_place
     bool returned;
     taper_ts_binding result;
 } taper_ts_frame;
