@@ -28,7 +28,7 @@ enum {
     FIELD_PADDING = 0x4246, // "FB"
     FIELD_HEAD = 4,         // number and length
     LONGEST_FOLDER = 255,
-    PART = 1 << 16 // of a record, which goes from the checksum to the sink while it is in the cache
+    PART = 1 << 18 // of a record, which goes from the checksum to the sink while it is in the cache
 };
 
 typedef struct record {
