@@ -30,6 +30,8 @@ set(TAPER_VECTOR_SOURCES
     src/backends/cpu/conv2d_i8.c
     src/backends/cpu/layer_i8.c
     src/compiler/fold_batch_norm.c
+    src/ir/scaled_storage.c
+    src/platform/crc32.c
     src/ops/quantized_sums.c
     src/ops/vision_nms.c
 )
@@ -41,7 +43,8 @@ function(taper_optimize)
     foreach(source IN LISTS ARGN)
         if(source IN_LIST TAPER_VECTOR_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
-        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES)
+        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
+               AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         elseif(NOT source MATCHES "/kernels/")
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)

@@ -26,7 +26,10 @@ typedef struct taper_compilation {
     size_t count;
     const char *disabled;           // comma-separated names of passes; may be NULL
     bool portable;                  // the graphs are to be written to a file
+    bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)
     taper_portable_backend backend; // of the portable stage
+    // Takes what the debug handles of emitted functions stand for. NULL: these are those of the module's file, or none.
+    taper_module_callstacks *callstacks;
     taper_error *error;
     // What was found in all graphs; the compiler's own. Zero at first.
     struct taper_set_slots *set_slots;      // freeze.c

@@ -267,6 +267,10 @@ typedef struct taper_load_options {
     /* 1: only to look at what the file holds. Operators that this build lacks are listed, not refused; objects are as
      * saved, without their __setstate__; the model makes no session. */
     int listing;
+    /* Of a TorchScript model: the methods of its class to read, besides forward and those of bundled inputs; the others
+     * are as if they were not there. Names that it does not have are passed over. NULL: all methods. */
+    const char *const *methods;
+    size_t method_count;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

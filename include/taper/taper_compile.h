@@ -74,6 +74,9 @@ typedef struct taper_save_options {
     const char *extra_name;
     const void *extra_data;
     size_t extra_size;
+    /* 1: the archive tells where in its source a TorchScript model was made, so that errors show the call of modules
+     * that led there. Those of a lite model are kept in any case. */
+    int debug_info;
 } taper_save_options;
 
 /* write(user, data, size) takes the next bytes of the file and returns 0, or anything else on failure. Nothing is

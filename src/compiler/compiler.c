@@ -165,7 +165,8 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
                                       .arena = arena,
                                       .heap = compilation->module->heap,
                                       .version = version,
-                                      .debug = !compilation->module->torchscript};
+                                      .debug = !compilation->module->torchscript,
+                                      .callstacks = compilation->callstacks};
     return taper_emit_bytecode(&target, graph, function, compilation->error);
 }
 

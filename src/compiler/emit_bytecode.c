@@ -193,9 +193,19 @@ static taper_status emit(emitter *e, taper_lite_opcode op, int64_t x, size_t n, 
     return TAPER_OK;
 }
 
-static int32_t debug_of(const emitter *e, const taper_node *node)
+// For all instructions of the node.
+static taper_status debug_of(emitter *e, const taper_node *node, int32_t *debug)
 {
-    return e->target->debug ? node->debug : -1;
+    taper_module_callstacks *c = e->target->callstacks;
+    *debug = e->target->debug ? node->debug : -1;
+    if (c == NULL || node->debug < 0 || c->count >= INT32_MAX) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(TAPER_GROW(e->target->allocator, c->items, c->capacity, c->count + 1, e->error));
+    const char *name = node->kind == TAPER_NODE_OP ? node->op_name : taper_node_kind_name((taper_node_kind)node->kind);
+    c->items[c->count] = (taper_module_callstack){.place = (uint32_t)node->debug, .node = name};
+    *debug = (int32_t)c->count++;
+    return TAPER_OK;
 }
 
 static taper_status load_constant(emitter *e, taper_val value, int32_t debug)
@@ -252,7 +262,8 @@ static taper_status emit_block(emitter *e, const taper_block *block);
 
 static taper_status emit_if(emitter *e, const taper_node *node)
 {
-    const int32_t debug = debug_of(e, node);
+    int32_t debug;
+    TAPER_TRY(debug_of(e, node, &debug));
     TAPER_TRY(load(e, &node->inputs[0], debug));
     const size_t test = e->code_count;
     TAPER_TRY(emit(e, TAPER_LITE_JF, 0, 0, debug));
@@ -269,7 +280,8 @@ static taper_status emit_if(emitter *e, const taper_node *node)
 
 static taper_status emit_loop(emitter *e, const taper_node *node)
 {
-    const int32_t debug = debug_of(e, node);
+    int32_t debug;
+    TAPER_TRY(debug_of(e, node, &debug));
     const taper_block *body = node->blocks[0];
     TAPER_TRY(load_constant(e, taper_val_int(0), debug));
     TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
@@ -309,7 +321,8 @@ static int instruction_of(const emitter *e, const taper_schema *schema)
 
 static taper_status emit_operator(emitter *e, const taper_node *node)
 {
-    const int32_t debug = debug_of(e, node);
+    int32_t debug;
+    TAPER_TRY(debug_of(e, node, &debug));
     const call_site *call = find_call(e, node->op);
     if ((node->op->flags & TAPER_OP_TARGET) != 0) {
         return cannot(e, node, "is not an operator of PyTorch");
@@ -337,7 +350,8 @@ static taper_status emit_operator(emitter *e, const taper_node *node)
 
 static taper_status emit_plain(emitter *e, const taper_node *node, taper_lite_opcode op, int64_t x, size_t n)
 {
-    const int32_t debug = debug_of(e, node);
+    int32_t debug;
+    TAPER_TRY(debug_of(e, node, &debug));
     TAPER_TRY(load_all(e, node->inputs, node->input_count, debug));
     TAPER_TRY(emit(e, op, x, n, debug));
     return store(e, node->outputs, node->output_count, debug);
@@ -388,7 +402,8 @@ static taper_status emit_call(emitter *e, const taper_node *node)
 // prim::TupleUnpack is an operator in every version.
 static taper_status emit_tuple_unpack(emitter *e, const taper_node *node)
 {
-    const int32_t debug = debug_of(e, node);
+    int32_t debug;
+    TAPER_TRY(debug_of(e, node, &debug));
     if (node->output_count == 0) {
         return TAPER_OK;
     }

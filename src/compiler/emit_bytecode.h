@@ -12,6 +12,8 @@ typedef struct taper_emit_target {
     taper_heap *heap;                 // of strings that are made
     int version;                      // of the bytecode: 4 to 9
     bool debug;                       // the nodes' debug numbers are handles of the file
+    // They are places, and every node gets a handle that is put here. NULL: none.
+    taper_module_callstacks *callstacks;
 } taper_emit_target;
 
 // *function has what is in the graph: instructions, operators, constants (each with a reference, which the caller

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "compiler/layer.h"
+#include "ir/scaled_storage.h"
 
 typedef struct norm {
     taper_node *node;
@@ -88,17 +89,43 @@ static bool is_matrix(const taper_ir_value *value)
     return false;
 }
 
-static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, taper_tensor **weight,
-                                taper_tensor **bias)
+static taper_status copy_weight(taper_compilation *compilation, const taper_tensor *w, taper_tensor **weight)
+{
+    TAPER_TRY(
+        taper_tensor_new(compilation->module->heap, TAPER_F32, w->rank, w->sizes, NULL, weight, compilation->error));
+    const taper_status status = taper_tensor_copy(*weight, w, compilation->error);
+    if (status != TAPER_OK) {
+        taper_obj_release(&(*weight)->head);
+    }
+    return status;
+}
+
+// A weight whose rows will be scaled when it is saved.
+static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *w, taper_tensor **weight,
+                                  double **scales)
 {
     taper_heap *heap = compilation->module->heap;
-    const taper_tensor *w = layer->weight;
+    taper_storage *storage;
+    TAPER_TRY(taper_storage_scaled(heap, w, &storage, scales, compilation->error));
+    const taper_status status =
+        taper_tensor_view(heap, storage, TAPER_F32, 0, w->rank, w->sizes, w->strides, weight, compilation->error);
+    taper_obj_release(&storage->head);
+    return status;
+}
+
+// *scales: of the rows of the new weight, for the caller to fill in; NULL where the weight is a copy to be changed.
+static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, bool rows,
+                                taper_tensor **weight, taper_tensor **bias, double **scales)
+{
+    taper_heap *heap = compilation->module->heap;
+    taper_tensor *w = layer->weight;
     *bias = NULL;
-    TAPER_TRY(taper_tensor_new(heap, TAPER_F32, w->rank, w->sizes, NULL, weight, compilation->error));
-    taper_status status = taper_tensor_copy(*weight, w, compilation->error);
-    if (status == TAPER_OK) {
-        status = taper_tensor_zeros(heap, TAPER_F32, 1, &layer->channels, bias, compilation->error);
-    }
+    *scales = NULL;
+    TAPER_TRY(taper_storage_settle(w->storage, compilation->error)); // of a norm before this one
+    TAPER_TRY(rows && compilation->to_save && taper_tensor_is_contiguous(w)
+                  ? scaled_weight(compilation, w, weight, scales)
+                  : copy_weight(compilation, w, weight));
+    taper_status status = taper_tensor_zeros(heap, TAPER_F32, 1, &layer->channels, bias, compilation->error);
     if (status == TAPER_OK && layer->bias != NULL) {
         status = taper_tensor_copy(*bias, layer->bias, compilation->error);
     }
@@ -127,8 +154,8 @@ static void scale_row(float *row, int64_t count, double scale)
     }
 }
 
-// The norm follows the layer.
-static void fold_after(const taper_layer *layer, const norm *n, float *weight, float *bias)
+// The norm follows the layer. scales: of the weight's rows, instead of the weight; NULL: none.
+static void fold_after(const taper_layer *layer, const norm *n, float *weight, double *scales, float *bias)
 {
     const int64_t inner = inner_size(layer->weight, layer->transposed ? 2 : 1);
     const int64_t per_group = layer->transposed ? layer->weight->sizes[1] : 0;
@@ -137,6 +164,10 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, f
         double scale, shift;
         scale_and_shift(n, c, &scale, &shift);
         bias[c] = (float)(bias[c] * scale + shift);
+        if (scales != NULL) {
+            scales[c] = scale;
+            continue;
+        }
         if (!layer->transposed) {
             scale_row(weight + c * inner, inner, scale);
             continue;
@@ -221,6 +252,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     norm n;
     taper_layer layer;
     taper_tensor *weight, *bias;
+    double *scales;
     if (!match_norm(compilation, node, &n)) {
         return TAPER_OK;
     }
@@ -229,8 +261,9 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (producer != NULL && producer->block == node->block && taper_value_used_once(in) &&
         taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&
         (layer.convolution || is_matrix(layer.input))) {
-        TAPER_TRY(new_weights(compilation, &layer, &weight, &bias));
-        fold_after(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
+        TAPER_TRY(new_weights(compilation, &layer, !layer.transposed, &weight, &bias, &scales));
+        fold_after(&layer, &n, scales == NULL ? taper_tensor_mutable(weight) : NULL, scales,
+                   taper_tensor_mutable(bias));
         taper_value_replace_uses(out, in);
         taper_node_remove(node);
         return replace_weights(compilation, &layer, weight, bias);
@@ -239,7 +272,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (user != NULL && user->block == node->block && out->uses->index == 0 &&
         taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) && has_channels(&layer, n.channels) &&
         nothing_between(node, user)) {
-        TAPER_TRY(new_weights(compilation, &layer, &weight, &bias));
+        TAPER_TRY(new_weights(compilation, &layer, false, &weight, &bias, &scales));
         fold_before(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
         taper_value_replace_uses(out, in);
         taper_node_remove(node);

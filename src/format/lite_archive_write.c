@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "format/lite_bytecode_write.h"
+#include "format/lite_callstack_write.h"
 #include "format/zip_write.h"
 
 enum { OWN_FOLDER_UNTIL = 4, NAMED_VERSION_FROM = 6 };
@@ -212,7 +213,7 @@ static taper_status write_storages(writer *w, const storages *s)
         if (s->items[i].record == NULL) {
             make_key(s, &s->items[i], key);
             (void)snprintf(name, sizeof name, "%s%s", s->folder, key);
-            TAPER_TRY(write_record(w, name, s->items[i].storage->data, s->items[i].storage->bytes));
+            TAPER_TRY(taper_zip_write_storage(&w->zip, name, strlen(name), s->items[i].storage, w->error));
         }
     }
     return TAPER_OK;
@@ -323,7 +324,11 @@ static taper_status write_debug(writer *w)
         TAPER_TRY(copy_folder(w, "code/", ".debug_pkl"));
     }
     TAPER_TRY(copy_record(w, "delegated_backends.debug_pkl"));
-    return copy_record(w, "callstack_debug_map.pkl");
+    if (w->module->callstacks == NULL || !w->has_source) {
+        return copy_record(w, "callstack_debug_map.pkl");
+    }
+    taper_pickler_start(&p, w->allocator, &saver, "callstack_debug_map.pkl", w->error);
+    return finish_pickle(w, &p, taper_lite_callstacks_write(&p, w->module, &w->source), NULL);
 }
 
 // ---- the small records

@@ -4,6 +4,8 @@
 // Contents of tensors and of extra files are blocks at the end.
 #include "format/lite_flatbuffer_write.h"
 
+#include "ir/scaled_storage.h"
+
 enum { EXTRA_NAME, EXTRA_CONTENT };
 
 taper_status taper_fb_add(taper_fb_writer *w, taper_fb_kind kind, taper_fbb_ref value, uint32_t *index)
@@ -90,7 +92,12 @@ static taper_status write_storages(taper_fb_writer *w, taper_fbb_ref *vector)
         return taper_fail_memory(w->error);
     }
     for (size_t i = 0; i < w->storage_count; i++) {
-        const taper_storage *storage = w->storage_items[i];
+        taper_storage *storage = w->storage_items[i];
+        const taper_status status = taper_storage_settle(storage, w->error);
+        if (status != TAPER_OK) {
+            taper_free(w->allocator, tables, w->storage_count * sizeof *tables);
+            return status;
+        }
         const taper_fbb_ref block = taper_fbb_block_of(&w->b, storage->data, storage->bytes, false);
         taper_fbb_table(&w->b);
         taper_fbb_refer(&w->b, 0, block);

@@ -21,7 +21,7 @@ typedef struct taper_fb_writer {
     taper_arena arena;          // of these
     taper_pointer_map objects;  // indexes of values; TAPER_FB_OPEN while one is being written
     taper_pointer_map storages; // numbers of storages
-    const taper_storage **storage_items;
+    taper_storage **storage_items;
     size_t storage_count, storage_capacity;
     taper_pointer_map classes;       // numbers of classes
     const taper_class **class_items; // and these by number

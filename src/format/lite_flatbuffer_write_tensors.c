@@ -3,7 +3,7 @@
 #include "format/lite_flatbuffer_write.h"
 #include "format/saved_value.h"
 
-static taper_status add_storage(taper_fb_writer *w, const taper_storage *storage, size_t *number)
+static taper_status add_storage(taper_fb_writer *w, taper_storage *storage, size_t *number)
 {
     const size_t *known = taper_pointer_find(&w->storages, storage);
     if (known != NULL) {

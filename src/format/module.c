@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Freeing a module, and the names of its opcodes.
+// Freeing a module, the names of its opcodes, and which methods stay.
 #include "format/module.h"
 
 static const char *const opcode_names[TAPER_LITE_OPCODE_COUNT] = {
@@ -21,6 +21,21 @@ int taper_lite_opcode_from_name(const char *name, size_t length)
         }
     }
     return -1;
+}
+
+bool taper_module_keeps(const char *method, const char *const *others, size_t count)
+{
+    static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
+                                         "get_num_bundled_inputs",        "get_bundled_inputs_functions_and_info",
+                                         "_inflate_helper_for_",          "run_on_bundled_input"};
+    bool kept = strcmp(method, "forward") == 0;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0] && !kept; i++) {
+        kept = strncmp(method, starts[i], strlen(starts[i])) == 0;
+    }
+    for (size_t i = 0; i < count && !kept; i++) {
+        kept = strcmp(method, others[i]) == 0;
+    }
+    return kept;
 }
 
 static void release_defaults(taper_module_argument *arguments, size_t count)

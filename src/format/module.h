@@ -35,6 +35,9 @@ typedef enum taper_lite_opcode {
 const char *taper_lite_opcode_name(unsigned opcode);
 int taper_lite_opcode_from_name(const char *name, size_t length); // -1 when unknown
 
+// Whether a prepared model keeps a method of its class: forward, those of bundled inputs, and the named others.
+bool taper_module_keeps(const char *method, const char *const *others, size_t count);
+
 typedef struct taper_lite_instruction {
     uint8_t op; // taper_lite_opcode
     uint16_t n;
@@ -98,10 +101,22 @@ typedef struct taper_module_source {
 
 // Where a node comes from: a node's `debug` is the number of its place.
 typedef struct taper_module_place {
-    uint32_t source, at;  // byte in its text
-    uint32_t parent;      // the place of the call, UINT32_MAX: none
-    const char *function; // "forward"
+    uint32_t source, at;               // byte in its text
+    uint32_t parent;                   // the place of the call, UINT32_MAX: none
+    const char *function;              // "forward"
+    const char *class_name, *instance; // of a method: "__torch__.A", and what it was called on: "conv", "SELF"; or NULL
 } taper_module_place;
+
+// What a debug handle stands for in a module that is written: handle i is that of item i.
+typedef struct taper_module_callstack {
+    uint32_t place;
+    const char *node; // "aten::add.Tensor(Tensor self, …", "prim::If"
+} taper_module_callstack;
+
+typedef struct taper_module_callstacks {
+    taper_module_callstack *items;
+    size_t count, capacity;
+} taper_module_callstacks;
 
 // The operators of this build mean what they meant in PyTorch 1.13.
 enum { TAPER_OPERATOR_VERSION = 10 };
@@ -130,6 +145,7 @@ typedef struct taper_module {
     size_t source_count;
     taper_module_place *places;
     size_t place_count, place_capacity;
+    const taper_module_callstacks *callstacks; // to be written; NULL: the handles are those of the module's file
 
     taper_obj *blob; // keeps the file's bytes; owned
 } taper_module;

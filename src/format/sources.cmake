@@ -21,6 +21,7 @@ list(APPEND TAPER_SOURCES
     src/format/flatbuffer_build.c
     src/format/lite_archive_write.c
     src/format/lite_bytecode_write.c
+    src/format/lite_callstack_write.c
     src/format/lite_flatbuffer_write.c
     src/format/lite_flatbuffer_write_functions.c
     src/format/lite_flatbuffer_write_tensors.c

@@ -4,9 +4,10 @@
 #include "format/zip_write.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "base/limits.h"
+#include "ir/scaled_storage.h"
+#include "platform/crc32.h"
 
 enum {
     LOCAL_MAGIC = 0x04034b50,
@@ -26,7 +27,8 @@ enum {
     FIELD_ZIP64 = 1,        // extra fields
     FIELD_PADDING = 0x4246, // "FB"
     FIELD_HEAD = 4,         // number and length
-    LONGEST_FOLDER = 255
+    LONGEST_FOLDER = 255,
+    PART = 1 << 18 // of a record, which goes from the checksum to the sink while it is in the cache
 };
 
 typedef struct record {
@@ -35,7 +37,8 @@ typedef struct record {
     unsigned method;
     uint32_t crc;
     uint64_t packed, size;
-    const void *data; // of packed bytes
+    const void *data;             // of packed bytes
+    const taper_storage *storage; // whose bytes they are; NULL: data
 } record;
 
 taper_status taper_zip_writer_start(taper_zip_writer *writer, const taper_allocator *allocator, const taper_sink *sink,
@@ -59,6 +62,7 @@ void taper_zip_writer_free(taper_zip_writer *writer)
 {
     taper_bytes_free(&writer->directory);
     taper_bytes_free(&writer->header);
+    taper_free(writer->allocator, writer->part, PART);
 }
 
 static taper_status put(taper_zip_writer *writer, const void *data, size_t size, taper_error *error)
@@ -180,7 +184,27 @@ static void append_entry(taper_zip_writer *writer, const record *r, uint64_t hea
     append_zip64(r, header, to);
 }
 
-static taper_status write_record(taper_zip_writer *writer, const record *r, taper_error *error)
+// The bytes of a stored record and their checksum. Parts end at multiples of their size in the file, so that a sink
+// with pages or blocks gets whole ones.
+static taper_status put_stored(taper_zip_writer *writer, record *r, taper_error *error)
+{
+    if (r->storage != NULL && r->storage->kind == TAPER_STORAGE_SCALED && writer->part == NULL) {
+        writer->part = taper_alloc(writer->allocator, PART);
+        if (writer->part == NULL) {
+            return taper_fail_memory(error);
+        }
+    }
+    for (size_t at = 0, size; at < r->size; at += size) {
+        size = taper_min_size((size_t)r->size - at, PART - (size_t)(writer->position % PART));
+        const void *part =
+            r->storage != NULL ? taper_storage_part(r->storage, at, size, writer->part) : (const char *)r->data + at;
+        r->crc = taper_crc32(r->crc, part, size);
+        TAPER_TRY(put(writer, part, size, error));
+    }
+    return TAPER_OK;
+}
+
+static taper_status write_record(taper_zip_writer *writer, record *r, taper_error *error)
 {
     if (r->name_length == 0 || r->name_length > TAPER_LIMIT_RECORD_NAME - LONGEST_FOLDER - 1) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
@@ -193,7 +217,12 @@ static taper_status write_record(taper_zip_writer *writer, const record *r, tape
     const uint64_t header = writer->position;
     append_local_header(writer, r, &writer->header);
     TAPER_TRY(flush(writer, error));
-    TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
+    // Some writers leave the checksum out of what is copied.
+    if (r->crc == 0 && r->method == STORED) {
+        TAPER_TRY(put_stored(writer, r, error));
+    } else {
+        TAPER_TRY(put(writer, r->data, (size_t)r->packed, error));
+    }
     if (r->size != 0) { // as PyTorch has it
         append_descriptor(r, header, &writer->header);
         TAPER_TRY(flush(writer, error));
@@ -203,21 +232,22 @@ static taper_status write_record(taper_zip_writer *writer, const record *r, tape
     return writer->directory.failed ? taper_fail_memory(error) : TAPER_OK;
 }
 
-static uint32_t checksum(const void *data, size_t size)
-{
-    return size != 0 ? (uint32_t)crc32_z(crc32_z(0, Z_NULL, 0), data, size) : 0;
-}
-
 taper_status taper_zip_write(taper_zip_writer *writer, const char *name, size_t name_length, const void *data,
                              size_t size, taper_error *error)
 {
-    const record r = {.name = name,
-                      .name_length = name_length,
-                      .method = STORED,
-                      .crc = checksum(data, size),
-                      .packed = size,
-                      .size = size,
-                      .data = data};
+    record r = {.name = name, .name_length = name_length, .method = STORED, .packed = size, .size = size, .data = data};
+    return write_record(writer, &r, error);
+}
+
+taper_status taper_zip_write_storage(taper_zip_writer *writer, const char *name, size_t name_length,
+                                     const taper_storage *storage, taper_error *error)
+{
+    record r = {.name = name,
+                .name_length = name_length,
+                .method = STORED,
+                .packed = storage->bytes,
+                .size = storage->bytes,
+                .storage = storage};
     return write_record(writer, &r, error);
 }
 
@@ -238,9 +268,6 @@ taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from, con
                 .packed = entry->packed,
                 .size = entry->size,
                 .data = packed};
-    if (r.crc == 0 && r.method == STORED) { // some writers leave the checksum out
-        r.crc = checksum(packed, (size_t)r.size);
-    }
     return write_record(writer, &r, error);
 }
 

@@ -7,6 +7,7 @@
 
 #include "format/sink.h"
 #include "format/zip.h"
+#include "ir/tensor.h"
 
 typedef struct taper_zip_writer {
     const taper_allocator *allocator;
@@ -17,6 +18,7 @@ typedef struct taper_zip_writer {
     uint64_t count;        // records
     taper_bytes directory; // as it will be written
     taper_bytes header;    // of the record being written
+    void *part;            // for bytes that are worked out while they are written; NULL until there are some
 } taper_zip_writer;
 
 // name: of the folder, one that a file could have; PyTorch takes the file's own without its extension. The writer ends
@@ -28,6 +30,8 @@ void taper_zip_writer_free(taper_zip_writer *writer);
 // A record; the caller sees to it that each name is given once.
 TAPER_MUST_USE taper_status taper_zip_write(taper_zip_writer *writer, const char *name, size_t name_length,
                                             const void *data, size_t size, taper_error *error);
+TAPER_MUST_USE taper_status taper_zip_write_storage(taper_zip_writer *writer, const char *name, size_t name_length,
+                                                    const taper_storage *storage, taper_error *error);
 // A record of another archive under its name there, as it is, compressed or not.
 TAPER_MUST_USE taper_status taper_zip_copy(taper_zip_writer *writer, const taper_zip *from,
                                            const taper_zip_entry *entry, taper_error *error);

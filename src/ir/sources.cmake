@@ -6,6 +6,7 @@ list(APPEND TAPER_SOURCES
     src/ir/graph_verify.c
     src/ir/heap.c
     src/ir/liveness.c
+    src/ir/scaled_storage.c
     src/ir/storage.c
     src/ir/tensor.c
     src/ir/tensor_copy.c

@@ -86,6 +86,7 @@ static void drop_data(taper_storage *storage)
         taper_heap_free_storage(storage->head.heap, storage->data, block_size(storage->bytes));
         break;
     case TAPER_STORAGE_HOST:
+    case TAPER_STORAGE_SCALED:
         if (storage->release != NULL) {
             storage->release(storage->user);
         }

@@ -16,7 +16,8 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_BORROWED, // data belongs to owner (a mapped file, a packed blob): never written
     TAPER_STORAGE_SHARED,   // data belongs to origin, copied on the first write
     TAPER_STORAGE_HOST,     // data is the host's; release(user) when done
-    TAPER_STORAGE_PLANNED   // data lies in a session's arena, which owner keeps alive
+    TAPER_STORAGE_PLANNED,  // data lies in a session's arena, which owner keeps alive
+    TAPER_STORAGE_SCALED    // data is NULL until it is worked out: ir/scaled_storage.h
 } taper_storage_kind;
 
 typedef struct taper_storage {

@@ -50,6 +50,15 @@ uint64_t taper_cpu_features(void)
     return features;
 }
 
+bool taper_cpu_has_pclmul(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    return cpuinfo_initialize() && cpuinfo_has_x86_pclmulqdq();
+#else
+    return false;
+#endif
+}
+
 unsigned taper_cpu_cores(void)
 {
     return cpuinfo_initialize() && cpuinfo_get_cores_count() != 0 ? cpuinfo_get_cores_count() : 1;
@@ -94,6 +103,16 @@ uint64_t taper_cpu_features(void)
 #endif
     features |= kernel_features();
     return features;
+}
+
+bool taper_cpu_has_pclmul(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("pclmul");
+#else
+    return false;
+#endif
 }
 
 unsigned taper_cpu_cores(void)

@@ -36,6 +36,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
     calibrator->compiler = calibrator->load.compiler;
     calibrator->load.disable_passes = NULL;
     calibrator->load.listing = 0;
+    calibrator->load.methods = NULL; // the host's, and drafts are loaded later
     if (given != NULL) {
         if (given->struct_size < sizeof o->struct_size || given->struct_size > 65536) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_quantize_options.struct_size is not set");

@@ -81,19 +81,6 @@ void taper_draft_release(taper_draft *draft)
 
 // ---- which functions a file gets
 
-static bool is_bundled_inputs(const char *method)
-{
-    static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",
-                                         "get_num_bundled_inputs",        "get_bundled_inputs_functions_and_info",
-                                         "_inflate_helper_for_",          "run_on_bundled_input"};
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        if (strncmp(method, starts[i], strlen(starts[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static taper_status keep_methods(taper_draft *draft, const taper_optimize_options *options, taper_error *error)
 {
     taper_model *model = draft->model;
@@ -104,11 +91,9 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     }
     for (size_t i = 0; i < model->function_count; i++) {
         taper_function *function = &model->functions[i];
-        bool kept = strcmp(function->method, "forward") == 0 || is_bundled_inputs(function->method);
-        for (size_t p = 0; !kept && p < options->preserve_count; p++) {
-            kept = strcmp(function->method, options->preserve[p]) == 0;
-        }
-        function->of_root &= kept; // stays all the same while something calls it by name
+        function->of_root &=
+            taper_module_keeps(function->method, options->preserve,
+                               options->preserve_count); // stays all the same while something calls it by name
     }
     return taper_draft_drop_uncalled(draft, error);
 }
@@ -141,6 +126,7 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.disabled = options->disable_passes;
     compilation.backend = backend;
+    compilation.to_save = backend != TAPER_PORTABLE_FLOAT; // that one is finished, to be run
     const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
     taper_model_end_compilation(draft->model, &compilation);
     draft->broken = status != TAPER_OK;
@@ -216,8 +202,8 @@ static taper_graph *kept_setstate(const taper_draft *draft, const taper_function
 }
 
 // Fills written, a module that borrows everything from the draft's but its functions, which lie in arena.
-static taper_status emit_functions(taper_draft *draft, int version, taper_arena *arena, taper_module *written,
-                                   taper_error *error)
+static taper_status emit_functions(taper_draft *draft, int version, taper_module_callstacks *callstacks,
+                                   taper_arena *arena, taper_module *written, taper_error *error)
 {
     taper_model *model = draft->model;
     taper_compilation compilation;
@@ -236,6 +222,8 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_arena 
     }
     TAPER_TRY(taper_draft_drop_uncalled(draft, error));
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
+    compilation.callstacks = callstacks;
+    written->callstacks = callstacks;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         const taper_function *function = &model->functions[i];
@@ -266,6 +254,9 @@ static taper_status read_save_options(const taper_draft *draft, const taper_save
     if (!options->flatbuffer && (options->bytecode < 4 || options->bytecode > 8)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytecode %d cannot be written: 4 to 8 can", options->bytecode);
     }
+    if (options->flatbuffer && options->debug_info) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "debug_info: a flatbuffer holds no call stacks; write a zip archive");
+    }
     return TAPER_OK;
 }
 
@@ -277,8 +268,10 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     TAPER_TRY(read_save_options(draft, given, &options, error));
     TAPER_TRY(taper_draft_finish_bundles(draft, error));
     taper_arena arena;
+    taper_module_callstacks callstacks = {.count = 0};
+    const bool tells = options.debug_info != 0 && draft->model->module.torchscript;
     taper_arena_init(&arena, &draft->model->context->allocator);
-    taper_status status = emit_functions(draft, options.bytecode, &arena, &written, error);
+    taper_status status = emit_functions(draft, options.bytecode, tells ? &callstacks : NULL, &arena, &written, error);
     if (status == TAPER_OK) {
         const taper_module_extra extra = {options.extra_name, options.extra_data, options.extra_size};
         const taper_write_options how = {.extras = &extra,
@@ -293,6 +286,7 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     for (size_t i = 0; written.functions != NULL && i < written.function_count; i++) {
         free_constants(&written.functions[i]);
     }
+    taper_free(&draft->model->context->allocator, callstacks.items, callstacks.capacity * sizeof *callstacks.items);
     taper_arena_free(&arena);
     return status;
 }

@@ -280,11 +280,12 @@ taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
 }
 
 #ifdef TAPER_WITH_TORCHSCRIPT
-static taper_status load_torchscript(taper_model *model, taper_error *error)
+static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
+    const taper_torchscript_options how = {
+        .listing = model->listing, .methods = options->methods, .method_count = options->method_count};
     taper_torchscript script;
-    taper_status status =
-        taper_torchscript_load(&model->module, model->context->registry, model->listing, &script, error);
+    taper_status status = taper_torchscript_load(&model->module, model->context->registry, &how, &script, error);
     if (status == TAPER_OK) {
         status = index_functions(model, error);
     }
@@ -319,7 +320,7 @@ static taper_status load_bytecode(taper_model *model, taper_error *error)
 static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
 {
 #ifdef TAPER_WITH_TORCHSCRIPT
-    TAPER_TRY(model->module.torchscript ? load_torchscript(model, error) : load_bytecode(model, error));
+    TAPER_TRY(model->module.torchscript ? load_torchscript(model, options, error) : load_bytecode(model, error));
 #else
     TAPER_TRY(load_bytecode(model, error));
 #endif

@@ -15,6 +15,7 @@ typedef struct rewriting {
     const char *file, *backend; // NULL: not optimized
     int flatbuffer;
     bool bundles;
+    int debug_info;
 } rewriting;
 
 static taper_status add_sample(taper_context *context, taper_draft *draft, taper_error *error)
@@ -38,7 +39,7 @@ static taper_status once(taper_context *context, const rewriting *r, taper_error
     test_path(r->file, path, sizeof path);
     const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
     const taper_optimize_options optimize = {.struct_size = sizeof optimize, .backend = r->backend};
-    const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = r->flatbuffer};
+    const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = r->flatbuffer, .debug_info = r->debug_info};
     taper_draft *draft;
     void *bytes = NULL;
     size_t size = 0;
@@ -93,6 +94,7 @@ static void optimized_script(void **state)
 {
     (void)state;
     sweep(&(rewriting){.file = "s01_convnet.pt", .backend = "cpu", .bundles = true});
+    sweep(&(rewriting){.file = "s05_methods.pt", .backend = "cpu", .debug_info = 1});
 }
 
 static void optimized_for_metal(void **state)

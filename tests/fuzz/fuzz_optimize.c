@@ -32,6 +32,7 @@ static choice choose(uint8_t byte)
     c.save = (taper_save_options){.struct_size = sizeof c.save, .flatbuffer = byte / 32 % 2, .bytecode = 0};
     if (c.save.flatbuffer == 0) {
         c.save.bytecode = 5 + byte / 64;
+        c.save.debug_info = byte / 16 % 2;
     }
     return c;
 }

@@ -131,7 +131,8 @@ static bool make_root(taper_ts_unit *unit, taper_archive *archive)
 
 static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
 {
-    taper_ts_lowering l = {.unit = unit, .result = result, .nodes_left = 20000};
+    static const taper_torchscript_options options = {.methods = NULL};
+    taper_ts_lowering l = {.unit = unit, .result = result, .options = &options, .nodes_left = 20000};
     taper_ts_definition *unused;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < unit->module->source_count; i++) {

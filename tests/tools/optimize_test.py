@@ -35,6 +35,21 @@ class Optimize(ToolCase):
         self.fails("run", "o.ptl", "--method", "words", says="words")
         self.fails("optimize", NET, "-o", "o2.ptl", "--backend", "nnapi", says="nnapi")
 
+    def test_debug_info(self):
+        net = os.path.join(SAMPLES, "s05_methods.pt")
+        self.save("x.npy", np.ones((1, 7), np.float32))
+        for command in WRITERS:
+            with self.subTest(command):
+                self.call(command, net, "-o", "plain.ptl")
+                told = self.fails("run", "plain.ptl", "-i", "x.npy").stderr
+                self.assertNotIn("Module hierarchy", told)
+                self.call(command, net, "-o", "debug.ptl", "--debug-info")
+                told = self.fails("run", "debug.ptl", "-i", "x.npy").stderr
+                self.assertIn("Module hierarchy:top(Parent)::<unknown>.", told)
+                self.call("convert", "debug.ptl", "-o", "again.ptl")  # what a lite file tells is kept
+                self.assertEqual(told.split("\n")[1:], self.fails("run", "again.ptl", "-i", "x.npy").stderr.split("\n")[1:])
+                self.fails(command, net, "-o", "o.ptl", "--debug-info", "--flatbuffer", status=2, says="--flatbuffer exclude")
+
     def test_passes(self):
         listed = [line.split()[0] for line in self.call("optimize", "--list-passes").stdout.splitlines()]
         self.assertIn("prepack", listed)

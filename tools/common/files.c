@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#ifdef __linux__
+#define _GNU_SOURCE // sync_file_range
+#endif
 #include "common/files.h"
 
 #include <errno.h>
@@ -152,6 +155,32 @@ bool output_open(output_file *output, const char *path)
         output_discard(output);
         return error_report(path, "cannot write: %s", strerror(reason));
     }
+    return true;
+}
+
+// File systems see to it that a renamed file's bytes come to the disk no later than its name: rename waits until they
+// are on their way. They are sent in steps, so that the disk works meanwhile.
+static void start_writing(output_file *output)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    enum { STEP = 2 << 20 };
+    if (output->temporary != NULL && output->written - output->started >= STEP) {
+        (void)sync_file_range(fileno(output->stream), (off_t)output->started,
+                              (off_t)(output->written - output->started), SYNC_FILE_RANGE_WRITE);
+        output->started = output->written;
+    }
+#else
+    (void)output;
+#endif
+}
+
+bool output_write(output_file *output, const void *data, size_t size)
+{
+    if (fwrite(data, 1, size, output->stream) != size) {
+        return false;
+    }
+    output->written += size;
+    start_writing(output);
     return true;
 }
 

@@ -14,11 +14,14 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
 
 typedef struct output_file {
     FILE *stream;
-    char *path;      // where it shall be
-    char *temporary; // where it is now; NULL when it is written in place (a device or a pipe)
+    char *path;              // where it shall be
+    char *temporary;         // where it is now; NULL when it is written in place (a device or a pipe)
+    size_t written, started; // by output_write; of these, what the system was asked to bring to the disk
 } output_file;
 
 bool output_open(output_file *output, const char *path);
+// As fwrite to the stream; for large files. False when not all could be written, with errno set.
+bool output_write(output_file *output, const void *data, size_t size);
 bool output_commit(output_file *output);  // closes and renames; on failure nothing is left
 void output_discard(output_file *output); // after a commit: nothing
 

@@ -40,7 +40,7 @@ static void put_common(unsigned char *out, bool utf8, uint32_t crc, uint64_t siz
 
 static bool write_bytes(npz_writer *npz, const void *bytes, size_t size)
 {
-    if (size != 0 && fwrite(bytes, 1, size, npz->output.stream) != size) {
+    if (size != 0 && !output_write(&npz->output, bytes, size)) {
         return error_report(npz->output.path, "cannot write: the device is full or failed");
     }
     npz->position += size;

@@ -10,11 +10,12 @@
 #include "common/errors.h"
 #include "common/files.h"
 
-bool draft_open(opened_draft *opened, const char *path)
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count)
 {
     *opened = (opened_draft){.path = path, .error = taper_error_create()};
     const taper_context_options context = {.struct_size = sizeof context, .threads = 1};
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    const taper_load_options load = {
+        .struct_size = sizeof load, .compiler = taper_compiler(), .methods = methods, .method_count = method_count};
     bool done = true;
     if (opened->error == NULL) {
         done = error_report_memory(path);
@@ -38,7 +39,7 @@ void draft_close(opened_draft *opened)
 
 static int write_stream(void *user, const void *data, size_t size)
 {
-    return fwrite(data, 1, size, user) == size ? 0 : -1;
+    return output_write(user, data, size) ? 0 : -1;
 }
 
 // The name of the archive's folder: the file's, without folders and extensions. The caller frees it.
@@ -66,7 +67,7 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
     bool done = output_open(&file, path);
     if (done) {
         errno = 0;
-        if (taper_draft_save(opened->draft, &named, write_stream, file.stream, opened->error) != TAPER_OK) {
+        if (taper_draft_save(opened->draft, &named, write_stream, &file, opened->error) != TAPER_OK) {
             done = ferror(file.stream) ? error_report(path, "cannot write: %s", strerror(errno))
                                        : error_report_library(opened->path, opened->error);
             output_discard(&file);
@@ -86,7 +87,13 @@ int save_arguments_check(const save_arguments *arguments, const char *usage, tap
     if (arguments->flatbuffer && arguments->bytecode != 0) {
         return error_usage(usage, "--bytecode and --flatbuffer exclude each other: a flatbuffer has version 9");
     }
-    *options = (taper_save_options){
-        .struct_size = sizeof *options, .bytecode = (int)arguments->bytecode, .flatbuffer = arguments->flatbuffer};
+    if (arguments->flatbuffer && arguments->debug_info) {
+        return error_usage(usage,
+                           "--debug-info and --flatbuffer exclude each other: a flatbuffer holds no call stacks");
+    }
+    *options = (taper_save_options){.struct_size = sizeof *options,
+                                    .bytecode = (int)arguments->bytecode,
+                                    .flatbuffer = arguments->flatbuffer,
+                                    .debug_info = arguments->debug_info};
     return ARGS_GO_ON;
 }

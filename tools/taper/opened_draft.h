@@ -14,8 +14,8 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Failures are reported, and nothing is left open.
-bool draft_open(opened_draft *opened, const char *path);
+// methods: as in taper_load_options. Failures are reported, and nothing is left open.
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count);
 void draft_close(opened_draft *opened);
 // The whole file or nothing; failures are reported.
 bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
@@ -24,19 +24,22 @@ bool draft_save(const opened_draft *opened, const char *path, const taper_save_o
 typedef struct save_arguments {
     const char *output;
     long bytecode;
-    bool flatbuffer;
+    bool flatbuffer, debug_info;
 } save_arguments;
 
 #define SAVE_OPTION_ROWS(s)                                                                                            \
     {"--output", 'o', ARG_TEXT, &(s).output, 0, 0}, {"--bytecode", 0, ARG_COUNT, &(s).bytecode, 4, 8},                 \
+        {"--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0},                                                          \
     {                                                                                                                  \
-        "--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0                                                             \
+        "--debug-info", 0, ARG_FLAG, &(s).debug_info, 0, 0                                                             \
     }
 
 #define SAVE_OPTION_USAGE                                                                                              \
     "  -o, --output OUT    the file to write\n"                                                                        \
     "  --bytecode N        the version of its bytecode, 4 to 8 (default: 8)\n"                                         \
-    "  --flatbuffer        write a flatbuffer rather than a zip archive\n"
+    "  --flatbuffer        write a flatbuffer rather than a zip archive\n"                                             \
+    "  --debug-info        write where in the source of a TorchScript model its calls stand, for errors; a lite\n"     \
+    "                      model's is kept in any case\n"
 
 int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
 

@@ -77,6 +77,7 @@ struct taper_ts_function {
     bool added;              // to the functions of the module
     bool active;             // being lowered: a call of it would never end
     const char *name;        // kept by the module, once it was lowered
+    const char *class_name;  // the same; NULL: of no class
     taper_ts_function *next; // of the class
 };
 

@@ -62,6 +62,13 @@ taper_status taper_ts_missing(taper_ts_lowering *l, const char *name)
 
 // ---- nodes
 
+static taper_status keep_name(taper_ts_lowering *l, uint32_t atom, const char **kept)
+{
+    const char *name = l->unit->atoms.names[atom];
+    *kept = taper_arena_string(&l->unit->module->arena, name, strlen(name));
+    return *kept != NULL ? TAPER_OK : taper_fail_memory(l->unit->error);
+}
+
 // The place of what is being lowered: one for all nodes of an expression.
 static taper_status place(taper_ts_lowering *l, uint32_t *number)
 {
@@ -75,16 +82,19 @@ static taper_status place(taper_ts_lowering *l, uint32_t *number)
         }
     }
     if (f->name == NULL) {
-        const char *name = l->unit->atoms.names[f->atom];
-        f->name = taper_arena_string(&module->arena, name, strlen(name));
-        if (f->name == NULL) {
-            return taper_fail_memory(l->unit->error);
+        TAPER_TRY(keep_name(l, f->atom, &f->name));
+        if (f->owner != NULL) {
+            TAPER_TRY(keep_name(l, f->owner->qualified, &f->class_name));
         }
     }
     TAPER_TRY(
         TAPER_GROW(module->allocator, module->places, module->place_capacity, module->place_count + 1, l->unit->error));
-    module->places[module->place_count] =
-        (taper_module_place){.source = f->file, .at = l->at, .parent = l->frame->called_from, .function = f->name};
+    module->places[module->place_count] = (taper_module_place){.source = f->file,
+                                                               .at = l->at,
+                                                               .parent = l->frame->called_from,
+                                                               .function = f->name,
+                                                               .class_name = f->class_name,
+                                                               .instance = l->frame->instance};
     *number = (uint32_t)module->place_count++;
     return TAPER_OK;
 }
@@ -150,10 +160,10 @@ taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t slot, taper_ts_bi
 
 // The body of a function in a frame of its own; args by parameter.
 static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, uint32_t called_from,
-                             const taper_ts_binding *args, taper_ts_binding *out)
+                             const char *instance, const taper_ts_binding *args, taper_ts_binding *out)
 {
     const size_t bytes = ((size_t)function->slots + 1) * sizeof(taper_ts_binding);
-    taper_ts_frame frame = {.function = function, .called_from = called_from};
+    taper_ts_frame frame = {.function = function, .called_from = called_from, .instance = instance};
     taper_ts_frame *const outer = l->frame;
     const size_t mark = l->trail_count, kept = l->kept_count;
     const uint32_t at = l->at;
@@ -192,16 +202,53 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     return status;
 }
 
+// What the method is called on, in PyTorch's words: the attribute's name, or SELF.
+static taper_status instance_of(taper_ts_lowering *l, const taper_ir_value *object, const char **instance)
+{
+    const taper_ts_frame *frame = l->frame;
+    const taper_ts_function *caller = frame->function;
+    const taper_node *get = object->node;
+    taper_ts_definition *class = NULL;
+    const taper_ir_value *self = caller->owner != NULL && caller->parameter_count != 0 && frame->locals != NULL
+                                     ? frame->locals[caller->parameters[0].slot].value
+                                     : NULL;
+    if (object == self) {
+        *instance = "SELF";
+        return TAPER_OK;
+    }
+    *instance = "INSTANCE_NAME_UNKNOWN";
+    if (get == NULL || get->kind != TAPER_NODE_GET_ATTR) {
+        return TAPER_OK;
+    }
+    if (taper_node_in(get, 0) == self) {
+        class = caller->owner;
+    } else if (taper_node_in(get, 0)->type != NULL) {
+        TAPER_TRY(taper_ts_find_type(l->unit, taper_node_in(get, 0)->type, &class));
+    }
+    TAPER_TRY(taper_ts_charge(l, class != NULL ? class->attribute_count : 0));
+    int64_t slot = 0;
+    for (uint32_t i = 0; class != NULL && i < class->attribute_count; i++) {
+        if (class->attributes[i].value == NULL && slot++ == get->number) {
+            return keep_name(l, class->attributes[i].atom, instance);
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function, const taper_ts_binding *args,
                              taper_ts_binding *out)
 {
     uint32_t number;
+    const char *instance = NULL;
     if (function->active) {
         return taper_ts_refuse(l, function->body, "%s calls itself", l->unit->atoms.names[function->qualified]);
     }
     TAPER_TRY(taper_ts_deeper(l, function->body));
     TAPER_TRY(place(l, &number));
-    TAPER_TRY(run_body(l, function, number, args, out));
+    if (function->owner != NULL && function->parameter_count != 0 && args[0].value != NULL) {
+        TAPER_TRY(instance_of(l, args[0].value, &instance));
+    }
+    TAPER_TRY(run_body(l, function, number, instance, args, out));
     l->depth--;
     return TAPER_OK;
 }
@@ -310,7 +357,7 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
         status = run_hooks(l, f->owner, f->owner->pre_hooks, true, args, f->parameter_count, &result);
     }
     if (status == TAPER_OK) {
-        status = run_body(l, f, UINT32_MAX, args, &result);
+        status = run_body(l, f, UINT32_MAX, NULL, args, &result);
     }
     if (status == TAPER_OK && hooked) {
         status = run_hooks(l, f->owner, f->owner->hooks, false, args, f->parameter_count, &result);
@@ -427,7 +474,10 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
     for (taper_ts_function *f = class->function; f != NULL; f = f->next) {
-        TAPER_TRY(taper_ts_add_function(l, f));
+        if (l->options->methods == NULL ||
+            taper_module_keeps(l->unit->atoms.names[f->atom], l->options->methods, l->options->method_count)) {
+            TAPER_TRY(taper_ts_add_function(l, f));
+        }
     }
     TAPER_TRY(collect_classes(l, module->root, 0));
     // What is found here may call further interfaces and make objects of further classes.
@@ -504,8 +554,9 @@ static taper_status hand_over(taper_torchscript *result, taper_module *module, t
     return TAPER_OK;
 }
 
-taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool listing,
-                                    taper_torchscript *result, taper_error *error)
+taper_status taper_torchscript_load(taper_module *module, taper_registry *registry,
+                                    const taper_torchscript_options *options, taper_torchscript *result,
+                                    taper_error *error)
 {
     taper_archive archive;
     taper_ts_unit unit;
@@ -514,7 +565,7 @@ taper_status taper_torchscript_load(taper_module *module, taper_registry *regist
     taper_status status = taper_script_archive_read(&archive, error);
     if (status == TAPER_OK) {
         status = taper_ts_unit_create(&unit, module, registry, error);
-        taper_ts_lowering l = {.unit = &unit, .result = result, .listing = listing};
+        taper_ts_lowering l = {.unit = &unit, .result = result, .listing = options->listing, .options = options};
         if (status == TAPER_OK) {
             status = read_and_lower(&archive, &l);
         }

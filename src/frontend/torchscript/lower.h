@@ -40,8 +40,9 @@ typedef struct taper_ts_frame {
     taper_ts_binding *locals; // by slot
     uint32_t called_from;     // place of the call
     struct taper_ts_frame *outer;
-    uint32_t level; // 0: a method of the root, calls are a level deeper
-    bool folded;    // listing: something was decided by what is known in this frame
+    uint32_t level;       // 0: a method of the root, calls are a level deeper
+    bool folded;          // listing: something was decided by what is known in this frame
+    const char *instance; // what a method was called on, as in taper_module_place
     bool returned;
     bool closed; // in a loop, with or nested function, out of which nothing returns
     taper_ts_rest *rest;
@@ -68,6 +69,7 @@ typedef struct taper_ts_lowering {
     bool listing;      // to list the operators: what needs no node when it runs has one all the same
     taper_node **kept; // listing: list_live.c
     size_t kept_count, kept_capacity;
+    const taper_torchscript_options *options;
     taper_ir_value *pooled[16];
     // Methods called through interfaces, by name; classes that may be what they are called on.
     uint32_t *interface_methods;

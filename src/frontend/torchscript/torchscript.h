@@ -16,10 +16,18 @@ typedef struct taper_torchscript {
     taper_needs missing; // operators this build does not have, with how often they are called
 } taper_torchscript;
 
-// module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. listing: to
-// list the operators only; otherwise missing operators are a failure, with all of them in the detail.
-TAPER_MUST_USE taper_status taper_torchscript_load(taper_module *module, taper_registry *registry, bool listing,
-                                                   taper_torchscript *result, taper_error *error);
+typedef struct taper_torchscript_options {
+    bool listing; // to list the operators only
+    // The methods of the root's class to lower, as taper_module_keeps has it; NULL: all.
+    const char *const *methods;
+    size_t method_count;
+} taper_torchscript_options;
+
+// module->torchscript is set, and module->blob holds the archive. Fills root, functions, pending, places. Missing
+// operators are a failure, with all of them in the detail, unless they are to be listed.
+TAPER_MUST_USE taper_status taper_torchscript_load(taper_module *module, taper_registry *registry,
+                                                   const taper_torchscript_options *options, taper_torchscript *result,
+                                                   taper_error *error);
 void taper_torchscript_free(taper_torchscript *result, const taper_allocator *allocator);
 
 // The calls that led to a node, innermost last, each with its line of source, for the detail of an error.

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bytes are the coefficients of a polynomial over GF(2), the lowest bit of the first byte the highest of them, and the
+// checksum is what remains of it modulo P. A block of 16 bytes may be replaced by any polynomial that leaves the same
+// remainder, further down: its halves, each times x^n mod P for the distance n it is moved. So four blocks are carried
+// over the data by carry-less multiplication, then made one, and zlib takes the checksum of the 16 bytes that are left.
+#include "platform/crc32.h"
+
+#include <zlib.h>
+
+#include "platform/platform.h"
+
+static uint32_t plain(uint32_t crc, const void *data, size_t size)
+{
+    return size != 0 ? (uint32_t)crc32_z(crc, data, size) : crc;
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TAPER_PCLMUL __attribute__((target("sse2,pclmul")))
+
+enum { BLOCKS = 4, STEP = BLOCKS * (int)sizeof(__m128i) };
+
+// `next` with what `block` stands for. by: x^(n + 32) and x^(n - 32) mod P, one bit up as the product of two reflected
+// numbers is one bit short.
+TAPER_PCLMUL static inline __m128i carry(__m128i block, __m128i by, __m128i next)
+{
+    const __m128i low = _mm_clmulepi64_si128(block, by, 0x00), high = _mm_clmulepi64_si128(block, by, 0x11);
+    return _mm_xor_si128(next, _mm_xor_si128(low, high));
+}
+
+// At least STEP bytes; the rest that does not fill a block is left to the caller: *used.
+TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_t size, size_t *used)
+{
+    const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // n = 512
+    const __m128i by_block = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0); // n = 128
+    __m128i block[BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block[i] = _mm_loadu_si128((const __m128i *)data + i);
+    }
+    block[0] = _mm_xor_si128(block[0], _mm_cvtsi32_si128((int)~crc)); // what was before, put over the first bytes
+    size_t at = STEP;
+    for (; size - at >= STEP; at += STEP) {
+        for (size_t i = 0; i < BLOCKS; i++) {
+            block[i] = carry(block[i], by_step, _mm_loadu_si128((const __m128i *)(data + at) + i));
+        }
+    }
+    for (size_t i = 1; i < BLOCKS; i++) {
+        block[i] = carry(block[i - 1], by_block, block[i]);
+    }
+    uint8_t left[sizeof(__m128i)];
+    _mm_storeu_si128((__m128i *)left, block[BLOCKS - 1]);
+    *used = at;
+    return plain(UINT32_MAX, left, sizeof left); // zlib inverts it to 0: nothing is before these
+}
+
+uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
+{
+    size_t used = 0;
+    if (size >= STEP && taper_cpu_has_pclmul()) {
+        crc = multiplied(crc, data, size, &used);
+    }
+    return plain(crc, (const uint8_t *)data + used, size - used);
+}
+#else
+uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
+{
+    return plain(crc, data, size);
+}
+#endif
