@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of upgraders. gelu, linspace and logspace need none here: the arguments that were added since have defaults
-// with the old meaning, and these were filled in before (a None for steps is read as 100 by the operator).
+// The table of upgraders. gelu needs none here: the argument that was added since has a default with the old meaning.
+// So have linspace and logspace where steps are left out; a None for them is 100 (one that only the run shows is read
+// so by the operator).
 //
 // div, versions 0 to 3: true division if anything is floating, otherwise division that truncates:
 //   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other,
@@ -127,20 +128,15 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     return TAPER_OK;
 }
 
-// full, versions 0 to 4 of TorchScript: without a dtype the result is floating, whatever the value:
-//   if dtype is None: fill_value = float(fill_value)
-static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
+// Where argument `asked` of node is None, what `instead` computes becomes argument `replaced`.
+static taper_status when_none(taper_graph *graph, taper_node *node, taper_registry *registry, size_t asked,
+                              size_t replaced, taper_node *instead, taper_error *error)
 {
-    taper_node *real, *test, *none, *branch;
-    const taper_node *dtype = taper_value_constant(taper_node_in(node, 2));
-    if (dtype != NULL && dtype->constant.tag != TAPER_NONE) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(op_node(graph, registry, "aten::Float", "Scalar", 1, &real, error));
-    taper_node_set_input(real, 0, taper_node_in(node, 1));
-    if (dtype != NULL) {
-        taper_node_insert_before(real, node);
-        taper_node_set_input(node, 1, &real->outputs[0]);
+    taper_node *test, *none, *branch;
+    const taper_node *known = taper_value_constant(taper_node_in(node, asked));
+    if (known != NULL) {
+        taper_node_insert_before(instead, node);
+        taper_node_set_input(node, replaced, &instead->outputs[0]);
         return TAPER_OK;
     }
     TAPER_TRY(op_node(graph, registry, "aten::__is__", "", 2, &test, error));
@@ -149,20 +145,54 @@ static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_reg
     taper_node_insert_before(none, node);
     taper_node_insert_before(test, node);
     taper_node_insert_before(branch, node);
-    taper_node_set_input(test, 0, taper_node_in(node, 2));
+    taper_node_set_input(test, 0, taper_node_in(node, asked));
     taper_node_set_input(test, 1, &none->outputs[0]);
     taper_node_set_input(branch, 0, &test->outputs[0]);
     branch->block_count = 2;
     for (size_t b = 0; b < 2; b++) {
-        taper_ir_value *gives = b == 0 ? &real->outputs[0] : taper_node_in(node, 1);
+        taper_ir_value *gives = b == 0 ? &instead->outputs[0] : taper_node_in(node, replaced);
         TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[b], error));
         if (b == 0) {
-            taper_node_append(branch->blocks[0], real);
+            taper_node_append(branch->blocks[0], instead);
         }
         TAPER_TRY(taper_block_set_results(branch->blocks[b], &gives, 1, error));
     }
-    taper_node_set_input(node, 1, &branch->outputs[0]);
+    taper_node_set_input(node, replaced, &branch->outputs[0]);
     return TAPER_OK;
+}
+
+static bool may_be_none(const taper_node *node, size_t input)
+{
+    const taper_ir_value *value = taper_node_in(node, input);
+    const taper_node *known = taper_value_constant(value);
+    return known != NULL ? known->constant.tag == TAPER_NONE : value->type == NULL || value->type != &taper_type_int;
+}
+
+// full, versions 0 to 4 of TorchScript: without a dtype the result is floating, whatever the value:
+//   if dtype is None: fill_value = float(fill_value)
+static taper_status upgrade_full(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
+{
+    enum { VALUE = 1, DTYPE };
+    taper_node *real;
+    if (!may_be_none(node, DTYPE)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(op_node(graph, registry, "aten::Float", "Scalar", 1, &real, error));
+    taper_node_set_input(real, 0, taper_node_in(node, VALUE));
+    return when_none(graph, node, registry, DTYPE, VALUE, real, error);
+}
+
+// linspace and logspace, versions 0 to 7:
+//   if steps is None: steps = 100
+static taper_status upgrade_steps(taper_graph *graph, taper_node *node, taper_registry *registry, taper_error *error)
+{
+    enum { STEPS = 2, OF_NONE = 100 };
+    taper_node *hundred;
+    if (node->input_count <= STEPS || !may_be_none(node, STEPS)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_node_constant(graph, taper_val_int(OF_NONE), &hundred, error));
+    return when_none(graph, node, registry, STEPS, STEPS, hundred, error);
 }
 
 // Quantized convolutions of PyTorch 1.5 and before carried stride, padding, dilation and groups, which their parameters
@@ -198,6 +228,10 @@ taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_regi
     const int64_t version = module->operator_version;
     if (module->torchscript && version <= 4 && strncmp(node->op_name, "aten::full(", 11) == 0) {
         return upgrade_full(graph, node, registry, error);
+    }
+    if (version <= 7 &&
+        (strncmp(node->op_name, "aten::linspace", 14) == 0 || strncmp(node->op_name, "aten::logspace", 14) == 0)) {
+        return upgrade_steps(graph, node, registry, error);
     }
     for (size_t i = 0; module->torchscript && i < sizeof old_convs / sizeof old_convs[0]; i++) {
         if (node->input_count == 8 && strncmp(node->op_name, old_convs[i], strlen(old_convs[i])) == 0) {

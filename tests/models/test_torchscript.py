@@ -481,7 +481,8 @@ def returning(kind):
     def change(name, text):
         of_type, body = RETURNS[kind]
         head = text.index("  def forward")
-        return text[:head] + f"  def forward(self: __torch__.Returns,\n    x: Tensor,\n    n: int) -> {of_type}:\n{body}"
+        owner = text[text.index("self: ", head) + 6:].split(",")[0]  # its name depends on who makes the class
+        return text[:head] + f"  def forward(self: {owner},\n    x: Tensor,\n    n: int) -> {of_type}:\n{body}"
     return change
 
 
