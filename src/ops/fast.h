@@ -11,6 +11,8 @@
 #include "ops/matmul.h"
 #include "ops/resize.h"
 
+struct taper_qlinear_params;
+
 typedef enum taper_fast_function {
     TAPER_FAST_RELU,
     TAPER_FAST_GELU,
@@ -43,6 +45,10 @@ typedef struct taper_fast {
     // The same of quint8 from NHWC to NHWC.
     bool (*bilinear_u8)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
                         const taper_volume *y, uint8_t *out, int32_t zero_point);
+    // As taper_qlinear_dynamic, of `rows` rows, for int8 weights of the model. TAPER_DECLINED before anything was
+    // written.
+    taper_status (*linear_dynamic)(taper_call *call, const struct taper_qlinear_params *params, const float *x,
+                                   size_t rows, bool relu, float *y);
 } taper_fast;
 
 #endif

@@ -2,6 +2,7 @@
 // Quantized linear layers: with a quantized result, and dynamic ones, which quantize a float input by its range and
 // give floats; those of half-precision weights, which take part as floats, are here as well.
 #include "base/half.h"
+#include "ops/fast.h"
 #include "ops/kernels.h"
 #include "ops/matmul.h"
 #include "ops/packs.h"
@@ -247,6 +248,13 @@ taper_status taper_qlinear_dynamic(taper_call *call, const taper_qlinear_params 
 {
     if (params->half) {
         return half_dynamic(call, params, taper_tensor_data(x), rows, relu, y);
+    }
+    const taper_fast *fast = call->run->fast;
+    if (fast != NULL && rows != 0) {
+        const taper_status done = fast->linear_dynamic(call, params, taper_tensor_data(x), (size_t)rows, relu, y);
+        if (done != TAPER_DECLINED) {
+            return done;
+        }
     }
     taper_q_input bytes;
     taper_tensor seen = as_rows(x, rows, params->in);

@@ -13,4 +13,5 @@ const taper_fast taper_cpu_fast = {
     .planes = taper_cpu_planes,
     .bilinear = taper_cpu_bilinear,
     .bilinear_u8 = taper_cpu_bilinear_u8,
+    .linear_dynamic = taper_cpu_linear_dynamic,
 };

@@ -25,6 +25,8 @@ bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const tap
                         const taper_volume *y, float *out);
 bool taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
                            const taper_volume *y, uint8_t *out, int32_t zero_point);
+taper_status taper_cpu_linear_dynamic(taper_call *call, const struct taper_qlinear_params *params, const float *x,
+                                      size_t rows, bool relu, float *y);
 
 static inline size_t taper_cpu_grain(size_t floats_per_item)
 {

@@ -157,21 +157,30 @@ static taper_status run_layer(linear_i8 *job)
 
 // ---- the call
 
-// The result's sizes are the input's with the last one replaced. False for what is left to the reference.
-static bool describe(linear_i8 *job, const taper_tensor *input, int64_t *sizes)
+// False for what is left to the reference.
+static bool describe(linear_i8 *job, size_t rows)
 {
     const taper_qlinear_params *params = &job->params;
-    if (params->half || input->rank < 2 || input->hidden_nhwc || input->sizes[input->rank - 1u] != params->in ||
-        taper_tensor_numel(input) == 0 || params->out == 0 || !taper_i8_is_symmetric(params->weight)) {
+    if (params->half || rows == 0 || params->in <= 0 || params->out <= 0 || !taper_i8_is_symmetric(params->weight)) {
         return false;
     }
-    memcpy(sizes, input->sizes, input->rank * sizeof *sizes);
-    sizes[input->rank - 1u] = params->out;
     job->entry = taper_gemm_i8_select(job->call->run->cpu);
     job->in = (size_t)params->in;
     job->out = (size_t)params->out;
-    job->rows = (size_t)taper_tensor_numel(input) / job->in;
+    job->rows = rows;
     return true;
+}
+
+// The same of a tensor; the result's sizes are the input's with the last one replaced.
+static bool describe_input(linear_i8 *job, const taper_tensor *input, int64_t *sizes)
+{
+    if (input->rank < 2 || input->hidden_nhwc || !taper_tensor_is_contiguous(input) ||
+        input->sizes[input->rank - 1u] != job->params.in || job->params.in <= 0) {
+        return false;
+    }
+    memcpy(sizes, input->sizes, input->rank * sizeof *sizes);
+    sizes[input->rank - 1u] = job->params.out;
+    return describe(job, (size_t)(taper_tensor_numel(input) / job->params.in));
 }
 
 static taper_status run_static(taper_call *call, bool relu)
@@ -186,7 +195,7 @@ static taper_status run_static(taper_call *call, bool relu)
     TAPER_TRY(taper_arg_int(call, 3, &zero_point));
     const taper_quantizer *z = input->quantizer;
     if (input->dtype != TAPER_QU8 || z->scales != NULL || !(z->scale > 0) || isinf(z->scale) || z->zero_point < 0 ||
-        z->zero_point > 255 || !taper_tensor_is_contiguous(input) || !describe(&job, input, sizes)) {
+        z->zero_point > 255 || !describe_input(&job, input, sizes)) {
         return TAPER_DECLINED;
     }
     TAPER_TRY(taper_q_check(call, TAPER_QU8, job.out_scale, zero_point));
@@ -229,41 +238,67 @@ static void quantize_range(void *argument, size_t begin, size_t end)
     q->vector->quantize(end - begin, q->x + begin, q->inverse, q->zero_point, q->y + begin);
 }
 
-static taper_status run_dynamic(taper_call *call, bool relu)
+static taper_status choose(linear_i8 *job, const float *x)
 {
-    taper_run *run = call->run;
-    linear_i8 job = {.call = call, .relu = relu};
-    taper_tensor *input, *y;
-    int64_t zero_point, sizes[TAPER_MAX_RANK];
-    TAPER_TRY(taper_arg_tensor(call, 0, &input));
-    TAPER_TRY(taper_arg_qlinear(call, 1, &job.params));
-    if (input->dtype != TAPER_F32 || !taper_tensor_is_contiguous(input) || !describe(&job, input, sizes)) {
-        return TAPER_DECLINED;
-    }
-    quantize_job quantize = {.vector = taper_vector_u8_select(run->cpu), .x = taper_tensor_data(input)};
-    const size_t count = job.rows * job.in;
+    taper_run *run = job->call->run;
+    int64_t zero_point;
     float min, max;
-    quantize.vector->range(count, quantize.x, &min, &max);
+    taper_vector_u8_select(run->cpu)->range(job->rows * job->in, x, &min, &max);
     if (min != min) {
         return TAPER_DECLINED; // the reference says what is wrong
     }
-    TAPER_TRY(taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &job.in_scale, &zero_point));
+    TAPER_TRY(taper_q_choose(run, taper_q_range_of(TAPER_QU8), min, max, &job->in_scale, &zero_point));
+    job->in_zero_point = (int32_t)zero_point;
+    return TAPER_OK;
+}
+
+// Quantizes the rows of floats as was chosen, and multiplies.
+static taper_status multiply_floats(linear_i8 *job, const float *x)
+{
+    taper_run *run = job->call->run;
+    quantize_job quantize = {.vector = taper_vector_u8_select(run->cpu),
+                             .x = x,
+                             .inverse = 1.0f / (float)job->in_scale,
+                             .zero_point = job->in_zero_point};
+    const size_t count = job->rows * job->in;
     uint8_t *bytes = taper_heap_alloc(run->heap, count + 1024);
     if (bytes == NULL) {
         return taper_fail_memory(run->error);
     }
-    quantize.inverse = 1.0f / (float)job.in_scale;
-    quantize.zero_point = job.in_zero_point = (int32_t)zero_point;
     quantize.y = bytes;
-    job.x = bytes;
+    job->x = bytes;
     taper_pool_range(run->pool, quantize_range, &quantize, count, TAPER_CPU_GRAIN);
-    taper_status status = taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y);
-    if (status == TAPER_OK) {
-        job.y = taper_tensor_mutable(y);
-        status = run_layer(&job);
-    }
+    const taper_status status = run_layer(job);
     taper_heap_free(run->heap, bytes, count + 1024);
     return status;
+}
+
+static taper_status run_dynamic(taper_call *call, bool relu)
+{
+    linear_i8 job = {.call = call, .relu = relu};
+    taper_tensor *input, *y;
+    int64_t sizes[TAPER_MAX_RANK];
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    TAPER_TRY(taper_arg_qlinear(call, 1, &job.params));
+    if (input->dtype != TAPER_F32 || !describe_input(&job, input, sizes)) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(choose(&job, taper_tensor_data(input)));
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y));
+    job.y = taper_tensor_mutable(y);
+    return multiply_floats(&job, taper_tensor_data(input));
+}
+
+// Of recurrent cells, whose weights are asked for in every step: only those of the model, whose packs are kept.
+taper_status taper_cpu_linear_dynamic(taper_call *call, const struct taper_qlinear_params *params, const float *x,
+                                      size_t rows, bool relu, float *y)
+{
+    linear_i8 job = {.call = call, .params = *params, .relu = relu, .y = y};
+    if (params->weight == NULL || params->weight->storage->kind != TAPER_STORAGE_SHARED || !describe(&job, rows)) {
+        return TAPER_DECLINED;
+    }
+    TAPER_TRY(choose(&job, x));
+    return multiply_floats(&job, x);
 }
 
 taper_status taper_cpu_qlinear(taper_call *call);
