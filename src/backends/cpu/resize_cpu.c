@@ -4,6 +4,7 @@
 // blended.
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
+#include "backends/cpu/row_pair.h"
 #include "platform/threads.h"
 
 enum { PIECE = 64 }; // pixels
@@ -80,25 +81,18 @@ static void planes_task(void *argument, size_t task)
         const int64_t n = (int64_t)p / x->c, c = (int64_t)p % x->c;
         const float *in = job->in + n * x->stride_n + c * x->stride_c;
         float *out = job->out + n * y->stride_n + c * y->stride_c;
-        float *rows[2] = {job->rows + 2 * task * width, job->rows + (2 * task + 1) * width};
-        int64_t held[2] = {-1, -1};
+        taper_row_pair pair = {{job->rows + 2 * task * width, job->rows + (2 * task + 1) * width}, {-1, -1}};
         for (int64_t o = 0; o < job->h->output; o++) {
             int64_t want[2];
             const float weight = taps_at(job->h, o, &want[0], &want[1]);
-            if (held[1] == want[0] && held[0] != want[0]) { // what was the lower row is the upper one now
-                float *const row = rows[0];
-                rows[0] = rows[1];
-                rows[1] = row;
-                held[1] = held[0];
-                held[0] = want[0];
-            }
+            taper_row_pair_want(&pair, want);
             for (size_t i = 0; i < 2; i++) {
-                if (held[i] != want[i]) {
-                    stretch_row(job, in + want[i] * x->stride[1], rows[i]);
-                    held[i] = want[i];
+                if (pair.held[i] != want[i]) {
+                    stretch_row(job, in + want[i] * x->stride[1], pair.rows[i]);
+                    pair.held[i] = want[i];
                 }
             }
-            job->vector->blend(width, rows[0], rows[1], 1.0f - weight, weight, out + o * y->stride[1]);
+            job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight, out + o * y->stride[1]);
         }
     }
 }

@@ -3,6 +3,7 @@
 // stretched to the output's width in floats, then blended and rounded.
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
+#include "backends/cpu/row_pair.h"
 #include "platform/threads.h"
 
 enum { PIECE = 64 }; // pixels
@@ -38,26 +39,20 @@ static void rows_task(void *argument, size_t task)
     const bilinear_job *job = argument;
     const taper_volume *x = job->x, *y = job->y;
     const size_t all = (size_t)(x->n * job->h->output), floats = (size_t)(job->w->output * x->c);
-    float *rows[2] = {job->rows + 2 * task * floats, job->rows + (2 * task + 1) * floats};
-    int64_t held[2] = {-1, -1}; // which row of the batch
+    taper_row_pair pair = {{job->rows + 2 * task * floats, job->rows + (2 * task + 1) * floats}, {-1, -1}};
     for (size_t r = task * all / job->tasks; r < (task + 1) * all / job->tasks; r++) {
         const int64_t n = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
         const float weights[2] = {(float)job->h->weight[2 * o], (float)job->h->weight[2 * o + 1]};
         const int64_t want[2] = {n * x->size[1] + job->h->index[2 * o], n * x->size[1] + job->h->index[2 * o + 1]};
-        if (held[1] == want[0] && held[0] != want[0]) { // what was the lower row is the upper one now
-            float *const row = rows[0];
-            rows[0] = rows[1];
-            rows[1] = row;
-            held[1] = held[0];
-            held[0] = want[0];
-        }
+        taper_row_pair_want(&pair, want);
         for (size_t i = 0; i < 2; i++) {
-            if (held[i] != want[i]) {
-                stretch_row(job, job->in + n * x->stride_n + job->h->index[2 * o + (int64_t)i] * x->stride[1], rows[i]);
-                held[i] = want[i];
+            if (pair.held[i] != want[i]) {
+                const int64_t row = n * x->stride_n + job->h->index[2 * o + (int64_t)i] * x->stride[1];
+                stretch_row(job, job->in + row, pair.rows[i]);
+                pair.held[i] = want[i];
             }
         }
-        job->vector->blend((size_t)job->w->output, (size_t)x->c, rows[0], rows[1], weights, job->zero_point,
+        job->vector->blend((size_t)job->w->output, (size_t)x->c, pair.rows[0], pair.rows[1], weights, job->zero_point,
                            job->out + n * y->stride_n + o * y->stride[1], (size_t)y->stride[2]);
     }
 }
