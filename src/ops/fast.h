@@ -39,14 +39,14 @@ typedef struct taper_fast {
     void (*planes)(taper_run *run, size_t planes, size_t count, const float *x, const float *scale, const float *shift,
                    float *y);
     // Linear interpolation in two dimensions (axes[0] is trivial) between NHWC floats, or from NHWC to planes. False:
-    // nothing was done.
+    // nothing was done. NULL in builds that do not resize.
     bool (*bilinear)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
                      const taper_volume *y, float *out);
-    // The same of quint8 from NHWC to NHWC.
+    // The same of quint8 from NHWC to NHWC. NULL in builds without such tensors.
     bool (*bilinear_u8)(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
                         const taper_volume *y, uint8_t *out, int32_t zero_point);
     // As taper_qlinear_dynamic, of `rows` rows, for int8 weights of the model. TAPER_DECLINED before anything was
-    // written.
+    // written. NULL in builds without recurrent layers that want it.
     taper_status (*linear_dynamic)(taper_call *call, const struct taper_qlinear_params *params, const float *x,
                                    size_t rows, bool relu, float *y);
 } taper_fast;

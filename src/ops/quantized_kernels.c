@@ -5,22 +5,8 @@
 // language (prim::) take them as they are; arguments of any type (items of lists) are not looked at.
 #include "ops/kernels.h"
 #include "ops/quantized.h"
+#include "ops/op_parts.h"
 #include "ops/registry.h"
-
-// A selective build for a model that neither makes nor reads quantized tensors leaves all of this.
-#ifdef TAPER_OP_CONFIG
-#define TAPER_QUANTIZES                                                                                                \
-    (TAPER_WANTED(aten_quantize_per_tensor) || TAPER_WANTED(aten_quantize_per_tensor_tensor_qparams) ||                \
-     TAPER_WANTED(aten_quantize_per_tensor_tensors) || TAPER_WANTED(aten_quantize_per_tensor_dynamic) ||               \
-     TAPER_WANTED(aten_quantize_per_channel) || TAPER_WANTED(aten_dequantize_self) ||                                  \
-     TAPER_WANTED(aten_dequantize_tensor) || TAPER_WANTED(aten_dequantize_tensors) ||                                  \
-     TAPER_WANTED(aten_dequantize_list) || TAPER_WANTED(aten_int_repr) ||                                              \
-     TAPER_WANTED(aten__make_per_tensor_quantized_tensor) || TAPER_WANTED(aten__make_per_channel_quantized_tensor) ||  \
-     TAPER_WANTED(aten__empty_affine_quantized) || TAPER_WANTED(aten__empty_per_channel_affine_quantized) ||           \
-     TAPER_WANTED(aten_empty_quantized))
-#else
-#define TAPER_QUANTIZES 1
-#endif
 
 enum { UNIFORM, CHANNELS, OUT }; // quantized per tensor only, or per channel too; OUT: also the row's .out form
 

@@ -250,7 +250,7 @@ taper_status taper_qlinear_dynamic(taper_call *call, const taper_qlinear_params 
         return half_dynamic(call, params, taper_tensor_data(x), rows, relu, y);
     }
     const taper_fast *fast = call->run->fast;
-    if (fast != NULL && rows != 0) {
+    if (fast != NULL && fast->linear_dynamic != NULL && rows != 0) {
         const taper_status done = fast->linear_dynamic(call, params, taper_tensor_data(x), (size_t)rows, relu, y);
         if (done != TAPER_DECLINED) {
             return done;

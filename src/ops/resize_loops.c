@@ -265,11 +265,12 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
-    if (f32 && call->run->fast != NULL && call->run->fast->bilinear(call->run, axes, x, in, y, out)) {
+    const taper_fast *fast = call->run->fast;
+    if (f32 && fast != NULL && fast->bilinear != NULL && fast->bilinear(call->run, axes, x, in, y, out)) {
         return TAPER_OK;
     }
-    if (dtype == TAPER_QU8 && fused && call->run->fast != NULL &&
-        call->run->fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero)) {
+    if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL &&
+        fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero)) {
         return TAPER_OK;
     }
     float *rows = NULL;

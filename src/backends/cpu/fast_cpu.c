@@ -2,6 +2,7 @@
 #include "backends/cpu/fast_cpu.h"
 
 #include "backends/cpu/cpu_backend.h"
+#include "ops/op_parts.h"
 
 const taper_fast taper_cpu_fast = {
     .gemm = taper_cpu_gemm,
@@ -11,7 +12,13 @@ const taper_fast taper_cpu_fast = {
     .activate = taper_cpu_activate,
     .channels = taper_cpu_channels,
     .planes = taper_cpu_planes,
+#if TAPER_INTERPOLATES
     .bilinear = taper_cpu_bilinear,
+#endif
+#if TAPER_INTERPOLATES && TAPER_QUANTIZES
     .bilinear_u8 = taper_cpu_bilinear_u8,
+#endif
+#if TAPER_QUANTIZES_STATES
     .linear_dynamic = taper_cpu_linear_dynamic,
+#endif
 };
