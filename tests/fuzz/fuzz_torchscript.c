@@ -129,10 +129,11 @@ static bool make_root(taper_ts_unit *unit, taper_archive *archive)
     return true;
 }
 
-static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
+static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool listing)
 {
-    static const taper_torchscript_options options = {.methods = NULL};
-    taper_ts_lowering l = {.unit = unit, .result = result, .options = &options, .nodes_left = 20000};
+    const taper_torchscript_options options = {.listing = listing};
+    taper_ts_lowering l = {
+        .unit = unit, .result = result, .listing = listing, .options = &options, .nodes_left = 20000};
     taper_ts_definition *unused;
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < unit->module->source_count; i++) {
@@ -147,6 +148,11 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
         below[length + 1] = 'x';
         status = taper_ts_find_text(unit, below, length + 2, &unused);
     }
+    taper_archive archive = {.module = unit->module};
+    if (status == TAPER_OK && make_root(unit, &archive)) {
+        status = taper_ts_lower_module(&l); // first: its forward has hooks
+        status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
+    }
     for (size_t i = 0; status == TAPER_OK && i < unit->definition_capacity; i++) {
         taper_ts_definition *d = unit->definitions[i];
         for (taper_ts_function *f = d != NULL ? d->function : NULL; status == TAPER_OK && f != NULL; f = f->next) {
@@ -156,10 +162,6 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
                 status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
             }
         }
-    }
-    taper_archive archive = {.module = unit->module};
-    if (status == TAPER_OK && make_root(unit, &archive)) {
-        status = taper_ts_lower_module(&l);
     }
     for (size_t i = 0; i < archive.pending_count; i++) {
         taper_obj_release(&archive.pending[i].object->head.head);
@@ -171,7 +173,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result)
     return status;
 }
 
-static void run(failing_allocator *failing, taper_registry *registry, const uint8_t *data, size_t size)
+static void run(failing_allocator *failing, taper_registry *registry, const uint8_t *data, size_t size, bool listing)
 {
     taper_types *types = NULL;
     taper_module module = {.allocator = &failing->allocator, .root = taper_val_none()};
@@ -188,7 +190,7 @@ static void run(failing_allocator *failing, taper_registry *registry, const uint
                 if (constants != NULL) {
                     constants->items[1] = taper_val_int(7);
                     unit.constants = TAPER_VAL(constants);
-                    (void)lower(&unit, &result);
+                    (void)lower(&unit, &result, listing);
                 }
             }
             taper_ts_unit_free(&unit);
@@ -211,13 +213,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                              taper_registry_create(&taper_allocator_system, types, &registry, NULL) != TAPER_OK)) {
         abort();
     }
-    failing_allocator failing;
-    failing_start(&failing, 0);
-    run(&failing, registry, data, size);
-    failing_end(&failing);
-    const size_t place = failing_place(data, size, failing.calls);
-    failing_start(&failing, place);
-    run(&failing, registry, data, size);
-    failing_end(&failing);
+    for (int listing = 0; listing < 2; listing++) { // to run it, and to list its operators
+        failing_allocator failing;
+        failing_start(&failing, 0);
+        run(&failing, registry, data, size, listing != 0);
+        failing_end(&failing);
+        const size_t place = failing_place(data, size, failing.calls);
+        failing_start(&failing, place);
+        run(&failing, registry, data, size, listing != 0);
+        failing_end(&failing);
+    }
     return 0;
 }

@@ -232,6 +232,67 @@ class J(Module):
   def k(self: __torch__.M, i: Tuple[Tensor]) -> Tensor:
     return i[0]
 """,
+    "unions": """def f(x: Tensor, u: Union[int, str, Tensor], v: Union[int, NoneType], l: List[int], t: Tuple[int, str]) -> Union[int, str, Tensor]:
+  a = __torch__.g(u, l, t, )
+  if isinstance(u, int):
+    b = unchecked_cast(int, u)
+    return b
+  c = torch.neg(x)
+  if isinstance(u, str):
+    d = unchecked_cast(str, u)
+    if torch.eq(d, "a"):
+      return d
+    e = torch.len(d)
+  else:
+    return c
+  return torch.add(c, e)
+def g(u: Union[int, str, Tensor, float], l: list, t: tuple) -> NoneType:
+  if isinstance(u, (int, float)):
+    pass
+  else:
+    return None
+def h(x: Tensor, n: int) -> Tensor:
+  if torch.gt(n, 2):
+    y = torch.add(x, 1)
+    if torch.gt(n, 4):
+      return y
+    z = torch.mul(y, 2)
+  else:
+    z = x
+  w = torch.neg(z)
+  if torch.gt(n, 3):
+    return w
+  else:
+    if torch.gt(n, 1):
+      return torch.add(w, ops.prim.NumToTensor(n))
+  for i in range(n):
+    pass
+  return z
+def i(x: Tensor, n: int) -> Tensor:
+  a = ops.prim.NumToTensor(torch.size(x, 0))
+  b = int(a)
+  c = torch.size(x, 1)
+  d = ops.prim.NumToTensor(c)
+  e = torch.add(d, CONSTANTS.c1)
+  y = torch.view(x, [b, int(e), float(a), a, d])
+  z = torch.mul(y, a, out=y)
+  return torch.expand(z, 3)
+def j(x: Tensor) -> Tuple[int, float]:
+  return (torch.size(x, 0), 1, 2)
+def k(x: Tensor) -> Tuple[Optional[int], float]:
+  return (torch.size(x, 0), 1)
+def m(c: bool) -> int:
+  if c:
+    return 1
+def n(c: bool) -> int:
+  if c:
+    return 1
+  return "a"
+def o(c: bool):
+  if c:
+    return
+  print(c)
+""",
     "types": """class N(NamedTuple):
   a : int
 class Linear(Module):
