@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive type flatbuffer write program optimize torchscript image npy json"
+ALL="zip pickle lite_archive type flatbuffer write program optimize quantize torchscript image npy json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -19,7 +19,7 @@ tool() { # the newest of NAME, NAME-19 …
 # Longest input of a target, the files whose coverage counts as its own, more seeds.
 max_len() {
     case $1 in
-    program | optimize) echo 32768 ;;
+    program | optimize | quantize) echo 32768 ;;
     flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
     zip | image) echo 8192 ;;
     type) echo 2048 ;;
@@ -36,7 +36,8 @@ files() {
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
     write) echo src/format/*_write*.c src/format/flatbuffer_build.c src/format/set_states.c src/format/sink.c ;;
     program) echo src/frontend/bytecode.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
-    optimize) echo src/runtime/draft*.c src/compiler/*.c ;;
+    optimize) ls src/runtime/draft*.c src/compiler/*.c | grep -v -e quantiz -e observer -e none.c ;;
+    quantize) ls src/runtime/calibrator*.c src/compiler/quantiz*.c src/compiler/observer*.c src/compiler/unpack.c | grep -v none.c ;;
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
     npy) echo tools/common/npy.c ;;

@@ -84,7 +84,7 @@ typedef struct taper_save_options {
 typedef int (*taper_save_function)(void *user, const void *data, size_t size);
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options,
                                                        taper_save_function write, void *user, taper_error *error);
-/* The file in memory; free it with taper_saved_free. */
+/* The file in memory; free it with taper_saved_free (NULL: nothing is done), before the draft. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options,
                                                               void **bytes, size_t *size, taper_error *error);
 TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
@@ -139,6 +139,8 @@ typedef struct taper_quantize_options {
     /* Methods to keep besides forward and those of bundled inputs; each must exist. */
     const char *const *preserve;
     size_t preserve_count;
+    /* Of the runs that calibrate and compare; NULL: no limits. Copied. */
+    const taper_session_options *budgets;
 } taper_quantize_options;
 
 /* The file is read again by taper_calibrator_finish and taper_calibrator_compare. options as for a draft. */

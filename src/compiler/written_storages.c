@@ -228,6 +228,9 @@ taper_status taper_written_storages_find(taper_compilation *compilation)
         status = walk_graph(&w);
     }
     taper_free(compilation->allocator, (void *)w.work, w.capacity * sizeof *w.work);
+    if (status != TAPER_OK) {
+        taper_written_storages_free(compilation);
+    }
     return status;
 }
 

@@ -24,6 +24,23 @@ static taper_status copy_texts(taper_arena *arena, const char *const **texts, si
     return copies != NULL ? TAPER_OK : taper_fail_memory(error);
 }
 
+static taper_status copy_budgets(taper_arena *arena, const taper_session_options **budgets, taper_error *error)
+{
+    if (*budgets == NULL) {
+        return TAPER_OK;
+    }
+    const size_t size = (*budgets)->struct_size;
+    if (size < sizeof(size_t) || size > 65536) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_session_options.struct_size is not set");
+    }
+    void *copy = taper_arena_alloc(arena, size);
+    if (copy == NULL) {
+        return taper_fail_memory(error);
+    }
+    *budgets = memcpy(copy, *budgets, size);
+    return TAPER_OK;
+}
+
 static taper_status read_options(taper_calibrator *calibrator, const taper_load_options *load,
                                  const taper_quantize_options *given, taper_error *error)
 {
@@ -50,6 +67,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
     if (!(o->percentile > 0 && o->percentile <= 100)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "percentile: %g is not within 0 and 100", o->percentile);
     }
+    TAPER_TRY(copy_budgets(&calibrator->arena, &o->budgets, error));
     TAPER_TRY(copy_texts(&calibrator->arena, &o->keep_float, o->keep_float_count, error));
     return copy_texts(&calibrator->arena, &o->preserve, o->preserve_count, error);
 }
@@ -167,7 +185,7 @@ static taper_status start(taper_calibrator *calibrator, taper_error *error)
     }
     // Float, so that nothing is fused whose parts are to be observed.
     TAPER_TRY(taper_draft_finish(draft, &calibrator->model, error));
-    TAPER_TRY(taper_session_create(calibrator->model, NULL, &calibrator->session, error));
+    TAPER_TRY(taper_session_create(calibrator->model, calibrator->options.budgets, &calibrator->session, error));
     TAPER_TRY(prepared_draft(calibrator, &calibrator->draft, error));
     return calibrator->options.mode == TAPER_QUANTIZE_DYNAMIC ? plan(calibrator, error) : TAPER_OK;
 }

@@ -123,7 +123,8 @@ static taper_status make_quantized(taper_calibrator *calibrator, taper_error *er
         return status;
     }
     TAPER_TRY(taper_draft_finish(draft, &calibrator->quantized, error));
-    return taper_session_create(calibrator->quantized, NULL, &calibrator->quantized_session, error);
+    return taper_session_create(calibrator->quantized, calibrator->options.budgets, &calibrator->quantized_session,
+                                error);
 }
 
 // ---- running both

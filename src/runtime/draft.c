@@ -340,7 +340,9 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
 
 void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
 {
-    taper_free(&draft->model->context->allocator, bytes, size);
+    if (bytes != NULL) {
+        taper_free(&draft->model->context->allocator, bytes, size);
+    }
 }
 
 // ---- looking at it

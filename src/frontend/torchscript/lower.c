@@ -269,7 +269,8 @@ static taper_status declare(taper_ts_lowering *l, const taper_ts_function *f, ui
     taper_text text = taper_text_make(unit->allocator);
     taper_type_print(out->type, &text);
     out->name = taper_arena_string(&unit->module->arena, name, strlen(name));
-    out->type_text = taper_arena_string(&unit->module->arena, taper_text_get(&text), text.length);
+    out->type_text =
+        text.failed ? NULL : taper_arena_string(&unit->module->arena, taper_text_get(&text), text.length);
     taper_text_free(&text);
     if (out->name == NULL || out->type_text == NULL) {
         return taper_fail_memory(unit->error);
