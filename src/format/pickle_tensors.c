@@ -16,11 +16,13 @@ static taper_status empty_storage(taper_pickle *p, taper_storage **storage)
     return TAPER_OK;
 }
 
-// ("storage", storage class, key, location, number of elements). The bytes are the same wherever the tensor lived when
-// it was saved, so the location only matters where it says that there are none.
+// ("storage", storage class, key, location, number of elements), and before PyTorch 1.3 None as a sixth. The bytes are
+// the same wherever the tensor lived when it was saved, so the location only matters where it says that there are none.
 taper_status taper_pickle_storage(taper_pickle *p, taper_val id)
 {
-    const taper_val *items = id.tag == TAPER_TUPLE && id.as.tuple->count == 5 ? id.as.tuple->items : NULL;
+    const size_t count = id.tag == TAPER_TUPLE ? id.as.tuple->count : 0;
+    const taper_val *items =
+        count == 5 || (count == 6 && id.as.tuple->items[5].tag == TAPER_NONE) ? id.as.tuple->items : NULL;
     const taper_pickle_global *class = items != NULL ? taper_pickle_global_of(p, items[1]) : NULL;
     if (class == NULL || class->kind != TAPER_GLOBAL_STORAGE || !taper_val_string_is(items[0], "storage") ||
         items[2].tag != TAPER_STRING || items[3].tag != TAPER_STRING || items[4].tag != TAPER_INT) {

@@ -486,6 +486,21 @@ def returning(kind):
     return change
 
 
+PROPERTIES = """    return (ops.prim.shape(x), ops.prim.ndim(x), ops.prim.T(x), ops.prim.mT(x), (ops.prim.shape(x))[n])
+"""
+RETURNS["properties"] = ("Tuple[List[int], int, Tensor, Tensor, int]", PROPERTIES)
+
+
+def before_1_3(name, data):
+    """data.pkl as PyTorch wrote it before 1.3: storages with a sixth field, None."""
+    if not name.endswith("data.pkl"):
+        return data
+    persistent = [at for op, arg, at in pickletools.genops(data) if op.name == "BINPERSID"]
+    for at in reversed(persistent):
+        data = data[:at - 1] + b"N" + data[at - 1:]  # before the end of the tuple
+    return data
+
+
 def old_head(name, text):
     return "op_version_set = 1\n" + text
 
@@ -541,7 +556,9 @@ CASES = [
 CASES += [(f"version {v}", Plain, [(X, 1), (X, 2)], (v, lambda name, text, v=v: f"op_version_set = {v}\nimport __torch__.torch.nn.modules.linear\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"heads of version {v}", Attributes, [(X,), (X,)], (v, lambda name, text, v=v: f"op_version_set = {v}\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"steps {given or 'left out'} of version {v}", Steps, [(7,)], (v, old_steps(given))) for given in ("None", "", "n") for v in (3, 7)]
-CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS]
+CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS if kind != "properties"]
+CASES += [("properties of tensors", Returns, [(M, 0), (M, 1)], (10, returning("properties"))),
+          ("storages of six fields", Attributes, [(X,), (X,)], (1, lambda name, text: "op_version_set = 1\n" + text, lambda name, data: before_1_3(name, untagged(name, data))))]
 CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 
 

@@ -104,8 +104,9 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
 static void run_matrices(void *argument, size_t task)
 {
     const product_job *job = argument;
-    float *own = job->scratch + task * job->scratch_floats;
-    float *rows = own + job->turned_at;
+    float *own =
+        job->scratch != NULL ? job->scratch + task * job->scratch_floats : NULL; // NULL: neither packs nor turns
+    float *rows = own != NULL ? own + job->turned_at : NULL;
     const size_t begin = task * job->count / job->tasks, end = (task + 1) * job->count / job->tasks;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;

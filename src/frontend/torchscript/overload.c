@@ -234,10 +234,29 @@ static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_
     return true;
 }
 
+// Properties of tensors that were operators until PyTorch 1.3 and are functions of its own since.
+static const char *property(const char *name)
+{
+    static const char *const properties[][2] = {{"prim::shape", "aten::size"}, {"prim::ndim", "aten::dim"},
+                                                {"prim::T", "aten::numpy_T"},  {"prim::H", "aten::matrix_H"},
+                                                {"prim::mT", "aten::mT"},      {"prim::mH", "aten::mH"}};
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        if (strcmp(name, properties[i][0]) == 0) {
+            return properties[i][1];
+        }
+    }
+    return NULL;
+}
+
 static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                   const taper_ts_arguments *args, taper_ts_binding *out, bool *done)
 {
     taper_ts_arguments upgraded;
+    const char *function = property(name);
+    if (function != NULL) {
+        *done = true;
+        return taper_ts_call_operator(l, node, function, args, out);
+    }
     *done = old_steps(l, name, args, &upgraded);
     if (!*done) {
         return TAPER_OK;
