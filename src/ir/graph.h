@@ -68,7 +68,7 @@ struct taper_node {
     taper_block *block; // it stands in
     taper_node *previous, *next;
     const struct taper_op *op; // ops/call.h
-    const char *op_name;       // its schema text
+    const char *op_name;       // its schema's text, as nothing here knows what a schema is
     const struct taper_schema *schema;
     const struct taper_fusion *fusion;
     const taper_type *type;

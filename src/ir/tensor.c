@@ -156,6 +156,12 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
     return TAPER_OK;
 }
 
+taper_status taper_tensor_check_sizes(taper_dtype dtype, size_t rank, const int64_t *sizes, taper_error *error)
+{
+    int64_t extent;
+    return check_geometry(dtype, rank, sizes, NULL, &extent, error);
+}
+
 static taper_tensor *new_tensor(taper_heap *heap, taper_storage *storage, taper_dtype dtype, int64_t offset,
                                 size_t rank, const int64_t *sizes, const int64_t *strides)
 {

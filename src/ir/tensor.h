@@ -92,6 +92,9 @@ void taper_heap_set_source(taper_heap *heap, taper_storage_source *source);
 
 // ---- tensors
 
+// That a tensor of these sizes is within the limits, for who computes with them before making one.
+TAPER_MUST_USE taper_status taper_tensor_check_sizes(taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                                     taper_error *error);
 // Uninitialized. strides NULL: contiguous. Checks sizes (not negative, product within limits) and rank.
 TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                              const int64_t *strides, taper_tensor **tensor, taper_error *error);

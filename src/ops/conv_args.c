@@ -392,7 +392,8 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
             out_sizes[1] = 0; // as in PyTorch
         }
     }
-    return TAPER_OK;
+    // Here, as kernels compute with them before they make the result.
+    return taper_tensor_check_sizes((taper_dtype)input->dtype, rank + 2u, out_sizes, error);
 }
 
 // ---- the layout of the result
