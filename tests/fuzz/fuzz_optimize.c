@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a model that is optimized, saved and loaded again: what was saved must be readable and give what the
-// model gave. The first byte says for which backend, in which form, and what is left out; the others are the file. Once
-// more with an allocation that fails.
+// model gave. The first byte says for which backend, in which form, and what is left out; the others are the file, or
+// the sources of one that has a weight and a number, or its record of places in the sources. Once more with an
+// allocation that fails.
 #include <stdio.h>
 
 #include <taper/taper_compile.h>
 
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/run_and_compare.h"
+#include "tests/unit/archive_builder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -66,8 +68,8 @@ static void compare(taper_context *context, taper_model *before, taper_model *af
 
 // ---- rewriting
 
-// *bytes: the file, to be freed with the draft.
-static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **bytes, size_t *size,
+// *saved: the file, to be freed with the draft.
+static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **saved, size_t *size,
                             taper_error *error)
 {
     taper_status status = c->optimizes ? taper_draft_optimize(draft, &c->optimize, error) : TAPER_OK;
@@ -80,8 +82,8 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
         }
         release_inputs(inputs, count);
     }
-    *bytes = NULL;
-    return status == TAPER_OK ? taper_draft_save_memory(draft, &c->save, bytes, size, error) : status;
+    *saved = NULL;
+    return status == TAPER_OK ? taper_draft_save_memory(draft, &c->save, saved, size, error) : status;
 }
 
 static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *c, taper_error *error)
@@ -92,19 +94,19 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
     taper_context *context;
     taper_model *before, *after;
     taper_draft *draft;
-    void *bytes;
+    void *saved;
     size_t written;
     need(taper_context_create(&options, &context, NULL));
     taper_status status = taper_draft_load_memory(context, data, size, &compiled, &draft, error);
     if (status == TAPER_OK) {
-        status = rewrite(context, draft, c, &bytes, &written, error);
+        status = rewrite(context, draft, c, &saved, &written, error);
         if (taper_error_status(error) != status && status != TAPER_OK) {
             abort(); // failed without saying why
         }
         if (status == TAPER_OK) {
             // With the passes at load, which compute in another order too.
             const taper_load_options *again = c->exact ? &plain : &compiled;
-            if (taper_model_load_memory(context, bytes, written, again, &after, error) != TAPER_OK) {
+            if (taper_model_load_memory(context, saved, written, again, &after, error) != TAPER_OK) {
                 (void)fprintf(stderr, "what was written cannot be read: %s\n", taper_error_message(error));
                 abort();
             }
@@ -113,7 +115,7 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
                 taper_model_release(before);
             }
             taper_model_release(after);
-            taper_saved_free(draft, bytes, written);
+            taper_saved_free(draft, saved, written);
         }
         taper_draft_release(draft);
     }
@@ -136,11 +138,11 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
     taper_context *context;
     if (taper_context_create(&options, &context, error) == TAPER_OK) {
         taper_draft *draft;
-        void *bytes;
+        void *saved;
         size_t written;
         if (taper_draft_load_memory(context, data, size, &compiled, &draft, error) == TAPER_OK) {
-            if (rewrite(context, draft, &without, &bytes, &written, error) == TAPER_OK) {
-                taper_saved_free(draft, bytes, written);
+            if (rewrite(context, draft, &without, &saved, &written, error) == TAPER_OK) {
+                taper_saved_free(draft, saved, written);
             }
             taper_draft_release(draft);
         }
@@ -149,21 +151,58 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
     failing_end(&failing);
 }
 
+// ---- TorchScript
+
+static const char class_start[] = "class M(Module):\n";
+
+// An archive of TorchScript: text is its sources, or NULL, and record that of their places, or NULL.
+static bytes torchscript(const uint8_t *text, const uint8_t *record, size_t size)
+{
+    static const char source[] = "class M(Module):\n  w : Tensor\n  n : int\n  training : bool\n"
+                                 "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                                 "    y = torch.conv2d(x, self.w, None, [1, 1], [0, 0], [1, 1], 1)\n"
+                                 "    return (self).twice(torch.relu(y), )\n"
+                                 "  def twice(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                                 "    return torch.mul(x, 2)\n";
+    // M with the state {"w": a float tensor [3, 3, 1, 1] of storage 0, "n": 3, "training": False}
+    static const char root[] = "\x80\x02"
+                               "c__torch__\nM\n)\x81}(X\1\0\0\0wctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storage"
+                               "ctorch\nFloatStorage\nX\1\0\0\0"
+                               "0X\3\0\0\0cpuK\x09tQK\0(K\3K\3K\1K\1t(K\3K\1K\1K\1t\x89"
+                               "ccollections\nOrderedDict\n)RtRX\1\0\0\0nK\3X\x08\0\0\0training\x89ub.";
+    static const float weights[9] = {0.5F, -0.25F, 1, 0, 2, -1, 0.125F, 0.5F, -0.5F};
+    builder b = {.count = 0};
+    builder_add(&b, "m/data.pkl", root, sizeof root - 1, BUILD_NO_PADDING);
+    builder_add(&b, "m/version", "10", 2, BUILD_NO_PADDING);
+    builder_add(&b, "m/data/0", weights, sizeof weights, 0);
+    builder_add(&b, "m/constants.pkl", "\x80\x02).", 4, BUILD_NO_PADDING);
+    builder_add(&b, "m/code/__torch__.py", text != NULL ? text : (const void *)source,
+                text != NULL ? size : sizeof source - 1, 0);
+    if (record != NULL) {
+        builder_add(&b, "m/code/__torch__.py.debug_pkl", record, size, 0);
+    }
+    return builder_finish(&b, false, "");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) {
         return 0;
     }
     const choice c = choose(data[0]);
-    uint8_t *file = malloc(size); // of its own, aligned
-    if (file == NULL) {
-        return 0;
+    const size_t length = size - 1, start = sizeof class_start - 1;
+    bytes file = {.data = NULL};
+    if (length > start && memcmp(data + 1, class_start, start) == 0) {
+        file = torchscript(data + 1, NULL, length);
+    } else if (length > 2 && data[1] == 0x80) {
+        file = torchscript(NULL, data + 1, length);
+    } else {
+        bytes_add(&file, data + 1, length); // of its own, aligned
     }
-    memcpy(file, data + 1, size - 1);
     taper_error *error = taper_error_create();
-    rewrite_and_compare(file, size - 1, &c, error);
-    rewrite_with_failure(file, size - 1, &c, error);
+    rewrite_and_compare(file.data, file.size, &c, error);
+    rewrite_with_failure(file.data, file.size, &c, error);
     taper_error_destroy(error);
-    free(file);
+    bytes_free(&file);
     return 0;
 }
