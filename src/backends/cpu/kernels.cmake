@@ -69,10 +69,10 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
         elseif(source MATCHES "_avx512\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c")
+                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mtune=skylake-avx512")
         elseif(source MATCHES "_avx512vnni\\.c$")
             set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
+                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c;-mtune=skylake-avx512")
         endif()
     endif()
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")

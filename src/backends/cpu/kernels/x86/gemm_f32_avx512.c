@@ -5,178 +5,18 @@
 
 #if TAPER_LEVEL_AVX512
 
-#include <immintrin.h>
-#include <math.h>
-
-#include "backends/cpu/kernels/gemm_f32.h"
+#include "backends/cpu/kernels/simd_avx512.h"
 
 #define MR_MAX 14
-#define NR 32
-
+#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define SPLIT 4
 // Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
 // with the most weights take half as long again. Every second line of 8 KB ahead: the neighbour comes with it.
 #define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)
 
-typedef struct call {
-    size_t nc, kc, ks;
-    const float *const *a;
-    size_t a_tap_stride, a_offset;
-    const float *zero, *w;
-    float *c;
-    size_t c_stride;
-    const taper_gemm_epilogue *e;
-} call;
+#include "backends/cpu/kernels/gemm_f32_tmpl.h"
 
-// One tile of mr rows by nv vectors. KU partial sums: with few rows the latency of the FMA would bound the speed.
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
-                         const float *add, uint32_t mask)
-{
-    __m512 acc[MR_MAX][2], part[3][2];
-    const size_t kc = t->kc;
-    TAPER_UNROLL
-    for (size_t j = 0; j < nv; j++) {
-        const __m512 bias = _mm512_loadu_ps(w + 16 * j);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++)
-            acc[i][j] = bias;
-        TAPER_UNROLL
-        for (size_t u = 1; u < ku; u++)
-            part[u - 1][j] = _mm512_setzero_ps();
-    }
-    w += NR;
-    const float *const *a = t->a;
-    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
-        const float *p[MR_MAX];
-        size_t used = 0;
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            const size_t real = a[i] != t->zero;
-            p[i] = taper_f32_at(a[i], real ? t->a_offset : 0);
-            used += real;
-        }
-        if (used == 0) {
-            w += kc * NR;
-            continue;
-        }
-        size_t k = 0;
-        if (ku > 1) {
-            for (; k + ku <= kc; k += ku) {
-                TAPER_UNROLL
-                for (size_t u = 0; u < ku; u++) {
-                    FETCH(w + NR * u);
-                    const __m512 x = _mm512_set1_ps(p[0][k + u]);
-                    TAPER_UNROLL
-                    for (size_t j = 0; j < nv; j++) {
-                        __m512 *sum = u == 0 ? &acc[0][j] : &part[u - 1][j];
-                        *sum = _mm512_fmadd_ps(x, _mm512_loadu_ps(w + NR * u + 16 * j), *sum);
-                    }
-                }
-                w += NR * ku;
-            }
-        }
-        TAPER_NO_UNROLL
-        for (; k < kc; k++) {
-            __m512 b[2];
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                b[j] = _mm512_loadu_ps(w + 16 * j);
-            FETCH(w);
-            w += NR;
-            TAPER_UNROLL
-            for (size_t i = 0; i < mr; i++) {
-                const __m512 x = _mm512_set1_ps(p[i][k]);
-                TAPER_UNROLL
-                for (size_t j = 0; j < nv; j++)
-                    acc[i][j] = _mm512_fmadd_ps(x, b[j], acc[i][j]);
-            }
-        }
-    }
-    TAPER_UNROLL
-    for (size_t u = 1; u < ku; u++) {
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            acc[0][j] = _mm512_add_ps(acc[0][j], part[u - 1][j]);
-    }
-    if (add != NULL) {
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL
-            for (size_t j = 0; j < nv; j++)
-                acc[i][j] = _mm512_add_ps(acc[i][j], _mm512_maskz_loadu_ps((__mmask16)(mask >> 16 * j), add + 16 * j));
-            add += t->e->add_stride;
-        }
-    }
-    // A clamp costs as much as two k, so it is left out where it does nothing.
-    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
-        const __m512 low = _mm512_set1_ps(t->e->min), high = _mm512_set1_ps(t->e->max);
-        TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            TAPER_UNROLL // in this order of operands a NaN passes through
-                for (size_t j = 0; j < nv; j++) acc[i][j] = _mm512_min_ps(high, _mm512_max_ps(low, acc[i][j]));
-        }
-    }
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        TAPER_UNROLL
-        for (size_t j = 0; j < nv; j++)
-            _mm512_mask_storeu_ps(c + 16 * j, (__mmask16)(mask >> 16 * j), acc[i][j]);
-        c += t->c_stride;
-    }
-}
-
-// All panels for mr rows.
-#if TAPER_SMALL
-#define TILE(mr, t, w, c, add) tile(mr, 2, (mr) == 1 ? 4 : 1, t, w, c, add, UINT32_MAX)
-#include "backends/cpu/kernels/gemm_f32_small.h"
-#else
-TAPER_TEMPLATE void strip(const size_t mr, const call *t)
-{
-    const size_t ku = mr == 1 ? 4 : 1;
-    const size_t panel = (t->ks * t->kc + 1) * NR;
-    const float *w = t->w, *add = t->e->add;
-    float *c = t->c;
-    size_t n = t->nc;
-    for (; n > 16; n -= n < NR ? n : NR) {
-        tile(mr, 2, ku, t, w, c, add, n < NR ? (UINT32_C(1) << n) - 1 : UINT32_MAX);
-        w += panel;
-        c += NR;
-        add = add != NULL ? add + NR : NULL;
-    }
-    if (n > 0)
-        tile(mr, 1, ku, t, w, c, add, (UINT32_C(1) << n) - 1);
-}
-#endif
-
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
-#define STRIP(mr)                                                                                                      \
-    TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
-    {                                                                                                                  \
-        strip(mr, t);                                                                                                  \
-    }
-EACH_MR(STRIP)
-#undef STRIP
-
-#define ENTRY(mr) strip_##mr,
-static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
-#undef ENTRY
-
-void taper_igemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a,
-                                  size_t a_tap_stride, size_t a_offset, const float *zero, const float *w, float *c,
-                                  size_t c_stride, const taper_gemm_epilogue *e)
-{
-    const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};
-    strips[mr - 1](&t);
-}
-
-void taper_gemm_f32_14x32_avx512(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
-                                 float *c, size_t c_stride, const taper_gemm_epilogue *e)
-{
-    const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++)
-        rows[i] = a + i * a_stride;
-    const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
-    strips[mr - 1](&t);
-}
+GEMM_F32(taper_gemm_f32_14x32_avx512, taper_igemm_f32_14x32_avx512)
 
 #else
 typedef int taper_gemm_f32_avx512_is_left_out;
