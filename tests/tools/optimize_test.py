@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """taper optimize and taper convert on the command line: what they refuse, what they say of it, and that nothing half-written is left."""
 import os
+import resource
 
 from toolcase import DEMO, ROOT, VALUES, ToolCase, main, np
 
@@ -67,6 +68,10 @@ class Optimize(ToolCase):
                 self.fails(command, NET, "-o", self.folder.name, says=self.folder.name)
                 self.fails(command, NET, "-o", "/dev/full", says="/dev/full")
                 self.fails(command, NET, "-o", "")
+                limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+                self.fails(command, NET, "-o", "large.ptl", says="large.ptl")
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
                 self.call(command, NET, "-o", "/dev/null")
                 self.write("locked", "old")
                 self.fails(command, "absent.pt", "-o", "locked", says="absent.pt")

@@ -93,6 +93,9 @@ static void watch(const char *temporary)
             sigaction(signals[i], &action, NULL);
         }
     }
+#ifdef SIGXFSZ
+    signal(SIGXFSZ, SIG_IGN); // a file beyond `ulimit -f` is an error of writing, told and cleaned up as the others
+#endif
 }
 
 // The file that a symbolic link stands for, so that the link itself survives; otherwise a copy of path.
