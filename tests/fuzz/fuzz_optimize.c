@@ -68,6 +68,31 @@ static void compare(taper_context *context, taper_model *before, taper_model *af
 
 // ---- rewriting
 
+static int count_bytes(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return 0;
+}
+
+// Lists the operators and prints the graph, if there is memory for it.
+static void look_at(taper_draft *draft, taper_error *error)
+{
+    size_t count = 0, bytes_printed = 0, calls = 0;
+    if (taper_draft_operators(draft, &count, error) == TAPER_OK) {
+        for (size_t i = 0; i < count; i++) {
+            const char *name = taper_draft_operator_name(draft, i);
+            calls += name[0] != '\0' ? taper_draft_operator_calls(draft, i) : 0;
+        }
+        if (calls > taper_draft_node_count(draft) || calls < count) {
+            abort();
+        }
+    }
+    if (taper_draft_print(draft, NULL, count_bytes, &bytes_printed, error) == TAPER_OK && bytes_printed == 0) {
+        abort();
+    }
+}
+
 // *saved: the file, to be freed with the draft.
 static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **saved, size_t *size,
                             taper_error *error)
@@ -83,6 +108,9 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
         release_inputs(inputs, count);
     }
     *saved = NULL;
+    if (status == TAPER_OK) {
+        look_at(draft, error);
+    }
     return status == TAPER_OK ? taper_draft_save_memory(draft, &c->save, saved, size, error) : status;
 }
 
