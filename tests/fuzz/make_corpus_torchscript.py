@@ -63,6 +63,18 @@ GOOD = {
     a = q
   return y
 """,
+    "own_functions": """def f(x: Tensor, n: int) -> Tensor:
+  a = torch.mul(2, x)
+  b = torch.sub(2.5, torch.div(n, a))
+  c = torch.lt(n, b)
+  d = torch.floordiv(b, 2)
+  e = torch._pair(n)
+  g = torch._triple([n, 1, 2])
+  h = ops.prim.shape(d)
+  i = torch.add(1.j, x)
+  k = torch.lt(1.j, x)
+  return ops.prim.mT(d)
+""",
     "classes": """class N(NamedTuple):
   a : Tensor
   b : Optional[int]

@@ -489,6 +489,9 @@ def returning(kind):
 PROPERTIES = """    return (ops.prim.shape(x), ops.prim.ndim(x), ops.prim.T(x), ops.prim.mT(x), (ops.prim.shape(x))[n])
 """
 RETURNS["properties"] = ("Tuple[List[int], int, Tensor, Tensor, int]", PROPERTIES)
+OWN = """    return (torch.mul(2, x), torch.add(2.5, x), torch.sub(2, x), torch.div(n, x), torch.lt(2, x), torch.ge(2.5, x), torch.eq(n, x), torch.floordiv(x, n), torch._pair(n), torch._triple([1, 2, n]), torch._single(2.5))
+"""
+RETURNS["own functions"] = ("Tuple[" + "Tensor, " * 8 + "List[int], List[int], List[float]]", OWN)
 
 
 def before_1_3(name, data):
@@ -556,8 +559,9 @@ CASES = [
 CASES += [(f"version {v}", Plain, [(X, 1), (X, 2)], (v, lambda name, text, v=v: f"op_version_set = {v}\nimport __torch__.torch.nn.modules.linear\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"heads of version {v}", Attributes, [(X,), (X,)], (v, lambda name, text, v=v: f"op_version_set = {v}\n" + text, untagged)) for v in (1, 2)]
 CASES += [(f"steps {given or 'left out'} of version {v}", Steps, [(7,)], (v, old_steps(given))) for given in ("None", "", "n") for v in (3, 7)]
-CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS if kind != "properties"]
+CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3, 5)], (10, returning(kind))) for kind in RETURNS if kind not in ("properties", "own functions")]
 CASES += [("properties of tensors", Returns, [(M, 0), (M, 1)], (10, returning("properties"))),
+          ("functions of its own", Returns, [(M, 1), (M, 3)], (10, returning("own functions"))),
           ("storages of six fields", Attributes, [(X,), (X,)], (1, lambda name, text: "op_version_set = 1\n" + text, lambda name, data: before_1_3(name, untagged(name, data))))]
 CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 

@@ -167,6 +167,13 @@ TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_t
 TAPER_MUST_USE taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
                                                      taper_ts_binding *out);
 
+// ---- own_functions.c
+
+// A call that fits none of the operators of this name as it stands, but a function that PyTorch has of its own.
+TAPER_MUST_USE taper_status taper_ts_own_function(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                                  const taper_ts_binding *args, size_t count, bool *done,
+                                                  taper_ts_binding *out);
+
 // ---- list_live.c: for listing, which nodes PyTorch would have left
 
 // The same value behind a node that nothing is known of.

@@ -234,29 +234,10 @@ static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_
     return true;
 }
 
-// Properties of tensors that were operators until PyTorch 1.3 and are functions of its own since.
-static const char *property(const char *name)
-{
-    static const char *const properties[][2] = {{"prim::shape", "aten::size"}, {"prim::ndim", "aten::dim"},
-                                                {"prim::T", "aten::numpy_T"},  {"prim::H", "aten::matrix_H"},
-                                                {"prim::mT", "aten::mT"},      {"prim::mH", "aten::mH"}};
-    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
-        if (strcmp(name, properties[i][0]) == 0) {
-            return properties[i][1];
-        }
-    }
-    return NULL;
-}
-
 static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                   const taper_ts_arguments *args, taper_ts_binding *out, bool *done)
 {
     taper_ts_arguments upgraded;
-    const char *function = property(name);
-    if (function != NULL) {
-        *done = true;
-        return taper_ts_call_operator(l, node, function, args, out);
-    }
     *done = old_steps(l, name, args, &upgraded);
     if (!*done) {
         return TAPER_OK;
@@ -299,6 +280,12 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
             TAPER_TRY(fits_schema(l, schema, args, positional, implicit != 0, &variables, &fits));
             if (fits) {
                 return emit(l, node, op, schema, args, positional, &variables, out);
+            }
+        }
+        if (implicit == 0 && positional == args->count) {
+            TAPER_TRY(taper_ts_own_function(l, node, name, args->items, args->count, &known, out));
+            if (known) {
+                return TAPER_OK;
             }
         }
     }
