@@ -159,17 +159,22 @@ static void budgets(void **state)
 
 // ---- out of memory
 
-static taper_status once(taper_context *context, const char *file, const taper_quantize_options *options,
-                         taper_error *error)
+typedef struct quantizing {
+    const char *file;
+    taper_quantize_options options;
+} quantizing;
+
+static taper_status once(taper_context *context, const void *what, taper_error *error)
 {
+    const quantizing *q = what;
     taper_calibrator *calibrator;
     taper_model *model = NULL;
-    taper_status status = load(context, file, *options, &calibrator, error);
+    taper_status status = load(context, q->file, q->options, &calibrator, error);
     taper_value *input = status == TAPER_OK ? make_input(context, error) : NULL;
     if (status == TAPER_OK && input == NULL) {
         status = TAPER_ERROR_RESOURCE;
     }
-    const bool dynamic = options->mode == TAPER_QUANTIZE_DYNAMIC;
+    const bool dynamic = q->options.mode == TAPER_QUANTIZE_DYNAMIC;
     if (status == TAPER_OK && !dynamic) {
         status = taper_calibrator_run(calibrator, &input, 1, error);
     }
@@ -187,25 +192,7 @@ static taper_status once(taper_context *context, const char *file, const taper_q
 
 static void sweep(const char *file, taper_quantize_options options)
 {
-    taper_error *error = taper_error_create();
-    test_allocator allocator;
-    size_t n = 1;
-    for (bool failed = true; failed; n++) {
-        test_allocator_init(&allocator);
-        taper_context *context = test_context(&allocator, 1);
-        allocator.fail_at = atomic_load(&allocator.calls) + n;
-        const taper_status status = once(context, file, &options, error);
-        taper_context_release(context);
-        failed = atomic_load(&allocator.calls) >= allocator.fail_at;
-        if (status != TAPER_OK && (status != TAPER_ERROR_RESOURCE || !failed)) {
-            fail_msg("%s: allocation %zu failed: status %d, %s", file, n, (int)status, taper_error_message(error));
-        }
-        if (atomic_load(&allocator.blocks) != 0) {
-            fail_msg("%s: allocation %zu failed: %zu blocks are left", file, n, atomic_load(&allocator.blocks));
-        }
-    }
-    print_message("%s: %zu allocations\n", file, n - 2);
-    taper_error_destroy(error);
+    test_each_allocation_fails(file, once, &(quantizing){file, options});
 }
 
 static void memory_for_core(void **state)

@@ -33,13 +33,15 @@ static taper_status add_sample(taper_context *context, taper_draft *draft, taper
     return status;
 }
 
-static taper_status once(taper_context *context, const rewriting *r, taper_error *error)
+static taper_status once(taper_context *context, const void *what, taper_error *error)
 {
+    const rewriting *r = what;
     char path[512];
     test_path(r->file, path, sizeof path);
     const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
     const taper_optimize_options optimize = {.struct_size = sizeof optimize, .backend = r->backend};
-    const taper_save_options save = {.struct_size = sizeof save, .flatbuffer = r->flatbuffer, .debug_info = r->debug_info};
+    const taper_save_options save = {
+        .struct_size = sizeof save, .flatbuffer = r->flatbuffer, .debug_info = r->debug_info};
     taper_draft *draft;
     void *bytes = NULL;
     size_t size = 0;
@@ -65,29 +67,7 @@ static taper_status once(taper_context *context, const rewriting *r, taper_error
 
 static void sweep(const rewriting *r)
 {
-    taper_error *error = taper_error_create();
-    test_allocator allocator;
-    size_t n = 1;
-    for (bool failed = true; failed; n++) {
-        test_allocator_init(&allocator);
-        taper_context *context = test_context(&allocator, 1);
-        allocator.fail_at = atomic_load(&allocator.calls) + n;
-        const taper_status status = once(context, r, error);
-        taper_context_release(context);
-        failed = atomic_load(&allocator.calls) >= allocator.fail_at;
-        if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE) {
-            fail_msg("%s: allocation %zu failed: status %d, %s", r->file, n, (int)status, taper_error_message(error));
-        }
-        if (status != TAPER_OK && !failed) {
-            fail_msg("%s: %s", r->file, taper_error_message(error));
-        }
-        if (atomic_load(&allocator.blocks) != 0) {
-            fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", r->file, n,
-                     atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
-        }
-    }
-    print_message("%s, %s: %zu allocations\n", r->file, r->backend != NULL ? r->backend : "converted", n - 2);
-    taper_error_destroy(error);
+    test_each_allocation_fails(r->file, once, r);
 }
 
 static void optimized_script(void **state)

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tests/api/fixture.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 // ---- the allocator: each block remembers its size in front of itself
 
@@ -292,4 +297,29 @@ taper_context *test_context(test_allocator *allocator, unsigned threads)
         abort();
     }
     return context;
+}
+
+void test_each_allocation_fails(const char *name, test_work *work, const void *what)
+{
+    taper_error *error = taper_error_create();
+    test_allocator allocator;
+    size_t n = 1;
+    for (bool failed = true; failed; n++) {
+        test_allocator_init(&allocator);
+        taper_context *context = test_context(&allocator, 1);
+        allocator.fail_at = atomic_load(&allocator.calls) + n;
+        const taper_status status = work(context, what, error);
+        taper_context_release(context);
+        failed = atomic_load(&allocator.calls) >= allocator.fail_at;
+        // The work may also do without: no memory plan was made, say.
+        if (status != TAPER_OK && (status != TAPER_ERROR_RESOURCE || !failed)) {
+            fail_msg("%s: allocation %zu failed: status %d, %s", name, n, (int)status, taper_error_message(error));
+        }
+        if (atomic_load(&allocator.blocks) != 0) {
+            fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", name, n,
+                     atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
+        }
+    }
+    print_message("%s: %zu allocations\n", name, n - 2);
+    taper_error_destroy(error);
 }

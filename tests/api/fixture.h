@@ -47,6 +47,10 @@ taper_status test_run(taper_context *context, taper_session *session, const test
                       taper_error *error);
 /* Same structure, dtypes, sizes, strides and bits. */
 bool test_same(const taper_value *a, const taper_value *b);
+/* Does the work once for each allocation of it, which fails; then with all of them. Fails the test when the work ends
+ * in anything but success or TAPER_ERROR_RESOURCE, or when something is not given back. The context has one thread. */
+typedef taper_status test_work(taper_context *context, const void *what, taper_error *error);
+void test_each_allocation_fails(const char *name, test_work *work, const void *what);
 /* A context of one thread that uses allocator (NULL: malloc) and prints nothing. Aborts when it cannot. */
 taper_context *test_context(test_allocator *allocator, unsigned threads);
 

@@ -10,12 +10,19 @@
 
 #include "tests/api/fixture.h"
 
+typedef struct loading {
+    size_t first; // of its calls
+    bool optimized;
+} loading;
+
 // Loads, runs all calls of the group, lets go of everything.
-static taper_status once(taper_context *context, size_t first, bool optimized, taper_error *error)
+static taper_status once(taper_context *context, const void *what, taper_error *error)
 {
+    const loading *l = what;
+    const size_t first = l->first;
     taper_model *model = NULL;
     taper_session *session = NULL;
-    taper_status status = test_load(context, test_calls[first].file, optimized, &model, error);
+    taper_status status = test_load(context, test_calls[first].file, l->optimized, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
     } else {
@@ -38,30 +45,7 @@ static taper_status once(taper_context *context, size_t first, bool optimized, t
 
 static void sweep(size_t first, bool optimized)
 {
-    taper_error *error = taper_error_create();
-    test_allocator allocator;
-    size_t n = 1;
-    for (taper_status status = TAPER_ERROR_RESOURCE; status != TAPER_OK; n++) {
-        test_allocator_init(&allocator);
-        taper_context *context = test_context(&allocator, 1);
-        allocator.fail_at = atomic_load(&allocator.calls) + n;
-        status = once(context, first, optimized, error);
-        taper_context_release(context);
-        const bool failed = atomic_load(&allocator.calls) >= allocator.fail_at;
-        if (status != TAPER_OK && status != TAPER_ERROR_RESOURCE) {
-            fail_msg("%s: allocation %zu failed: status %d, %s", test_calls[first].file, n, (int)status,
-                     taper_error_message(error));
-        }
-        if (atomic_load(&allocator.blocks) != 0) {
-            fail_msg("%s: allocation %zu failed: %zu blocks of %zu bytes are left", test_calls[first].file, n,
-                     atomic_load(&allocator.blocks), atomic_load(&allocator.bytes));
-        }
-        if (status == TAPER_OK && failed) {
-            status = TAPER_ERROR_RESOURCE; // the run did without (no memory plan was made): go on with the next
-        }
-    }
-    print_message("%s: %zu allocations\n", test_calls[first].file, n - 2);
-    taper_error_destroy(error);
+    test_each_allocation_fails(test_calls[first].file, once, &(loading){first, optimized});
 }
 
 static bool is_demo(size_t at)
