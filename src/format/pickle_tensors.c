@@ -165,6 +165,19 @@ static taper_status read_per_channel(taper_pickle *p, const taper_tensor *tensor
                          &quantizer->zero_points);
 }
 
+static taper_status read_per_tensor(taper_pickle *p, taper_val scale, taper_val zero_point, taper_quantizer *quantizer)
+{
+    if (scale.tag != TAPER_DOUBLE || zero_point.tag != TAPER_INT) {
+        REFUSE(p, "a quantized tensor without scale and zero point");
+    }
+    quantizer->scale = scale.as.f;
+    quantizer->zero_point = zero_point.as.i;
+    if (quantizer->zero_point < INT32_MIN || quantizer->zero_point > INT32_MAX) {
+        REFUSE(p, "a quantized tensor whose zero point does not fit 32 bits");
+    }
+    return TAPER_OK;
+}
+
 static taper_status read_quantizer(taper_pickle *p, const taper_tensor *tensor, taper_val value,
                                    taper_quantizer *quantizer)
 {
@@ -174,23 +187,17 @@ static taper_status read_quantizer(taper_pickle *p, const taper_tensor *tensor, 
         REFUSE(p, "a quantized tensor without a quantization scheme");
     }
     quantizer->scheme = (uint8_t)scheme->number;
-    if (scheme->number != TAPER_PER_TENSOR_AFFINE) {
-        return read_per_channel(p, tensor, from, quantizer);
-    }
-    if (from->items[1].tag != TAPER_DOUBLE || from->items[2].tag != TAPER_INT) {
-        REFUSE(p, "a quantized tensor without scale and zero point");
-    }
-    quantizer->scale = from->items[1].as.f;
-    quantizer->zero_point = from->items[2].as.i;
-    if (quantizer->zero_point < INT32_MIN || quantizer->zero_point > INT32_MAX) {
-        REFUSE(p, "a quantized tensor whose zero point does not fit 32 bits");
-    }
-    return TAPER_OK;
+    return scheme->number == TAPER_PER_TENSOR_AFFINE ? read_per_tensor(p, from->items[1], from->items[2], quantizer)
+                                                     : read_per_channel(p, tensor, from, quantizer);
 }
 
 taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments)
 {
-    if (arguments->count < 7 || arguments->count > 8 || arguments->items[5].tag != TAPER_BOOLEAN) {
+    // storage, offset, sizes, strides, (scheme, scale, zero point…), requires_grad, hooks, and since 1.13 metadata.
+    // Before 1.3: storage, offset, sizes, strides, scale, zero point, requires_grad, hooks.
+    const bool apart = arguments->count == 8 && arguments->items[4].tag == TAPER_DOUBLE;
+    const size_t grad = apart ? 6 : 5;
+    if (arguments->count < 7 || arguments->count > 8 || arguments->items[grad].tag != TAPER_BOOLEAN) {
         REFUSE(p, "a quantized tensor with %zu arguments", arguments->count);
     }
     taper_tensor *tensor;
@@ -198,7 +205,8 @@ taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments)
     taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE};
     taper_status status;
     if (taper_dtype_is_quantized((taper_dtype)tensor->dtype)) {
-        status = read_quantizer(p, tensor, arguments->items[4], &quantizer);
+        status = apart ? read_per_tensor(p, arguments->items[4], arguments->items[5], &quantizer)
+                       : read_quantizer(p, tensor, arguments->items[4], &quantizer);
     } else {
         status = taper_pickle_fail(p, TAPER_ERROR_FILE, "a quantized tensor of dtype %s",
                                    taper_dtype_name((taper_dtype)tensor->dtype));
@@ -224,6 +232,6 @@ taper_status taper_pickle_qtensor(taper_pickle *p, const taper_tuple *arguments)
         taper_obj_release(&tensor->head);
         return status;
     }
-    tensor->requires_grad = arguments->items[5].as.i != 0;
+    tensor->requires_grad = arguments->items[grad].as.i != 0;
     return taper_pickle_push_new(p, tensor);
 }

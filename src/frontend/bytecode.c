@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "frontend/bytecode.h"
 
+#include "frontend/bytecode_arguments.h"
 #include "frontend/upgrade.h"
 
 typedef struct register_change {
@@ -122,24 +123,7 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
-// prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements.
-// Old files call it as an operator without a number of arguments.
-static bool is_tolist(const taper_schema *schema)
-{
-    return strcmp(schema->name, "prim::tolist") == 0;
-}
-
-// Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
-static bool passes_class_too(const lowering *l, size_t floor, const taper_schema *schema, int64_t given)
-{
-    if (given != 1 || l->height < floor + 2 || strcmp(schema->name, "prim::RaiseException") != 0) {
-        return false;
-    }
-    const taper_node *top = taper_value_constant(l->stack[l->height - 1]);
-    return top != NULL && top->constant.tag == TAPER_NONE;
-}
-
-// An operator call. given: values on the stack that are its arguments; -1: all of the schema.
+// An operator call. given: how many values on the stack are its arguments, as the file says; -1: it does not say.
 static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op,
                                    int64_t given)
 {
@@ -149,14 +133,16 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
         taper_node *node;
         return node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_UNPACK, 1, results_by_store(l, pc), &node);
     }
-    const bool tolist = is_tolist(schema);
-    const int64_t all = tolist ? 3 : schema->arg_count;
-    if (given < 0 || (given > all && !schema->vararg) || passes_class_too(l, floor, schema, given)) {
-        given = all;
-    }
-    TAPER_TRY(need(l, pc, floor, given));
-    size_t count = schema->vararg ? (size_t)given : (size_t)all;
-    const size_t outputs = tolist ? 1 : schema->varret ? results_by_store(l, pc) : schema->ret_count;
+    const taper_bytecode_stack stack = {l->module, l->function, l->stack + floor,
+                                        l->height < floor ? 0 : l->height - floor};
+    size_t dropped;
+    given = taper_bytecode_argument_count(&stack, schema, given, &dropped);
+    TAPER_TRY(need(l, pc, floor, given + (int64_t)dropped));
+    l->height -= dropped;
+    size_t count = schema->vararg ? (size_t)given : schema->arg_count;
+    const size_t outputs = taper_bytecode_is_tolist(schema) ? 1
+                           : schema->varret                 ? results_by_store(l, pc)
+                                                            : schema->ret_count;
     taper_node *node;
     TAPER_TRY(add_node(l, block, pc, TAPER_NODE_OP, count, outputs, &node));
     node->op = op;

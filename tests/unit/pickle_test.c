@@ -261,6 +261,10 @@ static const pickle_case good[] = {
          "QUInt8Storage", "\2", "24",
          "K\4") "K\0K\4\x85K\1\x85(ctorch\nper_tensor_affine\nG\x3f\xf8\0\0\0\0\0\0K\3t\x89" ORDERED "tR."),
      "tensor(quint8 @0 4:1 q0 1.5 3)"},
+    // as before PyTorch 1.3: scale and zero point apart
+    {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24",
+                               "K\4") "K\0K\4\x85K\1\x85G\x3f\xf8\0\0\0\0\0\0K\3\x89" ORDERED "tR."),
+     "tensor(quint8 @0 4:1 q0 1.5 3)"},
     {BYTES(QTENSOR "(" STORAGE(
          "QInt8Storage", "\2", "24",
          "K\4") "K\0K\2K\2\x86K\2K\1\x86(ctorch\nper_channel_affine\n" TENSOR
@@ -372,6 +376,9 @@ static const pickle_case bad[] = {
     {BYTES(QTENSOR "(" FLOATS "K\0))N\x89" ORDERED "tR."), "dtype float32"},
     {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24", "K\4") "K\0))N\x89" ORDERED "tR."),
      "without a quantization scheme"},
+    {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24", "K\4") "K\0K\4\x85K\1\x85G\x3f\xf8\0\0\0\0\0\0N\x89" ORDERED
+                                                                   "tR."),
+     "without scale and zero point"},
     {BYTES(QTENSOR "(" STORAGE("QUInt8Storage", "\2", "24",
                                "K\4") "K\0K\4\x85K\1\x85(ctorch\nper_channel_affine\nNNK\0t\x89" ORDERED "tR."),
      "do not fit its 4 channels"},

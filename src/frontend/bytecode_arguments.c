@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "frontend/bytecode_arguments.h"
+
+// How far types are sought through blocks.
+#define SEARCH_DEPTH 16
+
+// ---- what is known of a value
+
+static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth);
+
+// The module's object that self, or an attribute of it and so on, is at first.
+static const taper_val *attribute_of(const taper_bytecode_stack *stack, const taper_ir_value *value, int depth)
+{
+    const taper_node *node = value->node;
+    const taper_val *root = &stack->module->root;
+    if (depth == SEARCH_DEPTH) {
+        return NULL;
+    }
+    if (node == NULL) {
+        const taper_class *klass = root->tag == TAPER_OBJECT ? root->as.object->klass : NULL;
+        const size_t length = klass != NULL ? strlen(klass->name) : 0;
+        const char *name = stack->function->name;
+        const bool is_self = value->block->parent == NULL && value->index == 0 && length != 0 &&
+                             strncmp(name, klass->name, length) == 0 && name[length] == '.' &&
+                             strchr(name + length + 1, '.') == NULL;
+        return is_self ? root : NULL;
+    }
+    const taper_val *object =
+        node->kind == TAPER_NODE_GET_ATTR ? attribute_of(stack, taper_node_in(node, 0), depth + 1) : NULL;
+    return object != NULL && object->tag == TAPER_OBJECT && (uint64_t)node->number < object->as.object->count
+               ? &object->as.object->slots[node->number]
+               : NULL;
+}
+
+static const taper_type *item_of(const taper_type *type, size_t index)
+{
+    if (type == NULL || (type->kind != TAPER_TYPE_LIST && type->kind != TAPER_TYPE_TUPLE)) {
+        return NULL;
+    }
+    const size_t at = type->kind == TAPER_TYPE_LIST ? 0 : index;
+    return at < type->count ? type->items[at] : NULL;
+}
+
+static const taper_type *type_of_param(const taper_module_function *f, const taper_ir_value *value, int depth)
+{
+    const taper_node *loop = value->block->parent;
+    if (loop == NULL) {
+        return f->has_schema && value->index < f->argument_count ? f->arguments[value->index].type : NULL;
+    }
+    if (value->index == 0) {
+        return &taper_type_int; // the trip's number
+    }
+    return value->index + 1 < loop->input_count ? type_of(f, taper_node_in(loop, value->index + 1), depth) : NULL;
+}
+
+// NULL: not known.
+static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth)
+{
+    const taper_node *node = value->node;
+    if (depth == SEARCH_DEPTH || value->type != NULL) {
+        return value->type;
+    }
+    if (node == NULL) {
+        return type_of_param(f, value, depth + 1);
+    }
+    switch ((taper_node_kind)node->kind) {
+    case TAPER_NODE_OP:
+        return value->index < node->schema->ret_count ? node->schema->rets[value->index].type : NULL;
+    case TAPER_NODE_IF:
+        return type_of(f, node->blocks[0]->results[value->index].value, depth + 1);
+    case TAPER_NODE_LOOP:
+        return type_of(f, taper_node_in(node, value->index + 2), depth + 1);
+    case TAPER_NODE_LIST:
+    case TAPER_NODE_DICT:
+    case TAPER_NODE_OBJECT:
+        return node->type;
+    case TAPER_NODE_TUPLE:
+    case TAPER_NODE_TUPLE_SLICE:
+        return node->type != NULL ? node->type : &taper_type_any_tuple;
+    case TAPER_NODE_LIST_UNPACK:
+    case TAPER_NODE_TUPLE_UNPACK:
+        return item_of(type_of(f, taper_node_in(node, 0), depth + 1), value->index);
+    case TAPER_NODE_ISINSTANCE:
+        return &taper_type_bool;
+    default:
+        return NULL;
+    }
+}
+
+// ---- whether an argument may be given it
+
+static bool is_number(const taper_type *type)
+{
+    return type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_FLOAT || type->kind == TAPER_TYPE_BOOL ||
+           type->kind == TAPER_TYPE_COMPLEX || type->kind == TAPER_TYPE_NUMBER;
+}
+
+static bool is_open(const taper_type *type)
+{
+    return type == NULL || type->kind == TAPER_TYPE_ANY || type->kind == TAPER_TYPE_VARIABLE ||
+           type->kind == TAPER_TYPE_UNION || type->kind == TAPER_TYPE_OPAQUE;
+}
+
+// False only where it cannot be; numbers of every kind pass for one another.
+static bool may_be(const taper_type *actual, const taper_type *formal)
+{
+    if (is_open(actual) || is_open(formal)) {
+        return true;
+    }
+    if (actual->kind == TAPER_TYPE_OPTIONAL) {
+        return formal->kind == TAPER_TYPE_OPTIONAL || formal->kind == TAPER_TYPE_NONE ||
+               may_be(actual->items[0], formal);
+    }
+    if (formal->kind == TAPER_TYPE_OPTIONAL) {
+        return actual->kind == TAPER_TYPE_NONE || may_be(actual, formal->items[0]);
+    }
+    if (is_number(actual) || is_number(formal)) {
+        return is_number(actual) && is_number(formal);
+    }
+    if (formal->kind == TAPER_TYPE_DEVICE && actual->kind == TAPER_TYPE_STRING) {
+        return true;
+    }
+    if (formal->kind == TAPER_TYPE_LIST && actual->kind == TAPER_TYPE_LIST) {
+        return may_be(actual->items[0], formal->items[0]);
+    }
+    const bool lists = formal->kind == TAPER_TYPE_ANY_LIST && actual->kind == TAPER_TYPE_LIST;
+    const bool tuples = (formal->kind == TAPER_TYPE_TUPLE && actual->kind == TAPER_TYPE_ANY_TUPLE) ||
+                        (formal->kind == TAPER_TYPE_ANY_TUPLE && actual->kind == TAPER_TYPE_TUPLE);
+    return formal->kind == actual->kind || lists || tuples;
+}
+
+static bool value_may_be(taper_val value, const taper_type *formal)
+{
+    switch (value.tag) {
+    case TAPER_NONE:
+        return may_be(&taper_type_none, formal);
+    case TAPER_TENSOR:
+        return may_be(&taper_type_tensor, formal);
+    case TAPER_INT:
+    case TAPER_DOUBLE:
+    case TAPER_BOOLEAN:
+    case TAPER_COMPLEX:
+        return may_be(&taper_type_number, formal);
+    case TAPER_STRING:
+        return may_be(&taper_type_string, formal);
+    case TAPER_LIST: // an empty one has no type of its own
+        formal = formal->kind == TAPER_TYPE_OPTIONAL ? formal->items[0] : formal;
+        return is_open(formal) || formal->kind == TAPER_TYPE_LIST || formal->kind == TAPER_TYPE_ANY_LIST;
+    default:
+        return true;
+    }
+}
+
+static bool fits(const taper_bytecode_stack *stack, const taper_schema *schema, size_t given, size_t dropped)
+{
+    if (given + dropped > stack->count) {
+        return false;
+    }
+    taper_ir_value *const *args = stack->values + (stack->count - given - dropped);
+    for (size_t i = 0; i < given; i++) {
+        const taper_node *constant = taper_value_constant(args[i]);
+        const taper_val *attribute = attribute_of(stack, args[i], 0);
+        const taper_type *formal = schema->args[i].type;
+        const bool possible = constant != NULL ? value_may_be(constant->constant, formal)
+                              : attribute != NULL && attribute->tag != TAPER_NONE // which may be something later
+                                  ? value_may_be(*attribute, formal)
+                                  : may_be(type_of(stack->function, args[i], 0), formal);
+        if (!possible) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool top_is_none(const taper_bytecode_stack *stack)
+{
+    const taper_node *top = stack->count == 0 ? NULL : taper_value_constant(stack->values[stack->count - 1]);
+    return top != NULL && top->constant.tag == TAPER_NONE;
+}
+
+static int64_t count_by_types(const taper_bytecode_stack *stack, const taper_schema *schema, size_t *dropped)
+{
+    for (size_t given = schema->arg_count;; given--) {
+        if (fits(stack, schema, given, 0)) {
+            return (int64_t)given;
+        }
+        if (given == 0 || !schema->args[given - 1].has_default) {
+            break;
+        }
+    }
+    // Tensor.unflatten(dim, sizes, names=None) of PyTorch 1.12 and before.
+    *dropped = top_is_none(stack) && fits(stack, schema, schema->arg_count, 1);
+    return schema->arg_count;
+}
+
+bool taper_bytecode_is_tolist(const taper_schema *schema)
+{
+    return strcmp(schema->name, "prim::tolist") == 0;
+}
+
+int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
+                                      size_t *dropped)
+{
+    *dropped = 0;
+    if (given < 0 && taper_bytecode_is_tolist(schema)) {
+        return 3;
+    }
+    if (given < 0) {
+        return schema->vararg ? schema->arg_count : count_by_types(stack, schema, dropped);
+    }
+    // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
+    if (given == 1 && stack->count >= 2 && top_is_none(stack) && strcmp(schema->name, "prim::RaiseException") == 0) {
+        return 2;
+    }
+    return given > schema->arg_count && !schema->vararg ? schema->arg_count : given;
+}
