@@ -271,6 +271,10 @@ typedef struct taper_load_options {
      * are as if they were not there. Names that it does not have are passed over. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
+    /* 1: Module.eval() first: the attribute `training` of all modules becomes False, so that dropout and batch norm do
+     * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
+     * in this mode when it is optimized, whatever this is. */
+    int evaluation;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

@@ -331,6 +331,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     if (model->draft) {
         return TAPER_OK;
     }
+    TAPER_TRY(options->evaluation != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
     TAPER_TRY(optimize(model, options, error));
     return build_programs(model, error);
 }

@@ -96,6 +96,9 @@ void taper_context_retain(taper_context *context);
 // The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
 
+// Puts its modules in evaluation mode, before their graphs are optimized or run.
+TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);
+
 // Loading for others than the host that runs it: draft.c. Otherwise as taper_model_load and taper_model_load_memory.
 typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;
 TAPER_MUST_USE taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,

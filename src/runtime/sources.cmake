@@ -1,5 +1,6 @@
 list(APPEND TAPER_SOURCES
     src/runtime/context.c
+    src/runtime/evaluation.c
     src/runtime/inspect.c
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c

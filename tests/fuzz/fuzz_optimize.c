@@ -117,7 +117,7 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
 static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *c, taper_error *error)
 {
     const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
-    const taper_load_options plain = {.struct_size = sizeof plain},
+    const taper_load_options plain = {.struct_size = sizeof plain, .evaluation = 1},
                              compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
     taper_context *context;
     taper_model *before, *after;

@@ -4,7 +4,7 @@
 
 `taper optimize` of small models: the samples of each DIR, the modules of test_torchscript.py and of apps/, and modules of its own that
 look like what a pass is for and are not. What it writes for cpu, vulkan and metal must do in Taper what the file itself does with
---no-optimize: results, their dtypes, sizes and strides, what is raised, over all calls of one loaded model. What it writes for the CPU
+--no-optimize --eval: results, their dtypes, sizes and strides, what is raised, over all calls of one loaded model. What it writes for the CPU
 must do so in PyTorch's lite interpreter, wherever that runs the model at all. --each-pass: every pass left out, and every pass alone.
 Ends with "N of N agree"."""
 import argparse
@@ -66,7 +66,7 @@ def from_torchscript(scratch, wanted):
         torch.manual_seed(0)
         path = os.path.join(scratch, f"torchscript{k}.pt")
         module = torch.jit.script(make())
-        (module.train() if name == "training" else module.eval()).save(path)
+        (module.train() if name in test_torchscript.IN_TRAINING else module.eval()).save(path)
         if rewrite is not None:
             test_torchscript.rewritten(path, *rewrite)
         yield Model(name, path, [("forward", args) for args in calls])
@@ -274,7 +274,7 @@ class Run:
             self.tell(f"{model.name}: {title}, in PyTorch's lite interpreter", model.path, wrong)
 
     def check_all(self, model):
-        base = run_taper(self.a.taper, model.path, model, self.scratch, ["--no-optimize"])
+        base = run_taper(self.a.taper, model.path, model, self.scratch, ["--no-optimize", "--eval"])
         if base.raised and "this build of Taper does not have" in base.raised:
             print(f"skipped {model.name}: {base.raised.splitlines()[0][:160]}")
             return

@@ -348,6 +348,20 @@ class Training(torch.nn.Module):
         return self.bn(x)
 
 
+class Evaluated(torch.nn.Module):
+    """Saved in training mode; its modules, shared or deeper, are put in the other one."""
+
+    def __init__(self):
+        super().__init__()
+        shared = torch.nn.Dropout(0.9)
+        self.layers = torch.nn.Sequential(torch.nn.Linear(3, 3), Training(), torch.nn.ModuleList([shared, Training()])[1], shared)
+        self.again = shared
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, bool]:
+        y = self.again(self.layers(x))
+        return torch.nn.functional.dropout(y, 0.5, self.training), self.training
+
+
 class Full(torch.nn.Module):
     def forward(self, n: int, t: Optional[int] = None) -> Tuple[Tensor, Tensor, Tensor]:
         return torch.full((2,), n), torch.full((2,), n, dtype=t), torch.full((2,), n, dtype=torch.int32)
@@ -542,6 +556,7 @@ def untagged(name, data):
 X = torch.tensor([1.0, -2.0, 3.5])
 M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 I = torch.tensor([7, -7, 9])
+IN_TRAINING = ("training", "evaluated")  # saved so; the others in evaluation mode
 CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
     ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),
@@ -549,6 +564,7 @@ CASES = [
     ("loops", Loops, [(X, 0), (X, 9)], None), ("optionals", Optionals, [(X,), (X, X, 3), (X, None, 2, 5), (X, X, None, "ab")], None),
     ("anything", Anything, [(X,)], None), ("containers", Containers, [(M,)], None), ("lists", Lists, [(X,)], None),
     ("raises", Raises, [(M,), (X,)], None), ("asserts", Raises, [(M[:1],)], None), ("training", Training, [(M,), (M,)], None),
+    ("evaluated", Evaluated, [(M,), (M,)], None),
     ("chosen", Chosen, [(X, 0), (X, 1)], None), ("targets", Targets, [(X, 0), (X, 2)], None),
     ("ranks", Ranks, [(torch.rand(2, 1, 3, 3),)], None), ("ranks without a batch", Ranks, [(torch.rand(1, 3, 3),)], None),
     ("full", Full, [(3,), (3, 6)], None), ("full of version 4", Full, [(3,), (3, 3)], (4,)), ("full of version 5", Full, [(3,)], (5,)),
@@ -566,8 +582,10 @@ CASES += [("properties of tensors", Returns, [(M, 0), (M, 1)], (10, returning("p
 CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 
 
-def run_torch(path, calls):
+def run_torch(path, calls, evaluated):
     module, results = torch.jit.load(path), []
+    if evaluated:
+        module.eval()
     for args in calls:
         try:
             with torch.no_grad():
@@ -583,10 +601,12 @@ def run_case(taper, extra, case, folder):
     torch.manual_seed(0)
     path = os.path.join(folder, "case.pt")
     module = torch.jit.script(make())
-    (module.train() if name == "training" else module.eval()).save(path)
+    (module.train() if name in IN_TRAINING else module.eval()).save(path)
     if rewrite is not None:
         rewritten(path, *rewrite)
-    want, files = run_torch(path, calls), []
+    if name == "evaluated":
+        extra = extra + ["--eval"]
+    want, files = run_torch(path, calls, name == "evaluated"), []
     spec = [{"method": "forward", "inputs": [oracle.to_input(a, folder, files) for a in args]} for args in calls]
     with open(os.path.join(folder, "calls.json"), "w") as f:
         json.dump(spec, f)

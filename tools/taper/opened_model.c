@@ -72,7 +72,8 @@ static bool open_steps(opened_model *opened, const model_options *options, const
                                      .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
                                      .disable_passes = disabled,
                                      .reference = options->reference,
-                                     .listing = options->listing};
+                                     .listing = options->listing,
+                                     .evaluation = options->evaluation};
     opened->context = options->context;
     opened->has_context = options->context == NULL;
     if (opened->has_context && taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {

@@ -12,7 +12,7 @@
 typedef struct model_options {
     const char *device;
     long threads; // 0: physical cores
-    bool reference, no_optimize;
+    bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
     bool print_to_stderr;   // where the model's print() goes
@@ -25,8 +25,9 @@ enum { THREADS_LIMIT = 1024 };
 #define MODEL_OPTION_ROWS(o)                                                                                           \
     {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT},         \
         {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
+        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0},                                                               \
     {                                                                                                                  \
-        "--disable", 0, ARG_TEXTS, &(o).disable, 0, 0                                                                  \
+        "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
 
 #define MODEL_OPTION_USAGE                                                                                             \
@@ -34,6 +35,7 @@ enum { THREADS_LIMIT = 1024 };
     "  --threads N         threads to use (default: one for each physical core)\n"                                     \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
+    "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \
     "  --reference         use the portable operators only: slow, for checking\n"
 
 typedef struct opened_model {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Module.eval(): `training` of the root and of every module below it becomes False. optimize_for_mobile begins with it,
+// and PyTorch Mobile's Module.load did it for TorchScript files on Android and iOS.
+#include "base/pointer_map.h"
+#include "runtime/model.h"
+
+typedef struct evaluation {
+    const taper_allocator *allocator;
+    taper_pointer_map met;
+    taper_error *error;
+} evaluation;
+
+static taper_status settle(evaluation *e, taper_object *object, int depth)
+{
+    static const char native[] = "__torch__.torch.classes.";
+    const taper_class *klass = object->klass;
+    if (depth > TAPER_LIMIT_VALUE_DEPTH || klass == NULL || strncmp(klass->name, native, sizeof native - 1) == 0 ||
+        taper_pointer_find(&e->met, object) != NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_pointer_add(e->allocator, &e->met, object, 0, e->error));
+    const int64_t training = klass->slots != NULL ? taper_object_slot(object, "training") : -1;
+    if (training >= 0 && (size_t)training < object->count && object->slots[training].tag == TAPER_BOOLEAN) {
+        object->slots[training] = taper_val_bool(false);
+    }
+    for (size_t i = 0; i < object->count; i++) {
+        if (object->slots[i].tag == TAPER_OBJECT) {
+            TAPER_TRY(settle(e, object->slots[i].as.object, depth + 1));
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_model_evaluate(taper_model *model, taper_error *error)
+{
+    evaluation e = {.allocator = &model->context->allocator, .error = error};
+    const taper_val root = model->module.root;
+    const taper_status status = root.tag == TAPER_OBJECT ? settle(&e, root.as.object, 0) : TAPER_OK;
+    taper_pointer_free(e.allocator, &e.met);
+    return status;
+}
