@@ -214,3 +214,47 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
     }
     return given > schema->arg_count && !schema->vararg ? schema->arg_count : given;
 }
+
+// ---- before writing
+
+static taper_status check_call(const taper_module *module, const taper_module_function *function,
+                               const taper_node *node, taper_error *error)
+{
+    taper_ir_value **values = taper_alloc(module->allocator, (node->input_count + 1) * sizeof(taper_ir_value *));
+    if (values == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < node->input_count; i++) {
+        values[i] = taper_node_in(node, i);
+    }
+    const taper_bytecode_stack stack = {module, function, values, node->input_count};
+    const bool same = fits(&stack, node->schema, node->schema->arg_count, 0);
+    taper_free(module->allocator, (void *)values, (node->input_count + 1) * sizeof(taper_ir_value *));
+    if (!same) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "bytecode before 6 does not say how many arguments a call has, and those of %s in %s do not fit "
+                   "their types: write bytecode 6 or later",
+                   node->schema->name, function->name);
+    }
+    return TAPER_OK;
+}
+
+static taper_status check_block(const taper_module *module, const taper_module_function *function,
+                                const taper_block *block, taper_error *error)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind == TAPER_NODE_OP && !node->schema->vararg && node->input_count == node->schema->arg_count) {
+            TAPER_TRY(check_call(module, function, node, error));
+        }
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(check_block(module, function, node->blocks[b], error));
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_bytecode_check_counts(const taper_module *module, const taper_module_function *function,
+                                         const taper_graph *graph, taper_error *error)
+{
+    return check_block(module, function, graph->body, error);
+}

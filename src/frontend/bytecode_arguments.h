@@ -23,6 +23,12 @@ typedef struct taper_bytecode_stack {
 int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
                                       size_t *dropped);
 
+// Whether the calls of a graph that is to be written without these numbers will be read as they are: not so where the
+// arguments do not fit their types, as no PyTorch writes them.
+TAPER_MUST_USE taper_status taper_bytecode_check_counts(const taper_module *module,
+                                                        const taper_module_function *function, const taper_graph *graph,
+                                                        taper_error *error);
+
 // prim::tolist(...) -> ...: the tensor, how many dimensions the list has, and a number for the type of its elements.
 // Old files call it as an operator without a number of arguments.
 bool taper_bytecode_is_tolist(const taper_schema *schema);

@@ -4,6 +4,7 @@
 #include "runtime/draft.h"
 
 #include "format/module_write.h"
+#include "frontend/bytecode_arguments.h"
 
 // ---- loading
 
@@ -190,6 +191,9 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
                                         .returns = source->returns,
                                         .argument_count = source->argument_count,
                                         .return_count = source->return_count};
+    if (version < 6) {
+        TAPER_TRY(taper_bytecode_check_counts(written, function, graph, compilation->error));
+    }
     return draft->compiler->emit(compilation, graph, version, arena, function);
 }
 

@@ -172,11 +172,18 @@ static taper_status add_need(taper_model *model, const taper_need *need, bool mi
     return TAPER_OK;
 }
 
-// The operators of graphs, as PyTorch lists those of a module's bytecode: the methods of the root and what they call.
+static bool is_listed(const taper_function *function)
+{
+    return function->graph != NULL && (function->of_root || strcmp(function->method, "__setstate__") == 0 ||
+                                       strcmp(function->method, "__getstate__") == 0);
+}
+
+// The operators of graphs, as PyTorch lists those of a module's bytecode: the methods of the root, what saves and loads
+// the states of the modules below it, and what these call.
 static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *capacity, taper_error *error)
 {
     for (size_t i = 0; i < model->function_count; i++) {
-        if (model->functions[i].of_root && model->functions[i].graph != NULL) {
+        if (is_listed(&model->functions[i])) {
             TAPER_TRY(taper_needs_add_graph(needs, model->functions[i].graph, error));
         }
     }

@@ -527,10 +527,37 @@ class Decoder(nn.Module):
         return self.t(x, x)
 
 
+class FirstOfCall(nn.Module):
+    """The other item stays: it is in the tuple, of which one is taken. In its own function it goes."""
+
+    def both(self, x: Tensor) -> Tuple[Tensor, Tensor]:
+        return torch.tanh(x), torch.sigmoid(x)
+
+    def add(self, x: Tensor, y: Optional[Tensor]) -> Tensor:
+        return x if y is None else x + y
+
+    def forward(self, x: Tensor) -> Tensor:
+        pair = (torch.relu(x), torch.cos(x))
+        return self.add(self.both(x)[0] + pair[0], None)
+
+
+class Quantized(nn.Module):
+    """What saves and loads the states of modules is listed, however deep they are."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.quantized.Conv2d(3, 4, 3)
+        self.layers = nn.Sequential(nn.quantized.Linear(4, 4), nn.quantized.dynamic.Linear(4, 4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layers[1](self.layers[0](self.conv(x)).dequantize())
+
+
 MODULES = [Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
-           Nested, Normals, Decoder]
+           Nested, Normals, Decoder, FirstOfCall, Quantized]
+
 CASES = [("DeadBranch kept", lambda: DeadBranch(True)), ("DeadBranch", lambda: DeadBranch(False))]
 CASES += [(m.__name__, m) for m in MODULES]
 CASES += [(m.__name__ + " inside", lambda m=m: Holder(m())) for m in MODULES if m not in (Normals, Loss)]

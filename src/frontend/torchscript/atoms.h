@@ -78,6 +78,7 @@
     X(INIT, "__init__")                                                                                                \
     X(ENTER, "__enter__")                                                                                              \
     X(EXIT, "__exit__")                                                                                                \
+    X(GETSTATE, "__getstate__")                                                                                        \
     X(SETSTATE, "__setstate__")                                                                                        \
     X(FORWARD, "forward")                                                                                              \
     X(TOLIST, "tolist")                                                                                                \

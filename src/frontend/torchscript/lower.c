@@ -269,8 +269,7 @@ static taper_status declare(taper_ts_lowering *l, const taper_ts_function *f, ui
     taper_text text = taper_text_make(unit->allocator);
     taper_type_print(out->type, &text);
     out->name = taper_arena_string(&unit->module->arena, name, strlen(name));
-    out->type_text =
-        text.failed ? NULL : taper_arena_string(&unit->module->arena, taper_text_get(&text), text.length);
+    out->type_text = text.failed ? NULL : taper_arena_string(&unit->module->arena, taper_text_get(&text), text.length);
     taper_text_free(&text);
     if (out->name == NULL || out->type_text == NULL) {
         return taper_fail_memory(unit->error);
@@ -472,6 +471,8 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     for (size_t i = 0; i < module->pending_count; i++) {
         TAPER_TRY(class_of(l, module->pending[i].object, &class));
         TAPER_TRY(taper_ts_add_function(l, taper_ts_method(class, TAPER_ATOM_SETSTATE)));
+        taper_ts_function *get = l->listing ? taper_ts_method(class, TAPER_ATOM_GETSTATE) : NULL; // PyTorch lists both
+        TAPER_TRY(get != NULL ? taper_ts_add_function(l, get) : TAPER_OK);
     }
     TAPER_TRY(class_of(l, module->root.as.object, &class));
     for (taper_ts_function *f = class->function; f != NULL; f = f->next) {

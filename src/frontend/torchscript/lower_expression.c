@@ -162,8 +162,8 @@ static taper_status tuple(taper_ts_lowering *l, const taper_ts_node *node, const
     return status;
 }
 
-// PyTorch puts a tuple and its unpacking together within a function only, and lists the unpacking of what a call
-// returned.
+// PyTorch puts a tuple and its unpacking, or an item of it, together within a function only, and lists the unpacking of
+// what a call returned.
 static bool is_listed(const taper_ts_lowering *l, const taper_node *tuple)
 {
     const taper_module *module = l->unit->module;
@@ -218,7 +218,7 @@ static taper_status tuple_item(taper_ts_lowering *l, const taper_ts_node *node, 
         return taper_ts_refuse(l, node, "item %lld of a tuple of %lld", (long long)index, (long long)count);
     }
     const taper_node *source = whole.value->node;
-    if (source != NULL && source->kind == TAPER_NODE_TUPLE) {
+    if (source != NULL && source->kind == TAPER_NODE_TUPLE && !is_listed(l, source)) {
         *out = (taper_ts_binding){.value = taper_node_in(source, (size_t)at), .type = whole.type->items[at]};
         return TAPER_OK;
     }
