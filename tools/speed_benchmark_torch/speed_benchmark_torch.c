@@ -258,7 +258,8 @@ static bool print_output(const benchmark *b)
 
 static bool load(benchmark *b)
 {
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .evaluation = 1}; // PyTorch's calls eval()
     return (taper_model_load(b->context, b->flags->model, &options, &b->model, b->error) == TAPER_OK &&
             taper_session_create(b->model, NULL, &b->session, b->error) == TAPER_OK) ||
            library_failed(b);
