@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_corpus_layers.py TAPER: writes the seeds of fuzz_optimize and fuzz_quantize that PyTorch makes, to corpus/optimize and corpus/quantize beside this file: what the
+"""make_corpus_layers.py TAPER: writes the seeds of fuzz_optimize, fuzz_quantize and fuzz_program that PyTorch makes, to corpus/ beside this file: what the
 passes are for (tests/models/optimize_cases.py) and small float networks. A byte (fuzz_*.c say what it chooses), and a flatbuffer that TAPER wrote. They run on the made
 inputs, float32 [1, 3, 8, 8]."""
 import os
@@ -16,6 +16,7 @@ from torch.nn import functional as F
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "models"))
 import optimize_cases  # noqa: E402
+import test_old_bytecode  # noqa: E402
 
 warnings.simplefilter("ignore")
 # Of make_corpus_optimize.py: those that take sums in another order, and the others.
@@ -122,8 +123,20 @@ def write(taper, target, name, module, choice, backend=None):
             seed.write(bytes([choice]) + file.read())
 
 
+def write_old_bytecode():
+    """Modules with the operators of PyTorch 1.9, to corpus/program."""
+    for module in (test_old_bytecode.Gelu(), test_old_bytecode.Index(), test_old_bytecode.Unflatten(), test_old_bytecode.Raises()):
+        with tempfile.TemporaryDirectory() as folder:
+            new, backported = os.path.join(folder, "new.ptl"), os.path.join(folder, "backported.ptl")
+            torch.jit.script(module.eval())._save_for_lite_interpreter(new)
+            test_old_bytecode._backport_for_mobile(new, backported, 5)
+            name = f"old_{type(module).__name__.lower()}"
+            test_old_bytecode.rewrite(backported, os.path.join(HERE, "corpus", "program", name))
+
+
 def main():
     taper = sys.argv[1]
+    write_old_bytecode()
     os.makedirs(os.path.join(HERE, "corpus", "quantize"), exist_ok=True)
     torch.manual_seed(0)
     for i, (name, make, calls) in enumerate(optimize_cases.CASES):
