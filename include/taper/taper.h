@@ -273,7 +273,7 @@ typedef struct taper_load_options {
     size_t method_count;
     /* 1: Module.eval() first: the attribute `training` of all modules becomes False, so that dropout and batch norm do
      * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
-     * in this mode when it is optimized, whatever this is. */
+     * in this mode when it is optimized in any case. */
     int evaluation;
 } taper_load_options;
 
@@ -300,6 +300,8 @@ TAPER_API void taper_model_release(taper_model *model);
 TAPER_API int64_t taper_model_bytecode_version(const taper_model *model); /* 0: a TorchScript file (.pt) */
 TAPER_API int64_t taper_model_operator_version(const taper_model *model);
 TAPER_API const char *taper_model_name(const taper_model *model); /* the root class, "__torch__.Net" */
+/* 1: saved in training mode, and not loaded with taper_load_options.evaluation: the root's `training` is True. */
+TAPER_API int taper_model_is_training(const taper_model *model);
 
 TAPER_API size_t taper_model_method_count(const taper_model *model);
 TAPER_API const char *taper_model_method_name(const taper_model *model, size_t index);

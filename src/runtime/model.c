@@ -324,14 +324,11 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 #else
     TAPER_TRY(load_bytecode(model, error));
 #endif
-    if (model->listing) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(run_setstates(model, error));
-    if (model->draft) {
-        return TAPER_OK;
-    }
+    TAPER_TRY(model->listing ? TAPER_OK : run_setstates(model, error));
     TAPER_TRY(options->evaluation != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
+    if (model->listing || model->draft) {
+        return TAPER_OK;
+    }
     TAPER_TRY(optimize(model, options, error));
     return build_programs(model, error);
 }

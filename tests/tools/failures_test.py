@@ -100,6 +100,15 @@ class Inspection(ToolCase):
         self.assertIn("aten::add.Scalar", text)
         self.assertIn("aten::mul.Scalar", self.call("inspect", VALUES, "--graph").stdout)
 
+    def test_inspect_mode(self):
+        import json
+        self.assertIn("mode       training", self.call("inspect", VALUES).stdout)
+        self.assertTrue(json.loads(self.call("inspect", VALUES, "--json").stdout)["training"])
+        self.assertNotIn("mode  ", self.call("inspect", VALUES, "--eval").stdout)
+        out = os.path.join(self.folder.name, "optimized.ptl")
+        self.call("optimize", VALUES, "-o", out)
+        self.assertFalse(json.loads(self.call("inspect", out, "--json").stdout)["training"])
+
     def test_inspect_shapes(self):
         model = os.path.join(ROOT, "tests/data/samples/s01_convnet")
         text = self.call("inspect", model + ".ptl", "--graph", "-i", model + ".c0.in0.npy").stdout

@@ -116,6 +116,11 @@ static void put_text(const opened_model *opened)
     if (parameters.tensors != 0) {
         printf("  tensors    %" PRIu64 " with %" PRIu64 " elements\n", parameters.tensors, parameters.elements);
     }
+    if (taper_model_is_training(model)) {
+        fputs("  mode       training, as it was saved: --eval runs it in evaluation mode, `taper optimize` writes it "
+              "so\n",
+              stdout);
+    }
     fputs("\nmethods\n", stdout);
     for (size_t i = 0; i < taper_model_method_count(model); i++) {
         fputs("  ", stdout);
@@ -203,6 +208,7 @@ static void put_json(const opened_model *opened)
     put_string(taper_model_name(model));
     printf(",\n  \"bytecode_version\": %" PRId64 ",\n  \"operator_version\": %" PRId64 ",\n",
            taper_model_bytecode_version(model), taper_model_operator_version(model));
+    printf("  \"training\": %s,\n", taper_model_is_training(model) ? "true" : "false");
     if (opened->session != NULL) {
         printf("  \"tensors\": %" PRIu64 ",\n  \"elements\": %" PRIu64 ",\n", parameters.tensors, parameters.elements);
     }
