@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What selective builds (op_config.h) leave out that no row asks for by itself. TAPER_QUANTIZES: the model makes or
 // reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights.
-// TAPER_INTERPOLATES: images are resized between their pixels.
+// TAPER_INTERPOLATES: images are resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both forms, or erf.
 #ifndef TAPER_OPS_OP_PARTS_H
 #define TAPER_OPS_OP_PARTS_H
 
@@ -35,7 +35,13 @@
      TAPER_WANTED(aten___upsample) || TAPER_WANTED(aten___upsample_size_list) ||                                       \
      TAPER_WANTED(aten___upsample_bilinear) || TAPER_WANTED(aten___upsample_bilinear_size_list) ||                     \
      TAPER_WANTED(aten___upsample_bilinear_scale_list) || TAPER_WANTED(aten___upsample_bilinear_size_list_scale_list))
+#define TAPER_COMPUTES_ERF                                                                                             \
+    (TAPER_WANTED(aten_gelu) || TAPER_WANTED(aten_gelu_) || TAPER_WANTED(aten_gelu_out) || TAPER_WANTED(aten_erf) ||   \
+     TAPER_WANTED(aten_erf_) || TAPER_WANTED(aten_erf_out) || TAPER_WANTED(aten_special_erf) ||                        \
+     TAPER_WANTED(aten_special_erf_out) || TAPER_WANTED(aten__transformer_encoder_layer_fwd) ||                        \
+     TAPER_WANTED(aten__transformer_encoder_layer_fwd_out))
 #else
+#define TAPER_COMPUTES_ERF 1
 #define TAPER_INTERPOLATES 1
 #define TAPER_QUANTIZES 1
 #define TAPER_QUANTIZES_STATES 1

@@ -32,11 +32,13 @@ static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_ar
         {&taper_ew_hardsigmoid, TAPER_UNARY_HARDSIGMOID},
         {&taper_ew_sigmoid, TAPER_UNARY_SIGMOID},
         {&taper_ew_silu, TAPER_UNARY_SILU},
-        {&taper_ew_gelu, TAPER_UNARY_GELU},
-        {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
         {&taper_ew_tanh, TAPER_UNARY_TANH},
         {&taper_ew_exp, TAPER_UNARY_EXP},
+#if TAPER_COMPUTES_ERF
+        {&taper_ew_gelu, TAPER_UNARY_GELU},
+        {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
         {&taper_ew_erf, TAPER_UNARY_ERF},
+#endif
     };
     float *const p = job->numbers;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {

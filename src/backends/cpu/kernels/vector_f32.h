@@ -15,10 +15,11 @@
 #define TAPER_KERNELS_VECTOR_F32_H
 
 #include "backends/cpu/kernels/arch.h"
+#include "ops/op_parts.h"
 
 // UNARY(NAME, function, number of parameters p)
 // clang-format off
-#define TAPER_UNARY_F32(UNARY)            \
+#define TAPER_UNARY_F32_ALWAYS(UNARY)     \
     UNARY(CLAMP, clamp, 2)             /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
     UNARY(AFFINE, affine, 4)           /* clamp(x * p0 + p1, p2, p3) */                                 \
     UNARY(LEAKY_RELU, leaky_relu, 1)   /* x < 0 ? x * p0 : x */                                         \
@@ -27,12 +28,20 @@
     UNARY(HARDSIGMOID, hardsigmoid, 0) /* clamp(x + 3, 0, 6) / 6 */                                     \
     UNARY(SIGMOID, sigmoid, 0)                                                                          \
     UNARY(SILU, silu, 0)                                                                                \
+    UNARY(TANH, tanh, 0)                                                                                \
+    UNARY(EXP, exp, 0)
+#define TAPER_UNARY_F32_ERF(UNARY)                                                                      \
     UNARY(GELU, gelu, 0)               /* with erf */                                                   \
     UNARY(GELU_TANH, gelu_tanh, 0)                                                                      \
-    UNARY(TANH, tanh, 0)                                                                                \
-    UNARY(EXP, exp, 0)                                                                                  \
     UNARY(ERF, erf, 0)
+#define TAPER_UNARY_F32(UNARY) TAPER_UNARY_F32_ALWAYS(UNARY) TAPER_UNARY_F32_ERF(UNARY)
 // clang-format on
+// Those that this build has; the places of the others in the table are NULL.
+#if TAPER_COMPUTES_ERF
+#define TAPER_UNARY_F32_BUILT(UNARY) TAPER_UNARY_F32(UNARY)
+#else
+#define TAPER_UNARY_F32_BUILT(UNARY) TAPER_UNARY_F32_ALWAYS(UNARY)
+#endif
 
 #define UNARY(NAME, function, parameters) TAPER_UNARY_##NAME,
 typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_COUNT } taper_unary;

@@ -75,7 +75,7 @@ PLAIN(erf)
             v_store_t(y + i, op_##function(v_load_t(x + i, t), v), t);                                                 \
         }                                                                                                              \
     }
-TAPER_UNARY_F32(UNARY)
+TAPER_UNARY_F32_BUILT(UNARY)
 #undef UNARY
 
 #define BINARY_AS(op, kind, load_a, load_b, tail_a, tail_b)                                                            \
@@ -414,7 +414,7 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .name = NAME,                                                                                                  \
         .cpu = CPU,                                                                                                    \
         .lanes = VN,                                                                                                   \
-        .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
+        .unary = {TAPER_UNARY_F32_BUILT(UNARY)},                                                                       \
         .binary = {{binary_add_vv, binary_add_vs, binary_add_sv},                                                      \
                    {binary_sub_vv, binary_sub_vs, binary_sub_sv},                                                      \
                    {binary_mul_vv, binary_mul_vs, binary_mul_sv},                                                      \
