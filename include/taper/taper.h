@@ -273,7 +273,7 @@ typedef struct taper_load_options {
     size_t method_count;
     /* 1: Module.eval() first: the attribute `training` of all modules becomes False, so that dropout and batch norm do
      * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
-     * in this mode when it is optimized in any case. */
+     * in this mode whenever it is optimized. */
     int evaluation;
 } taper_load_options;
 

@@ -9,24 +9,25 @@
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth);
 
 // The module's object that self, or an attribute of it and so on, is at first.
-static const taper_val *attribute_of(const taper_bytecode_stack *stack, const taper_ir_value *value, int depth)
+static const taper_val *attribute_of(const taper_module *module, const taper_module_function *function,
+                                     const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;
-    const taper_val *root = &stack->module->root;
+    const taper_val *root = &module->root;
     if (depth == SEARCH_DEPTH) {
         return NULL;
     }
     if (node == NULL) {
         const taper_class *klass = root->tag == TAPER_OBJECT ? root->as.object->klass : NULL;
         const size_t length = klass != NULL ? strlen(klass->name) : 0;
-        const char *name = stack->function->name;
+        const char *name = function->name;
         const bool is_self = value->block->parent == NULL && value->index == 0 && length != 0 &&
                              strncmp(name, klass->name, length) == 0 && name[length] == '.' &&
                              strchr(name + length + 1, '.') == NULL;
         return is_self ? root : NULL;
     }
     const taper_val *object =
-        node->kind == TAPER_NODE_GET_ATTR ? attribute_of(stack, taper_node_in(node, 0), depth + 1) : NULL;
+        node->kind == TAPER_NODE_GET_ATTR ? attribute_of(module, function, taper_node_in(node, 0), depth + 1) : NULL;
     return object != NULL && object->tag == TAPER_OBJECT && (uint64_t)node->number < object->as.object->count
                ? &object->as.object->slots[node->number]
                : NULL;
@@ -123,7 +124,8 @@ static bool may_be(const taper_type *actual, const taper_type *formal)
     if (formal->kind == TAPER_TYPE_LIST && actual->kind == TAPER_TYPE_LIST) {
         return may_be(actual->items[0], formal->items[0]);
     }
-    const bool lists = formal->kind == TAPER_TYPE_ANY_LIST && actual->kind == TAPER_TYPE_LIST;
+    const bool lists = (formal->kind == TAPER_TYPE_LIST && actual->kind == TAPER_TYPE_ANY_LIST) ||
+                       (formal->kind == TAPER_TYPE_ANY_LIST && actual->kind == TAPER_TYPE_LIST);
     const bool tuples = (formal->kind == TAPER_TYPE_TUPLE && actual->kind == TAPER_TYPE_ANY_TUPLE) ||
                         (formal->kind == TAPER_TYPE_ANY_TUPLE && actual->kind == TAPER_TYPE_TUPLE);
     return formal->kind == actual->kind || lists || tuples;
@@ -151,6 +153,19 @@ static bool value_may_be(taper_val value, const taper_type *formal)
     }
 }
 
+static bool argument_may_be(const taper_module *module, const taper_module_function *function,
+                            const taper_ir_value *value, const taper_type *formal)
+{
+    const taper_node *constant = taper_value_constant(value);
+    if (constant != NULL) {
+        return value_may_be(constant->constant, formal);
+    }
+    const taper_val *attribute = attribute_of(module, function, value, 0);
+    return attribute != NULL && attribute->tag != TAPER_NONE // which may be something later
+               ? value_may_be(*attribute, formal)
+               : may_be(type_of(function, value, 0), formal);
+}
+
 static bool fits(const taper_bytecode_stack *stack, const taper_schema *schema, size_t given, size_t dropped)
 {
     if (given + dropped > stack->count) {
@@ -158,14 +173,7 @@ static bool fits(const taper_bytecode_stack *stack, const taper_schema *schema, 
     }
     taper_ir_value *const *args = stack->values + (stack->count - given - dropped);
     for (size_t i = 0; i < given; i++) {
-        const taper_node *constant = taper_value_constant(args[i]);
-        const taper_val *attribute = attribute_of(stack, args[i], 0);
-        const taper_type *formal = schema->args[i].type;
-        const bool possible = constant != NULL ? value_may_be(constant->constant, formal)
-                              : attribute != NULL && attribute->tag != TAPER_NONE // which may be something later
-                                  ? value_may_be(*attribute, formal)
-                                  : may_be(type_of(stack->function, args[i], 0), formal);
-        if (!possible) {
+        if (!argument_may_be(stack->module, stack->function, args[i], schema->args[i].type)) {
             return false;
         }
     }
@@ -220,21 +228,13 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
 static taper_status check_call(const taper_module *module, const taper_module_function *function,
                                const taper_node *node, taper_error *error)
 {
-    taper_ir_value **values = taper_alloc(module->allocator, (node->input_count + 1) * sizeof(taper_ir_value *));
-    if (values == NULL) {
-        return taper_fail_memory(error);
-    }
     for (size_t i = 0; i < node->input_count; i++) {
-        values[i] = taper_node_in(node, i);
-    }
-    const taper_bytecode_stack stack = {module, function, values, node->input_count};
-    const bool same = fits(&stack, node->schema, node->schema->arg_count, 0);
-    taper_free(module->allocator, (void *)values, (node->input_count + 1) * sizeof(taper_ir_value *));
-    if (!same) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-                   "bytecode before 6 does not say how many arguments a call has, and those of %s in %s do not fit "
-                   "their types: write bytecode 6 or later",
-                   node->schema->name, function->name);
+        if (!argument_may_be(module, function, taper_node_in(node, i), node->schema->args[i].type)) {
+            TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                       "bytecode before 6 does not say how many arguments a call has, and argument '%s' of %s in %s "
+                       "does not fit its type: write bytecode 6 or later",
+                       node->schema->args[i].name, node->schema->name, function->name);
+        }
     }
     return TAPER_OK;
 }

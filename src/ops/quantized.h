@@ -60,7 +60,7 @@ static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int
 static inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
-    // what is no number is the least one, as in vectors
+    // a NaN becomes the least one, as in the vectors of x86
     const int64_t q = (rounded >= 32767.0f ? 32767 : rounded > -32768.0f ? (int64_t)rounded : -32768) + zero_point;
     return taper_q_clamp(q, range);
 }

@@ -21,10 +21,7 @@ typedef struct evaluation {
 
 static taper_status settle(evaluation *e, taper_object *object, int depth)
 {
-    static const char native[] = "__torch__.torch.classes.";
-    const taper_class *klass = object->klass;
-    if (depth > TAPER_LIMIT_VALUE_DEPTH || klass == NULL || strncmp(klass->name, native, sizeof native - 1) == 0 ||
-        taper_pointer_find(&e->met, object) != NULL) {
+    if (depth > TAPER_LIMIT_VALUE_DEPTH || taper_pointer_find(&e->met, object) != NULL) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_pointer_add(e->allocator, &e->met, object, 0, e->error));

@@ -6,6 +6,7 @@
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "ops/elementwise_ops.h"
+#include "ops/op_parts.h"
 #include "platform/threads.h"
 
 typedef struct loop_job {

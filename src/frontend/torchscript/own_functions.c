@@ -4,22 +4,6 @@
 // where the sources were written by other hands.
 #include "frontend/torchscript/lower.h"
 
-typedef struct pair {
-    const char *name, *operator_name;
-} pair;
-
-static const char *find(const pair *pairs, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(pairs[i].name, name) == 0) {
-            return pairs[i].operator_name;
-        }
-    }
-    return NULL;
-}
-
-#define FIND(pairs, name) find(pairs, sizeof(pairs) / sizeof *(pairs), name)
-
 static bool is_a(const taper_ts_binding *value, taper_type_kind kind)
 {
     return value->type != NULL && value->type->kind == kind;
@@ -33,45 +17,45 @@ static bool is_real(const taper_ts_binding *value)
 // Properties of tensors, which were operators until PyTorch 1.3.
 static const char *property(const char *name)
 {
-    static const pair properties[] = {{"prim::shape", "aten::size"}, {"prim::ndim", "aten::dim"},
-                                      {"prim::T", "aten::numpy_T"},  {"prim::H", "aten::matrix_H"},
-                                      {"prim::mT", "aten::mT"},      {"prim::mH", "aten::mH"}};
-    return FIND(properties, name);
+    static const char *const properties[][2] = {{"prim::shape", "aten::size"}, {"prim::ndim", "aten::dim"},
+                                                {"prim::T", "aten::numpy_T"},  {"prim::H", "aten::matrix_H"},
+                                                {"prim::mT", "aten::mT"},      {"prim::mH", "aten::mH"}};
+    for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
+        if (strcmp(name, properties[i][0]) == 0) {
+            return properties[i][1];
+        }
+    }
+    return NULL;
 }
 
 // A number and a tensor, as a tensor and a number.
+typedef struct turned_row {
+    const char *name;
+    const char *before; // what is done to the tensor first; NULL: nothing
+    const char *operator_name;
+    bool of_reals; // not of complex numbers
+} turned_row;
+
 static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                  const taper_ts_binding *args, bool *done, taper_ts_binding *out)
 {
-    static const pair turned[] =
-        {
-            {"aten::mul", "aten::mul"},
-            {"aten::add", "aten::add"},
-            {"aten::eq", "aten::eq"},
-            {"aten::ne", "aten::ne"},
-        },
-                      compared[] =
-                          {
-                              {"aten::lt", "aten::gt"},
-                              {"aten::le", "aten::ge"},
-                              {"aten::gt", "aten::lt"},
-                              {"aten::ge", "aten::le"},
-                          },
-                      // What is done to the tensor first, the other then.
-        first[] = {{"aten::sub", "aten::neg"}, {"aten::div", "aten::reciprocal"}},
-                      then[] = {{"aten::sub", "aten::add"}, {"aten::div", "aten::mul"}};
+    static const turned_row rows[] = {
+        {"aten::mul", NULL, "aten::mul", false},        {"aten::add", NULL, "aten::add", false},
+        {"aten::eq", NULL, "aten::eq", false},          {"aten::ne", NULL, "aten::ne", false},
+        {"aten::lt", NULL, "aten::gt", true},           {"aten::le", NULL, "aten::ge", true},
+        {"aten::gt", NULL, "aten::lt", true},           {"aten::ge", NULL, "aten::le", true},
+        {"aten::sub", "aten::neg", "aten::add", false}, {"aten::div", "aten::reciprocal", "aten::mul", false}};
     taper_ts_binding swapped[2] = {args[1], args[0]};
-    const char *operator_name = FIND(turned, name);
-    if (operator_name == NULL && is_real(&args[0])) {
-        operator_name = FIND(compared, name);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (strcmp(rows[i].name, name) == 0 && (!rows[i].of_reals || is_real(&args[0]))) {
+            *done = true;
+            if (rows[i].before != NULL) {
+                TAPER_TRY(taper_ts_builtin(l, node, rows[i].before, &args[1], NULL, 1, &swapped[0]));
+            }
+            return taper_ts_builtin(l, node, rows[i].operator_name, swapped, NULL, 2, out);
+        }
     }
-    const char *before = FIND(first, name);
-    if (before != NULL) {
-        TAPER_TRY(taper_ts_builtin(l, node, before, &args[1], NULL, 1, &swapped[0]));
-        operator_name = FIND(then, name);
-    }
-    *done = operator_name != NULL;
-    return *done ? taper_ts_builtin(l, node, operator_name, swapped, NULL, 2, out) : TAPER_OK;
+    return TAPER_OK;
 }
 
 // torch._pair(n), [n, n], and its like; lists stay as they are.
