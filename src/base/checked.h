@@ -37,6 +37,11 @@ static inline size_t taper_max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static inline uint64_t taper_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline int64_t taper_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

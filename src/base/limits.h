@@ -6,6 +6,14 @@
 #define TAPER_OVERREAD 64 // readable bytes behind every storage that Taper allocates
 #define TAPER_ALIGNMENT 64
 
+// What a load may cost by itself, with a share for each byte of the file: bytes held, and steps of about a nanosecond
+// (base/budget.h). Of the 128 MB and 16 bytes a byte that a process may take for a file the rest is left to what is no
+// block: the mapping, the allocator's own, the program.
+#define TAPER_LOAD_BYTES ((uint64_t)88 << 20)
+#define TAPER_LOAD_BYTES_A_BYTE 12
+#define TAPER_LOAD_STEPS ((uint64_t)600000000)
+#define TAPER_LOAD_STEPS_A_BYTE 1200
+
 #define TAPER_LIMIT_ZIP_ENTRIES 1000000
 #define TAPER_LIMIT_RECORD_NAME 4096
 #define TAPER_LIMIT_INFLATED_BYTES ((size_t)1 << 30) // one deflated record

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/budget.h"
 #include "ops/promote.h"
 #include "ops/quantized.h"
 #include "ops/registry.h"
@@ -441,6 +442,16 @@ taper_status taper_run_check(taper_run *run)
         TAPER_FAIL(run->error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
     }
     return TAPER_OK;
+}
+
+taper_status taper_run_spent(taper_run *run, uint64_t work)
+{
+    const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
+    run->work_left = TAPER_WORK_BETWEEN;
+    if (run->budget != NULL) {
+        TAPER_TRY(taper_charge(taper_budget_allocator(run->budget), done + taper_min_u64(work, UINT64_MAX / 2), run->error));
+    }
+    return taper_run_check(run);
 }
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)

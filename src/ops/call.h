@@ -34,7 +34,9 @@ struct taper_run {
     const struct taper_fast *fast; // ops/fast.h: what a backend does faster; NULL: nothing
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
-    bool (*stop)(struct taper_run *run); // long loops may ask; NULL: never
+    bool (*stop)(struct taper_run *run); // whether the host wants the run to end; NULL: never
+    uint64_t work_left;                  // work until taper_run_spend asks
+    struct taper_budget *budget;         // base/budget.h: what a load's work is charged to; NULL: nothing
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
     double flops;
@@ -147,8 +149,22 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
                                              const int64_t *strides);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
-// Fails when the host wants the run to end. Long loops ask about every 10 ms.
+// Fails when the host wants the run to end.
 TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
+// Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
+// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20). It
+// costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged. Call it
+// before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
+TAPER_MUST_USE TAPER_COLD taper_status taper_run_spent(taper_run *run, uint64_t work);
+TAPER_MUST_USE static inline taper_status taper_run_spend(taper_run *run, uint64_t work)
+{
+    if (work < run->work_left) {
+        run->work_left -= work;
+        return TAPER_OK;
+    }
+    return taper_run_spent(run, work);
+}
 
 // Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
