@@ -192,7 +192,7 @@ taper_status taper_op_col2im(taper_call *call)
     const taper_dtype work = taper_work_dtype((taper_dtype)input->dtype);
     const int64_t out[4] = {skip == 0 ? channels : batch, skip == 0 ? p.image[0] : channels,
                             skip == 0 ? p.image[1] : p.image[0], p.image[1]};
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, work, 3 + skip, out, &result, error));
+    TAPER_TRY(taper_run_zeros(call->run, work, 3 + skip, out, &result));
     const taper_status status = taper_tensor_cast(call->run, input, work, &wide);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);

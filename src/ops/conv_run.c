@@ -179,7 +179,6 @@ static taper_status run_depthwise(const conv_job *job, bool points)
 {
     const int64_t out_total = job->groups * job->out_channels, item = (int64_t)job->item;
     for (int64_t n = 0; n < job->batch; n++) {
-        TAPER_TRY(taper_run_check(job->run));
         const char *x = job->x + n * job->x_batch * item;
         char *y = job->y + n * job->y_batch * item;
         if (points) {
@@ -260,9 +259,6 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
                     gemm.b_column = points ? depth : 1;
                 }
                 status = taper_gemm_run(job->run, &gemm);
-                if (status == TAPER_OK) {
-                    status = taper_run_check(job->run);
-                }
             }
         }
     }
@@ -310,7 +306,6 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 } else {
                     other_scatter(job, column, p, count, y);
                 }
-                status = taper_run_check(job->run);
             }
         }
     }
@@ -404,7 +399,7 @@ static taper_status pack_weight(taper_run *run, const taper_conv_args *args, tap
         return TAPER_OK;
     }
     TAPER_TRY(taper_tensor_new(run->heap, work, weight->rank, weight->sizes, strides, packed, run->error));
-    return taper_tensor_copy(*packed, weight, run->error);
+    return taper_run_copy(run, *packed, weight);
 }
 
 static taper_status run_job(conv_job *job, const taper_conv_args *args, const taper_tensor *bias, taper_tensor **weight)
@@ -462,7 +457,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     if (params->transposed && !flat(job.in, job.x_space, &step)) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(copy, input, run->error);
+            status = taper_run_copy(run, copy, input);
         }
         if (status != TAPER_OK) {
             goto out;
@@ -497,7 +492,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     job.y = taper_tensor_mutable(made);
     status = run_job(&job, args, bias, &weight);
     if (status == TAPER_OK && made != result) {
-        status = taper_tensor_copy(result, made, run->error);
+        status = taper_run_copy(run, result, made);
     }
 out:
     taper_tensor_drop(input);

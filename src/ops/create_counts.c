@@ -63,7 +63,7 @@ taper_status taper_op_poisson(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "\"poisson_cpu\" not implemented for '%s'",
                           taper_dtype_torch_name(dtype));
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, &result, run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(plain);
@@ -164,7 +164,7 @@ static taper_status wide(taper_run *run, taper_tensor *x, size_t rank, const int
 {
     taper_tensor *expanded;
     TAPER_TRY(taper_expand(run, x, rank, sizes, &expanded));
-    const taper_status status = taper_tensor_contiguous(run->heap, expanded, plain, run->error);
+    const taper_status status = taper_run_contiguous(run, expanded, plain);
     taper_tensor_drop(expanded);
     return status;
 }

@@ -115,7 +115,7 @@ taper_status taper_op_cartesian_prod(taper_call *call)
         for (size_t d = 0; d < shown->rank; d++) {
             strides[d] = taper_mul_stride(strides[d], sizes[1]);
         }
-        taper_move(item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
+        taper_move(call->run, item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
                    taper_tensor_data(shown), shown->strides);
         taper_tensor_drop(shown);
     }

@@ -140,7 +140,7 @@ static taper_status randperm(taper_call *call, size_t dtype_at)
     taper_tensor *result;
     taper_status status = taper_ret_new(call, 0, dtype, 1, &n, NULL, &result);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(result, order, error);
+        status = taper_run_copy(call->run, result, order);
     }
     taper_tensor_drop(order);
     return status;
@@ -194,7 +194,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
         if (given[i] != NULL) {
             status = taper_expand(run, given[i], rank, sizes, &expanded);
             if (status == TAPER_OK) {
-                status = taper_tensor_contiguous(run->heap, expanded, &wide[i], run->error);
+                status = taper_run_contiguous(run, expanded, &wide[i]);
                 taper_tensor_drop(expanded);
             }
         }

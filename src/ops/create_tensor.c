@@ -210,5 +210,5 @@ taper_status taper_op_as_tensor(taper_call *call)
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
     TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, strides, &result));
-    return taper_tensor_copy(result, x, call->run->error);
+    return taper_run_copy(call->run, result, x);
 }

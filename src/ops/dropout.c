@@ -118,7 +118,7 @@ taper_status taper_op_dropout(taper_call *call)
     if (p < 1) {
         return train(call, kind, x, p);
     }
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, (taper_dtype)x->dtype, 0, NULL, &zero, call->run->error));
+    TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)x->dtype, 0, NULL, &zero));
     const taper_status status = multiply(call, x, zero); // NaN and infinities remain
     taper_tensor_drop(zero);
     return status;
@@ -187,7 +187,7 @@ taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double low
         }
         TAPER_TRY(taper_storage_write(noise->storage, run->error));
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, &result, run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(plain);

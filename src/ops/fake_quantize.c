@@ -203,7 +203,7 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
 static taper_status ret_as_it_is(taper_call *call, taper_tensor *x)
 {
     taper_tensor *y, *mask;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &y, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &y));
     if (call->ret_count > 1) {
         const taper_status status = taper_ret_new(call, 1, TAPER_BOOL, y->rank, y->sizes, y->strides, &mask);
         if (status != TAPER_OK) {
@@ -324,7 +324,7 @@ static taper_status observe(const taper_call *call, taper_tensor *x, int64_t row
                             taper_tensor *const *ranges)
 {
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const float *from = taper_tensor_data(plain);
     const int64_t inner = taper_tensor_numel(x) / rows;
     for (int64_t r = 0; r < rows; r++) {

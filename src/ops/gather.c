@@ -302,7 +302,7 @@ static taper_status count_parts(taper_call *call, const scatter *s, bool include
     c.self = *counts;
     c.source = NULL;
     memcpy(c.number, &one, sizeof one);
-    taper_status status = taper_tensor_fill(*counts, &start, call->run->error);
+    taper_status status = taper_tensor_fill(call->run, *counts, &start);
     if (status == TAPER_OK) {
         status = run_scatter(call, &c, taper_into_find(TAPER_I64, TAPER_INTO_ADD));
     }

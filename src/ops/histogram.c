@@ -66,9 +66,9 @@ static taper_status arg_points(const taper_call *call, histogram *h, bool flat, 
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
                               "argument 'weight': the input's dtype, and its sizes without the innermost, are wanted");
         }
-        TAPER_TRY(taper_tensor_contiguous(run->heap, weights, &h->weights, error));
+        TAPER_TRY(taper_run_contiguous(run, weights, &h->weights));
     }
-    return taper_tensor_contiguous(run->heap, x, &h->points, error);
+    return taper_run_contiguous(run, x, &h->points);
 }
 
 static double at(const taper_tensor *x, int64_t index)
@@ -92,7 +92,7 @@ static taper_status given_edges(const taper_call *call, histogram *h, size_t d, 
     if (edges->sizes[0] < 2) {
         return no_bins(call, d);
     }
-    return taper_view_clone(call->run->heap, edges, TAPER_FORMAT_CONTIGUOUS, &h->edges[d], call->run->error);
+    return taper_view_clone(call->run, edges, TAPER_FORMAT_CONTIGUOUS, &h->edges[d]);
 }
 
 static float bf16(float x)
@@ -270,7 +270,7 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
     for (size_t d = 0; d < h->count; d++) {
         sizes[d] = h->edges[d]->sizes[0] - 1;
     }
-    TAPER_TRY(taper_tensor_zeros(run->heap, (taper_dtype)h->points->dtype, h->count, sizes, hist, run->error));
+    TAPER_TRY(taper_run_zeros(run, (taper_dtype)h->points->dtype, h->count, sizes, hist));
     const taper_dtype dtype = (taper_dtype)(*hist)->dtype;
     void *data = taper_tensor_mutable(*hist);
     for (int64_t row = 0; row < h->rows && h->count != 0; row++) {

@@ -354,7 +354,7 @@ taper_status taper_op_index(taper_call *call)
         if (runs) {
             memcpy(t, f, (size_t)b.count * item);
         } else {
-            taper_move(item, b.rank, b.sizes, t, b.other, f, b.self);
+            taper_move(run, item, b.rank, b.sizes, t, b.other, f, b.self);
         }
     }
     drop_plan(&plan);
@@ -414,7 +414,7 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
                                call->run->error));
     taper_scalar scalar;
     taper_scalar_load((taper_dtype)values->dtype, taper_tensor_data(values), &scalar);
-    taper_status status = taper_tensor_fill(one, &scalar, call->run->error);
+    taper_status status = taper_tensor_fill(call->run, one, &scalar);
     if (status == TAPER_OK) {
         taper_val args[8];
         taper_call inner = *call;

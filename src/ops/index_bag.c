@@ -103,16 +103,15 @@ static taper_status make_bags(taper_call *call, const bags *b)
     const int64_t sizes[2] = {b->count, b->weight->sizes[1]};
     taper_tensor *results[4] = {NULL};
     TAPER_TRY(check_bags(run->error, b));
-    taper_status status =
-        taper_tensor_zeros(run->heap, (taper_dtype)b->weight->dtype, 2, sizes, &results[0], run->error);
+    taper_status status = taper_run_zeros(run, (taper_dtype)b->weight->dtype, 2, sizes, &results[0]);
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, 1, &b->index_count, &results[1], run->error);
+        status = taper_run_zeros(run, TAPER_I64, 1, &b->index_count, &results[1]);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, 1, &b->count, &results[2], run->error);
+        status = taper_run_zeros(run, TAPER_I64, 1, &b->count, &results[2]);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, b->mode == BAG_MAX ? 2 : 1, sizes, &results[3], run->error);
+        status = taper_run_zeros(run, TAPER_I64, b->mode == BAG_MAX ? 2 : 1, sizes, &results[3]);
     }
     if (status == TAPER_OK) {
         fill_bags(b, results[0], taper_tensor_mutable(results[1]), taper_tensor_mutable(results[2]),
@@ -296,7 +295,7 @@ taper_status taper_op_one_hot(taper_call *call)
         int64_t sizes[TAPER_MAX_RANK];
         memcpy(sizes, x->sizes, sizeof sizes);
         sizes[x->rank] = classes;
-        status = taper_tensor_zeros(call->run->heap, TAPER_I64, x->rank + 1u, sizes, &result, error);
+        status = taper_run_zeros(call->run, TAPER_I64, x->rank + 1u, sizes, &result);
     }
     if (status == TAPER_OK) {
         int64_t *to = taper_tensor_mutable(result);

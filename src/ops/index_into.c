@@ -217,7 +217,7 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
     return any != 0;
 }
 
-enum { LONG_WALK = 1 << 20 }; // elements between two looks at the host's wish to stop
+enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 
 taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions)
 {
@@ -231,8 +231,8 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
-        if (i % LONG_WALK == LONG_WALK - 1) {
-            TAPER_TRY(taper_run_check(run));
+        if (i % PIECE == 0) {
+            TAPER_TRY(taper_run_spend(run, PIECE * WORK_OF_AN_ELEMENT));
         }
     }
     const int64_t sizes[2] = {found, mask->rank};
@@ -255,7 +255,7 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
 taper_status taper_index_flat(taper_run *run, taper_tensor *x, taper_tensor **flat)
 {
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     const taper_view view = {.rank = 1, .offset = plain->offset, .sizes = {taper_tensor_numel(plain)}, .strides = {1}};
     const taper_status status = taper_view_make(run, plain, &view, flat);
     taper_tensor_drop(plain);

@@ -161,7 +161,7 @@ taper_status taper_op_masked_scatter(taper_call *call)
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "the sizes of self and mask do not broadcast");
         }
         TAPER_TRY(taper_expand(run, x, rank, sizes, &wide));
-        status = taper_view_clone(run->heap, wide, TAPER_FORMAT_CONTIGUOUS, &self, run->error);
+        status = taper_view_clone(run, wide, TAPER_FORMAT_CONTIGUOUS, &self);
         taper_tensor_drop(wide);
     }
     TAPER_TRY(status);

@@ -36,10 +36,10 @@ static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sort
 static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **result)
 {
     if (x->dtype == dtype) {
-        return taper_tensor_contiguous(run->heap, x, result, run->error);
+        return taper_run_contiguous(run, x, result);
     }
     TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, result, run->error));
-    const taper_status status = taper_tensor_copy(*result, x, run->error);
+    const taper_status status = taper_run_copy(run, *result, x);
     if (status != TAPER_OK) {
         taper_tensor_drop(*result);
     }
@@ -85,7 +85,7 @@ static taper_status search_all(taper_call *call, const searching *s)
         status = converted(run, s->values, dtype, &values);
     }
     if (status == TAPER_OK && s->sorter != NULL) {
-        status = taper_tensor_contiguous(run->heap, s->sorter, &sorter, run->error);
+        status = taper_run_contiguous(run, s->sorter, &sorter);
         if (status == TAPER_OK) {
             status = check_sorter(run->error, sorter, size);
         }
@@ -296,7 +296,7 @@ taper_status taper_op_bincount(taper_call *call)
     }
     const int64_t count = x->sizes[0];
     if (count == 0) {
-        TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_I64, 1, &least, &result, run->error));
+        TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, &least, &result));
         return taper_ret_tensor(call, 0, result);
     }
     if (weights != NULL && (weights->rank != 1 || weights->sizes[0] != count)) {
@@ -320,7 +320,7 @@ taper_status taper_op_bincount(taper_call *call)
     }
     const int64_t bins = taper_max_i64(largest + 1, least);
     const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
-    TAPER_TRY(taper_tensor_zeros(run->heap, to_dtype, 1, &bins, &result, run->error));
+    TAPER_TRY(taper_run_zeros(run, to_dtype, 1, &bins, &result));
     void *to = taper_tensor_mutable(result);
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
@@ -402,7 +402,7 @@ taper_status taper_op_histc(taper_call *call)
                             from, to);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, dtype, 1, &bins, &result, run->error);
+        status = taper_run_zeros(run, dtype, 1, &bins, &result);
     }
     if (status == TAPER_OK) {
         for (int64_t i = 0; i < count; i++) {

@@ -63,7 +63,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                           "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)count);
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_like(run->heap, x, x->rank, sizes, NULL, result, run->error);
     if (status == TAPER_OK) {
         status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
@@ -172,7 +172,7 @@ taper_status taper_op_repeat_interleave_counts(taper_call *call)
         taper_status status =
             taper_tensor_new(call->run->heap, TAPER_I32, 1, result->sizes, NULL, &small, call->run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(small, result, call->run->error);
+            status = taper_run_copy(call->run, small, result);
             if (status != TAPER_OK) {
                 taper_tensor_drop(small);
             }
@@ -347,7 +347,7 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
 {
     taper_into_function multiply;
     TAPER_TRY(taper_into_get((taper_dtype)x->dtype, TAPER_INTO_MULTIPLY, &multiply, run->error));
-    TAPER_TRY(taper_view_clone(run->heap, x, TAPER_FORMAT_CONTIGUOUS, result, run->error));
+    TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_CONTIGUOUS, result));
     unsigned char factor[16];
     taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
     const int64_t item = (int64_t)taper_tensor_item(x);
@@ -392,7 +392,7 @@ taper_status taper_op_index_fill(taper_call *call)
         status = row_index(call, &r, "index_fill_()", true, i, &at);
         if (status == TAPER_OK) {
             taper_tensor to = part_at(r.self, r.dim, at);
-            status = taper_tensor_fill(&to, &value, call->run->error);
+            status = taper_tensor_fill(call->run, &to, &value);
         }
     }
     return end_rows(call, &r, status);

@@ -74,7 +74,7 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
     if (counts_at == 0) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_I64, 1, counts ? &found : &none, &result, run->error));
+    TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, counts ? &found : &none, &result));
     for (int64_t k = 0; counts && k < u->count; k++) {
         ((int64_t *)taper_tensor_mutable(result))[numbers[k]]++;
     }
@@ -177,7 +177,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         rows.sizes[0] = x->sizes[0];
         rows.strides[0] = x->strides[0];
     }
-    taper_status status = taper_view_clone(run->heap, &rows, TAPER_FORMAT_CONTIGUOUS, &plain, run->error);
+    taper_status status = taper_view_clone(run, &rows, TAPER_FORMAT_CONTIGUOUS, &plain);
     if (status == TAPER_OK) {
         status = taper_index_keys(run, plain, (taper_dtype)x->dtype, &u.keys);
     }
@@ -202,7 +202,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
             if (k > 0 && numbers[k] == numbers[k - 1]) {
                 continue;
             }
-            taper_move(item, rows.rank - 1u, rows.sizes + 1,
+            taper_move(run, item, rows.rank - 1u, rows.sizes + 1,
                        (char *)taper_tensor_mutable(result) + numbers[k] * strides[0] * (int64_t)item, strides + 1,
                        (const char *)taper_tensor_data(plain) + order[k] * u.width * (int64_t)item, plain->strides + 1);
         }

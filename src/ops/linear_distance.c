@@ -30,7 +30,7 @@ static double distance(const double *a, const double *b, int64_t n, double p, do
 static taper_status as_double(taper_run *run, const taper_tensor *tensor, taper_tensor **wide)
 {
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, tensor->rank, tensor->sizes, NULL, wide, run->error));
-    return taper_tensor_copy(*wide, tensor, run->error);
+    return taper_run_copy(run, *wide, tensor);
 }
 
 static taper_status check_cdist(taper_call *call, const taper_tensor *x, const taper_tensor *y, double p)

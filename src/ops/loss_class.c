@@ -86,8 +86,8 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the input is too large");
         }
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, work->scores, &work->scores_held, error));
-    return taper_tensor_contiguous(call->run->heap, work->target, &work->target_held, error);
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
 }
 
 // Result 0 (and total_weight as result 1 of the _forward forms) from class indices.
@@ -247,8 +247,8 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     if (work->classes < 1 || taper_tensor_numel(t) != wanted) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the target does not fit the input");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, work->scores, &work->scores_held, error));
-    return taper_tensor_contiguous(call->run->heap, work->target, &work->target_held, error);
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
 }
 
 static taper_status margin_result(taper_call *call, const class_work *work, bool many, taper_tensor **y)

@@ -116,7 +116,7 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     }
     TAPER_TRY(taper_out_check(call, 0, x, dtype));
     if (x->rank > 5) {
-        TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &work->x, error));
+        TAPER_TRY(taper_run_contiguous(call->run, x, &work->x));
     } else {
         taper_obj_retain(&x->head);
         work->x = x;
@@ -318,7 +318,7 @@ taper_status taper_op_batch_norm(taper_call *call)
     taper_tensor *x, *copy;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (taper_tensor_numel(x) == 0 && x->rank < 2) { // there is nothing to look at
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &copy, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_ret_tensor(call, 0, copy);
     }
     return batch_norm(call, false);

@@ -178,7 +178,7 @@ static taper_status read_param(taper_call *call, size_t at, const taper_tensor *
         !taper_dtype_is_float((taper_dtype)t->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s must have the sizes of normalized_shape", name);
     }
-    return taper_tensor_contiguous(call->run->heap, t, param, call->run->error);
+    return taper_run_contiguous(call->run, t, param);
 }
 
 static taper_status layer_norm(taper_call *call, taper_tensor *x, size_t outer, layer_work *work)

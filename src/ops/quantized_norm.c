@@ -29,7 +29,7 @@ static taper_status arg_floats(const taper_call *call, size_t at, int64_t count,
                    "argument '%s': expected %" PRId64 " numbers of float32, got %" PRId64 " of %s",
                    taper_arg_name(call, at), count, taper_tensor_numel(t), taper_dtype_name((taper_dtype)t->dtype));
     }
-    return taper_tensor_contiguous(call->run->heap, t, vector, call->run->error);
+    return taper_run_contiguous(call->run, t, vector);
 }
 
 static const float *floats(const taper_tensor *vector)
@@ -95,7 +95,7 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
     TAPER_TRY(taper_arg_qparams(call, 6, (taper_dtype)x->dtype, &b.y_scale, &point));
     if (taper_tensor_numel(x) == 0) { // PyTorch: x.clone(), its quantizer too
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &clone, error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &clone));
         return taper_ret_tensor(call, 0, clone);
     }
     if (x->rank < least || x->rank > most) {
@@ -225,7 +225,7 @@ taper_status taper_op_q_layer_norm(taper_call *call)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "normalized_shape %s does not end the sizes %s of the input",
                    taper_sizes_print(dims, shape).text, taper_sizes_print(x->rank, x->sizes).text);
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     taper_status status = arg_floats(call, 2, count, &vectors[0]);
     status = status == TAPER_OK ? arg_floats(call, 3, count, &vectors[1]) : status;
     status = status == TAPER_OK ? taper_ret_quantized(call, 0, w.dtype, x->rank, x->sizes, NULL, scale, w.point, &y)
@@ -334,8 +334,7 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
     if (planes) {
         taper_strides_channels_last(4, x->sizes, strides);
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, planes ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS,
-                               &plain, error));
+    TAPER_TRY(taper_view_clone(call->run, x, planes ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS, &plain));
     taper_status status = arg_floats(call, at, g.channels, &vectors[0]);
     status = status == TAPER_OK ? arg_floats(call, at + 1, g.channels, &vectors[1]) : status;
     status = status == TAPER_OK ? taper_ret_quantized(call, 0, g.norm.dtype, x->rank, x->sizes, planes ? strides : NULL,

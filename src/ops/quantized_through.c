@@ -134,7 +134,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     taper_tensor *plain, *y;
     TAPER_TRY(taper_ret_quantized(call, 0, (taper_dtype)x->dtype, rank, sizes, NULL, x->quantizer->scale,
                                   x->quantizer->zero_point, &y));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_q_range range = taper_q_range_of(dtype);
     const float scale = (float)x->quantizer->scale;

@@ -210,7 +210,7 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
     uint8_t *bytes = taper_tensor_mutable(y); // y is dense
     const uint8_t *from_bytes = taper_tensor_data(x);
     if (memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0) {
-        TAPER_TRY(taper_tensor_copy(y, x, call->run->error));
+        TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
     taper_q_translate(table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
@@ -354,7 +354,7 @@ taper_status taper_op_q_leaky_relu_to(taper_call *call)
         return run_map(call, x, &map, scale, zero_point);
     }
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const taper_status status = run_map(call, plain, &map, scale, zero_point);
     taper_obj_release(&plain->head);
     return status;

@@ -186,7 +186,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
                    "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
                    "'dim' argument.");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &flat));
     taper_status status = taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, error);
     taper_tensor_drop(flat);
     TAPER_TRY(status);

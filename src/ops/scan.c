@@ -260,7 +260,7 @@ static taper_status fill_extremes(taper_call *call, scan_kind kind)
             status = taper_storage_write(to[k]->storage, error);
         }
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(to[k], from[k], error);
+            status = taper_run_copy(call->run, to[k], from[k]);
         }
         taper_tensor_drop(from[k]);
     }

@@ -399,9 +399,9 @@ static taper_status median_all(taper_call *call, bool skip_nan)
     if (count == 0) {
         const taper_scalar nan = taper_scalar_double(NAN);
         TAPER_TRY(taper_ret_new(call, 0, (taper_dtype)x->dtype, 0, NULL, NULL, &out));
-        return taper_tensor_fill(out, &nan, call->run->error);
+        return taper_tensor_fill(call->run, out, &nan);
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &flat));
     taper_status status =
         taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, call->run->error);
     taper_tensor_drop(flat);

@@ -10,12 +10,14 @@ static void session_log(void *user, taper_log_level level, const char *text, siz
     context->log(context->log_user, level, text, length);
 }
 
-static bool session_stop(taper_run *run)
+static taper_status session_stop(taper_run *run, double ahead)
 {
     const taper_session *session =
         (const taper_session *)(const void *)((const char *)run - offsetof(taper_session, run));
-    return atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed) ||
-           (session->time_budget > 0 && taper_clock() > session->deadline);
+    if (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed)) {
+        return TAPER_ERROR_CANCELLED;
+    }
+    return session->time_budget > 0 && taper_clock() + ahead > session->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
 // The session's own copies of the root object and of the constants, which share what they share in the model.
@@ -290,10 +292,14 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->run.error = error;
     session->instructions_left = session->instruction_budget;
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    session->run.work_left = 0; // the first to say what it does asks
     const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
     taper_planner_begin(session->planner, function, inputs, count);
     const taper_status status = run_method(session, function, inputs, count, result, error);
     taper_planner_end(session->planner, status == TAPER_OK);
+    if (status == TAPER_ERROR_CANCELLED) { // which every loop had to see
+        atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
+    }
     session->calls_of_run = taper_heap_calls(session->heap) + taper_planner_calls(session->planner) - calls;
     session->run.error = NULL;
     return status;

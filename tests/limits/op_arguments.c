@@ -43,10 +43,10 @@ static uint32_t draw(bench *b, uint32_t below) // xorshift64*
     return (uint32_t)((b->seed * UINT64_C(2685821657736338717)) >> 33) % below;
 }
 
-static bool stop(taper_run *run)
+static taper_status stop(taper_run *run, double ahead)
 {
     const bench *b = (const bench *)(const void *)((const char *)run - offsetof(bench, run));
-    return taper_clock() > b->deadline;
+    return taper_clock() + ahead > b->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
 static void quiet(void *user, taper_log_level level, const char *text, size_t length)
