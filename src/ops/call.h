@@ -160,19 +160,14 @@ TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const 
 // Having failed once it fails until the operator has ended, and taper_call_kernel asks at its end: a loop that cannot
 // return a status may just leave its work undone.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
-TAPER_MUST_USE TAPER_COLD taper_status taper_run_spent(taper_run *run, uint64_t work);
-TAPER_MUST_USE static inline taper_status taper_run_spend(taper_run *run, uint64_t work)
-{
-    if (work < run->work_left) {
-        run->work_left -= work;
-        return TAPER_OK;
-    }
-    return taper_run_spent(run, work);
-}
+TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // The same for such loops: false when they are to leave.
-static inline bool taper_run_goes_on(taper_run *run, uint64_t work)
+bool taper_run_goes_on(taper_run *run, uint64_t work);
+// The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
+static inline bool taper_run_each(taper_run *run, int64_t i, uint64_t work)
 {
-    return taper_run_spend(run, work) == TAPER_OK;
+    enum { EACH = 256 };
+    return i % EACH != 0 || taper_run_goes_on(run, EACH * work);
 }
 // Before work that cannot be interrupted: fails also when the time that is left is too short for it.
 TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);

@@ -110,7 +110,7 @@ static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack)
 static ELEMENT NAME(dot)(taper_run *run, const ELEMENT *a, int64_t a_step, const ELEMENT *b, int64_t b_step, int64_t k)
 {
     ELEMENT total = 0;
-    for (int64_t p = 0; p < k && taper_run_goes_on(run, 2 * KC); p += KC) {
+    for (int64_t p = 0; p < k && (p == 0 || taper_run_goes_on(run, 2 * KC)); p += KC) {
         const int64_t depth = taper_min_i64(KC, k - p);
         const ELEMENT *x = a + p * a_step, *y = b + p * b_step;
         ELEMENT part[NR] = {0};
@@ -139,9 +139,12 @@ static void NAME(row)(taper_run *run, const taper_gemm *gemm, const ELEMENT *a, 
 {
     const ELEMENT *b = gemm->b;
     for (int64_t j = 0; j < gemm->n; j += 4 * NR) {
+        if (!taper_run_goes_on(run, (uint64_t)(4 * NR * (taper_min_i64(gemm->k, KC) + 4)))) {
+            return;
+        }
         const int64_t columns = taper_min_i64(4 * NR, gemm->n - j);
         ELEMENT total[4 * NR] = {0};
-        for (int64_t p = 0; p < gemm->k && taper_run_goes_on(run, 4 * NR * KC); p += KC) {
+        for (int64_t p = 0; p < gemm->k && (p == 0 || taper_run_goes_on(run, 4 * NR * KC)); p += KC) {
             const int64_t end = taper_min_i64(p + KC, gemm->k);
             ELEMENT part[4 * NR] = {0};
             for (int64_t q = p; q < end; q++) {
@@ -179,7 +182,8 @@ static void NAME(simple)(taper_run *run, const taper_gemm *gemm)
             NAME(row)(run, gemm, a, c);
             continue;
         }
-        for (int64_t j = 0; j < gemm->n; j++) {
+        for (int64_t j = 0; j < gemm->n && taper_run_each(run, j, (uint64_t)(3 * taper_min_i64(gemm->k, KC) + 10));
+             j++) {
             const ELEMENT sum = NAME(dot)(run, a, gemm->a_column, b + j * gemm->b_column, gemm->b_row, gemm->k);
             ELEMENT *to = c + j * gemm->c_column;
             *to = gemm->add ? *to + sum : sum;

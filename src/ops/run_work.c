@@ -19,12 +19,26 @@ static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
     return why == TAPER_OK ? why : taper_fail(run->error, why, "the run was stopped: its time budget is spent");
 }
 
-taper_status taper_run_spent(taper_run *run, uint64_t work)
+static taper_status spent(taper_run *run, uint64_t work)
 {
     const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
     const taper_status status = ask(run, done + taper_min_u64(work, UINT64_MAX / 2), 0);
     run->work_left = status == TAPER_OK ? TAPER_WORK_BETWEEN : 0; // 0: the next one asks again
     return status;
+}
+
+taper_status taper_run_spend(taper_run *run, uint64_t work)
+{
+    if (work < run->work_left) {
+        run->work_left -= work;
+        return TAPER_OK;
+    }
+    return spent(run, work);
+}
+
+bool taper_run_goes_on(taper_run *run, uint64_t work)
+{
+    return taper_run_spend(run, work) == TAPER_OK;
 }
 
 taper_status taper_run_commit(taper_run *run, double work)
