@@ -22,6 +22,8 @@ typedef struct conv_job {
     const char *w; // of the packed weight
 } conv_job;
 
+enum { TAPS = 16 }; // of which the run is charged together
+
 // Where a tap reads: position * stride + shift.
 typedef struct conv_tap {
     int64_t shift[3];
@@ -128,6 +130,9 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
     const int64_t width = job->in[2], item = (int64_t)job->item;
     for (int64_t row = 0; row < job->out_channels * job->taps; row++) {
         const conv_tap at = tap_of(job, row % job->taps);
+        if (!taper_run_goes_on(job->run, (uint64_t)count * 10)) {
+            return;
+        }
         for (int64_t p = 0; p < count; p++, column += item) {
             const int64_t q = first + p;
             const int64_t d = q / (job->in[1] * width) * job->stride[0] + at.shift[0];
@@ -322,7 +327,7 @@ static void fill_bias(const conv_job *job, const taper_tensor *bias)
             const char *value =
                 bias == NULL ? zero : (const char *)taper_tensor_data(bias) + c * bias->strides[0] * (int64_t)job->item;
             for (int64_t d = 0; d < job->out[0]; d++) {
-                for (int64_t h = 0; h < job->out[1]; h++) {
+                for (int64_t h = 0; h < job->out[1] && taper_run_goes_on(job->run, (uint64_t)job->out[2] * 2); h++) {
                     char *to =
                         job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
                                      (int64_t)job->item;
@@ -345,7 +350,7 @@ static void clamp_all(const conv_job *job, double min, double max)
     for (int64_t n = 0; n < job->batch; n++) {
         for (int64_t c = 0; c < job->groups * job->out_channels; c++) {
             for (int64_t d = 0; d < job->out[0]; d++) {
-                for (int64_t h = 0; h < job->out[1]; h++) {
+                for (int64_t h = 0; h < job->out[1] && taper_run_goes_on(job->run, (uint64_t)job->out[2] * 2); h++) {
                     void *row =
                         job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
                                      (int64_t)job->item;
