@@ -53,7 +53,7 @@ typedef struct batch_work {
     bool relu;
 } batch_work;
 
-static void run_batch(const batch_work *b, const taper_tensor *x, taper_tensor *y)
+static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x, taper_tensor *y)
 {
     const norm_work *w = &b->norm;
     const int64_t channels = x->sizes[1];
@@ -65,7 +65,7 @@ static void run_batch(const batch_work *b, const taper_tensor *x, taper_tensor *
             (float)((double)(b->vectors[1][c] - b->vectors[2][c] * sigma * b->vectors[0][c]) / b->y_scale);
         const int64_t count = taper_tensor_numel(x) / channels;
         int64_t from = c * x->strides[1], to = c * y->strides[1];
-        for (int64_t n = 0; n < count; n++) {
+        for (int64_t n = 0; n < count && taper_run_each(run, n, 15); n++) {
             const int64_t q = taper_q_load(w->dtype, taper_tensor_data(x), from);
             const int64_t r = taper_q_round(fmaf(alpha, (float)(q - w->x_point), beta), w->point, w->range);
             taper_q_store(w->dtype, taper_tensor_mutable(y), to, b->relu && r < w->point ? w->point : r);
@@ -125,7 +125,7 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
                              .range = taper_q_range_of((taper_dtype)x->dtype),
                              .x_point = x->quantizer->zero_point,
                              .point = point};
-        run_batch(&b, x, y);
+        run_batch(call->run, &b, x, y);
     }
     drop(vectors, 4);
     return status;
@@ -234,6 +234,10 @@ taper_status taper_op_q_layer_norm(taper_call *call)
         const void *from = taper_tensor_data(plain);
         const float *weight = floats(vectors[0]), *bias = floats(vectors[1]);
         for (int64_t at = 0; at < taper_tensor_numel(x); at += count) {
+            status = taper_run_spend(call->run, (uint64_t)count * 15 + 50);
+            if (status != TAPER_OK) {
+                break;
+            }
             const moments m = moments_of(&w, from, at, count, eps);
             for (int64_t i = 0; i < count; i++) {
                 store_number(&w, y, at + i,
@@ -254,11 +258,14 @@ typedef struct group_work {
     double eps;
 } group_work;
 
-static void run_groups_plain(const group_work *g, const void *x, taper_tensor *y)
+static void run_groups_plain(taper_run *run, const group_work *g, const void *x, taper_tensor *y)
 {
     const norm_work *w = &g->norm;
     const int64_t count = g->per_group * g->pixels, total = taper_tensor_numel(y);
     for (int64_t at = 0, group = 0; at < total; at += count, group++) {
+        if (!taper_run_goes_on(run, (uint64_t)count * 15 + 50)) {
+            return;
+        }
         const moments m = moments_of(w, x, at, count, g->eps);
         for (int64_t k = 0; k < g->per_group; k++) {
             const int64_t c = (group * g->per_group + k) % g->channels;
@@ -294,12 +301,15 @@ static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
                   in_floats || w->dtype == TAPER_QI32 ? squares_f32 : (float)squares, g->per_group * g->pixels, g->eps);
 }
 
-static void run_groups_last(const group_work *g, const void *x, taper_tensor *y)
+static void run_groups_last(taper_run *run, const group_work *g, const void *x, taper_tensor *y)
 {
     const norm_work *w = &g->norm;
     const int64_t batch = g->channels * g->pixels, total = taper_tensor_numel(y);
     for (int64_t start = 0; start < total; start += batch) {
         for (int64_t first = 0; first < g->channels; first += g->per_group) {
+            if (!taper_run_goes_on(run, (uint64_t)(g->per_group * g->pixels) * 15 + 50)) {
+                return;
+            }
             const moments m = moments_of_pixels(g, x, start + first);
             for (int64_t c = first; c < first + g->per_group; c++) {
                 const float step = m.step * (g->weight != NULL ? g->weight[c] : 1);
@@ -344,7 +354,7 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
         g.pixels = taper_tensor_numel(x) / (x->sizes[0] * g.channels);
         g.weight = floats(vectors[0]);
         g.bias = floats(vectors[1]);
-        (planes ? run_groups_last : run_groups_plain)(&g, taper_tensor_data(plain), y);
+        (planes ? run_groups_last : run_groups_plain)(call->run, &g, taper_tensor_data(plain), y);
     }
     drop(vectors, 2);
     taper_tensor_drop(plain);

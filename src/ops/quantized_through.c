@@ -141,7 +141,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     const int64_t point = x->quantizer->zero_point;
     for (int64_t i = 0; i < taper_tensor_numel(y); i++) {
         int64_t sum = 0;
-        for (int64_t k = 0; k < count; k++) {
+        for (int64_t k = 0; k < count && taper_run_goes_on(call->run, 3); k++) {
             sum += taper_q_load(dtype, taper_tensor_data(plain), i * count + k);
         }
         const int64_t q =
@@ -251,7 +251,7 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     const uint8_t *from = taper_tensor_data(x);
     uint8_t *to = taper_tensor_mutable(y);
     const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
-    for (int64_t n = 0; n < rows; n++) {
+    for (int64_t n = 0; n < rows && taper_run_goes_on(call->run, (uint64_t)count * 12 + 20); n++) {
         softmax_bytes(table, from, x->strides[dim], count, to, y->strides[dim]);
         for (size_t d = x->rank; d-- > 0;) {
             if (d == dim) {
