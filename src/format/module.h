@@ -16,9 +16,10 @@
     X(LOAD, 2)                                                                                                         \
     X(MOVE, 3)                                                                                                         \
     X(STOREN, 4)                                                                                                       \
-    X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14)  \
-        X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20)       \
-            X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25)     \
+    X(STORE, 5)                                                                                                        \
+    X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) \
+        X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21)    \
+            X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25)                     \
                 X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30)  \
                     X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)    \
                         X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41)     \
@@ -166,6 +167,12 @@ typedef struct taper_blob {
     taper_mapping mapping; // data NULL: none
     void *owned;           // block of the allocator, of size bytes
 } taper_blob;
+
+// Whose memory a storage over the blob's bytes stands on.
+static inline taper_storage_kind taper_blob_kind(const taper_blob *blob)
+{
+    return blob->mapping.data != NULL ? TAPER_STORAGE_FILE : TAPER_STORAGE_BORROWED;
+}
 
 // data must stay as it is until release(user) is called (release may be NULL).
 TAPER_MUST_USE taper_status taper_blob_from_memory(const taper_allocator *allocator, const void *data, size_t size,

@@ -53,4 +53,10 @@ TAPER_MUST_USE taper_status taper_clone_value(taper_clone_memo *memo, taper_val 
                                               taper_error *error);
 void taper_clone_end(taper_clone_memo *memo);
 
+// For a run's inputs: the value itself, unless a tensor in it is the host's constant: then that tensor over a shared,
+// copied on first write, storage, and the containers around it anew. *memo: NULL at first, taper_clone_end after the
+// run; *guarded is held by value or by it.
+TAPER_MUST_USE taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value,
+                                                  taper_val *guarded, taper_error *error);
+
 #endif

@@ -41,6 +41,7 @@ typedef struct kept_pack {
 struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
+    const taper_heap *heap; // of the model's values
     kept_pack *first;
     slab *slabs;       // the one in use first
     size_t slab_bytes; // of the next one
@@ -93,9 +94,20 @@ void taper_packs_destroy(taper_packs *packs)
     taper_free(&allocator, packs, sizeof *packs);
 }
 
+void taper_packs_belong(taper_packs *packs, const taper_heap *heap)
+{
+    packs->heap = heap;
+}
+
 size_t taper_packs_bytes(const taper_packs *packs)
 {
-    return packs != NULL ? packs->bytes : 0;
+    if (packs == NULL) {
+        return 0;
+    }
+    taper_mutex_lock(packs->mutex);
+    const size_t bytes = packs->bytes;
+    taper_mutex_unlock(packs->mutex);
+    return bytes;
 }
 
 static uint64_t mix(uint64_t h, uint64_t x)
@@ -104,7 +116,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-static bool make_key(const taper_pack_request *request, pack_key *key)
+static bool make_key(const taper_packs *packs, const taper_pack_request *request, pack_key *key)
 {
     memset(key, 0, sizeof *key);
     key->kind = request->kind;
@@ -114,7 +126,7 @@ static bool make_key(const taper_pack_request *request, pack_key *key)
         if (t == NULL) {
             continue;
         }
-        if (t->storage->kind != TAPER_STORAGE_SHARED) {
+        if (t->storage->kind != TAPER_STORAGE_SHARED || t->storage->origin->head.heap != packs->heap) {
             return false;
         }
         uint64_t geometry = mix(t->dtype, t->rank);
@@ -202,12 +214,13 @@ static kept_pack *make(taper_packs *packs, const taper_pack_request *request, co
     return kept;
 }
 
-// The bytes of the file that were only read to be packed need not stay in memory.
+// The pages of our own mapping that were only read to be packed need not stay in memory. Nobody else's memory is
+// touched: the host's would lose its content for good.
 static void unneeded(const taper_pack_request *request)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         const taper_tensor *t = request->tensors[i];
-        if (t != NULL && t->storage->origin->kind == TAPER_STORAGE_BORROWED && t->storage->bytes > (size_t)1 << 16) {
+        if (t != NULL && t->storage->origin->kind == TAPER_STORAGE_FILE && t->storage->bytes > (size_t)1 << 16) {
             taper_map_unneeded(t->storage->data, t->storage->bytes);
         }
     }
@@ -220,7 +233,7 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
     }
     pack_key key;
-    if (run->packs != NULL && make_key(request, &key)) {
+    if (run->packs != NULL && make_key(run->packs, request, &key)) {
         kept_pack *kept = call->state != NULL ? *call->state : NULL;
         if (kept != NULL && memcmp(&kept->key, &key, sizeof key) == 0) {
             *pack = kept->pack;

@@ -357,6 +357,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     }
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
+        taper_packs_belong(m->packs, m->module.heap);
         status = load_module(m, options, error);
     }
     if (status != TAPER_OK) {
@@ -381,36 +382,36 @@ taper_status taper_load_options_read(const taper_load_options *given, taper_load
     return TAPER_OK;
 }
 
-static taper_status load_mapping(taper_model_purpose purpose, taper_context *context, taper_mapping *mapping,
-                                 const taper_load_options *options, taper_model **model, taper_error *error)
+// Read or mapped. What is read cannot be taken away: a mapped file that somebody truncates ends the process.
+static taper_status load_fd(taper_model_purpose purpose, taper_context *context, int fd, uint64_t offset,
+                            uint64_t length, const taper_load_options *options, taper_model **model, taper_error *error)
 {
+    const taper_allocator *allocator = &context->allocator;
+    taper_load_options o;
     taper_blob *blob;
-    if (options->copy != 0) {
-        void *copy = taper_alloc(&context->allocator, mapping->size);
-        const size_t size = mapping->size;
-        if (copy != NULL) {
-            memcpy(copy, mapping->data, size);
-        }
-        taper_unmap(mapping);
-        if (copy == NULL) {
-            return taper_fail_memory(error);
-        }
-        TAPER_TRY(taper_blob_from_block(&context->allocator, copy, size, &blob, error));
+    TAPER_TRY(taper_load_options_read(options, &o, error));
+    if (o.copy != 0) {
+        void *copy;
+        size_t size;
+        TAPER_TRY(taper_read_fd(allocator, fd, offset, length, &copy, &size, error));
+        TAPER_TRY(taper_blob_from_block(allocator, copy, size, &blob, error));
     } else {
-        TAPER_TRY(taper_blob_from_mapping(&context->allocator, mapping, &blob, error));
+        taper_mapping mapping;
+        TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
+        TAPER_TRY(taper_blob_from_mapping(allocator, &mapping, &blob, error));
     }
-    return load_blob(purpose, context, blob, options, model, error);
+    return load_blob(purpose, context, blob, &o, model, error);
 }
 
 taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
                                   const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_mapping mapping;
     *model = NULL;
-    TAPER_TRY(taper_load_options_read(options, &o, error));
-    TAPER_TRY(taper_map_path(path, &mapping, error));
-    return load_mapping(purpose, context, &mapping, &o, model, error);
+    int fd;
+    TAPER_TRY(taper_open_file(path, &fd, error));
+    const taper_status status = load_fd(purpose, context, fd, 0, 0, options, model, error);
+    taper_close_file(fd);
+    return status;
 }
 
 taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
@@ -422,12 +423,8 @@ taper_status taper_model_load(taper_context *context, const char *path, const ta
 taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
                                  const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_mapping mapping;
     *model = NULL;
-    TAPER_TRY(taper_load_options_read(options, &o, error));
-    TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
-    return load_mapping(TAPER_MODEL_RUN, context, &mapping, &o, model, error);
+    return load_fd(TAPER_MODEL_RUN, context, fd, offset, length, options, model, error);
 }
 
 taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_context *context, const void *bytes,
@@ -443,9 +440,14 @@ taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_cont
 }
 
 taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
-                                     const taper_load_options *options, taper_model **model, taper_error *error)
+                                     void (*release)(void *user), void *user, const taper_load_options *options,
+                                     taper_model **model, taper_error *error)
 {
-    return taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error);
+    TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error));
+    taper_blob *blob = (taper_blob *)(*model)->module.blob; // not before: on failure the host keeps its memory
+    blob->release = release;
+    blob->user = user;
+    return TAPER_OK;
 }
 
 taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user, uint64_t size,

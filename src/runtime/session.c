@@ -162,9 +162,10 @@ static TAPER_COLD taper_status wrong_count(const taper_module_function *f, size_
     return status;
 }
 
-// args: the root, then the inputs, then defaults.
+// args: the root, then the inputs, then defaults. What the host gave as constant is shared with it until somebody
+// writes.
 static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
-                           size_t count, taper_val *args, taper_error *error)
+                           size_t count, taper_val *args, taper_clone_memo **constants, taper_error *error)
 {
     const taper_module_function *f = function->source;
     const size_t params = function->program.param_count;
@@ -188,7 +189,7 @@ static taper_status gather(const taper_session *session, const taper_function *f
         if (inputs[i] == NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "input %zu is NULL", i);
         }
-        args[i + 1] = inputs[i]->val;
+        TAPER_TRY(taper_clone_constants(session->heap, constants, inputs[i]->val, &args[i + 1], error));
         if (f->has_schema) {
             TAPER_TRY(fit_input(&f->arguments[i + 1], i, &args[i + 1], error));
         }
@@ -264,13 +265,15 @@ static taper_status run_method(taper_session *session, const taper_function *fun
         return taper_fail_memory(error);
     }
     taper_val value = taper_val_none();
-    taper_status status = gather(session, function, inputs, count, args, error);
+    taper_clone_memo *constants = NULL;
+    taper_status status = gather(session, function, inputs, count, args, &constants, error);
     if (status == TAPER_OK) {
         const taper_frame_source source = {session->model,  &session->run, session->constants,
                                            session->states, session,       NULL};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);
+    taper_clone_end(constants);
     return status == TAPER_OK ? box_result(session, value, result, error) : status;
 }
 
