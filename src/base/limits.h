@@ -28,8 +28,6 @@
 
 #define TAPER_LIMIT_FUNCTIONS 100000
 #define TAPER_LIMIT_INSTRUCTIONS 10000000      // of one file
-#define TAPER_LIMIT_LOAD_INSTRUCTIONS 10000000 // executed by __setstate__ methods while loading
-#define TAPER_LIMIT_LOAD_BYTES(file_size) (((size_t)64 << 20) + 64 * (file_size)) // of values while they run
 #define TAPER_LIMIT_REGISTERS 1000000                                             // of one function
 #define TAPER_LIMIT_ARGUMENTS 4096                                                // of one instruction
 #define TAPER_LIMIT_BLOCK_DEPTH 200                                               // nested if and loop

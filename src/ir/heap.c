@@ -4,6 +4,8 @@
 // own pointer in front of its aligned start.
 #include "ir/heap.h"
 
+#include "base/budget.h"
+
 #include "ir/tensor.h"
 
 enum { SMALL_LIMIT = 1024, SMALL_STEP = 16, SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP, LARGE_CLASSES = 4 * 48 };
@@ -35,6 +37,7 @@ taper_status taper_heap_create(const taper_allocator *allocator, taper_types *ty
         return taper_fail_memory(error);
     }
     (*heap)->allocator = *allocator;
+    taper_allocator_hold(allocator);
     (*heap)->types = taper_types_retain(types);
     (*heap)->live = 1;
     taper_spin_init(&(*heap)->lock);
@@ -319,6 +322,7 @@ static void destroy(taper_heap *heap)
     taper_types_release(heap->types);
     const taper_allocator allocator = heap->allocator;
     taper_free(&allocator, heap, sizeof *heap);
+    taper_allocator_let_go(&allocator);
 }
 
 static bool is_container(const taper_obj *obj)

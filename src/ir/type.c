@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/budget.h"
 #include "base/limits.h"
 #include "ir/type_table.h"
 #include "ir/value.h"
@@ -71,6 +72,7 @@ taper_status taper_types_create(const taper_allocator *allocator, taper_types **
         return taper_fail_memory(error);
     }
     (*types)->allocator = *allocator;
+    taper_allocator_hold(allocator);
     taper_refs_init(&(*types)->refs);
     taper_arena_init(&(*types)->arena, &(*types)->allocator);
     taper_status status = taper_mutex_create(&(*types)->allocator, &(*types)->mutex, error);
@@ -105,6 +107,7 @@ void taper_types_release(taper_types *types)
     taper_arena_free(&types->arena);
     taper_mutex_destroy(types->mutex);
     taper_free(&allocator, types, sizeof *types);
+    taper_allocator_let_go(&allocator);
 }
 
 void *taper_types_alloc(taper_types *types, size_t size)

@@ -52,13 +52,13 @@ static TAPER_COLD taper_status out_of(const frame *f, const char *what)
     TAPER_FAIL(f->source->run->error, TAPER_ERROR_RESOURCE, "the run was stopped: its %s budget is spent", what);
 }
 
+enum { WORK_AN_INSTRUCTION = 100 };
+
 static taper_status check_budget(const frame *f)
 {
     taper_session *session = f->source->session;
     if (session == NULL) {
-        return f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0
-                   ? out_of(f, "load's instruction")
-                   : TAPER_OK;
+        return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
     }
     if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);

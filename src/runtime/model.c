@@ -15,7 +15,7 @@ static void free_functions(taper_model *model)
         taper_graph_destroy(model->functions[i].graph);
         taper_program_free(&model->functions[i].program);
     }
-    taper_free(&model->context->allocator, model->functions, model->function_count * sizeof *model->functions);
+    taper_free(model->allocator, model->functions, model->function_count * sizeof *model->functions);
 }
 
 void taper_model_release(taper_model *model)
@@ -24,7 +24,8 @@ void taper_model_release(taper_model *model)
         return;
     }
     taper_context *context = model->context;
-    const taper_allocator *allocator = &context->allocator;
+    taper_budget *budget = model->budget;
+    const taper_allocator *allocator = model->allocator;
     taper_packs_destroy(model->packs);
     free_functions(model);
     taper_free(allocator, model->name_index, model->name_index_size * sizeof *model->name_index);
@@ -33,7 +34,8 @@ void taper_model_release(taper_model *model)
     taper_free(allocator, model->operators, model->operator_capacity * sizeof *model->operators);
     taper_module_free(&model->module);
     taper_types_release(model->types);
-    taper_free(allocator, model, sizeof *model);
+    taper_free(&context->allocator, model, sizeof *model);
+    taper_budget_release(budget);
     taper_context_release(context);
 }
 
@@ -78,7 +80,7 @@ static const char *root_class(const taper_model *model)
 
 static taper_status index_functions(taper_model *model, taper_error *error)
 {
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     const taper_module *module = &model->module;
     model->function_count = module->function_count;
     model->functions = taper_alloc_zeroed(allocator, model->function_count * sizeof *model->functions);
@@ -162,7 +164,7 @@ static void fill_constants(const taper_function *function, taper_val *table)
 static taper_status run_setstates(taper_model *model, taper_error *error)
 {
     const taper_module *module = &model->module;
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     if (module->pending_count == 0) {
         return TAPER_OK;
     }
@@ -173,14 +175,11 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     }
     const size_t constants = (model->constant_count + 1) * sizeof(taper_val),
                  states = (model->state_count + 1) * sizeof(void *);
-    taper_run run = {.heap = module->heap,
-                     .cpu = model->context->cpu,
-                     .error = error,
-                     .registry = model->context->registry,
-                     .log = model->context->log,
-                     .log_user = model->context->log_user};
-    uint64_t instructions_left = TAPER_LIMIT_LOAD_INSTRUCTIONS;
-    taper_frame_source source = {.model = model, .run = &run, .instructions_left = &instructions_left};
+    taper_run run = taper_run_on(module->heap, model->context->registry, error);
+    run.cpu = model->context->cpu;
+    run.log = model->context->log;
+    run.log_user = model->context->log_user;
+    taper_frame_source source = {.model = model, .run = &run};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
     source.states = taper_alloc_zeroed(allocator, states);
     source.constants = table;
@@ -188,8 +187,6 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         fill_constants(&model->functions[i], table);
     }
-    const size_t size = ((const taper_blob *)module->blob)->size;
-    taper_heap_set_limit(module->heap, TAPER_LIMIT_LOAD_BYTES(taper_min_size(size, SIZE_MAX / 128)));
     for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
         const taper_module_pending *pending = &module->pending[i];
         const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
@@ -204,7 +201,6 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
             taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
         }
     }
-    taper_heap_set_limit(module->heap, 0);
     taper_free(allocator, table, constants);
     taper_free(allocator, source.states, states);
     return status;
@@ -212,7 +208,7 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
 
 taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation, taper_error *error)
 {
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     const size_t bytes = (model->function_count + 1) * sizeof(void *);
     taper_graph **graphs = taper_alloc_zeroed(allocator, bytes);
     const char **names = taper_alloc_zeroed(allocator, bytes);
@@ -263,7 +259,7 @@ static taper_status build_programs(taper_model *model, taper_error *error)
             TAPER_TRY(build_program(model, &model->functions[i], error));
         }
     }
-    model->constants = taper_alloc_zeroed(&model->context->allocator, model->constant_count * sizeof *model->constants);
+    model->constants = taper_alloc_zeroed(model->allocator, model->constant_count * sizeof *model->constants);
     if (model->constants == NULL && model->constant_count != 0) {
         return taper_fail_memory(error);
     }
@@ -276,7 +272,9 @@ static taper_status build_programs(taper_model *model, taper_error *error)
 taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
 {
     model->draft = false;
-    return build_programs(model, error);
+    const taper_status status = build_programs(model, error);
+    taper_budget_end(model->budget);
+    return taper_budget_explain(model->budget, status, error);
 }
 
 #ifdef TAPER_WITH_TORCHSCRIPT
@@ -296,7 +294,7 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
     if (status == TAPER_OK) {
         status = taper_model_list_operators(model, &script.missing, error);
     }
-    taper_torchscript_free(&script, &model->context->allocator);
+    taper_torchscript_free(&script, model->allocator);
     return status;
 }
 #endif
@@ -348,18 +346,27 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     m->reference = options->reference != 0;
     m->listing = options->listing != 0;
     m->draft = purpose == TAPER_MODEL_DRAFT;
-    taper_status status = taper_types_create(&context->allocator, &m->types, error);
+    taper_status status = taper_budget_create(&context->allocator, blob->size, options->memory_limit,
+                                              options->step_limit, &m->budget, error);
+    if (status == TAPER_OK) {
+        m->allocator = taper_budget_allocator(m->budget);
+        status = taper_types_create(m->allocator, &m->types, error);
+    }
     if (status == TAPER_OK) {
         status = taper_packs_create(&context->allocator, &m->packs, error);
     }
     if (status == TAPER_OK) {
-        status = taper_module_read(&context->allocator, m->types, blob, &m->module, error);
+        status = taper_module_read(m->allocator, m->types, blob, &m->module, error);
     }
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
         status = load_module(m, options, error);
     }
+    if (!m->draft && m->budget != NULL) {
+        taper_budget_end(m->budget);
+    }
+    status = taper_budget_explain(m->budget, status, error);
     if (status != TAPER_OK) {
         taper_model_release(m);
         return status;

@@ -138,7 +138,7 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
         name[base] = '.';
         memcpy(name + base + 1, op->overload, extra);
     }
-    TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
+    TAPER_TRY(TAPER_GROW(model->allocator, model->operators, *capacity, model->operator_count + 1, error));
     const bool known = taper_row_find(op->name, op->overload) != NULL;
     model->operators[model->operator_count++] = (taper_model_operator){name, 0, !known};
     return TAPER_OK;
@@ -200,7 +200,7 @@ static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *c
 static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
 {
     if (model->module.torchscript) {
-        taper_needs needs = {.allocator = &model->context->allocator};
+        taper_needs needs = {.allocator = model->allocator};
         const taper_status status = add_graphs(model, &needs, capacity, error);
         taper_needs_free(&needs);
         TAPER_TRY(status);

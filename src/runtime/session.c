@@ -99,7 +99,7 @@ void taper_session_destroy(taper_session *session)
         return;
     }
     taper_model *model = session->model;
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     taper_val_release(session->root);
     for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
         taper_val_release(session->constants[i]);
@@ -269,7 +269,7 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     taper_status status = gather(session, function, inputs, count, args, &constants, error);
     if (status == TAPER_OK) {
         const taper_frame_source source = {session->model,  &session->run, session->constants,
-                                           session->states, session,       NULL};
+                                           session->states, session};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);

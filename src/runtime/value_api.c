@@ -179,7 +179,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
     }
-    taper_run run = {.heap = context->heap, .registry = context->registry, .error = error};
+    taper_run run = taper_run_on(context->heap, context->registry, error);
     taper_val args[] = {value->val, taper_val_double(scale), taper_val_int(zero_point), taper_val_int(dtype)};
     taper_val result = taper_val_none();
     TAPER_TRY(taper_call_op(&run, op, args, 4, &result, 1));
