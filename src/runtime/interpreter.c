@@ -52,7 +52,7 @@ static TAPER_COLD taper_status out_of(const frame *f, const char *what)
     TAPER_FAIL(f->source->run->error, TAPER_ERROR_RESOURCE, "the run was stopped: its %s budget is spent", what);
 }
 
-enum { WORK_AN_INSTRUCTION = 100 };
+enum { WORK_AN_INSTRUCTION = 20 };
 
 static taper_status check_budget(const frame *f)
 {

@@ -49,6 +49,22 @@ static uint32_t hash_name(uint32_t h, const char *text)
     return h;
 }
 
+// Begins with where the model lies, so that a file cannot choose names that collide, and mixes at the end: the low bits
+// of such a sum tell little.
+static uint32_t hash_start(const taper_model *model)
+{
+    return (uint32_t)((uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+}
+
+static size_t hash_end(uint32_t h, size_t mask)
+{
+    h ^= h >> 16;
+    h *= UINT32_C(0x85ebca6b);
+    h ^= h >> 13;
+    h *= UINT32_C(0xc2b2ae35);
+    return (h ^ h >> 16) & mask;
+}
+
 // Full name = class_name + "." + method.
 static bool name_is(const char *name, const char *class_name, const char *method)
 {
@@ -62,7 +78,7 @@ taper_function *taper_model_find(const taper_model *model, const char *class_nam
         return NULL;
     }
     const size_t mask = model->name_index_size - 1;
-    size_t at = hash_name(hash_name(hash_name(2166136261u, class_name), "."), method) & mask;
+    size_t at = hash_end(hash_name(hash_name(hash_name(hash_start(model), class_name), "."), method), mask);
     for (; model->name_index[at] != 0; at = (at + 1) & mask) {
         taper_function *function = &model->functions[model->name_index[at] - 1];
         if (name_is(function->source->name, class_name, method)) {
@@ -103,9 +119,13 @@ static taper_status index_functions(taper_model *model, taper_error *error)
         function->of_root = dot != NULL && (size_t)(dot - function->source->name) == prefix &&
                             strncmp(function->source->name, root_class(model), prefix) == 0;
         methods += function->of_root;
-        size_t at = hash_name(2166136261u, function->source->name) & (size - 1);
-        while (model->name_index[at] != 0) {
-            at = (at + 1) & (size - 1);
+        TAPER_TRY(taper_charge(allocator, 20 + 4 * (uint64_t)strlen(function->source->name), error));
+        size_t at = hash_end(hash_name(hash_start(model), function->source->name), size - 1);
+        for (; model->name_index[at] != 0; at = (at + 1) & (size - 1)) {
+            if (strcmp(module->functions[model->name_index[at] - 1].name, function->source->name) == 0) {
+                TAPER_FAIL(error, TAPER_ERROR_FILE, "the file has two functions named %.200s", function->source->name);
+            }
+            TAPER_TRY(taper_charge(allocator, 20, error));
         }
         model->name_index[at] = (uint32_t)i + 1;
     }

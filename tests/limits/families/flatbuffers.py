@@ -19,14 +19,14 @@ def flat_numbers(size):
 def flat_lists_that_double(size):
     """Each list holds the one before twice."""
     n = max(size // 60, 2)
-    values = [NONE, integer(1)] + [ivalue(7, Table(indexes(i, i))) for i in range(1, n)]
+    values = [NONE, integer(1)] + [ivalue(8, Table(indexes(i, i))) for i in range(1, n)]
     return module(values + [obj(0, 0, [n])], n + 1, [net("a")])
 
 
 def flat_wide_lists(size):
     """Lists that all hold the same many values."""
     n = max(int((size / 4) ** 0.5), 2)
-    values = [NONE, integer(1)] + [ivalue(7, Table(indexes(*([1] * n)))) for _ in range(n)]
+    values = [NONE, integer(1)] + [ivalue(7, Table(indexes(*([1] * n)), "List[int]")) for _ in range(n)]
     return module(values + [obj(0, 0, [n + 1])], n + 2, [net("a")])
 
 
@@ -34,7 +34,7 @@ def flat_shared_vector(size):
     """Lists that share one vector of values."""
     shared = Late(indexes(*([1] * max(size // 8, 1))))
     n = max(size // 80, 1)
-    values = [NONE, integer(1)] + [ivalue(7, Table(shared)) for _ in range(n)]
+    values = [NONE, integer(1)] + [ivalue(7, Table(shared, "List[int]")) for _ in range(n)]
     return module(values + [obj(0, 0, [n + 1])], n + 2, [net("a")])
 
 
@@ -74,7 +74,7 @@ def flat_shared_string(size):
 def flat_shared_dict_key(size):
     key = Late(ivalue(6, Table("k" * (size // 2))))
     n = max(size // 2 // 80, 1)
-    values = [NONE, key] + [ivalue(9, Table(indexes(1), indexes(0))) for _ in range(n)]
+    values = [NONE, key] + [ivalue(9, Table(indexes(1), indexes(0), "Dict[str, Any]")) for _ in range(n)]
     return module(values + [obj(0, 0, [n + 1])], n + 2, [net("a")])
 
 

@@ -127,15 +127,15 @@ def tensors(size):
 
 def shared_scales(size):
     """Quantized tensors of channels that share their scales, as floats, which readers turn into doubles."""
-    n = max(size // 8, 4)
+    n = max(size // 24, 4)
     scales = put(5, tensor("FloatStorage", "s", n, (n,), (1,)))
-    zeros = put(6, tensor("LongStorage", "z", 1, (n,), (0,)))
+    zeros = put(6, tensor("LongStorage", "z", n, (n,), (1,)))
     body = put(7, many(put(4, storage("QInt8Storage", "0", n)), number(0), many(wide(n), number(1)), many(number(1), number(1)),
                        many(glob("torch", "per_channel_affine"), scales, zeros, number(0)), b"\x89", ORDERED))
     first = glob("torch._utils", "_rebuild_qtensor") + b"q\x08" + body + b"R"
     again = b"h\x08" + get(7) + b"R"
     return lite(obj("__torch__", "M", attributes(a=items(first + again * (size // 4 // len(again))))),
-                extra=[("m/data/0", bytes(n)), ("m/data/s", b"\0\0\x80?" * n), ("m/data/z", bytes(8))])
+                extra=[("m/data/0", bytes(n)), ("m/data/s", b"\0\0\x80?" * n), ("m/data/z", bytes(8 * n))])
 
 
 # ---- records
@@ -146,15 +146,15 @@ def empty_records(size):
 
 def deflated_none(size):
     """A pickle that inflates a thousand times."""
-    return lite(obj("__torch__", "M", attributes(a=items(b"N" * (size * 900)))), form=zipfile.ZIP_DEFLATED)
+    return lite(obj("__torch__", "M", attributes(a=items(b"N" * min(size * 900, 100000000)))), form=zipfile.ZIP_DEFLATED)
 
 
 def deflated_strings(size):
-    return lite(obj("__torch__", "M", attributes(a=items((text("x" * 60)) * (size * 12)))), form=zipfile.ZIP_DEFLATED)
+    return lite(obj("__torch__", "M", attributes(a=items(text("x" * 60) * min(size * 12, 1000000)))), form=zipfile.ZIP_DEFLATED)
 
 
 def deflated_weights(size):
-    n = size * 100
+    n = min(size * 100, 20000000)
     parts = [(f"m/data/{i}", bytes(4 * n)) for i in range(2)]
     return lite(obj("__torch__", "M", attributes(a=tensor("FloatStorage", "0", n, (n,), (1,)), b=tensor("FloatStorage", "1", n, (n,), (1,)))),
                 form=zipfile.ZIP_DEFLATED, extra=parts)
@@ -162,7 +162,7 @@ def deflated_weights(size):
 
 def deflated_extras(size):
     each = 1 << 20
-    return lite(ROOT, form=zipfile.ZIP_DEFLATED, extra=[(f"m/extra/{i}", bytes(each)) for i in range(max(size // 1200, 1))])
+    return lite(ROOT, form=zipfile.ZIP_DEFLATED, extra=[(f"m/extra/{i}", bytes(each)) for i in range(min(max(size // 1200, 1), 300))])
 
 
 def one_record_many_names(size):
@@ -312,31 +312,31 @@ def operator(name, overload="", count=None):
 
 
 # while True: i + 1
-endless = setstate(code("LOADC 0 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
-                   operator("aten::add", "int", 2), b"K\x01" + wide(2**62) + b"\x88")
+endless = setstate(code("LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
+                   operator("aten::add", "int", 2), b"K\x01" + wide(2**62) + b"\x88K\x00")
 # zeros(n, n) @ zeros(n, n), for ever
-products = setstate(code("LOADC 1 0; LOADC 1 0; LIST_CONSTRUCT 0 2; LOADC 4 0; LOADC 4 0; LOADC 4 0; LOADC 4 0; OP 0 0; STORE 3 0; LOADC 0 0; LOADC 2 0; LOADC 3 0; "
+products = setstate(code("LOADC 1 0; LOADC 1 0; LIST_CONSTRUCT 0 2; LOADC 4 0; LOADC 4 0; LOADC 4 0; LOADC 4 0; OP 0 0; STORE 3 0; LOADC 5 0; LOADC 2 0; LOADC 3 0; "
                          "LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 1 0; DROP 0 0; LOADC 3 0; JMP -7 0"),
-                    operator("aten::zeros", "", 5) + operator("aten::matmul", "", 2), b"K\x01" + wide(1500) + wide(2**62) + b"\x88N", text("List[int]"))
+                    operator("aten::zeros", "", 5) + operator("aten::matmul", "", 2), b"K\x01" + wide(1500) + wide(2**62) + b"\x88NK\x00", text("List[int]"))
 # adaptive pooling over a trillion elements
 pooling = setstate(code("LOADC 0 0; LOADC 0 0; LOADC 0 0; LIST_CONSTRUCT 0 3; LOADC 2 0; LOADC 2 0; LOADC 2 0; LOADC 2 0; OP 0 0; LOADC 0 0; LOADC 1 0; LOADC 1 0; "
                         "LIST_CONSTRUCT 0 3; OP 1 0; LOADC 0 0; LOADC 0 0; LIST_CONSTRUCT 0 2; OP 2 0; DROP 0 0"),
                    operator("aten::zeros", "", 5) + operator("aten::expand", "", 2) + operator("aten::adaptive_avg_pool2d", "", 2),
                    b"K\x01" + wide(1000000) + b"N", text("List[int]"))
 # s = s + s
-doubling = setstate(code("LOADC 1 0; STORE 3 0; LOADC 2 0; LOADC 2 0; LOADC 3 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 0 0; STORE 3 0; LOADC 3 0; JMP -7 0"),
-                    operator("aten::add", "str", 2), b"K\x01" + text("0123456789abcdef") + wide(2**62) + b"\x88")
+doubling = setstate(code("LOADC 1 0; STORE 3 0; LOADC 4 0; LOADC 2 0; LOADC 3 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 0 0; STORE 3 0; LOADC 3 0; JMP -7 0"),
+                    operator("aten::add", "str", 2), b"K\x01" + text("0123456789abcdef") + wide(2**62) + b"\x88K\x00")
 # l.append(i)
-growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 0 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
-                   operator("aten::append", "t", 2), b"K\x01" + wide(2**62) + b"\x88", text("List[int]"))
+growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
+                   operator("aten::append", "t", 2), b"K\x01" + wide(2**62) + b"\x88K\x00", text("List[int]"))
 
 
 def many_states(size):
     """Objects that share a __setstate__ that takes its time."""
     first = put(3, glob("__torch__", "N")) + b")\x81K\x05b"
     pending = obj("__torch__", "M", attributes(a=items(first + (get(3) + b")\x81K\x05b") * (size // 14))))
-    loop = code("LOADC 0 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0")
-    return lite(pending, big_function(code("STOREN 1 2") + loop + code("LOADC 0 0; RET 0 0"), b"K\x01" + wide(1000) + b"\x88",
+    loop = code("LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0")
+    return lite(pending, big_function(code("STOREN 1 2") + loop + code("LOADC 0 0; RET 0 0"), b"K\x01" + wide(1000) + b"\x88K\x00",
                                       operator("aten::add", "int", 2), setstate=True))
 
 

@@ -156,7 +156,7 @@ def chained_files(size):
 
 
 def deflated_source(size):
-    return script(FORWARD + "    x = torch.relu(x)\n" * (size * 20) + "    return x\n", form=zipfile.ZIP_DEFLATED)
+    return script(FORWARD + "    x = torch.relu(x)\n" * min(size * 20, 5000000) + "    return x\n", form=zipfile.ZIP_DEFLATED)
 
 
 def long_names(size):
