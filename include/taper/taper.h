@@ -285,10 +285,10 @@ typedef struct taper_load_options {
      * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
      * in this mode whenever it is optimized. */
     int evaluation;
-    /* What the load may cost, whatever the file holds; of a draft, all that is done with it. Memory in bytes (the file's
-     * own not counted), work in steps of about a nanosecond: they are counted, not timed, so that a file loads on every
-     * machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 600 million steps and 1200 for each byte. A
-     * load that needs more ends in TAPER_ERROR_RESOURCE. */
+    /* What the load may cost, whatever the file holds; of a draft, all that is done with it. Memory in bytes (the
+     * file's own not counted), work in steps of a few nanoseconds: they are counted, not timed, so that a file loads on
+     * every machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 200 million steps and 400 for each
+     * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
     uint64_t memory_limit, step_limit;
 } taper_load_options;
 

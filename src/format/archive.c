@@ -255,7 +255,7 @@ taper_status taper_archive_read_extras(taper_archive *a, taper_error *error)
             }
         }
     }
-    return TAPER_OK;
+    return taper_module_sort_extras(a->module, error);
 }
 
 taper_status taper_archive_open(taper_blob *blob, taper_module *module, taper_archive *archive, taper_error *error)

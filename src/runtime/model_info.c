@@ -84,19 +84,16 @@ taper_status taper_model_extra(taper_model *model, const char *name, const void 
 {
     *data = NULL;
     *size = 0;
-    for (size_t i = 0; i < model->module.extra_count; i++) {
-        const taper_module_extra *extra = &model->module.extras[i];
-        if (strcmp(extra->name, name) == 0) {
-            if (extra->data == NULL && extra->size != 0) {
-                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate",
-                           name);
-            }
-            *data = extra->data != NULL ? extra->data : "";
-            *size = extra->size;
-            return TAPER_OK;
-        }
+    const taper_module_extra *extra = taper_module_find_extra(&model->module, name);
+    if (extra == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
     }
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
+    if (extra->data == NULL && extra->size != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate", name);
+    }
+    *data = extra->data != NULL ? extra->data : "";
+    *size = extra->size;
+    return TAPER_OK;
 }
 
 size_t taper_model_operator_count(const taper_model *model)

@@ -111,7 +111,8 @@ static bool is_array(const char *path)
 static bool open_model(quantizing *q, const quantize_arguments *a, const taper_quantize_options *options)
 {
     const taper_context_options context = {.struct_size = sizeof context};
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    load_limits_apply(&a->save.limits, &load);
     opened_model *o = &q->opened;
     *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create(), .has_context = true};
     if (o->error == NULL) {
