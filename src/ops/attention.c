@@ -241,7 +241,7 @@ taper_status taper_mha_run(taper_run *run, const taper_mha *mha, taper_tensor **
         status = attend(run, mha, work, &own);
     }
     if (status == TAPER_OK) {
-        taper_tensor weight = *mha->out_weight, *wide = NULL;
+        taper_tensor weight = taper_tensor_local(mha->out_weight), *wide = NULL;
         weight = taper_tensor_twin_t(&weight);
         status = taper_tensor_cast(run, &weight, work, &wide);
         if (status == TAPER_OK) {

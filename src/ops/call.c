@@ -436,6 +436,15 @@ taper_status taper_ret_string(taper_call *call, size_t at, const char *text, siz
     return TAPER_OK;
 }
 
+taper_run taper_run_on(taper_heap *heap, taper_registry *registry, taper_error *error)
+{
+    return (taper_run){.heap = heap,
+                       .registry = registry,
+                       .error = error,
+                       .budget = taper_budget_of(taper_heap_allocator(heap)),
+                       .work_left = TAPER_WORK_BETWEEN};
+}
+
 enum { WORK_OF_A_CALL = 200 };
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)

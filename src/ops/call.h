@@ -151,6 +151,9 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
                                              const int64_t *strides);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
+// A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.
+taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error);
+
 // ---- work
 
 // Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the

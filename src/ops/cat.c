@@ -133,7 +133,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         if (is_skipped(x)) {
             continue;
         }
-        taper_tensor part = *result; // a view that is never seen outside
+        taper_tensor part = taper_tensor_local(result); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset += taper_mul_stride(start, result->strides[plan->dim]);
         start += x->sizes[plan->dim];
@@ -365,7 +365,7 @@ taper_status taper_op_block_diag(taper_call *call)
     }
     TAPER_TRY(taper_run_zeros(call->run, list->count == 0 ? TAPER_F32 : taper_promotion_result(&promotion), 2, sizes,
                               &result));
-    taper_tensor part = *result;
+    taper_tensor part = taper_tensor_local(result);
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {
         x = list->items[i].as.tensor;
@@ -422,7 +422,7 @@ taper_status taper_op_pad_sequence(taper_call *call)
     taper_status status = taper_tensor_fill(call->run, result, &scalar);
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {
         x = list->items[i].as.tensor;
-        taper_tensor part = *result;
+        taper_tensor part = taper_tensor_local(result);
         part.offset += (int64_t)i * result->strides[batch_first ? 0 : 1];
         part.rank = first->rank;
         part.strides[0] = result->strides[batch_first ? 1 : 0];

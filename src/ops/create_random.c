@@ -127,7 +127,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     taper_generator g;
     taper_rng *rng = taper_generator_open(call, &g);
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // both parts, each with half the variance
-        taper_tensor parts = *x;                         // seen as real numbers; never leaves this function
+        taper_tensor parts = taper_tensor_local(x);      // seen as real numbers; never leaves this function
         if (!taper_tensor_is_contiguous(x) || x->rank == TAPER_MAX_RANK || x->dtype == TAPER_C32) {
             return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
                               "normal_: this complex tensor is not supported");

@@ -378,7 +378,7 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     }
     TAPER_TRY(new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, natural, to));
     product_strides(dims, a, b, to);
-    taper_tensor x = *a->tensor, y = *b->tensor;
+    taper_tensor x = taper_tensor_local(a->tensor), y = taper_tensor_local(b->tensor);
     x.offset = a->offset;
     y.offset = b->offset;
     const int64_t count = to->tensor->sizes[0];

@@ -190,7 +190,7 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
         TAPER_TRY(taper_ret_new(call, 1, TAPER_BOOL, x->rank, x->sizes, strides, &mask));
         w->mask = taper_tensor_mutable(mask);
     }
-    taper_tensor numbers = *x; // its strides give the channel; never outside
+    taper_tensor numbers = taper_tensor_local(x); // its strides give the channel; never outside
     for (size_t d = 0; d < x->rank; d++) {
         numbers.sizes[d] = (int64_t)d == axis ? x->sizes[d] : 1;
         numbers.strides[d] = (int64_t)d == axis ? 1 : 0;

@@ -453,7 +453,7 @@ taper_status taper_op_index_put(taper_call *call)
     taper_status status = make_plan(call, self, &plan);
     if (status == TAPER_OK) {
         // Leading dimensions of size 1 beyond the result's do not count.
-        taper_tensor narrow = *values;
+        taper_tensor narrow = taper_tensor_local(values);
         while (narrow.rank > plan.result.rank && narrow.sizes[0] == 1) {
             narrow.rank--;
             memmove(narrow.sizes, narrow.sizes + 1, narrow.rank * sizeof narrow.sizes[0]);

@@ -27,7 +27,7 @@ taper_status taper_op_nonzero_numpy(taper_call *call)
     taper_tensor *x, *positions, *column;
     taper_list *list;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    taper_tensor shape = *x; // for reading only
+    taper_tensor shape = taper_tensor_local(x); // for reading only
     if (x->rank == 0) {
         shape.rank = 1;
         shape.sizes[0] = shape.strides[0] = 1;

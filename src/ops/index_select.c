@@ -293,7 +293,7 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
 // The part of x at position i of dim, seen as a tensor without that dimension.
 static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
 {
-    taper_tensor part = *x;
+    taper_tensor part = taper_tensor_local(x);
     if (x->rank == 0) {
         return part;
     }

@@ -97,7 +97,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     u.count = taper_tensor_numel(x);
-    const taper_tensor before = *x; // a given result may be x itself and be resized
+    const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     const size_t item = taper_tensor_item(x);
     taper_status status = taper_index_keys(run, flat, (taper_dtype)x->dtype, &u.keys);
@@ -170,7 +170,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     u.width = taper_tensor_numel(x) / u.count;
     // The slices become rows.
     int64_t strides[TAPER_MAX_RANK];
-    taper_tensor rows = *x;
+    taper_tensor rows = taper_tensor_local(x);
     rows.sizes[0] = x->sizes[dim]; // dim and the first dimension change places
     rows.strides[0] = x->strides[dim];
     rows.sizes[dim] = x->sizes[0];

@@ -166,7 +166,7 @@ static taper_status run_lstsq(taper_linalg *w)
         return taper_linalg_fail(
             w, "input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
     }
-    taper_tensor b = *given;
+    taper_tensor b = taper_tensor_local(given);
     const bool vector = given->rank == 1 || (given->rank + 1u == a->rank &&
                                              memcmp(given->sizes, a->sizes, given->rank * sizeof *given->sizes) == 0);
     if (vector) { // its rank is below that of a matrix
@@ -191,7 +191,7 @@ static taper_status run_lstsq(taper_linalg *w)
     TAPER_TRY(taper_linalg_new(w, X, l.dtype, &l.batch, l.rows, l.right));
     TAPER_TRY(taper_linalg_zero(w, X));
     taper_tensor *const x = w->t[X];
-    taper_tensor top = *x;
+    taper_tensor top = taper_tensor_local(x);
     top.sizes[top.rank - 2u] = l.m;
     TAPER_TRY(taper_run_copy(w->run, &top, &b));
     TAPER_TRY(has_rank(&l) ? taper_linalg_new_vectors(w, RANK, TAPER_I64, &l.own, -1)

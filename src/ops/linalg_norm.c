@@ -303,7 +303,7 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     taper_tensor_drop(w->t[LU]);
     w->t[LU] = w->t[RESULT];
     w->t[RESULT] = NULL;
-    const taper_tensor inverse = *w->t[INVERSE];
+    const taper_tensor inverse = taper_tensor_local(w->t[INVERSE]);
     TAPER_TRY(norms(w, &inverse, order));
     for (int64_t i = 0; i < count; i++) {
         double *const result = taper_linalg_doubles(w->t[RESULT]) + i;

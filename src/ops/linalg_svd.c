@@ -369,7 +369,7 @@ static taper_status run_pinv(taper_linalg *w, const tolerances *t)
     } else {
         TAPER_TRY(taper_linalg_svd(w, a, 'S', U, S, VH, SCRATCH));
         TAPER_TRY(adjoint(w, VH, WIDE_V));
-        const taper_tensor u = *w->t[U];
+        const taper_tensor u = taper_tensor_local(w->t[U]);
         TAPER_TRY(taper_linalg_take(w, VH, &u, NULL, wide));
         taper_tensor *const swapped = w->t[U];
         w->t[U] = w->t[VH];

@@ -86,7 +86,7 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes)
 
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides)
 {
-    taper_tensor twin = *tensor;
+    taper_tensor twin = taper_tensor_local(tensor);
     twin.rank = (uint8_t)rank;
     twin.hidden_nhwc = false;
     for (size_t i = 0; i < rank; i++) {
@@ -294,7 +294,7 @@ taper_status taper_product_new(taper_run *run, const taper_tensor *a, const tape
                                const int64_t *sizes, taper_tensor **result)
 {
     const taper_dtype work = taper_work_dtype((taper_dtype)a->dtype);
-    taper_tensor twin_a = *a, twin_b = *b;
+    taper_tensor twin_a = taper_tensor_local(a), twin_b = taper_tensor_local(b);
     taper_tensor *work_a = NULL, *work_b = NULL, *made = NULL;
     taper_status status = taper_tensor_cast(run, &twin_a, work, &work_a);
     if (status == TAPER_OK) {
@@ -336,7 +336,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     }
     // A vector counts as a row on the left and as a column on the right.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
-    taper_tensor left = *a, right = *b;
+    taper_tensor left = taper_tensor_local(a), right = taper_tensor_local(b);
     if (ra == 1) {
         left = taper_tensor_twin(a, 2, (const int64_t[]){1, a->sizes[0]}, (const int64_t[]){0, a->strides[0]});
     }

@@ -175,7 +175,7 @@ typedef struct lister {
 
 static taper_status list_element(const lister *l, int64_t offset, taper_val *value)
 {
-    taper_tensor one = *l->tensor; // a view of one element, for this call only
+    taper_tensor one = taper_tensor_local(l->tensor); // a view of one element, for this call only
     one.offset += offset;
     one.rank = 0;
     TAPER_TRY(taper_tensor_number(l->call->run, &one, value));

@@ -108,7 +108,7 @@ QUANTILE(quantile_f64, double, )
 static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n)
 {
     taper_tensor *x = w->x, *plain = NULL;
-    taper_tensor turned = *x;
+    taper_tensor turned = taper_tensor_local(x);
     if (!w->all && x->rank != 0) { // dim to the end
         size_t to = 0;
         for (size_t i = 0; i < x->rank; i++) {

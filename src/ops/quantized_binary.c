@@ -268,7 +268,7 @@ static taper_status prelu(taper_call *call, bool own)
         scale = x->quantizer->scale;
         point = x->quantizer->zero_point;
     }
-    taper_tensor weights = *w; // seen as 1 × C × 1 …; never outside
+    taper_tensor weights = taper_tensor_local(w); // seen as 1 × C × 1 …; never outside
     weights.rank = x->rank;
     for (size_t d = 0; d < x->rank; d++) {
         weights.sizes[d] = d == 1 ? count : 1;

@@ -160,7 +160,7 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
         if (x->storage == y->storage) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor shares memory with item %zu", i);
         }
-        taper_tensor part = *y; // a view that is never seen outside
+        taper_tensor part = taper_tensor_local(y); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset += start * y->strides[plan->dim];
         start += x->sizes[plan->dim];

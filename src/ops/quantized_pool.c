@@ -121,7 +121,7 @@ static taper_status run_pool(taper_run *run, const pool_work *work)
 // Whether the tensor, with dimensions of size 1 for the absent ones, is channels-last.
 static bool is_channels_last(const taper_tensor *x, size_t spatial)
 {
-    taper_tensor seen = *x;
+    taper_tensor seen = taper_tensor_local(x);
     if (spatial == 1 && x->rank == 3) { // N, C, 1, W
         seen.rank = 4;
         seen.sizes[3] = x->sizes[2];

@@ -70,7 +70,7 @@ static taper_status run_steps(taper_call *call, taper_rnn_kind kind, const taper
                               taper_tensor *c, float *gates, float *scratch, float *out, int64_t out_step)
 {
     const int64_t hidden = params->hidden.in, width = params->hidden.out;
-    taper_tensor rows = *x;
+    taper_tensor rows = taper_tensor_local(x);
     TAPER_TRY(taper_qlinear_dynamic(call, &params->input, &rows, steps->rows, false, gates));
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps; i++) {

@@ -198,7 +198,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     }
     status = taper_tensor_new(call->run->heap, TAPER_I64, keep ? x->rank : 0, ones, NULL, &result, error);
     if (status == TAPER_OK) {
-        taper_tensor scalar = *result; // as a result of rank 0
+        taper_tensor scalar = taper_tensor_local(result); // as a result of rank 0
         scalar.rank = 0;
         pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);
         status = taper_ret_tensor(call, 0, result);

@@ -16,7 +16,11 @@ static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
     if (why == TAPER_ERROR_CANCELLED) {
         TAPER_FAIL(run->error, why, "the run was cancelled");
     }
-    return why == TAPER_OK ? why : taper_fail(run->error, why, "the run was stopped: its time budget is spent");
+    return why == TAPER_OK ? why
+                           : taper_fail(run->error, why,
+                                        "the run was stopped: its time budget is spent; "
+                                        "taper_session_options.time_budget or --time-limit S "
+                                        "raises it");
 }
 
 static taper_status spent(taper_run *run, uint64_t work)
@@ -53,7 +57,7 @@ enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 }; // elements; of one, which ma
 // The part [start, start + size) of a dimension, as a view that is never seen outside.
 static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t start, int64_t size)
 {
-    taper_tensor part = *tensor;
+    taper_tensor part = taper_tensor_local(tensor);
     part.sizes[dim] = size;
     part.offset += taper_mul_stride(start, tensor->strides[dim]);
     return part;
@@ -76,7 +80,7 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     for (int64_t at = 0; at < to->sizes[widest]; at += step) {
         const int64_t size = taper_min_i64(step, to->sizes[widest] - at);
         taper_tensor part = narrowed(to, widest, at, size);
-        const taper_tensor source = own ? narrowed(from, widest - lead, at, size) : *from;
+        const taper_tensor source = own ? narrowed(from, widest - lead, at, size) : taper_tensor_local(from);
         TAPER_TRY(taper_run_copy(run, &part, &source));
     }
     return TAPER_OK;

@@ -151,7 +151,7 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
     taper_run *run = call->run;
     taper_tensor *plain, *result;
     TAPER_TRY(taper_run_contiguous(run, x, &plain));
-    taper_tensor flat = *plain; // for reading only
+    taper_tensor flat = taper_tensor_local(plain); // for reading only
     flat.rank = 1;
     flat.sizes[0] = taper_tensor_numel(plain);
     flat.strides[0] = 1;

@@ -260,7 +260,7 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    taper_tensor shape = *x; // never seen outside
+    taper_tensor shape = taper_tensor_local(x); // never seen outside
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
     shape.rank = (uint8_t)rank;
     for (size_t d = 0; d < rank; d++) {

@@ -52,21 +52,22 @@ static TAPER_COLD taper_status out_of(const frame *f, const char *what)
     TAPER_FAIL(f->source->run->error, TAPER_ERROR_RESOURCE, "the run was stopped: its %s budget is spent", what);
 }
 
+enum { WORK_AN_INSTRUCTION = 20 };
+
 static taper_status check_budget(const frame *f)
 {
-    enum { WORK_OF_AN_INSTRUCTION = 20 };
     taper_session *session = f->source->session;
     if (session == NULL) {
-        if (f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0) {
-            return out_of(f, "load's instruction");
-        }
-    } else if (session->instruction_budget != 0 && session->instructions_left-- == 0) {
+        return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
+    }
+    if (session->instruction_budget != 0 && session->instructions_left-- == 0) {
         session->instructions_left = 0;
         return out_of(f, "instruction");
-    } else if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
+    }
+    if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
         f->source->run->work_left = 0; // at once
     }
-    return taper_run_spend(f->source->run, WORK_OF_AN_INSTRUCTION);
+    return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
 }
 
 // ---- operators

@@ -158,7 +158,8 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     taper_tensor *view;
     int64_t strides[4];
     taper_strides_channels_last(4, x->sizes, strides);
-    taper_status status = taper_storage_borrow(run->heap, *scratch, count * sizeof(float), NULL, &storage, run->error);
+    taper_status status = taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count * sizeof(float), NULL,
+                                               &storage, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_view(run->heap, storage, TAPER_F32, 0, 4, x->sizes, strides, &view, run->error);
         taper_obj_release(&storage->head);
