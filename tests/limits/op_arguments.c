@@ -379,6 +379,8 @@ static bool call_row(bench *b, const taper_op *op, const taper_schema *schema)
     const taper_kernel fast = taper_cpu_kernel(op, b->run.cpu);
     b->deadline = taper_clock() + LONGEST_CALL;
     b->run.current = op;
+    b->run.ended = TAPER_OK;
+    b->run.work_left = 0;
     alarm(SECONDS_PER_CALL);
     taper_status status = fast != NULL ? taper_call_kernel(&call, fast) : TAPER_DECLINED;
     if (status == TAPER_DECLINED) {
