@@ -25,8 +25,8 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
-    const struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;                  // TAPER_CPU_ bits allowed
+    struct taper_pool *pool; // platform/threads.h
+    uint64_t cpu;            // TAPER_CPU_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept
@@ -152,9 +152,9 @@ TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const 
 // Fails when the host wants the run to end.
 TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
 // Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
-// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20). It
-// costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged. Call it
-// before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20).
+// It costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged.
+// Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE TAPER_COLD taper_status taper_run_spent(taper_run *run, uint64_t work);
 TAPER_MUST_USE static inline taper_status taper_run_spend(taper_run *run, uint64_t work)
