@@ -36,6 +36,8 @@ struct taper_run {
     void *log_user;
     bool (*stop)(struct taper_run *run); // whether the host wants the run to end; NULL: never
     uint64_t work_left;                  // work until taper_run_spend asks
+    double unshared;                     // ops/parallel.h: nanoseconds since the last work that was
+    bool shared;                         // some was
     struct taper_budget *budget;         // base/budget.h: what a load's work is charged to; NULL: nothing
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;

@@ -3,16 +3,23 @@
 
 #include "base/atomic.h"
 
-// Nanoseconds: of work that is shared; of pieces; of pieces between which only the host is asked.
-static const double SHARED = 25e3, PIECE_LEAST = 8e3, PIECE_MOST = 75e3, ALONE = TAPER_WORK_BETWEEN;
+// Nanoseconds: of work that is shared, and that is shared with workers who are up; of pieces; of pieces between which
+// only the host is asked.
+static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3, PIECE_MOST = 75e3,
+                    ALONE = TAPER_WORK_BETWEEN;
+
+static bool is_shared(const taper_run *run, double work)
+{
+    return taper_pool_threads(run->pool) > 1 &&
+           (work >= SHARED || (work >= SHARED_SOON && (run->unshared >= SHARED || taper_pool_is_awake(run->pool))));
+}
 
 size_t taper_run_pieces(const taper_run *run, double work)
 {
-    const double threads = taper_pool_threads(run->pool);
     double piece = ALONE;
-    if (threads > 1 && work >= SHARED) {
+    if (is_shared(run, work)) {
         // Four for each thread, so that one that comes late or is held up leaves its share to others.
-        piece = work / (4 * threads);
+        piece = work / (4.0 * taper_pool_threads(run->pool));
         piece = piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
     }
     const double pieces = work / piece;
@@ -38,9 +45,12 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     if (count == 0) {
         return TAPER_OK;
     }
+    const bool shared = is_shared(run, work);
     const size_t piece = taper_max_size((count - 1) / taper_run_pieces(run, work) + 1, grain);
+    run->unshared = shared ? 0 : run->unshared + (work >= SHARED_SOON ? work : 0);
+    run->shared |= shared;
     spending s = {run, (uint64_t)(work * ((double)taper_min_size(piece, count) / (double)count)), TAPER_OK};
-    (void)taper_pool_run(work >= SHARED ? run->pool : NULL, task, argument, count, piece, spend, &s);
+    (void)taper_pool_run(shared ? run->pool : NULL, task, argument, count, piece, spend, &s);
     return s.status;
 }
 

@@ -2,7 +2,8 @@
 // The thread pool: our own threads, or the host's pool. Operators come here through ops/parallel.h.
 //
 // Whoever has a job works on it himself, piece by piece, until no piece is left, and then waits for pieces that some
-// worker has begun, for nothing else: a worker that the system does not schedule costs the job nothing. Jobs of several
+// worker has begun, for nothing else: a worker that the system does not schedule costs the job nothing. If one is
+// suspended in the midst of a piece, the machine is busy, and for some time nothing is shared. Jobs of several
 // threads are open at once; who finds no place among them, and who would only get in the way of as many runs as there
 // are threads, does his pieces alone. Waiting spins for at most 50 us, yields, then sleeps; workers do not even spin
 // unless a run is under way.
@@ -20,9 +21,11 @@ TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, 
 void taper_pool_destroy(taper_pool *pool);
 unsigned taper_pool_threads(const taper_pool *pool); // pool NULL: 1
 
-// A thread's run begins, and ends.
-void taper_pool_enter(taper_pool *pool);
+// A thread's run begins, and ends. soon: it will share work soon, so workers may as well wake up.
+void taper_pool_enter(taper_pool *pool, bool soon);
 void taper_pool_leave(taper_pool *pool);
+// Whether a worker is up, so that sharing costs little.
+bool taper_pool_is_awake(taper_pool *pool);
 
 // Calls task(argument, begin, end) for pieces of [0, count), `piece` items long (the last may be shorter): each once,
 // in any order, on any thread. Returns when all are done. Before every piece of its own the calling thread asks check

@@ -102,7 +102,7 @@ static void *call_often(void *argument)
         const size_t count = 1 + c->seed / 65536u % 300u;
         const bool enters = i % 5 != 0;
         if (enters) {
-            taper_pool_enter(c->pool);
+            taper_pool_enter(c->pool, i % 2 == 0);
         }
         c->right = run_once(c->pool, count, 1 + count / 40) && c->right;
         if (enters) {
@@ -226,8 +226,8 @@ static void runs_take_the_threads(void **state)
 {
     (void)state;
     taper_pool *pool = make_pool(2);
-    taper_pool_enter(pool);
-    taper_pool_enter(pool);
+    taper_pool_enter(pool, false);
+    taper_pool_enter(pool, false);
     for (int i = 0; i < 200; i++) {
         atomic_uint ran[64];
         memset(ran, 0, sizeof ran);
@@ -364,7 +364,7 @@ static void storms(void **state)
     for (unsigned i = 0; i < 300; i++) {
         taper_pool *pool = make_pool(1 + i % 7);
         for (unsigned k = 0; k < i % 3; k++) {
-            taper_pool_enter(pool);
+            taper_pool_enter(pool, false);
             assert_true(run_once(pool, 1 + i % 30, 1));
             taper_pool_leave(pool);
         }
@@ -384,7 +384,7 @@ static void forked(void **state)
     (void)state;
     for (int i = 0; i < 20; i++) {
         taper_pool *pool = make_pool(4);
-        taper_pool_enter(pool);
+        taper_pool_enter(pool, false);
         assert_true(run_once(pool, 100, 1));
         const pid_t child = fork();
         assert_true(child >= 0);

@@ -2,7 +2,8 @@
 // How a product of rows and packed weights is cut: into strips of at most mr rows, which are as even as can be, and
 // blocks of panels (of nr columns each). Blocks leave half the L2 cache free, so a block's weights stay there while
 // strip after strip passes; they are shorter when there would be too few tiles for the threads, or tiles too long to
-// wait for. Tiles are numbered block by block.
+// wait for. Tiles are numbered block by block within a group of strips, of which there are as many as threads if there
+// are strips enough: a thread then has rows of its own.
 #ifndef TAPER_BACKENDS_CPU_TILES_H
 #define TAPER_BACKENDS_CPU_TILES_H
 
@@ -10,7 +11,9 @@
 #include "ops/parallel.h"
 
 typedef struct taper_tiles {
-    size_t rows, strips, panels, block, count;
+    size_t rows, strips, group;   // group: strips of one
+    size_t panels, block, blocks; // block: panels of one
+    size_t count;
 } taper_tiles;
 
 // panel_bytes: the weights of a panel, in all groups. work: the nanoseconds of the product, as for taper_run_range.
@@ -24,7 +27,9 @@ typedef struct taper_tile {
 
 static inline taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
 {
-    const size_t strip = index % tiles->strips, panel = index / tiles->strips * tiles->block;
+    const size_t first = index / (tiles->blocks * tiles->group) * tiles->group;
+    const size_t in_group = index - first * tiles->blocks, strips = taper_min_size(tiles->group, tiles->strips - first);
+    const size_t strip = first + in_group % strips, panel = in_group / strips * tiles->block;
     const size_t base = tiles->rows / tiles->strips, extra = tiles->rows % tiles->strips;
     return (taper_tile){strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
                         taper_min_size(panel + tiles->block, tiles->panels)};
