@@ -25,8 +25,8 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
-    const struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;                  // TAPER_CPU_ bits allowed
+    struct taper_pool *pool; // platform/threads.h
+    uint64_t cpu;            // TAPER_CPU_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept
@@ -36,6 +36,8 @@ struct taper_run {
     void *log_user;
     bool (*stop)(struct taper_run *run); // whether the host wants the run to end; NULL: never
     uint64_t work_left;                  // work until taper_run_spend asks
+    double unshared;                     // ops/parallel.h: nanoseconds since the last work that was
+    bool shared;                         // some was
     struct taper_budget *budget;         // base/budget.h: what a load's work is charged to; NULL: nothing
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
@@ -155,9 +157,9 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 // Fails when the host wants the run to end.
 TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
 // Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
-// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20). It
-// costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged. Call it
-// before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20).
+// It costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged.
+// Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE TAPER_COLD taper_status taper_run_spent(taper_run *run, uint64_t work);
 TAPER_MUST_USE static inline taper_status taper_run_spend(taper_run *run, uint64_t work)

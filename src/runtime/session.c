@@ -295,7 +295,10 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
     const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
     taper_planner_begin(session->planner, function, inputs, count);
+    taper_pool_enter(session->run.pool, session->run.shared); // as the last one did
+    session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_pool_leave(session->run.pool);
     taper_planner_end(session->planner, status == TAPER_OK);
     session->calls_of_run = taper_heap_calls(session->heap) + taper_planner_calls(session->planner) - calls;
     session->run.error = NULL;

@@ -74,8 +74,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     job->x = *scratch;
     if (job->stem) {
         stem_copy copy = {job, x, *scratch};
-        taper_pool_range(run->pool, stem_rows, &copy, job->batch * job->in_h, 64);
-        return TAPER_OK;
+        return taper_run_range(run, stem_rows, &copy, job->batch * job->in_h, 1, (double)count);
     }
     taper_storage *storage;
     taper_tensor *view;
