@@ -250,18 +250,21 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, x->rank, x->sizes, strides, 1.0 / 256, 0, &y));
     const uint8_t *from = taper_tensor_data(x);
     uint8_t *to = taper_tensor_mutable(y);
+    int64_t in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_tensor_steps(x, 1, in);
+    taper_tensor_steps(y, 1, out);
     const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
     for (int64_t n = 0; n < rows; n++) {
-        softmax_bytes(table, from, x->strides[dim], count, to, y->strides[dim]);
+        softmax_bytes(table, from, in[dim], count, to, out[dim]);
         for (size_t d = x->rank; d-- > 0;) {
             if (d == dim) {
                 continue;
             }
-            from += x->strides[d], to += y->strides[d];
+            from += in[d], to += out[d];
             if (++index[d] < x->sizes[d]) {
                 break;
             }
-            from -= x->strides[d] * x->sizes[d], to -= y->strides[d] * x->sizes[d];
+            from -= in[d] * x->sizes[d], to -= out[d] * x->sizes[d];
             index[d] = 0;
         }
     }
