@@ -155,10 +155,14 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
     TAPER_TRY(taper_index_scratch(run, plan->count, &plan->offsets));
     int64_t *offsets = taper_tensor_mutable(plan->offsets);
     memset(offsets, 0, (size_t)plan->count * sizeof *offsets);
+    bool empty = false; // then nothing is read, and strides may be any
+    for (size_t d = 0; d < plan->self.rank; d++) {
+        empty = empty || plan->self.sizes[d] == 0;
+    }
     for (size_t i = 0; i < plan->indexed; i++) {
         const size_t d = plan->before + i;
         const taper_tensor *index = plan->indices[d];
-        const int64_t size = plan->self.sizes[d], stride = plan->self.strides[d];
+        const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
         taper_walk walk;
         taper_walk_start(&walk, plan->index_rank, plan->index_sizes);

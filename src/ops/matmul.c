@@ -455,6 +455,7 @@ taper_status taper_op_inner(taper_call *call)
         n *= b->sizes[i];
         sizes[ra - 1 + i] = b->sizes[i];
     }
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)a->dtype, ra + rb - 2, sizes, run->error));
     taper_tensor *left = NULL, *right = NULL;
     taper_status status = taper_tensor_contiguous(run->heap, a, &left, run->error);
     if (status == TAPER_OK) {

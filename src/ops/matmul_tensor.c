@@ -388,6 +388,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     sizes[batch] = m;
     sizes[batch + 1] = n;
     taper_tensor *made = NULL;
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left.dtype, batch + 2, sizes, run->error));
     TAPER_TRY(taper_product_new(run, &twin_a, &twin_b, rank, fold ? folded : sizes, &made));
     // Take the places of vectors out again. The result is contiguous in every case.
     size_t final = batch;
