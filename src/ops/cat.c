@@ -107,17 +107,18 @@ static taper_status requantize(taper_tensor *to, const taper_tensor *from, taper
     }
     TAPER_TRY(taper_tensor_move(to, from, error));
     // Then every byte of to is looked up, in place.
-    int64_t at[TAPER_MAX_RANK] = {0};
+    int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
+    taper_tensor_steps(to, 1, steps);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
     for (int64_t n = 0; n < count; n++) {
         *p = table[*p];
         for (size_t d = to->rank; d-- > 0;) {
-            p += to->strides[d];
+            p += steps[d];
             if (++at[d] < to->sizes[d]) {
                 break;
             }
-            p -= to->strides[d] * to->sizes[d];
+            p -= steps[d] * to->sizes[d];
             at[d] = 0;
         }
     }
@@ -134,7 +135,7 @@ static taper_status fill_cat(taper_error *error, const taper_list *list, const c
         }
         taper_tensor part = taper_tensor_local(result); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
-        part.offset += taper_mul_stride(start, result->strides[plan->dim]);
+        part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
         if (taper_tensor_numel(x) == 0) {
             continue;

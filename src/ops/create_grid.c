@@ -230,16 +230,18 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     char *to = taper_tensor_mutable(result);
     const char *from = taper_tensor_data(x);
     const int64_t count = taper_tensor_numel(x);
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(x, item, steps);
     for (int64_t i = 0; i < count; i++, to += (size_t)n * to_item) {
         taper_scalar value;
         taper_scalar_load((taper_dtype)x->dtype, from, &value);
         powers(dtype, value, n, increasing, to, to_item);
         for (size_t d = x->rank; d-- > 0;) {
-            from += x->strides[d] * (int64_t)item;
+            from += steps[d];
             if (++at[d] < x->sizes[d]) {
                 break;
             }
-            from -= x->strides[d] * x->sizes[d] * (int64_t)item;
+            from -= steps[d] * x->sizes[d];
             at[d] = 0;
         }
     }

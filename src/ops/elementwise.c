@@ -67,12 +67,12 @@ typedef struct walk {
 static void side_set(side *s, const walk *w, const taper_tensor *tensor, taper_ew_class class_)
 {
     const size_t lead = w->rank - tensor->rank;
-    const int64_t item = (int64_t)taper_tensor_item(tensor);
+    int64_t own[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, taper_tensor_item(tensor), own);
     s->dtype = (taper_dtype)tensor->dtype;
     s->class_ = class_;
     for (size_t i = 0; i < w->rank; i++) {
-        const bool repeated = i < lead || tensor->sizes[i - lead] == 1;
-        s->steps[i] = repeated ? 0 : tensor->strides[i - lead] * item;
+        s->steps[i] = i < lead ? 0 : own[i - lead];
     }
 }
 

@@ -167,13 +167,13 @@ void taper_into_all(taper_into_function function, taper_tensor *to, const taper_
     memcpy(sizes, to->sizes, sizeof sizes);
     const int64_t run = sizes[inner];
     sizes[inner] = run == 0 ? 0 : 1;
+    const int64_t to_step = taper_tensor_step(to, inner) * item, from_step = taper_tensor_step(from, inner) * item;
     taper_walk walk;
     taper_walk_start(&walk, to->rank, sizes);
     taper_walk_add(&walk, 0, to->strides);
     taper_walk_add(&walk, 1, from->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        function(t + walk.offset[0] * item, to->strides[inner] * item, f + walk.offset[1] * item,
-                 from->strides[inner] * item, run);
+        function(t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step, run);
     }
 }
 

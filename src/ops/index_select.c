@@ -106,6 +106,7 @@ taper_status taper_op_embedding(taper_call *call)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, indices->sizes, sizeof sizes);
     sizes[indices->rank] = weight->sizes[1];
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)weight->dtype, indices->rank + 1u, sizes, run->error));
     TAPER_TRY(taper_index_flat(run, indices, &flat));
     taper_status status = select_rows(run, weight, 0, flat, &result);
     taper_tensor_drop(flat);

@@ -60,11 +60,11 @@ static void fill_borders(taper_tensor *y, const int64_t *start, const int64_t *i
         taper_box_copy(y->rank, sizes, item, out + base * (int64_t)item, y->strides, element, none);
         sizes[i] = y->sizes[i] - behind;
         if (sizes[i] > 0) {
-            taper_box_copy(y->rank, sizes, item, out + (base + behind * y->strides[i]) * (int64_t)item, y->strides,
-                           element, none);
+            taper_box_copy(y->rank, sizes, item, out + (base + behind * taper_tensor_step(y, i)) * (int64_t)item,
+                           y->strides, element, none);
         }
         sizes[i] = inside[i];
-        base += start[i] * y->strides[i];
+        base += start[i] * taper_tensor_step(y, i);
     }
 }
 
@@ -120,7 +120,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
                        "the padding %lld, %lld crops more than the %lld elements of dimension %zu", (long long)before,
                        (long long)behind, (long long)x->sizes[i], i);
         }
-        base -= taper_min_i64(before, 0) * x->strides[i];
+        base -= taper_min_i64(before, 0) * taper_tensor_step(x, i);
     }
     for (size_t i = rank - count / 2; i < rank && !only_crops; i++) {
         if (sizes[i] < 1) {
@@ -140,7 +140,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     int64_t to = 0;
     bool any = true;
     for (size_t i = 0; i < rank; i++) {
-        to += start[i] * y->strides[i];
+        to += start[i] * taper_tensor_step(y, i);
         any = any && inside[i] > 0;
     }
     if (any) {
