@@ -21,8 +21,8 @@ void __asan_unpoison_memory_region(void const volatile *block, size_t size);
 #define HIDE(block, size) __asan_poison_memory_region(block, size)
 #define SHOW(block, size) __asan_unpoison_memory_region(block, size)
 #else
-#define HIDE(block, size) ((void)0)
-#define SHOW(block, size) ((void)0)
+#define HIDE(block, size) ((void)(block), (void)(size))
+#define SHOW(block, size) ((void)(block), (void)(size))
 #endif
 
 struct taper_heap {
