@@ -33,6 +33,7 @@ struct taper_heap {
     taper_container *containers;
     _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
     size_t bytes, used, limit;
+    bool refused; // because of the limit
     uint64_t calls;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
@@ -95,6 +96,12 @@ void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)
 {
     heap->limit = bytes;
+    heap->refused = false;
+}
+
+size_t taper_heap_limit_met(const taper_heap *heap)
+{
+    return heap->refused ? heap->limit : 0;
 }
 
 uint64_t taper_heap_calls(const taper_heap *heap)
@@ -135,6 +142,7 @@ static void *raw_pointer(void *ptr)
 static bool charge(taper_heap *heap, size_t size)
 {
     if (heap->limit != 0 && (heap->used > heap->limit || size > heap->limit - heap->used)) {
+        heap->refused = true;
         return false;
     }
     heap->used += size;

@@ -26,6 +26,7 @@ void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes); // of live blocks; 0: none
+size_t taper_heap_limit_met(const taper_heap *heap);       // that limit, if a block was refused since; otherwise 0
 void taper_heap_trim(taper_heap *heap);                    // free blocks go back to the allocator
 uint64_t taper_heap_calls(const taper_heap *heap);         // allocator calls so far
 size_t taper_heap_bytes(const taper_heap *heap);           // held from the allocator, free blocks included

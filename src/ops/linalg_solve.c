@@ -198,7 +198,7 @@ static taper_status narrow(taper_linalg *w, taper_dtype dtype)
     taper_tensor *const wide = w->t[RESULT];
     TAPER_TRY(
         taper_tensor_new(w->run->heap, dtype, wide->rank, wide->sizes, wide->strides, &w->t[EXTRA], w->run->error));
-    return taper_tensor_copy(w->t[EXTRA], wide, w->run->error);
+    return taper_run_copy(w->run, w->t[EXTRA], wide);
 }
 
 static taper_status tensorinv(taper_linalg *w)

@@ -31,7 +31,7 @@ taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype
     taper_tensor *copy = NULL;
     const int64_t *strides = taper_tensor_is_dense(tensor) ? tensor->strides : NULL;
     TAPER_TRY(taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, strides, &copy, run->error));
-    const taper_status status = taper_tensor_copy(copy, tensor, run->error);
+    const taper_status status = taper_run_copy(run, copy, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -50,7 +50,7 @@ taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, ta
     taper_status status =
         taper_tensor_new(run->heap, dtype, value->rank, value->sizes, value->strides, &cast, run->error);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(cast, value, run->error);
+        status = taper_run_copy(run, cast, value);
     }
     taper_tensor_drop(value);
     if (status != TAPER_OK) {

@@ -193,7 +193,7 @@ static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper
     if (list == NULL) {
         return taper_fail_memory(run->error);
     }
-    taper_status status = taper_run_check(run);
+    taper_status status = taper_run_spend(run, (uint64_t)size * 40);
     for (int64_t i = 0; i < size && status == TAPER_OK; i++) {
         taper_val item;
         status = list_of(l, dim + 1, offset + i * l->tensor->strides[dim], &item);

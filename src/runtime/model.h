@@ -87,6 +87,7 @@ struct taper_session {
     int64_t looks; // walks over results so far: what containers were seen in
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
+    size_t memory_budget;
     uint64_t calls_of_run;
     taper_profile_site *profile; // by state number; NULL: never profiled
     bool profiling;

@@ -36,10 +36,10 @@ void bench_seed(bench *b, const char *text, uint64_t number)
     b->seed += b->seed == 0;
 }
 
-static bool stop(taper_run *run)
+static taper_status stop(taper_run *run, double ahead)
 {
     const bench *b = (const bench *)(const void *)((const char *)run - offsetof(bench, run));
-    return taper_clock() > b->deadline;
+    return taper_clock() + ahead > b->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
 static void quiet(void *user, taper_log_level level, const char *text, size_t length)

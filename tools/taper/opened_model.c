@@ -83,7 +83,9 @@ static bool open_steps(opened_model *opened, const model_options *options, const
     const double begin = clock_seconds();
     const bool done =
         taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
-        (options->listing || taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK);
+        (options->listing ||
+         taper_session_create(opened->model, options->session.struct_size != 0 ? &options->session : NULL,
+                              &opened->session, opened->error) == TAPER_OK);
     opened->load_seconds = clock_seconds() - begin;
     return done;
 }

@@ -17,8 +17,9 @@ typedef struct model_options {
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
     load_limits limits;
-    bool print_to_stderr;   // where the model's print() goes
-    taper_context *context; // another open model's, which stays open longer; NULL: its own
+    taper_session_options session; // struct_size 0: the defaults
+    bool print_to_stderr;          // where the model's print() goes
+    taper_context *context;        // another open model's, which stays open longer; NULL: its own
 } model_options;
 
 enum { THREADS_LIMIT = 1024 };

@@ -170,7 +170,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(view, x, run->error);
+        status = taper_run_copy(run, view, x);
         taper_obj_release(&view->head);
     }
     return status;

@@ -90,7 +90,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
         taper_tensor plain = taper_tensor_local(x); // its integers
         plain.dtype = TAPER_U8;
         plain.quantizer = NULL;
-        status = taper_tensor_copy(view, &plain, run->error);
+        status = taper_run_copy(run, view, &plain);
         taper_obj_release(&view->head);
     }
     return status;
