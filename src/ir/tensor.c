@@ -105,10 +105,25 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
         }
         least = tensor->strides[d];
         if (tensor->sizes[d] > 1) {
-            least *= tensor->sizes[d];
+            least = taper_mul_stride(least, tensor->sizes[d]);
         }
     }
     return true;
+}
+
+void taper_tensor_steps(const taper_tensor *tensor, size_t unit, int64_t *steps)
+{
+    const bool none = taper_tensor_numel(tensor) == 0;
+    for (size_t d = 0; d < tensor->rank; d++) {
+        steps[d] = none || tensor->sizes[d] == 1 ? 0 : tensor->strides[d] * (int64_t)unit;
+    }
+}
+
+int64_t taper_tensor_step(const taper_tensor *tensor, size_t d)
+{
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, 1, steps);
+    return steps[d];
 }
 
 // ---- making

@@ -150,6 +150,23 @@ static inline int64_t taper_tensor_numel(const taper_tensor *tensor)
     }
     return n;
 }
+// Where a loop gets its strides from: steps[d] takes it from one index of dimension d to the next, in units of `unit`
+// (1: elements, the item's size: bytes), and is 0 where there is no next index or no element at all. The elements being
+// inside the storage, the sum of all steps times their sizes does not overflow. With the strides themselves it may:
+// those of dimensions that nobody steps along are whatever PyTorch makes of them, up to INT64_MAX. From these only the
+// strides of views are made.
+void taper_tensor_steps(const taper_tensor *tensor, size_t unit, int64_t *steps);
+// One of them, in elements.
+int64_t taper_tensor_step(const taper_tensor *tensor, size_t d);
+// The strides and offsets of views; they wrap, as in PyTorch.
+static inline int64_t taper_mul_stride(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+static inline int64_t taper_add_stride(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
 void taper_strides_contiguous(size_t rank, const int64_t *sizes, int64_t *strides);
 // channels_last for rank 4, channels_last_3d for rank 5.
 void taper_strides_channels_last(size_t rank, const int64_t *sizes, int64_t *strides);

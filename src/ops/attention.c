@@ -191,7 +191,7 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
     for (int64_t i = 0; mha->mask != NULL && i < b * heads; i++) {
         apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
     }
-    taper_softmax_rows(run, own->scores);
+    TAPER_TRY(taper_softmax_rows(run, own->scores));
     const taper_gemm sums = {.dtype = work,
                              .m = t,
                              .n = depth,

@@ -25,8 +25,8 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
-    const struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;                  // TAPER_CPU_ bits allowed
+    struct taper_pool *pool; // platform/threads.h
+    uint64_t cpu;            // TAPER_CPU_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept
@@ -39,6 +39,8 @@ struct taper_run {
     taper_status (*stop)(struct taper_run *run, double ahead);
     uint64_t work_left;          // work until taper_run_spend asks
     taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
+    double unshared;             // ops/parallel.h: nanoseconds since the last work that was
+    bool shared;                 // some was
     struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
@@ -168,7 +170,7 @@ TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // The same for such loops: false when they are to leave.
 bool taper_run_goes_on(taper_run *run, uint64_t work);
 // The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
-static inline bool taper_run_each(taper_run *run, int64_t i, uint64_t work)
+static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
     enum { EACH = 256 };
     return i % EACH != 0 || taper_run_goes_on(run, EACH * work);

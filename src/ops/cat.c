@@ -107,18 +107,19 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
     }
     TAPER_TRY(taper_tensor_move(run, to, from));
     // Then every byte of to is looked up, in place.
-    int64_t at[TAPER_MAX_RANK] = {0};
+    int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
+    taper_tensor_steps(to, 1, steps);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
     TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been moved
     for (int64_t n = 0; n < count; n++) {
         *p = table[*p];
         for (size_t d = to->rank; d-- > 0;) {
-            p += to->strides[d];
+            p += steps[d];
             if (++at[d] < to->sizes[d]) {
                 break;
             }
-            p -= to->strides[d] * to->sizes[d];
+            p -= steps[d] * to->sizes[d];
             at[d] = 0;
         }
     }
@@ -135,7 +136,7 @@ static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_p
         }
         taper_tensor part = taper_tensor_local(result); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
-        part.offset += taper_mul_stride(start, result->strides[plan->dim]);
+        part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
         if (taper_tensor_numel(x) == 0) {
             continue;

@@ -5,6 +5,7 @@
 #include "ops/conv.h"
 #include "ops/matmul.h"
 #include "ops/op_config.h"
+#include "ops/op_parts.h"
 
 enum { BLOCK_ITEMS = 1 << 18 };
 
@@ -124,7 +125,7 @@ static void gather(const conv_job *job, const char *x, bool points, int64_t firs
 #undef ELEMENT
 #undef NAME
 
-// The same for whole numbers and complex ones.
+// The same for whole numbers and complex ones, and in small builds for doubles.
 static void other_scatter(const conv_job *job, const char *column, int64_t first, int64_t count, char *y)
 {
     const int64_t width = job->in[2], item = (int64_t)job->item;
@@ -144,7 +145,9 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
             void *to = y + (row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] +
                             w * job->y_space[2]) *
                                item;
-            if (job->dtype == TAPER_C128) {
+            if (job->dtype == TAPER_F64) {
+                *(double *)to += *(const double *)(const void *)column;
+            } else if (job->dtype == TAPER_C128) {
                 ((double *)to)[0] += ((const double *)(const void *)column)[0];
                 ((double *)to)[1] += ((const double *)(const void *)column)[1];
             } else {
@@ -306,7 +309,7 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 }
                 if (job->dtype == TAPER_F32) {
                     f32_scatter(job, column, p, count, (void *)y);
-                } else if (job->dtype == TAPER_F64) {
+                } else if (!TAPER_SMALL && job->dtype == TAPER_F64) {
                     f64_scatter(job, column, p, count, (void *)y);
                 } else {
                     other_scatter(job, column, p, count, y);
@@ -418,6 +421,9 @@ static taper_status run_job(conv_job *job, const taper_conv_args *args, const ta
     fill_bias(job, bias);
     int64_t step;
     taper_status status;
+    if (args->params.transposed && !TAPER_CONVOLVES_TRANSPOSED) {
+        TAPER_FAIL(job->run->error, TAPER_ERROR_UNSUPPORTED, "this build has no transposed convolutions");
+    }
     if (args->params.transposed) {
         (void)flat(job->in, job->x_space, &step);
         status = run_transposed(job, step);

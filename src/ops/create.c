@@ -269,7 +269,8 @@ static taper_status eye(taper_call *call, int64_t rows, int64_t columns, size_t 
     TAPER_TRY(taper_ret_new(call, 0, dtype, 2, sizes, NULL, &result));
     const taper_scalar zero = taper_scalar_int(0), one = taper_scalar_int(1);
     TAPER_TRY(taper_tensor_fill(call->run, result, &zero));
-    const int64_t step = (result->strides[0] + result->strides[1]) * (int64_t)taper_tensor_item(result);
+    const int64_t step =
+        (taper_tensor_step(result, 0) + taper_tensor_step(result, 1)) * (int64_t)taper_tensor_item(result);
     char *p = taper_tensor_mutable(result);
     const int64_t count = taper_min_i64(rows, columns);
     for (int64_t i = 0; i < count; i++) {

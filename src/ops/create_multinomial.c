@@ -80,7 +80,7 @@ static void sample_distinct(taper_run *run, taper_rng *rng, const taper_tensor *
     const taper_dtype dtype = (taper_dtype)x->dtype;
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t i = 0; i < categories; i++) {
-            if (!taper_run_each(run, i, 60)) {
+            if (!taper_run_step(run, i, 60)) {
                 return;
             }
             const double q = in_dtype(dtype, -log1p(-taper_rng_uniform_f64(rng)));
@@ -117,7 +117,7 @@ static void sample_again(taper_run *run, taper_rng *rng, const taper_tensor *x, 
             cumulative[i] = in_dtype(dtype, cumulative[i] / sum);
         }
         cumulative[categories - 1] = 1;
-        for (int64_t j = 0; j < samples && taper_run_each(run, j, 150); j++) {
+        for (int64_t j = 0; j < samples && taper_run_step(run, j, 150); j++) {
             const double u = taper_rng_uniform_f64(rng);
             int64_t low = 0, high = categories;
             while (high - low > 0) {

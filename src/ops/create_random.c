@@ -44,8 +44,13 @@ static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const t
     unsigned order[TAPER_MAX_RANK] = {0};
     int64_t at[TAPER_MAX_RANK] = {0}, source = 0;
     smallest_first(x, order);
+    int64_t steps[TAPER_MAX_RANK], sources[TAPER_MAX_RANK] = {0};
+    taper_tensor_steps(x, item, steps);
+    if (parameter != NULL) {
+        taper_tensor_steps(parameter, 1, sources);
+    }
     char *p = taper_tensor_mutable(x);
-    for (int64_t i = 0; i < count && taper_run_each(call->run, i, 50); i++) {
+    for (int64_t i = 0; i < count && taper_run_step(call->run, i, 50); i++) {
         if (parameter != NULL) {
             d->parameter = taper_load_double((taper_dtype)parameter->dtype, taper_tensor_data(parameter), source);
         }
@@ -53,13 +58,13 @@ static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const t
         taper_scalar_store((taper_dtype)x->dtype, p, &value);
         for (unsigned k = 0; k < x->rank; k++) {
             const unsigned dim = order[k];
-            p += x->strides[dim] * (int64_t)item;
-            source += parameter != NULL ? parameter->strides[dim] : 0;
+            p += steps[dim];
+            source += sources[dim];
             if (++at[dim] < x->sizes[dim]) {
                 break;
             }
-            p -= x->strides[dim] * x->sizes[dim] * (int64_t)item;
-            source -= parameter != NULL ? parameter->strides[dim] * parameter->sizes[dim] : 0;
+            p -= steps[dim] * x->sizes[dim];
+            source -= sources[dim] * x->sizes[dim];
             at[dim] = 0;
         }
     }

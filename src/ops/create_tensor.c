@@ -149,7 +149,7 @@ static taper_status store_lists(taper_run *run, const taper_list *list, const li
         }
         if (depth + 1 == shape->rank) {
             for (size_t i = 0; i < here->count; i++, p += item) {
-                if (!taper_run_each(run, (int64_t)i, 20)) {
+                if (!taper_run_step(run, (int64_t)i, 20)) {
                     return taper_run_spend(run, 0);
                 }
                 TAPER_TRY(store_item(error, here->items[i], dtype, p));

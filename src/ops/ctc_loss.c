@@ -26,7 +26,7 @@ static void ctc_end(ctc *c)
     taper_tensor_drop(c->lengths[1]);
 }
 
-// An int[] or an integer tensor as a contiguous int64 tensor.
+// An int[] or an integer tensor as a contiguous int64 tensor, which ctc_end releases, after a failure too.
 static taper_status arg_lengths(const taper_call *call, size_t at, const char *name, taper_tensor **lengths)
 {
     taper_run *run = call->run;
@@ -38,11 +38,7 @@ static taper_status arg_lengths(const taper_call *call, size_t at, const char *n
         }
         const int64_t count = taper_tensor_numel(given);
         TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 1, &count, NULL, lengths, run->error));
-        taper_status status = taper_run_contiguous(run, given, &plain);
-        if (status != TAPER_OK) {
-            taper_tensor_drop(*lengths);
-            return status;
-        }
+        TAPER_TRY(taper_run_contiguous(run, given, &plain));
         for (int64_t i = 0; i < count; i++) {
             ((int64_t *)taper_tensor_mutable(*lengths))[i] =
                 taper_load_int((taper_dtype)plain->dtype, taper_tensor_data(plain), i);
@@ -57,7 +53,6 @@ static taper_status arg_lengths(const taper_call *call, size_t at, const char *n
     for (int64_t i = 0; i < count; i++) {
         const taper_val item = list->items[i];
         if (item.tag != TAPER_INT) {
-            taper_tensor_drop(*lengths);
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a list of ints is wanted", name);
         }
         ((int64_t *)taper_tensor_mutable(*lengths))[i] = item.as.i;

@@ -46,7 +46,7 @@ static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double
     // The numbers join float32 tensors as float32.
     const double move = dtype == TAPER_F64 ? alpha * factor : (double)(float)(alpha * factor);
     const double base = dtype == TAPER_F64 ? alpha * factor * p : (double)(float)(alpha * factor * p);
-    for (int64_t i = 0; i < count && taper_run_each(run, i, 50); i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 50); i++) {
         const double kept = taper_load_double(dtype, factors, i);
         taper_put_double(dtype, added, i, (kept - 1) * move);
         taper_put_double(dtype, added, i, taper_load_double(dtype, added, i) + base);
@@ -82,7 +82,7 @@ static taper_status train(taper_call *call, const taper_dropout *kind, taper_ten
         const int64_t count = taper_tensor_numel(noise);
         const double keep = x->dtype == TAPER_F64 ? 1 - p : (double)(float)(1 - p);
         void *data = taper_tensor_mutable(noise);
-        for (int64_t i = 0; i < count && taper_run_each(run, i, 20); i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
             taper_put_double((taper_dtype)x->dtype, data, i, taper_load_double((taper_dtype)x->dtype, data, i) / keep);
         }
     }
@@ -198,7 +198,7 @@ taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double low
     const double low = wide ? lower : (double)(float)lower, high = wide ? upper : (double)(float)upper;
     const void *from = taper_tensor_data(plain);
     void *to = taper_tensor_mutable(result), *slopes = noise != NULL ? taper_tensor_mutable(noise) : NULL;
-    for (int64_t i = 0; i < count && taper_run_each(run, i, 40); i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 40); i++) {
         const double value = taper_load_double(dtype, from, i);
         double slope = 1;
         if (value <= 0) {

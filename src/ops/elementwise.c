@@ -67,12 +67,12 @@ typedef struct walk {
 static void side_set(side *s, const walk *w, const taper_tensor *tensor, taper_ew_class class_)
 {
     const size_t lead = w->rank - tensor->rank;
-    const int64_t item = (int64_t)taper_tensor_item(tensor);
+    int64_t own[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, taper_tensor_item(tensor), own);
     s->dtype = (taper_dtype)tensor->dtype;
     s->class_ = class_;
     for (size_t i = 0; i < w->rank; i++) {
-        const bool repeated = i < lead || tensor->sizes[i - lead] == 1;
-        s->steps[i] = repeated ? 0 : tensor->strides[i - lead] * item;
+        s->steps[i] = i < lead ? 0 : own[i - lead];
     }
 }
 
@@ -181,15 +181,15 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
 }
 
 // Leaves a computation in floats to the backend, if it does it.
-static bool run_fast(taper_run *run, const taper_ew *ew, const walk *w)
+static taper_status run_fast(taper_run *run, const taper_ew *ew, const walk *w)
 {
     if (run->fast == NULL || w->side[0].class_ != TAPER_EW_F32) {
-        return false;
+        return TAPER_DECLINED;
     }
     taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
     for (size_t k = 0; k < w->sides; k++) {
         if (w->side[k].dtype != TAPER_F32) {
-            return false;
+            return TAPER_DECLINED;
         }
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
@@ -325,8 +325,9 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     ew->args.zero_division = ew->args.stopped = false;
     ew->args.run = call->run;
     sort_and_merge(&w);
-    if (run_fast(call->run, ew, &w)) {
-        return TAPER_OK;
+    const taper_status status = run_fast(call->run, ew, &w);
+    if (status != TAPER_DECLINED) {
+        return status;
     }
     run_walk(&w, d->loop, &ew->args);
     if (ew->args.zero_division) {

@@ -14,6 +14,17 @@ static bool stop(taper_ew_args *args)
     return args->stopped;
 }
 
+// Degrees may be INT64_MAX: these wrap, as PyTorch's do.
+static int64_t and_one(int64_t n)
+{
+    return (int64_t)((uint64_t)n + 1);
+}
+
+static int64_t twice_and_one(int64_t n)
+{
+    return (int64_t)(2 * (uint64_t)n + 1);
+}
+
 #define T float
 #define F(function) function##f
 #define NAME(function) function##_f32

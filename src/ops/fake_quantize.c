@@ -329,7 +329,7 @@ static taper_status observe(const taper_call *call, taper_tensor *x, int64_t row
     const int64_t inner = taper_tensor_numel(x) / rows;
     for (int64_t r = 0; r < rows; r++) {
         float ends[2] = {from[r * inner], from[r * inner]};
-        for (int64_t i = r * inner; i < (r + 1) * inner && taper_run_each(call->run, i, 3); i++) {
+        for (int64_t i = r * inner; i < (r + 1) * inner && taper_run_step(call->run, i, 3); i++) {
             ends[0] = from[i] < ends[0] || isnan(from[i]) ? from[i] : ends[0];
             ends[1] = from[i] > ends[1] || isnan(from[i]) ? from[i] : ends[1];
         }

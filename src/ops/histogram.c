@@ -105,7 +105,7 @@ static void extremes(taper_run *run, const histogram *h, size_t d, double *low, 
 {
     *low = INFINITY;
     *high = -INFINITY;
-    for (int64_t row = 0; row < h->rows && taper_run_each(run, row, 5); row++) {
+    for (int64_t row = 0; row < h->rows && taper_run_step(run, row, 5); row++) {
         const double x = at(h->points, row * (int64_t)h->count + (int64_t)d);
         *low = x < *low || x != x ? x : *low;
         *high = x > *high || x != x ? x : *high;
@@ -146,7 +146,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     const int64_t steps = bins + 1;
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 1, &steps, NULL, &h->edges[d], error));
     void *data = taper_tensor_mutable(h->edges[d]);
-    for (int64_t i = 0; i < steps && taper_run_each(call->run, i, 20); i++) {
+    for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 20); i++) {
         if (dtype == TAPER_F32) { // from both ends, as linspace, which multiplies and adds in one step
             const float a = (float)low, b = (float)high, step = (b - a) / (float)bins;
             ((float *)data)[i] = i < steps / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(bins - i), b);
@@ -249,10 +249,10 @@ static void divide(taper_run *run, const histogram *h, taper_tensor *hist)
     void *data = taper_tensor_mutable(hist);
     const int64_t cells = taper_tensor_numel(hist);
     double sum = 0;
-    for (int64_t i = 0; i < cells && taper_run_each(run, i, 5); i++) {
+    for (int64_t i = 0; i < cells && taper_run_step(run, i, 5); i++) {
         sum += taper_load_double(dtype, data, i);
     }
-    for (int64_t i = 0; i < cells && taper_run_each(run, i, 60); i++) {
+    for (int64_t i = 0; i < cells && taper_run_step(run, i, 60); i++) {
         double value = taper_load_double(dtype, data, i) / sum;
         int64_t rest = i;
         for (size_t d = h->count; d-- > 0;) {
@@ -273,7 +273,7 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
     TAPER_TRY(taper_run_zeros(run, (taper_dtype)h->points->dtype, h->count, sizes, hist));
     const taper_dtype dtype = (taper_dtype)(*hist)->dtype;
     void *data = taper_tensor_mutable(*hist);
-    for (int64_t row = 0; row < h->rows && h->count != 0 && taper_run_each(run, row, 100 * h->count); row++) {
+    for (int64_t row = 0; row < h->rows && h->count != 0 && taper_run_step(run, row, 100 * h->count); row++) {
         int64_t cell = 0, bin = 0;
         for (size_t d = 0; d < h->count && bin >= 0; d++) {
             bin = bin_of(h, d, at(h->points, row * (int64_t)h->count + (int64_t)d));

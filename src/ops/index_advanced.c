@@ -155,10 +155,14 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
     TAPER_TRY(taper_index_scratch(run, plan->count, &plan->offsets));
     int64_t *offsets = taper_tensor_mutable(plan->offsets);
     TAPER_TRY(taper_run_memset(run, offsets, 0, (size_t)plan->count * sizeof *offsets));
+    bool empty = false; // then nothing is read, and strides may be any
+    for (size_t d = 0; d < plan->self.rank; d++) {
+        empty = empty || plan->self.sizes[d] == 0;
+    }
     for (size_t i = 0; i < plan->indexed; i++) {
         const size_t d = plan->before + i;
         const taper_tensor *index = plan->indices[d];
-        const int64_t size = plan->self.sizes[d], stride = plan->self.strides[d];
+        const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
         taper_walk walk;
         taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
@@ -305,8 +309,9 @@ static block block_of(const index_plan *plan, const int64_t *result_strides)
             continue;
         }
         b.sizes[b.rank] = plan->self.sizes[d];
-        b.self[b.rank] = plan->self.strides[d];
-        b.other[b.rank] = result_strides[d < plan->before ? d : d - plan->indexed + plan->index_rank];
+        const bool stepped = b.sizes[b.rank] > 1;
+        b.self[b.rank] = stepped ? plan->self.strides[d] : 0;
+        b.other[b.rank] = stepped ? result_strides[d < plan->before ? d : d - plan->indexed + plan->index_rank] : 0;
         b.count = taper_mul_stride(b.count, b.sizes[b.rank]);
         b.rank++;
     }
@@ -369,6 +374,9 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
         taper_into_get((taper_dtype)self->dtype, accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &into, run->error));
     const int64_t item = (int64_t)taper_tensor_item(self);
     const block b = block_of(plan, values->strides);
+    if (b.count <= 0 || plan->count <= 0) {
+        return TAPER_OK;
+    }
     const int64_t *offsets = taper_tensor_data(plan->offsets);
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(values);

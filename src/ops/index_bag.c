@@ -24,7 +24,7 @@ static taper_status check_bags(taper_run *run, const bags *b)
     taper_error *error = run->error;
     int64_t before = 0;
     for (int64_t i = 0; i < b->offset_count; i++) {
-        if (!taper_run_each(run, i, 5)) {
+        if (!taper_run_step(run, i, 5)) {
             return taper_run_spend(run, 0);
         }
         const int64_t start = bag_start(b, i);
@@ -288,7 +288,7 @@ taper_status taper_op_one_hot(taper_call *call)
     TAPER_TRY(taper_index_flat(call->run, x, &flat));
     taper_status status = TAPER_OK;
     for (int64_t i = 0; i < flat->sizes[0] && status == TAPER_OK; i++) {
-        if (!taper_run_each(call->run, i, 3)) {
+        if (!taper_run_step(call->run, i, 3)) {
             status = taper_run_spend(call->run, 0);
             break;
         }
@@ -317,7 +317,7 @@ taper_status taper_op_one_hot(taper_call *call)
     }
     if (status == TAPER_OK) {
         int64_t *to = taper_tensor_mutable(result);
-        for (int64_t i = 0; i < flat->sizes[0] && taper_run_each(call->run, i, 10); i++, to += classes) {
+        for (int64_t i = 0; i < flat->sizes[0] && taper_run_step(call->run, i, 10); i++, to += classes) {
             to[taper_index_at(flat, i)] = 1;
         }
     }

@@ -179,8 +179,9 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
     }
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, to->sizes, sizeof sizes);
-    const int64_t length = sizes[inner], to_step = to->strides[inner] * item, from_step = from->strides[inner] * item;
+    const int64_t length = sizes[inner];
     sizes[inner] = length == 0 ? 0 : 1;
+    const int64_t to_step = taper_tensor_step(to, inner) * item, from_step = taper_tensor_step(from, inner) * item;
     taper_walk walk;
     taper_walk_start(&walk, run, to->rank, sizes);
     taper_walk_add(&walk, 0, to->strides);

@@ -53,7 +53,9 @@ void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64
 void taper_walk_charge(taper_walk *walk);
 static inline void taper_walk_add(taper_walk *walk, size_t which, const int64_t *strides)
 {
-    memcpy(walk->strides[which], strides, walk->rank * sizeof *strides);
+    for (size_t d = 0; d < walk->rank; d++) {
+        walk->strides[which][d] = walk->sizes[d] > 1 ? strides[d] : 0; // as taper_tensor_steps
+    }
 }
 static inline void taper_walk_next(taper_walk *walk)
 {

@@ -99,7 +99,7 @@ static taper_status search_all(taper_call *call, const searching *s)
         const int64_t count = taper_tensor_numel(result);
         const int64_t row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
         const size_t item = taper_tensor_item(sorted);
-        for (int64_t i = 0; i < count && taper_run_each(run, i, 200); i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 200); i++) {
             taper_scalar value = s->number;
             unsigned char rounded[16];
             if (values != NULL) {
@@ -233,7 +233,7 @@ static taper_status isin(taper_call *call, const taper_tensor *elements, const t
         uint8_t *to = taper_tensor_mutable(result);
         status = taper_keys_sort(run, known, 1, tested, taper_tensor_mutable(order), taper_tensor_mutable(scratch));
         const int64_t count = status == TAPER_OK ? taper_tensor_numel(result) : 0;
-        for (int64_t i = 0; i < count && taper_run_each(run, i, 100); i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 100); i++) {
             const bool nan = taper_dtype_is_float(dtype) && from[i] == TAPER_KEY_NAN; // equals nothing
             to[i] = (!nan && find_key(known, taper_tensor_data(order), tested, from[i])) != invert;
         }
@@ -313,7 +313,7 @@ taper_status taper_op_bincount(taper_call *call)
                           taper_dtype_name((taper_dtype)weights->dtype));
     }
     for (int64_t i = 0; i < count; i++) {
-        if (!taper_run_each(run, i, 4)) {
+        if (!taper_run_step(run, i, 4)) {
             return taper_run_spend(run, 0);
         }
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
@@ -330,7 +330,7 @@ taper_status taper_op_bincount(taper_call *call)
     const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
     TAPER_TRY(taper_run_zeros(run, to_dtype, 1, &bins, &result));
     void *to = taper_tensor_mutable(result);
-    for (int64_t i = 0; i < count && taper_run_each(run, i, 8); i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 8); i++) {
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
         const double weight = weights == NULL ? 1
                                               : taper_load_double((taper_dtype)weights->dtype,
@@ -390,7 +390,7 @@ taper_status taper_op_histc(taper_call *call)
     double from = low.f, to = high.f;
     if (from == to && count > 0) {
         from = to = taper_load_double(dtype, data, 0);
-        for (int64_t i = 1; i < count && taper_run_each(run, i, 5); i++) {
+        for (int64_t i = 1; i < count && taper_run_step(run, i, 5); i++) {
             const double value = taper_load_double(dtype, data, i);
             from = value < from || isnan(value) ? value : from;
             to = value > to || isnan(value) ? value : to;
@@ -413,7 +413,7 @@ taper_status taper_op_histc(taper_call *call)
         status = taper_run_zeros(run, dtype, 1, &bins, &result);
     }
     if (status == TAPER_OK) {
-        for (int64_t i = 0; i < count && taper_run_each(run, i, 20); i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
             const double value = taper_load_double(dtype, data, i);
             if (!(value >= from && value <= to)) {
                 continue;

@@ -14,7 +14,7 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     TAPER_TRY(taper_move_item(x, &item, run->error));
     const int64_t size = x->rank == 0 ? 1 : x->sizes[dim];
     for (int64_t i = 0; i < count; i++) {
-        if (!taper_run_each(run, i, 3)) {
+        if (!taper_run_step(run, i, 3)) {
             return taper_run_spend(run, 0);
         }
         const int64_t at = taper_index_at(index, i * index_step);
@@ -39,7 +39,7 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     const char *from = taper_tensor_data(x);
     for (int64_t o = 0; o < outer; o++) {
         if (item == 4 && inner == 1) {
-            for (int64_t i = 0; i < count && taper_run_each(run, i, 3); i++, to += 4) {
+            for (int64_t i = 0; i < count && taper_run_step(run, i, 3); i++, to += 4) {
                 memcpy(to, from + taper_index_at(index, i * index_step) * 4, 4);
             }
         } else {
@@ -109,6 +109,7 @@ taper_status taper_op_embedding(taper_call *call)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, indices->sizes, sizeof sizes);
     sizes[indices->rank] = weight->sizes[1];
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)weight->dtype, indices->rank + 1u, sizes, run->error));
     TAPER_TRY(taper_index_flat(run, indices, &flat));
     taper_status status = select_rows(run, weight, 0, flat, &result);
     taper_tensor_drop(flat);
@@ -129,7 +130,7 @@ static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, i
     const int64_t count = rows >= 0 ? rows : repeats->sizes[0], step = repeats == NULL || one ? 0 : repeats->strides[0];
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (!taper_run_each(run, i, 3)) {
+        if (!taper_run_step(run, i, 3)) {
             return taper_run_spend(run, 0);
         }
         const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
@@ -147,7 +148,7 @@ static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, i
     int64_t *to = taper_tensor_mutable(*result);
     for (int64_t i = 0; i < count && total > 0; i++) {
         const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
-        for (int64_t j = 0; j < n && taper_run_each(run, j, 2); j++) {
+        for (int64_t j = 0; j < n && taper_run_step(run, j, 2); j++) {
             *to++ = i;
         }
     }
@@ -438,7 +439,7 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
     TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, TAPER_INTO_SET, &set, run->error));
     TAPER_TRY(taper_index_scratch(run, r->size, &counts));
     int64_t *seen = taper_tensor_mutable(counts);
-    for (int64_t i = 0; i < r->size && taper_run_each(run, i, 1); i++) {
+    for (int64_t i = 0; i < r->size && taper_run_step(run, i, 1); i++) {
         seen[i] = include_self ? 1 : 0;
     }
     if (taper_run_spend(run, 0) != TAPER_OK) { // not all of them are set

@@ -69,7 +69,7 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
     taper_tensor *result;
     TAPER_TRY(inverse ? taper_tensor_new(run->heap, TAPER_I64, rank, sizes, NULL, &result, run->error)
                       : taper_tensor_new(run->heap, TAPER_I64, 1, &none, NULL, &result, run->error));
-    for (int64_t k = 0; inverse && k < u->count && taper_run_each(run, k, 5); k++) {
+    for (int64_t k = 0; inverse && k < u->count && taper_run_step(run, k, 5); k++) {
         ((int64_t *)taper_tensor_mutable(result))[order[k]] = numbers[k];
     }
     TAPER_TRY(taper_ret_tensor(call, inverse_at, result));
@@ -77,7 +77,7 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
         return TAPER_OK;
     }
     TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, counts ? &found : &none, &result));
-    for (int64_t k = 0; counts && k < u->count && taper_run_each(run, k, 5); k++) {
+    for (int64_t k = 0; counts && k < u->count && taper_run_step(run, k, 5); k++) {
         ((int64_t *)taper_tensor_mutable(result))[numbers[k]]++;
     }
     return taper_ret_tensor(call, counts_at, result);
@@ -109,7 +109,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     }
     if (status == TAPER_OK) {
         const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = u.count; k-- > 0 && taper_run_each(run, k, 10);) {
+        for (int64_t k = u.count; k-- > 0 && taper_run_step(run, k, 10);) {
             memcpy((char *)taper_tensor_mutable(result) + numbers[k] * (int64_t)item,
                    (const char *)taper_tensor_data(flat) + order[k] * (int64_t)item, item);
         }
@@ -200,7 +200,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     }
     if (status == TAPER_OK) {
         const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = 0; k < u.count && taper_run_each(run, k, 10); k++) {
+        for (int64_t k = 0; k < u.count && taper_run_step(run, k, 10); k++) {
             if (k > 0 && numbers[k] == numbers[k - 1]) {
                 continue;
             }

@@ -99,7 +99,7 @@ static taper_status norms(taper_linalg *w, const taper_tensor *a, norm order)
             *result = norm_of_values(w->t[S], i, k, order);
         } else {
             const taper_dense matrix = taper_linalg_matrix(w, w->t[S], i);
-            *result = simple_norm(&matrix, order);
+            *result = rows == 0 || columns == 0 ? 0.0 : simple_norm(&matrix, order);
         }
         TAPER_TRY(taper_linalg_stopped(w));
     }

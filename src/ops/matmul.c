@@ -321,10 +321,10 @@ taper_status taper_op_addbmm(taper_call *call)
                                  .m = a->sizes[1],
                                  .n = b->sizes[2],
                                  .k = a->sizes[2],
-                                 .a = (const char *)taper_tensor_data(left) + i * left->strides[0] * item,
+                                 .a = (const char *)taper_tensor_data(left) + i * taper_tensor_step(left, 0) * item,
                                  .a_row = left->strides[1],
                                  .a_column = left->strides[2],
-                                 .b = (const char *)taper_tensor_data(right) + i * right->strides[0] * item,
+                                 .b = (const char *)taper_tensor_data(right) + i * taper_tensor_step(right, 0) * item,
                                  .b_row = right->strides[1],
                                  .b_column = right->strides[2],
                                  .c = taper_tensor_mutable(sum),
@@ -455,6 +455,7 @@ taper_status taper_op_inner(taper_call *call)
         n *= b->sizes[i];
         sizes[ra - 1 + i] = b->sizes[i];
     }
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)a->dtype, ra + rb - 2, sizes, run->error));
     taper_tensor *left = NULL, *right = NULL;
     taper_status status = taper_run_contiguous(run, a, &left);
     if (status == TAPER_OK) {

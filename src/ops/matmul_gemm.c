@@ -151,15 +151,18 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
             return TAPER_OK;
         }
     }
+    taper_gemm one = *gemm;
+    if (one.k <= 0) { // nothing is read of empty matrices, whose strides may be any
+        one.a_row = one.a_column = one.b_row = one.b_column = 0;
+    }
     const int64_t count = taper_gemm_batch_count(batch);
     if (run->fast != NULL && gemm->dtype == TAPER_F32) {
-        const taper_status status = run_fast(run, gemm, batch);
+        const taper_status status = run_fast(run, &one, batch);
         if (status != TAPER_DECLINED) {
             return status;
         }
     }
     const int64_t item = (int64_t)taper_dtype_size(gemm->dtype);
-    taper_gemm one = *gemm;
     for (int64_t i = 0; i < count; i++) {
         int64_t a, b, c;
         taper_gemm_batch_at(batch, i, &a, &b, &c);

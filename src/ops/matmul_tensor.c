@@ -128,13 +128,15 @@ bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int6
     if (tensor->rank > rank) {
         return false;
     }
+    int64_t own[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, 1, own);
     const size_t skip = rank - tensor->rank;
     for (size_t i = 0; i < rank; i++) {
         strides[i] = 0;
         if (i >= skip) {
             const int64_t size = tensor->sizes[i - skip];
             if (size == sizes[i]) {
-                strides[i] = tensor->strides[i - skip];
+                strides[i] = own[i - skip];
             } else if (size != 1) {
                 return false;
             }
@@ -159,12 +161,16 @@ taper_status taper_product_into(taper_run *run, const taper_tensor *a, const tap
                              .c = taper_tensor_mutable(c),
                              .c_row = c->strides[rank - 2],
                              .c_column = c->strides[rank - 1]};
+    int64_t left[TAPER_MAX_RANK], right[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_tensor_steps(a, 1, left);
+    taper_tensor_steps(b, 1, right);
+    taper_tensor_steps(c, 1, out);
     taper_gemm_batch batch = {.rank = rank - 2};
     for (size_t d = 0; d < batch.rank; d++) {
         batch.sizes[d] = c->sizes[d];
-        batch.a[d] = a->sizes[d] == 1 ? 0 : a->strides[d];
-        batch.b[d] = b->sizes[d] == 1 ? 0 : b->strides[d];
-        batch.c[d] = c->strides[d];
+        batch.a[d] = left[d];
+        batch.b[d] = right[d];
+        batch.c[d] = out[d];
     }
     return taper_gemm_run_batch(run, &gemm, &batch);
 }
@@ -268,7 +274,9 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
         (void)taper_broadcast_strides(bias, rank, product->sizes, steps);
     }
     const int64_t total = taper_tensor_numel(product), inner = rank == 0 ? 1 : product->sizes[rank - 1];
-    const int64_t inner_p = rank == 0 ? 1 : product->strides[rank - 1], inner_s = rank == 0 ? 1 : steps[rank - 1];
+    int64_t places[TAPER_MAX_RANK];
+    taper_tensor_steps(product, 1, places);
+    const int64_t inner_p = rank == 0 ? 1 : places[rank - 1], inner_s = rank == 0 ? 1 : steps[rank - 1];
     const size_t item = taper_tensor_item(product);
     int64_t index[TAPER_MAX_RANK] = {0}, at_p = 0, at_s = 0;
     const char *from = bias != NULL ? taper_tensor_data(bias) : NULL;
@@ -276,13 +284,13 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
         combine_row((taper_dtype)product->dtype, (char *)taper_tensor_mutable(product) + at_p * (int64_t)item, inner_p,
                     from != NULL ? from + at_s * (int64_t)item : NULL, inner_s, inner, &scale);
         for (size_t d = rank == 0 ? 0 : rank - 1; d-- > 0;) {
-            at_p += product->strides[d];
+            at_p += places[d];
             at_s += steps[d];
             if (++index[d] < product->sizes[d]) {
                 break;
             }
             index[d] = 0;
-            at_p -= product->strides[d] * product->sizes[d];
+            at_p -= places[d] * product->sizes[d];
             at_s -= steps[d] * product->sizes[d];
         }
     }
@@ -380,6 +388,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     sizes[batch] = m;
     sizes[batch + 1] = n;
     taper_tensor *made = NULL;
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left.dtype, batch + 2, sizes, run->error));
     TAPER_TRY(taper_product_new(run, &twin_a, &twin_b, rank, fold ? folded : sizes, &made));
     // Take the places of vectors out again. The result is contiguous in every case.
     size_t final = batch;

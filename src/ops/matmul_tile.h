@@ -182,7 +182,7 @@ static void NAME(simple)(taper_run *run, const taper_gemm *gemm)
             NAME(row)(run, gemm, a, c);
             continue;
         }
-        for (int64_t j = 0; j < gemm->n && taper_run_each(run, j, (uint64_t)(3 * taper_min_i64(gemm->k, KC) + 10));
+        for (int64_t j = 0; j < gemm->n && taper_run_step(run, j, (uint64_t)(3 * taper_min_i64(gemm->k, KC) + 10));
              j++) {
             const ELEMENT sum = NAME(dot)(run, a, gemm->a_column, b + j * gemm->b_column, gemm->b_row, gemm->k);
             ELEMENT *to = c + j * gemm->c_column;

@@ -8,6 +8,9 @@ static const uint32_t mark = UINT32_C(0x7fc54150); // a quiet NaN
 
 static bool is_marked(const taper_tensor *t, int64_t batch, int64_t row)
 {
+    if (t->sizes[2] == 0) {
+        return false;
+    }
     const float *at = (const float *)taper_tensor_data(t) + batch * t->strides[0] + row * t->strides[1];
     for (int64_t i = 0; i < t->sizes[2]; i++) {
         uint32_t bits;
@@ -16,7 +19,7 @@ static bool is_marked(const taper_tensor *t, int64_t batch, int64_t row)
             return false;
         }
     }
-    return t->sizes[2] != 0;
+    return true;
 }
 
 taper_status taper_nested_padding(taper_run *run, const taper_tensor *src, taper_tensor **padding)

@@ -308,7 +308,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
             }
         }
         work.norm.in = taper_tensor_data(work.x); // the statistics may have lain in the same storage
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
     }
     work_free(call, &work);
     return status;
@@ -368,7 +368,7 @@ taper_status taper_op_instance_norm(taper_call *call)
             running_update(&args, c, means, variances);
         }
         work.norm.in = taper_tensor_data(work.x);
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, args.training ? channels : 0);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, args.training ? channels : 0);
     }
     work_free(call, &work);
     return status;
@@ -419,7 +419,7 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
                 }
             }
         }
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, channels);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, channels);
     }
     work_free(call, &work);
     return status;

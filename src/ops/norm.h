@@ -21,8 +21,8 @@ void taper_norm_merge(taper_norm *norm);
 void taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
 // y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]: floats for float32
 // tensors, doubles for others.
-void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift,
-                       int64_t per_sample);
+TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale,
+                                              const void *shift, int64_t per_sample);
 
 // Σ (x[i] - mean)² with little rounding error.
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean);

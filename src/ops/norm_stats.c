@@ -161,7 +161,7 @@ static void plane_any(const taper_norm *norm, int64_t base, double *mean, double
         for (int64_t d = 0; d < x->size[0]; d++) {
             for (int64_t h = 0; h < x->size[1]; h++) {
                 for (int64_t w = 0; w < x->size[2]; w++) {
-                    if (!taper_run_each(norm->run, w, 6)) {
+                    if (!taper_run_step(norm->run, w, 6)) {
                         return;
                     }
                     const double v = taper_number_load(norm->dtype, norm->in,
@@ -255,34 +255,38 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
 }
 
 // One sample by the backend: channels that are neighbours, or whole planes one after the other.
-static bool affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale, const float *shift)
+static taper_status affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
+                                const float *shift)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
     if (run->fast == NULL || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] < 0) {
-        return false;
+        return TAPER_DECLINED;
     }
     const float *in = (const float *)norm->in + sample * x->stride_n;
     float *out = (float *)norm->out + sample * y->stride_n;
     const size_t channels = (size_t)x->c, count = (size_t)x->size[2];
     if (taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
-        run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out, (size_t)y->stride[2]);
-        return true;
+        return run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out,
+                                   (size_t)y->stride[2]);
     }
     const bool whole = x->stride[2] == 1 && y->stride[2] == 1 && x->stride_c == x->size[2] && y->stride_c == y->size[2];
-    if (whole) {
-        run->fast->planes(run, channels, count, in, scale, shift, out);
-    }
-    return whole;
+    return whole ? run->fast->planes(run, channels, count, in, scale, shift, out) : TAPER_DECLINED;
 }
 
-void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift, int64_t per_sample)
+taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift,
+                               int64_t per_sample)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
     const bool f32 = norm->dtype == TAPER_F32;
     for (int64_t n = 0; n < x->n; n++) {
         const int64_t first = n * per_sample;
-        if (f32 && affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first)) {
+        const taper_status status =
+            affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first);
+        if (status == TAPER_OK) {
             continue;
+        }
+        if (status != TAPER_DECLINED) {
+            return status;
         }
         if (f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
             affine_channels_f32(norm, (const float *)norm->in + n * x->stride_n, (float *)norm->out + n * y->stride_n,
@@ -295,4 +299,5 @@ void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale
             affine_plane(norm, n * x->stride_n + c * x->stride_c, n * y->stride_n + c * y->stride_c, a, b);
         }
     }
+    return TAPER_OK;
 }

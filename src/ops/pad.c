@@ -62,11 +62,11 @@ static void fill_borders(taper_run *run, taper_tensor *y, const int64_t *start, 
         taper_move(run, item, y->rank, sizes, out + base * (int64_t)item, y->strides, element, none);
         sizes[i] = y->sizes[i] - behind;
         if (sizes[i] > 0) {
-            taper_move(run, item, y->rank, sizes, out + (base + behind * y->strides[i]) * (int64_t)item, y->strides,
-                       element, none);
+            taper_move(run, item, y->rank, sizes, out + (base + behind * taper_tensor_step(y, i)) * (int64_t)item,
+                       y->strides, element, none);
         }
         sizes[i] = inside[i];
-        base += start[i] * y->strides[i];
+        base += start[i] * taper_tensor_step(y, i);
     }
 }
 
@@ -122,7 +122,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
                        "the padding %lld, %lld crops more than the %lld elements of dimension %zu", (long long)before,
                        (long long)behind, (long long)x->sizes[i], i);
         }
-        base -= taper_min_i64(before, 0) * x->strides[i];
+        base -= taper_min_i64(before, 0) * taper_tensor_step(x, i);
     }
     for (size_t i = rank - count / 2; i < rank && !only_crops; i++) {
         if (sizes[i] < 1) {
@@ -142,7 +142,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     int64_t to = 0;
     bool any = true;
     for (size_t i = 0; i < rank; i++) {
-        to += start[i] * y->strides[i];
+        to += start[i] * taper_tensor_step(y, i);
         any = any && inside[i] > 0;
     }
     if (any) {
@@ -237,7 +237,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
     int64_t *next = index;
     for (size_t i = 0; i < 3; i++) {
         axes[i] = (taper_resize_axis){.input = from.size[i], .output = size[i], .taps = 1, .index = next};
-        for (int64_t o = 0; o < size[i] && taper_run_each(call->run, o, 10); o++) {
+        for (int64_t o = 0; o < size[i] && taper_run_step(call->run, o, 10); o++) {
             *next++ = source_of(mode, o, from.size[i], before[i], behind[i]);
         }
     }

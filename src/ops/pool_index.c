@@ -102,7 +102,7 @@ taper_status taper_op_fractional_max_pool(taper_call *call)
     const taper_volume from = taper_volume_of(x, spatial);
     for (size_t i = 0; i < 3; i++) {
         // In volumes PyTorch wants an input more than the windows need.
-        const int64_t most = from.size[i] - size[i] + (spatial == 2 ? 1 : 0);
+        const int64_t most = from.size[i] - taper_max_i64(size[i], 1) + (spatial == 2 ? 1 : 0);
         if (size[i] < 1 || kernel[i] < 1 || size[i] > from.size[i] || kernel[i] > most) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                        "windows of %lld cannot give %lld outputs from %lld inputs", (long long)kernel[i],

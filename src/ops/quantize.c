@@ -81,7 +81,7 @@ static void quantize_elements(taper_run *run, taper_tensor *y, const float *from
             int64_t point;
             channel_params(z, c, &scale, &point);
             const float inverse = 1.0f / (float)scale;
-            for (const int64_t end = at + runs.inner; at < end && taper_run_each(run, at, 5); at++) {
+            for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 5); at++) {
                 taper_q_store(dtype, to, at, taper_q_round(from[at] * inverse, point, range));
             }
         }
@@ -256,7 +256,7 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
     const float *from = taper_tensor_data(plain);
     float least = from[0], most = from[0];
     bool finite = true;
-    for (int64_t i = 0; i < taper_tensor_numel(plain) && taper_run_each(call->run, i, 2); i++) {
+    for (int64_t i = 0; i < taper_tensor_numel(plain) && taper_run_step(call->run, i, 2); i++) {
         least = from[i] < least ? from[i] : least;
         most = from[i] > most ? from[i] : most;
         finite = finite && isfinite(from[i]);
@@ -330,7 +330,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
                 double scale;
                 int64_t point;
                 channel_params(q->quantizer, c, &scale, &point);
-                for (const int64_t end = at + runs.inner; at < end && taper_run_each(run, at, 4); at++) {
+                for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 4); at++) {
                     to[at] = taper_q_dequantize((float)scale, point, taper_q_load((taper_dtype)q->dtype, from, at));
                 }
             }

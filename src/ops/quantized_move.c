@@ -277,17 +277,19 @@ taper_status taper_op_q_equal(taper_call *call)
     for (size_t d = 0; same && d < a->rank; d++) {
         same = a->sizes[d] == b->sizes[d];
     }
-    int64_t index[TAPER_MAX_RANK] = {0};
+    int64_t index[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
+    taper_tensor_steps(a, 1, a_steps);
+    taper_tensor_steps(b, 1, b_steps);
     const int64_t count = same ? taper_tensor_numel(a) : 0;
     for (int64_t n = 0, i = 0, k = 0; n < count && same; n++) {
         same = taper_q_load((taper_dtype)a->dtype, taper_tensor_data(a), i) ==
                taper_q_load((taper_dtype)a->dtype, taper_tensor_data(b), k);
         for (size_t d = a->rank; d-- > 0;) {
-            i += a->strides[d], k += b->strides[d];
+            i += a_steps[d], k += b_steps[d];
             if (++index[d] < a->sizes[d]) {
                 break;
             }
-            i -= a->strides[d] * a->sizes[d], k -= b->strides[d] * a->sizes[d];
+            i -= a_steps[d] * a->sizes[d], k -= b_steps[d] * a->sizes[d];
             index[d] = 0;
         }
     }

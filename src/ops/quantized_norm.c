@@ -57,15 +57,17 @@ static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x
 {
     const norm_work *w = &b->norm;
     const int64_t channels = x->sizes[1];
-    int64_t index[TAPER_MAX_RANK] = {0};
+    int64_t index[TAPER_MAX_RANK] = {0}, in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_tensor_steps(x, 1, in);
+    taper_tensor_steps(y, 1, out);
     for (int64_t c = 0; c < channels; c++) {
         const float sigma = (float)(1.0 / (double)sqrtf(b->vectors[3][c] + (float)b->eps));
         const float alpha = (float)((double)(sigma * b->vectors[0][c]) * (b->x_scale / b->y_scale));
         const float beta =
             (float)((double)(b->vectors[1][c] - b->vectors[2][c] * sigma * b->vectors[0][c]) / b->y_scale);
         const int64_t count = taper_tensor_numel(x) / channels;
-        int64_t from = c * x->strides[1], to = c * y->strides[1];
-        for (int64_t n = 0; n < count && taper_run_each(run, n, 15); n++) {
+        int64_t from = c * in[1], to = c * out[1];
+        for (int64_t n = 0; n < count && taper_run_step(run, n, 15); n++) {
             const int64_t q = taper_q_load(w->dtype, taper_tensor_data(x), from);
             const int64_t r = taper_q_round(fmaf(alpha, (float)(q - w->x_point), beta), w->point, w->range);
             taper_q_store(w->dtype, taper_tensor_mutable(y), to, b->relu && r < w->point ? w->point : r);
@@ -73,11 +75,11 @@ static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x
                 if (d == 1) {
                     continue;
                 }
-                from += x->strides[d], to += y->strides[d];
+                from += in[d], to += out[d];
                 if (++index[d] < x->sizes[d]) {
                     break;
                 }
-                from -= x->strides[d] * x->sizes[d], to -= y->strides[d] * x->sizes[d];
+                from -= in[d] * x->sizes[d], to -= out[d] * x->sizes[d];
                 index[d] = 0;
             }
         }

@@ -310,8 +310,7 @@ static taper_status prepack_conv(taper_call *call, size_t rank, bool transposed)
     const size_t lists = transposed ? 4 : 3;
     for (size_t l = 0; l < lists; l++) {
         size_t count;
-        TAPER_TRY(
-            taper_arg_ints(call, 2 + l, rank, TAPER_CONV_RANK, (transposed ? turned : plain)[l] + missing, &count));
+        TAPER_TRY(taper_arg_ints(call, 2 + l, rank, rank, (transposed ? turned : plain)[l] + missing, &count));
     }
     TAPER_TRY(taper_arg_int(call, 2 + lists, &conv.groups));
     if (weight->dtype != TAPER_QI8 || weight->rank != rank + 2) {

@@ -177,7 +177,7 @@ static taper_status pick(taper_run *run, const taper_tensor *from, taper_dtype d
 {
     TAPER_TRY(taper_tensor_new(run->heap, dtype, 1, &count, NULL, vector, run->error));
     const void *data = taper_tensor_data(from);
-    for (int64_t i = 0; i < count && taper_run_each(run, i, 5); i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 5); i++) {
         const int64_t at = start + i * step;
         if (dtype == TAPER_F64) {
             ((double *)taper_tensor_mutable(*vector))[i] = taper_load_double((taper_dtype)from->dtype, data, at);

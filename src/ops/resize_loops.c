@@ -268,12 +268,14 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     const taper_fast *fast = call->run->fast;
-    if (f32 && fast != NULL && fast->bilinear != NULL && fast->bilinear(call->run, axes, x, in, y, out)) {
-        return TAPER_OK;
+    taper_status done = TAPER_DECLINED;
+    if (f32 && fast != NULL && fast->bilinear != NULL) {
+        done = fast->bilinear(call->run, axes, x, in, y, out);
+    } else if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL) {
+        done = fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero);
     }
-    if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL &&
-        fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero)) {
-        return TAPER_OK;
+    if (done != TAPER_DECLINED) {
+        return done;
     }
     float *rows = NULL;
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output

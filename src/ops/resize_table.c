@@ -28,7 +28,7 @@ static int64_t clamp_index(double position, int64_t input)
 static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, bool exact)
 {
     const int64_t input = table->input, output = table->output;
-    for (int64_t o = 0; o < output && taper_run_each(run, o, 10); o++) {
+    for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
         if (!exact && output == input) {
             table->index[o] = o;
         } else if (!exact && output == 2 * input) {
@@ -46,7 +46,7 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
 {
     const bool align_corners = resize->align_corners;
     const int64_t input = table->input, output = table->output;
-    for (int64_t o = 0; o < output && taper_run_each(run, o, 10); o++) {
+    for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
         int64_t *index = table->index + 2 * o;
         double *weight = table->weight + 2 * o;
         if (output == input) {
@@ -91,7 +91,7 @@ static double far_f64(double x, double a)
 
 static void fill_cubic(taper_run *run, taper_resize_axis *table, double ratio, bool align_corners, bool single)
 {
-    for (int64_t o = 0; o < table->output && taper_run_each(run, o, 30); o++) {
+    for (int64_t o = 0; o < table->output && taper_run_step(run, o, 30); o++) {
         int64_t *index = table->index + 4 * o;
         double *weight = table->weight + 4 * o;
         double base;

@@ -201,7 +201,7 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
     (void)j;
     taper_sort_all(s->run, order_of(s, false), s->entries, s->n);
     size_t best = 0, best_count = 0, count = 0;
-    for (size_t i = 0; i < s->n && taper_run_each(s->run, (int64_t)i, 3); i++) {
+    for (size_t i = 0; i < s->n && taper_run_step(s->run, (int64_t)i, 3); i++) {
         const entry *e = &s->entries[i];
         const bool same = i != 0 && (s->whole ? e->key.i == e[-1].key.i : e->key.f == e[-1].key.f);
         count = same ? count + 1 : 1;

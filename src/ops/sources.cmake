@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ops/op_table.c
     src/ops/registry.c
     src/ops/packs.c
+    src/ops/parallel.c
     src/ops/fake_quantize.c
     src/ops/quantize.c
     src/ops/quantized_cells.c

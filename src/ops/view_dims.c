@@ -236,7 +236,7 @@ taper_status taper_op_select(taper_call *call)
                           taper_sizes_print(x->rank, x->sizes).text, dim);
     }
     index += index < 0 ? size : 0;
-    view.offset += taper_mul_stride(index, view.strides[dim]);
+    view.offset = taper_add_stride(view.offset, taper_mul_stride(index, view.strides[dim]));
     taper_view_remove(&view, dim);
     return taper_view_ret(call, 0, x, &view);
 }
@@ -245,7 +245,7 @@ COPIED(taper_op_select_copy, taper_op_select)
 static void slice_dim(taper_view *view, size_t dim, int64_t start, int64_t end, int64_t step)
 {
     const int64_t length = end - start;
-    view->offset += taper_mul_stride(start, view->strides[dim]);
+    view->offset = taper_add_stride(view->offset, taper_mul_stride(start, view->strides[dim]));
     view->sizes[dim] = length / step + (length % step != 0);
     view->strides[dim] = taper_mul_stride(view->strides[dim], step);
 }
@@ -353,9 +353,11 @@ static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1,
         size = offset <= -rows ? 0 : taper_min_i64(rows + offset, columns);
     }
     if (size > 0) {
-        view.offset += offset >= 0 ? taper_mul_stride(offset, x->strides[b]) : taper_mul_stride(-offset, x->strides[a]);
+        const int64_t from =
+            offset >= 0 ? taper_mul_stride(offset, x->strides[b]) : taper_mul_stride(-offset, x->strides[a]);
+        view.offset = taper_add_stride(view.offset, from);
     }
-    const int64_t stride = (int64_t)((uint64_t)x->strides[a] + (uint64_t)x->strides[b]);
+    const int64_t stride = taper_add_stride(x->strides[a], x->strides[b]);
     taper_view_remove(&view, a > b ? a : b);
     taper_view_remove(&view, a > b ? b : a);
     TAPER_TRY(taper_view_insert(&view, view.rank, size, stride, error));

@@ -427,14 +427,16 @@ static taper_status triangle(taper_call *call, bool lower)
     }
     const size_t r = self->rank - 2u, c = self->rank - 1u;
     const int64_t rows = self->sizes[r], columns = self->sizes[c];
-    const int64_t step = self->strides[c] * (int64_t)item;
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(self, item, steps);
+    const int64_t step = steps[c];
     const int64_t count = taper_tensor_numel(self);
     int64_t at[TAPER_MAX_RANK] = {0};
     char *matrix = taper_tensor_mutable(self);
     const int64_t edge = taper_min_i64(taper_max_i64(diagonal, -rows), columns);
     while (count > 0) {
         for (int64_t i = 0; i < rows; i++) {
-            char *row = matrix + i * self->strides[r] * (int64_t)item;
+            char *row = matrix + i * steps[r];
             const int64_t split = taper_min_i64(taper_max_i64(i + edge + (lower ? 1 : 0), 0), columns);
             const int64_t begin = lower ? split : 0, end = lower ? columns : split;
             if (!taper_run_goes_on(call->run, 10)) {
@@ -452,11 +454,11 @@ static taper_status triangle(taper_call *call, bool lower)
         size_t d = r;
         while (d > 0) {
             d--;
-            matrix += self->strides[d] * (int64_t)item;
+            matrix += steps[d];
             if (++at[d] < self->sizes[d]) {
                 break;
             }
-            matrix -= self->strides[d] * self->sizes[d] * (int64_t)item;
+            matrix -= steps[d] * self->sizes[d];
             at[d] = 0;
             if (d == 0) {
                 return taper_inplace_end(call, self);
@@ -517,7 +519,7 @@ taper_status taper_op_kron(taper_call *call)
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
     int64_t at[TAPER_MAX_RANK] = {0};
-    for (int64_t n = 0; n < count && taper_run_each(call->run, n, 60); n++, to += to_item) {
+    for (int64_t n = 0; n < count && taper_run_step(call->run, n, 60); n++, to += to_item) {
         int64_t a_at = 0, b_at = 0;
         for (size_t d = 0; d < rank; d++) {
             a_at += d < a_lead ? 0 : at[d] / b_sizes[d] * a->strides[d - a_lead];

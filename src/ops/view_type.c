@@ -262,12 +262,10 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     TAPER_TRY(taper_move_item(x, &item, run->error));
     taper_tensor shape = taper_tensor_local(x); // never seen outside
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)x->dtype, rank, sizes, run->error));
     shape.rank = (uint8_t)rank;
     for (size_t d = 0; d < rank; d++) {
-        if (sizes[d] < 0 || !taper_mul_i64(count, sizes[d], &count)) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "size: %s is not possible",
-                              taper_sizes_print(rank, sizes).text);
-        }
+        count *= sizes[d];
         shape.sizes[d] = sizes[d];
     }
     if (!taper_add_i64(x->offset, count, &bytes) || !taper_mul_i64(bytes, (int64_t)item, &bytes) ||

@@ -300,7 +300,10 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     taper_heap_set_limit(session->heap, session->memory_budget);
     const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
     taper_planner_begin(session->planner, function, inputs, count);
+    taper_pool_enter(session->run.pool, session->run.shared); // as the last one did
+    session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_pool_leave(session->run.pool);
     taper_planner_end(session->planner, status == TAPER_OK);
     if (status == TAPER_ERROR_RESOURCE && taper_heap_limit_met(session->heap) != 0) {
         taper_error_prefix(error,

@@ -74,8 +74,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     job->x = *scratch;
     if (job->stem) {
         stem_copy copy = {job, x, *scratch};
-        taper_pool_range(run->pool, stem_rows, &copy, job->batch * job->in_h, 64);
-        return TAPER_OK;
+        return taper_run_range(run, stem_rows, &copy, job->batch * job->in_h, 1, (double)count);
     }
     taper_storage *storage;
     taper_tensor *view;
@@ -126,7 +125,8 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
     // One distance from tap to tap.
-    return job->stem || job->kernel_h == 1 || job->kernel_w == 1 || w->strides[2] == w->sizes[3] * w->strides[3];
+    return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
+           w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]);
 }
 
 static bool does(const taper_conv2d_i8 *job, const taper_tensor *input, const int64_t *out)
@@ -156,7 +156,8 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     if (rank == 1) { // an image of height 1
         twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
                                  (const int64_t[]){input->strides[0], input->strides[1],
-                                                   input->sizes[2] * input->strides[2], input->strides[2]});
+                                                   taper_mul_stride(input->sizes[2], input->strides[2]),
+                                                   input->strides[2]});
     }
     const taper_tensor *seen = rank == 1 ? &twin : input;
     TAPER_TRY(taper_qconv_sizes(run, &job.params, seen, image));

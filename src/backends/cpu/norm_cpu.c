@@ -51,6 +51,6 @@ taper_status taper_cpu_layer_norm(taper_call *call)
         TAPER_TRY(taper_run_copy(call->run, y, x));
         in = out;
     }
-    taper_cpu_layer_norm_rows(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps, out);
-    return TAPER_OK;
+    return taper_cpu_layer_norm_rows(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps,
+                                     out);
 }
