@@ -70,6 +70,18 @@ bool taper_write_same_meaning(int64_t from, int64_t to)
 
 // ---- extra files
 
+// A name that whoever unpacks the file would write elsewhere: "../x", "/x", "C:x".
+static bool leads_away(const char *name)
+{
+    bool away = name[0] == '/' || name[0] == '\\' || (name[0] != '\0' && name[1] == ':');
+    while (!away && *name != '\0') {
+        const size_t length = strcspn(name, "/\\");
+        away = length == 2 && memcmp(name, "..", 2) == 0;
+        name += length + (name[length] != '\0');
+    }
+    return away;
+}
+
 taper_status taper_write_extras(const taper_module *module, const taper_write_options *options,
                                 taper_module_extra **extras, size_t *count, size_t *capacity, taper_error *error)
 {
@@ -94,6 +106,11 @@ taper_status taper_write_extras(const taper_module *module, const taper_write_op
         const taper_module_extra extra = made[i];
         (void)taper_names_find(names, all, extra.name, strlen(extra.name), &last);
         if (last == i && (i < module->extra_count || extra.data != NULL)) {
+            if (leads_away(extra.name)) {
+                status = taper_fail(error, TAPER_ERROR_ARGUMENT,
+                                    "extra file %.200s: its name leads out of the file; rename it, or leave it out",
+                                    extra.name);
+            }
             made[(*count)++] = extra; // never beyond i
         }
     }

@@ -112,7 +112,7 @@ TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t a
 TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
 
 // Fails unless scale is positive and finite and zero_point is within dtype's range.
-TAPER_MUST_USE taper_status taper_q_check(const taper_call *call, taper_dtype dtype, double scale, int64_t zero_point);
+TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
 // Scale and zero point for numbers from least to most, 0 among them, over the integers of the range; the zero point
 // from the end where it errs less. symmetric: in the middle, if there are numbers on both sides of 0.
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);

@@ -113,7 +113,7 @@ static taper_status run_conv(taper_call *call, const conv_call *conv)
         TAPER_TRY(taper_arg_double(call, count - 2, &scale));
         TAPER_TRY(taper_arg_int(call, count - 1, &zero_point));
         TAPER_TRY(taper_arg_quantized(call, 0, &input));
-        TAPER_TRY(taper_q_check(call, (taper_dtype)input->dtype, scale, zero_point));
+        TAPER_TRY(taper_q_check((taper_dtype)input->dtype, scale, zero_point, call->run->error));
     }
     if (input->rank != conv->rank + 2) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

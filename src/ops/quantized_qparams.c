@@ -29,18 +29,18 @@ static bool good(taper_dtype dtype, double scale, int64_t zero_point)
     return scale > 0 && !isinf(scale) && zero_point >= range.low && zero_point <= range.high;
 }
 
-static TAPER_COLD taper_status refuse(taper_run *run, taper_dtype dtype, double scale, int64_t zero_point)
+static TAPER_COLD taper_status refuse(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error)
 {
     const taper_q_range range = taper_q_range_of(dtype);
-    TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                "scale %g and zero point %" PRId64 " do not quantize to %s: the scale must be positive and finite, the "
                "zero point between %" PRId64 " and %" PRId64,
                scale, zero_point, taper_dtype_name(dtype), range.low, range.high);
 }
 
-taper_status taper_q_check(const taper_call *call, taper_dtype dtype, double scale, int64_t zero_point)
+taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error)
 {
-    return good(dtype, scale, zero_point) ? TAPER_OK : refuse(call->run, dtype, scale, zero_point);
+    return good(dtype, scale, zero_point) ? TAPER_OK : refuse(dtype, scale, zero_point, error);
 }
 
 static bool is_vector(const taper_tensor *t, int64_t count)
@@ -70,7 +70,7 @@ static taper_status check_channels(taper_run *run, const char *name, const taper
         const double scale = taper_load_double((taper_dtype)z->scales->dtype, scales, c);
         const int64_t point = taper_load_int((taper_dtype)z->zero_points->dtype, points, c);
         if (!good(dtype, scale, point)) {
-            return refuse(run, dtype, scale, point);
+            return refuse(dtype, scale, point, run->error);
         }
     }
     return TAPER_OK;
@@ -91,7 +91,7 @@ taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_
     if (z->scheme != TAPER_PER_TENSOR_AFFINE && z->scheme != TAPER_PER_TENSOR_SYMMETRIC) {
         return check_channels(run, name, tensor);
     }
-    return good(dtype, z->scale, z->zero_point) ? TAPER_OK : refuse(run, dtype, z->scale, z->zero_point);
+    return good(dtype, z->scale, z->zero_point) ? TAPER_OK : refuse(dtype, z->scale, z->zero_point, run->error);
 }
 
 taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor)
@@ -115,7 +115,7 @@ taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dt
 {
     TAPER_TRY(taper_arg_double(call, at, scale));
     TAPER_TRY(taper_arg_int(call, at + 1, zero_point));
-    return taper_q_check(call, dtype, *scale, *zero_point);
+    return taper_q_check(dtype, *scale, *zero_point, call->run->error);
 }
 
 // ---- results
@@ -133,7 +133,7 @@ taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype,
                                  const int64_t *strides, double scale, int64_t zero_point, taper_tensor **tensor)
 {
     const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
-    TAPER_TRY(taper_q_check(call, dtype, scale, zero_point));
+    TAPER_TRY(taper_q_check(dtype, scale, zero_point, call->run->error));
     taper_tensor *const target = taper_q_out(call, at);
     if (target != NULL && target->dtype != dtype) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be %s, not %s", taper_dtype_name(dtype),

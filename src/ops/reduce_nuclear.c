@@ -105,7 +105,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
         }
     }
     const int64_t total = taper_tensor_numel(out);
-    for (int64_t k = 0; k < total; k++) {
+    for (int64_t k = 0; k < total && taper_run_goes_on(call->run, 100); k++) {
         int64_t base = 0;
         for (size_t d = 0; d < count; d++) {
             base += index[d] * x->strides[kept[d]];

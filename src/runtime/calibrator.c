@@ -4,6 +4,8 @@
 // what is compared, are further drafts.
 #include "runtime/calibrator.h"
 
+#include "runtime/arguments.h"
+
 static const taper_quantization_table *table(const taper_calibrator *calibrator)
 {
     return calibrator->compiler->quantization;
@@ -11,8 +13,10 @@ static const taper_quantization_table *table(const taper_calibrator *calibrator)
 
 // ---- options
 
-static taper_status copy_texts(taper_arena *arena, const char *const **texts, size_t count, taper_error *error)
+static taper_status copy_texts(taper_arena *arena, const char *name, const char *const **texts, size_t count,
+                               taper_error *error)
 {
+    TAPER_TRY(taper_check_names(*texts, name, count, error));
     const char **copies = taper_arena_array(arena, count, sizeof *copies);
     for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = taper_arena_string(arena, (*texts)[i], strlen((*texts)[i]));
@@ -29,15 +33,13 @@ static taper_status copy_budgets(taper_arena *arena, const taper_session_options
     if (*budgets == NULL) {
         return TAPER_OK;
     }
-    const size_t size = (*budgets)->struct_size;
-    if (size < sizeof(size_t) || size > 65536) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_session_options.struct_size is not set");
-    }
-    void *copy = taper_arena_alloc(arena, size);
+    taper_session_options *copy = taper_arena_alloc(arena, sizeof *copy);
     if (copy == NULL) {
         return taper_fail_memory(error);
     }
-    *budgets = memcpy(copy, *budgets, size);
+    TAPER_TRY(taper_struct_read(*budgets, "taper_session_options", copy, sizeof *copy, error));
+    copy->struct_size = sizeof *copy;
+    *budgets = copy;
     return TAPER_OK;
 }
 
@@ -54,12 +56,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
     calibrator->load.disable_passes = NULL;
     calibrator->load.listing = 0;
     calibrator->load.methods = NULL; // the host's, and drafts are loaded later
-    if (given != NULL) {
-        if (given->struct_size < sizeof o->struct_size || given->struct_size > 65536) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_quantize_options.struct_size is not set");
-        }
-        memcpy(o, given, taper_min_size(given->struct_size, sizeof *o));
-    }
+    TAPER_TRY(taper_struct_read(given, "taper_quantize_options", o, sizeof *o, error));
     if ((unsigned)o->mode > TAPER_QUANTIZE_DYNAMIC || (unsigned)o->observer > TAPER_OBSERVER_PERCENTILE) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such mode or observer of quantization");
     }
@@ -68,8 +65,8 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "percentile: %g is not within 0 and 100", o->percentile);
     }
     TAPER_TRY(copy_budgets(&calibrator->arena, &o->budgets, error));
-    TAPER_TRY(copy_texts(&calibrator->arena, &o->keep_float, o->keep_float_count, error));
-    return copy_texts(&calibrator->arena, &o->preserve, o->preserve_count, error);
+    TAPER_TRY(copy_texts(&calibrator->arena, "keep_float", &o->keep_float, o->keep_float_count, error));
+    return copy_texts(&calibrator->arena, "preserve", &o->preserve, o->preserve_count, error);
 }
 
 // ---- drafts
@@ -194,8 +191,9 @@ static taper_status load(taper_context *context, const char *path, const void *b
                          const taper_load_options *load_options, const taper_quantize_options *options,
                          taper_calibrator **calibrator, taper_error *error)
 {
+    TAPER_NEED_OUT(calibrator, error);
+    TAPER_NEED(context, error);
     taper_calibrator *q = taper_alloc_zeroed(&context->allocator, sizeof *q);
-    *calibrator = NULL;
     if (q == NULL) {
         return taper_fail_memory(error);
     }
@@ -224,6 +222,7 @@ taper_status taper_calibrator_load(taper_context *context, const char *path, con
                                    const taper_quantize_options *options, taper_calibrator **calibrator,
                                    taper_error *error)
 {
+    TAPER_NEED(path, error);
     return load(context, path, NULL, 0, load_options, options, calibrator, error);
 }
 
@@ -231,6 +230,7 @@ taper_status taper_calibrator_load_memory(taper_context *context, const void *by
                                           const taper_load_options *load_options, const taper_quantize_options *options,
                                           taper_calibrator **calibrator, taper_error *error)
 {
+    TAPER_NEED(bytes, error);
     return load(context, NULL, bytes, size, load_options, options, calibrator, error);
 }
 
@@ -254,7 +254,7 @@ void taper_calibrator_release(taper_calibrator *calibrator)
 
 taper_model *taper_calibrator_model(const taper_calibrator *calibrator)
 {
-    return calibrator->model;
+    return calibrator != NULL ? calibrator->model : NULL;
 }
 
 // ---- calibration
@@ -298,6 +298,8 @@ static taper_status run_observed(taper_calibrator *calibrator, taper_value *cons
 taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                   taper_error *error)
 {
+    TAPER_NEED(calibrator, error);
+    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
     if (calibrator->quantized != NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was compared already: calibrate before that");
     }
@@ -316,6 +318,7 @@ taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *con
 
 taper_status taper_calibrator_ready(taper_calibrator *calibrator, taper_error *error)
 {
+    TAPER_NEED(calibrator, error);
     if (!calibrator->planned) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "nothing was calibrated: run taper_calibrator_run on samples");
     }
@@ -324,7 +327,7 @@ taper_status taper_calibrator_ready(taper_calibrator *calibrator, taper_error *e
 
 taper_status taper_calibrator_finish(taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
 {
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     TAPER_TRY(taper_calibrator_ready(calibrator, error));
     return taper_calibrator_draft(calibrator, false, draft, error);
 }

@@ -3,6 +3,7 @@
 // quantization noise.
 #include <math.h>
 
+#include "runtime/arguments.h"
 #include "runtime/calibrator.h"
 
 // ---- noise
@@ -218,6 +219,7 @@ taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value 
                                       taper_error *error)
 {
     TAPER_TRY(taper_calibrator_ready(calibrator, error));
+    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
     if (calibrator->quantized_session == NULL) {
         taper_calibrator_free_comparison(calibrator);
         TAPER_TRY(make_quantized(calibrator, error));
@@ -242,7 +244,9 @@ taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value 
 
 size_t taper_calibrator_layer_count(const taper_calibrator *calibrator)
 {
-    return calibrator->planned ? calibrator->compiler->quantization->step_count(calibrator->quantization) : 0;
+    return calibrator != NULL && calibrator->planned
+               ? calibrator->compiler->quantization->step_count(calibrator->quantization)
+               : 0;
 }
 
 taper_status taper_calibrator_layer(const taper_calibrator *calibrator, size_t index, taper_quantized_layer *layer,
@@ -250,26 +254,27 @@ taper_status taper_calibrator_layer(const taper_calibrator *calibrator, size_t i
 {
     taper_quantized_layer full;
     uint32_t value, made;
+    TAPER_NEED(calibrator, error);
+    TAPER_NEED(layer, error);
     if (index >= taper_calibrator_layer_count(calibrator)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no layer %zu", index);
     }
     calibrator->compiler->quantization->step(calibrator->quantization, index, &full, &value, &made);
-    full.struct_size = layer->struct_size;
     if (calibrator->noises != NULL) {
         full.sqnr = decibels(&calibrator->noises[index]);
     }
-    memcpy(layer, &full, taper_min_size(layer->struct_size, sizeof full));
-    return TAPER_OK;
+    return taper_struct_write(layer, "taper_quantized_layer", &full, sizeof full, error);
 }
 
 double taper_calibrator_sqnr(const taper_calibrator *calibrator)
 {
-    return decibels(&calibrator->total);
+    return calibrator != NULL ? decibels(&calibrator->total) : (double)NAN;
 }
 
 int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale, int64_t *zero_point)
 {
-    if (!calibrator->planned || index + 1 >= calibrator->param_count) {
+    if (calibrator == NULL || scale == NULL || zero_point == NULL || !calibrator->planned ||
+        index + 1 >= calibrator->param_count) {
         return 0;
     }
     return calibrator->compiler->quantization->parameter(calibrator->quantization, calibrator->params[index + 1], scale,

@@ -3,7 +3,7 @@
 // never called with one.
 #include <taper/taper_compile.h>
 
-#include "base/status.h"
+#include "runtime/arguments.h"
 
 static TAPER_COLD taper_status no_calibrator(taper_error *error)
 {
@@ -16,7 +16,7 @@ taper_status taper_calibrator_load(taper_context *context, const char *path, con
                                    taper_error *error)
 {
     (void)context, (void)path, (void)load, (void)options;
-    *calibrator = NULL;
+    TAPER_NEED_OUT(calibrator, error);
     return no_calibrator(error);
 }
 
@@ -25,7 +25,7 @@ taper_status taper_calibrator_load_memory(taper_context *context, const void *by
                                           taper_calibrator **calibrator, taper_error *error)
 {
     (void)context, (void)bytes, (void)size, (void)load, (void)options;
-    *calibrator = NULL;
+    TAPER_NEED_OUT(calibrator, error);
     return no_calibrator(error);
 }
 
@@ -50,7 +50,7 @@ taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *con
 taper_status taper_calibrator_finish(taper_calibrator *calibrator, taper_draft **draft, taper_error *error)
 {
     (void)calibrator;
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     return no_calibrator(error);
 }
 

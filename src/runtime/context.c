@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 const char *taper_version(void)
@@ -18,15 +19,9 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
 
 taper_status taper_context_create(const taper_context_options *options, taper_context **context, taper_error *error)
 {
-    static const taper_context_options none = {.struct_size = sizeof none};
-    *context = NULL;
-    taper_context_options o = none;
-    if (options != NULL) {
-        if (options->struct_size < sizeof o.struct_size || options->struct_size > 65536) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_context_options.struct_size is not set");
-        }
-        memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
-    }
+    taper_context_options o;
+    TAPER_NEED_OUT(context, error);
+    TAPER_TRY(taper_struct_read(options, "taper_context_options", &o, sizeof o, error));
     const taper_allocator *allocator = o.allocator != NULL ? o.allocator : &taper_allocator_system;
     taper_context *c = taper_alloc_zeroed(allocator, sizeof *c);
     if (c == NULL) {
@@ -78,10 +73,10 @@ void taper_context_release(taper_context *context)
 
 unsigned taper_context_threads(const taper_context *context)
 {
-    return taper_pool_threads(context->pool);
+    return context != NULL ? taper_pool_threads(context->pool) : 0;
 }
 
 uint64_t taper_context_cpu_features(const taper_context *context)
 {
-    return context->cpu;
+    return context != NULL ? context->cpu : 0;
 }

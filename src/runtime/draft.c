@@ -5,6 +5,7 @@
 
 #include "format/module_write.h"
 #include "frontend/bytecode_arguments.h"
+#include "runtime/arguments.h"
 
 // ---- loading
 
@@ -46,7 +47,7 @@ taper_status taper_draft_load(taper_context *context, const char *path, const ta
 {
     taper_load_options o;
     taper_model *model;
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     TAPER_TRY(check_load_options(options, &o, error));
     TAPER_TRY(taper_model_load_for(TAPER_MODEL_DRAFT, context, path, &o, &model, error));
     return make_draft(model, o.compiler, draft, error);
@@ -57,7 +58,7 @@ taper_status taper_draft_load_memory(taper_context *context, const void *bytes, 
 {
     taper_load_options o;
     taper_model *model;
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     TAPER_TRY(check_load_options(options, &o, error));
     TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_DRAFT, context, bytes, size, &o, &model, error));
     return make_draft(model, o.compiler, draft, error);
@@ -137,11 +138,11 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
 
 taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_options *given, taper_error *error)
 {
-    taper_optimize_options options = {0};
+    taper_optimize_options options;
     taper_portable_backend backend;
-    if (given != NULL) {
-        memcpy(&options, given, taper_min_size(given->struct_size, sizeof options));
-    }
+    TAPER_NEED(draft, error);
+    TAPER_TRY(taper_struct_read(given, "taper_optimize_options", &options, sizeof options, error));
+    TAPER_TRY(taper_check_names(options.preserve, "preserve", options.preserve_count, error));
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
@@ -153,7 +154,11 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
 
 taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error)
 {
-    *model = NULL;
+    if (model == NULL || draft == NULL) {
+        taper_draft_release(draft);
+    }
+    TAPER_NEED_OUT(model, error);
+    TAPER_NEED(draft, error);
     taper_status status = draft->broken ? taper_fail(error, TAPER_ERROR_ARGUMENT, "the draft's optimization failed")
                                         : taper_draft_finish_bundles(draft, error);
     if (status == TAPER_OK && (draft->method_count != 0 || draft->root.tag != TAPER_NONE)) {
@@ -248,9 +253,9 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_module
 static taper_status read_save_options(const taper_draft *draft, const taper_save_options *given,
                                       taper_save_options *options, taper_error *error)
 {
-    *options = (taper_save_options){0};
-    if (given != NULL) {
-        memcpy(options, given, taper_min_size(given->struct_size, sizeof *options));
+    TAPER_TRY(taper_struct_read(given, "taper_save_options", options, sizeof *options, error));
+    if (options->extra_name != NULL) {
+        TAPER_NEED_ARRAY(options->extra_data, options->extra_size, error);
     }
     if (draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft's optimization failed: load it again");
@@ -313,6 +318,8 @@ static taper_status write_callback(void *user, const void *data, size_t size, ta
 taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options, taper_save_function write,
                               void *user, taper_error *error)
 {
+    TAPER_NEED(draft, error);
+    TAPER_NEED(write, error);
     callback_sink callback = {write, user};
     const taper_sink sink = {write_callback, &callback};
     return save(draft, options, &sink, error);
@@ -321,8 +328,10 @@ taper_status taper_draft_save(taper_draft *draft, const taper_save_options *opti
 taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options, void **bytes, size_t *size,
                                      taper_error *error)
 {
-    *bytes = NULL;
+    TAPER_NEED_OUT(bytes, error);
+    TAPER_NEED(size, error);
     *size = 0;
+    TAPER_NEED(draft, error);
     taper_bytes file = taper_bytes_make(draft->model->allocator);
     const taper_sink sink = taper_bytes_sink(&file);
     taper_status status = save(draft, options, &sink, error);
@@ -345,7 +354,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
 
 void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
 {
-    if (bytes != NULL) {
+    if (bytes != NULL && draft != NULL) {
         taper_free(draft->model->allocator, bytes, size);
     }
 }
@@ -354,7 +363,7 @@ void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
 
 const taper_model *taper_draft_model(const taper_draft *draft)
 {
-    return draft->model;
+    return draft != NULL ? draft->model : NULL;
 }
 
 static size_t count_nodes(const taper_block *block)
@@ -372,7 +381,7 @@ static size_t count_nodes(const taper_block *block)
 size_t taper_draft_node_count(const taper_draft *draft)
 {
     size_t count = 0;
-    for (size_t i = 0; i < draft->model->function_count; i++) {
+    for (size_t i = 0; draft != NULL && i < draft->model->function_count; i++) {
         if (draft->model->functions[i].graph != NULL) {
             count += count_nodes(draft->model->functions[i].graph->body);
         }
@@ -382,7 +391,9 @@ size_t taper_draft_node_count(const taper_draft *draft)
 
 taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error)
 {
+    TAPER_NEED(count, error);
     *count = 0;
+    TAPER_NEED(draft, error);
     taper_needs_free(&draft->operators);
     draft->operators.allocator = draft->model->allocator;
     for (size_t i = 0; i < draft->model->function_count; i++) {
@@ -405,7 +416,7 @@ taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_erro
 
 const char *taper_draft_operator_name(taper_draft *draft, size_t index)
 {
-    if (index >= draft->operators.count) {
+    if (draft == NULL || index >= draft->operators.count) {
         return NULL;
     }
     const taper_need *need = &draft->operators.items[index];
@@ -419,12 +430,14 @@ const char *taper_draft_operator_name(taper_draft *draft, size_t index)
 
 size_t taper_draft_operator_calls(const taper_draft *draft, size_t index)
 {
-    return index < draft->operators.count ? draft->operators.items[index].calls : 0;
+    return draft != NULL && index < draft->operators.count ? draft->operators.items[index].calls : 0;
 }
 
 taper_status taper_draft_print(taper_draft *draft, const char *method, taper_save_function write, void *user,
                                taper_error *error)
 {
+    TAPER_NEED(draft, error);
+    TAPER_NEED(write, error);
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(draft->model, taper_model_name(draft->model), name);
     if (function == NULL || function->graph == NULL) {

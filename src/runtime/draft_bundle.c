@@ -3,6 +3,8 @@
 // them back.
 #include "runtime/draft.h"
 
+#include "runtime/arguments.h"
+
 // ---- samples
 
 static taper_draft_bundle_entry *find_entry(const taper_draft *draft, const char *method)
@@ -19,8 +21,7 @@ static taper_status add_entry(taper_draft *draft, const char *method, taper_draf
                               taper_error *error)
 {
     taper_model *model = draft->model;
-    TAPER_TRY(
-        TAPER_GROW(model->allocator, draft->bundles, draft->bundle_capacity, draft->bundle_count + 1, error));
+    TAPER_TRY(TAPER_GROW(model->allocator, draft->bundles, draft->bundle_capacity, draft->bundle_count + 1, error));
     const char *name = taper_arena_string(&model->module.arena, method, strlen(method));
     taper_list *samples = taper_list_new(model->module.heap, NULL, 1);
     if (name == NULL || samples == NULL) {
@@ -65,6 +66,8 @@ static taper_status check_method(const taper_draft *draft, const char *method, s
 taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_value *const *inputs, size_t count,
                                 taper_error *error)
 {
+    TAPER_NEED(draft, error);
+    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
     const char *name = method != NULL ? method : "forward";
     taper_draft_bundle_entry *entry = find_entry(draft, name);
     TAPER_TRY(check_method(draft, name, count, error));
@@ -339,8 +342,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     method_builder b = {.draft = draft, .error = error};
     const char *name;
     TAPER_TRY(method_name(&b, kind, entry->method, &name));
-    TAPER_TRY(
-        TAPER_GROW(model->allocator, draft->methods, draft->method_capacity, draft->method_count + 1, error));
+    TAPER_TRY(TAPER_GROW(model->allocator, draft->methods, draft->method_capacity, draft->method_count + 1, error));
     taper_draft_method *method = &draft->methods[draft->method_count];
     *method = (taper_draft_method){.source.name = name};
     TAPER_TRY(taper_graph_create(model->allocator, name, 1, &method->graph, error));

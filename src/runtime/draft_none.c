@@ -3,7 +3,7 @@
 // never called with one.
 #include <taper/taper_compile.h>
 
-#include "base/status.h"
+#include "runtime/arguments.h"
 
 static TAPER_COLD taper_status no_drafts(taper_error *error)
 {
@@ -15,7 +15,7 @@ taper_status taper_draft_load(taper_context *context, const char *path, const ta
                               taper_draft **draft, taper_error *error)
 {
     (void)context, (void)path, (void)options;
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     return no_drafts(error);
 }
 
@@ -23,7 +23,7 @@ taper_status taper_draft_load_memory(taper_context *context, const void *bytes, 
                                      const taper_load_options *options, taper_draft **draft, taper_error *error)
 {
     (void)context, (void)bytes, (void)size, (void)options;
-    *draft = NULL;
+    TAPER_NEED_OUT(draft, error);
     return no_drafts(error);
 }
 
@@ -62,7 +62,8 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
                                      taper_error *error)
 {
     (void)draft, (void)options;
-    *bytes = NULL;
+    TAPER_NEED_OUT(bytes, error);
+    TAPER_NEED(size, error);
     *size = 0;
     return no_drafts(error);
 }
@@ -81,6 +82,7 @@ size_t taper_draft_node_count(const taper_draft *draft)
 taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error)
 {
     (void)draft;
+    TAPER_NEED(count, error);
     *count = 0;
     return no_drafts(error);
 }
@@ -107,6 +109,6 @@ taper_status taper_draft_print(taper_draft *draft, const char *method, taper_sav
 taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error)
 {
     (void)draft;
-    *model = NULL;
+    TAPER_NEED_OUT(model, error);
     return no_drafts(error);
 }

@@ -2,12 +2,15 @@
 // taper_inspect.h: graphs, memory plans and profiles as the host sees them.
 #include <taper/taper_inspect.h>
 
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 #include "runtime/planner.h"
 
 taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user,
                                  taper_error *error)
 {
+    TAPER_NEED(model, error);
+    TAPER_NEED(write, error);
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(model, taper_model_name(model), name);
     if (model->listing) {
@@ -28,14 +31,18 @@ taper_status taper_inspect_graph(taper_model *model, const char *method, taper_w
 
 size_t taper_inspect_plan_count(const taper_session *session)
 {
-    size_t count;
-    (void)taper_planner_latest(session->planner, &count);
+    size_t count = 0;
+    if (session != NULL) {
+        (void)taper_planner_latest(session->planner, &count);
+    }
     return count;
 }
 
 taper_status taper_inspect_plan_item(const taper_session *session, size_t index, taper_plan_item *item,
                                      taper_error *error)
 {
+    TAPER_NEED(session, error);
+    TAPER_NEED(item, error);
     size_t count;
     const taper_birth *births = taper_planner_latest(session->planner, &count);
     if (index >= count) {
@@ -46,20 +53,19 @@ taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
     if (b->op != NULL) { // it ran: its schema is known
         TAPER_TRY(taper_registry_schema(session->model->context->registry, b->op, &schema, error));
     }
-    const taper_plan_item full = {.struct_size = item->struct_size,
-                                  .bytes = b->bytes,
+    const taper_plan_item full = {.bytes = b->bytes,
                                   .offset = b->offset,
                                   .born = b->born,
                                   .died = b->died,
                                   .outlives = b->died == UINT32_MAX,
                                   .operator_name = schema != NULL ? schema->text : NULL,
                                   .operator_length = schema != NULL ? strcspn(schema->text, "(") : 0};
-    memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
-    return TAPER_OK;
+    return taper_struct_write(item, "taper_plan_item", &full, sizeof full, error);
 }
 
 taper_status taper_profile_set(taper_session *session, int on, taper_error *error)
 {
+    TAPER_NEED(session, error);
     session->profiling = false;
     if (on == 0) {
         return TAPER_OK;
@@ -80,33 +86,32 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
 
 size_t taper_profile_count(const taper_session *session)
 {
-    return session->profile != NULL ? session->model->state_count : 0;
+    return session != NULL && session->profile != NULL ? session->model->state_count : 0;
 }
 
 taper_status taper_profile_get(const taper_session *session, size_t index, taper_profile_item *item, taper_error *error)
 {
+    TAPER_NEED(session, error);
+    TAPER_NEED(item, error);
     if (index >= taper_profile_count(session)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no call site %zu", index);
     }
     const taper_profile_site *site = &session->profile[index];
-    taper_profile_item full = {.struct_size = item->struct_size,
-                               .name = "",
-                               .kernel = "",
-                               .calls = site->calls,
-                               .seconds = site->seconds,
-                               .flops = site->flops};
+    taper_profile_item full = {
+        .name = "", .kernel = "", .calls = site->calls, .seconds = site->seconds, .flops = site->flops};
     if (site->instruction != NULL) {
         full.name = site->instruction->schema->text;
         full.name_length = strcspn(full.name, "(");
         full.kernel = site->kernel;
         full.fused = site->instruction->fusion != NULL;
     }
-    memcpy(item, &full, taper_min_size(item->struct_size, sizeof full));
-    return TAPER_OK;
+    return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }
 
 void taper_session_observe(taper_session *session, taper_observe_function observe, void *user)
 {
-    session->observe = observe;
-    session->observe_user = user;
+    if (session != NULL) {
+        session->observe = observe;
+        session->observe_user = user;
+    }
 }

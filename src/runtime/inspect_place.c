@@ -2,6 +2,7 @@
 // taper_inspect.h: where an operator stands. Only programs ask: a library alone that is built without drafts lacks it.
 #include <taper/taper_inspect.h>
 
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 enum { DEEPEST = 64 };
@@ -45,6 +46,9 @@ static bool is_method_of_root(const taper_model *model, const char *name)
 taper_status taper_inspect_place(const taper_model *model, const struct taper_node *node, taper_place_part part,
                                  taper_write_function write, void *user, taper_error *error)
 {
+    TAPER_NEED(model, error);
+    TAPER_NEED(node, error);
+    TAPER_NEED(write, error);
     if (part == TAPER_PLACE_SOURCE) {
         taper_error *trace = taper_error_create();
         if (trace == NULL) {

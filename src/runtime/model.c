@@ -8,6 +8,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "frontend/bytecode.h"
 #include "frontend/torchscript/torchscript.h"
+#include "runtime/arguments.h"
 
 static void free_functions(taper_model *model)
 {
@@ -399,14 +400,8 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 
 taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
 {
-    memset(options, 0, sizeof *options);
-    if (given != NULL) {
-        if (given->struct_size < sizeof options->struct_size || given->struct_size > 65536) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_load_options.struct_size is not set");
-        }
-        memcpy(options, given, taper_min_size(given->struct_size, sizeof *options));
-    }
-    return TAPER_OK;
+    TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
+    return taper_check_names(options->methods, "methods", options->method_count, error);
 }
 
 // Read or mapped. What is read cannot be taken away: a mapped file that somebody truncates ends the process.
@@ -433,7 +428,9 @@ static taper_status load_fd(taper_model_purpose purpose, taper_context *context,
 taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
                                   const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    *model = NULL;
+    TAPER_NEED_OUT(model, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED(path, error);
     int fd;
     TAPER_TRY(taper_open_file(path, &fd, error));
     const taper_status status = load_fd(purpose, context, fd, 0, 0, options, model, error);
@@ -450,7 +447,8 @@ taper_status taper_model_load(taper_context *context, const char *path, const ta
 taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
                                  const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    *model = NULL;
+    TAPER_NEED_OUT(model, error);
+    TAPER_NEED(context, error);
     return load_fd(TAPER_MODEL_RUN, context, fd, offset, length, options, model, error);
 }
 
@@ -460,7 +458,9 @@ taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_cont
 {
     taper_load_options o;
     taper_blob *blob;
-    *model = NULL;
+    TAPER_NEED_OUT(model, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED_ARRAY(bytes, size, error);
     TAPER_TRY(taper_load_options_read(options, &o, error));
     TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
     return load_blob(purpose, context, blob, &o, model, error);
@@ -481,7 +481,9 @@ taper_status taper_model_load_callback(taper_context *context, taper_read_functi
                                        const taper_load_options *options, taper_model **model, taper_error *error)
 {
     taper_load_options o;
-    *model = NULL;
+    TAPER_NEED_OUT(model, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED(read, error);
     TAPER_TRY(taper_load_options_read(options, &o, error));
     void *block = size > 0 && size < SIZE_MAX / 4 ? taper_alloc(&context->allocator, (size_t)size) : NULL;
     if (block == NULL) {

@@ -6,6 +6,7 @@
 #include <taper/taper_inspect.h>
 
 #include "frontend/needs.h"
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 // The row's id in its list: "aten::add.Tensor" is aten_add_Tensor.
@@ -115,6 +116,8 @@ static void add_kernels(taper_text *text, const taper_model *model)
 
 taper_status taper_inspect_config(const taper_model *model, taper_write_function write, void *user, taper_error *error)
 {
+    TAPER_NEED(model, error);
+    TAPER_NEED(write, error);
     static const char native[] = "__torch__.torch.classes.";
     taper_text text = taper_text_make(model->allocator);
     taper_needs needs;

@@ -4,38 +4,39 @@
 
 #include "format/bytecode_rows.h"
 #include "frontend/needs.h"
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 int64_t taper_model_bytecode_version(const taper_model *model)
 {
-    return model->module.bytecode_version;
+    return model != NULL ? model->module.bytecode_version : 0;
 }
 
 int64_t taper_model_operator_version(const taper_model *model)
 {
-    return model->module.operator_version;
+    return model != NULL ? model->module.operator_version : 0;
 }
 
 const char *taper_model_name(const taper_model *model)
 {
-    const taper_val root = model->module.root;
+    const taper_val root = model != NULL ? model->module.root : taper_val_none();
     return root.tag == TAPER_OBJECT && root.as.object->klass != NULL ? root.as.object->klass->name : "";
 }
 
 size_t taper_model_method_count(const taper_model *model)
 {
-    return model->method_count;
+    return model != NULL ? model->method_count : 0;
 }
 
 const char *taper_model_method_name(const taper_model *model, size_t index)
 {
-    return index < model->method_count ? model->functions[model->methods[index]].method : NULL;
+    return index < taper_model_method_count(model) ? model->functions[model->methods[index]].method : NULL;
 }
 
 static const taper_module_function *method_source(const taper_model *model, const char *method)
 {
     const taper_function *function =
-        taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
+        model == NULL ? NULL : taper_model_find(model, taper_model_name(model), method != NULL ? method : "forward");
     return function != NULL ? function->source : NULL;
 }
 
@@ -71,19 +72,22 @@ const char *taper_model_return_type(const taper_model *model, const char *method
 
 size_t taper_model_extra_count(const taper_model *model)
 {
-    return model->module.extra_count;
+    return model != NULL ? model->module.extra_count : 0;
 }
 
 const char *taper_model_extra_name(const taper_model *model, size_t index)
 {
-    return index < model->module.extra_count ? model->module.extras[index].name : NULL;
+    return index < taper_model_extra_count(model) ? model->module.extras[index].name : NULL;
 }
 
 taper_status taper_model_extra(taper_model *model, const char *name, const void **data, size_t *size,
                                taper_error *error)
 {
-    *data = NULL;
+    TAPER_NEED_OUT(data, error);
+    TAPER_NEED(size, error);
     *size = 0;
+    TAPER_NEED(model, error);
+    TAPER_NEED(name, error);
     const taper_module_extra *extra = taper_module_find_extra(&model->module, name);
     if (extra == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
@@ -98,22 +102,22 @@ taper_status taper_model_extra(taper_model *model, const char *name, const void 
 
 size_t taper_model_operator_count(const taper_model *model)
 {
-    return model->operator_count;
+    return model != NULL ? model->operator_count : 0;
 }
 
 const char *taper_model_operator_name(const taper_model *model, size_t index)
 {
-    return index < model->operator_count ? model->operators[index].name : NULL;
+    return index < taper_model_operator_count(model) ? model->operators[index].name : NULL;
 }
 
 size_t taper_model_operator_calls(const taper_model *model, size_t index)
 {
-    return index < model->operator_count ? model->operators[index].calls : 0;
+    return index < taper_model_operator_count(model) ? model->operators[index].calls : 0;
 }
 
 int taper_model_operator_missing(const taper_model *model, size_t index)
 {
-    return index < model->operator_count && model->operators[index].missing;
+    return index < taper_model_operator_count(model) && model->operators[index].missing;
 }
 
 static int by_name(const void *a, const void *b)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
 #include "backends/cpu/cpu_backend.h"
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 #include "runtime/planner.h"
 
@@ -37,15 +38,10 @@ static taper_status clone_state(taper_session *session, taper_error *error)
 taper_status taper_session_create(taper_model *model, const taper_session_options *options, taper_session **session,
                                   taper_error *error)
 {
-    *session = NULL;
     taper_session_options o;
-    memset(&o, 0, sizeof o);
-    if (options != NULL) {
-        if (options->struct_size < sizeof o.struct_size || options->struct_size > 65536) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "taper_session_options.struct_size is not set");
-        }
-        memcpy(&o, options, taper_min_size(options->struct_size, sizeof o));
-    }
+    TAPER_NEED_OUT(session, error);
+    TAPER_NEED(model, error);
+    TAPER_TRY(taper_struct_read(options, "taper_session_options", &o, sizeof o, error));
     if (model->listing) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "the model was loaded for listing: load it without that option to run it");
@@ -189,9 +185,6 @@ static taper_status gather(const taper_session *session, const taper_function *f
             args[i + 1] = f->arguments[i + 1].default_value;
             continue;
         }
-        if (inputs[i] == NULL) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "input %zu is NULL", i);
-        }
         TAPER_TRY(taper_clone_constants(session->heap, constants, inputs[i]->val, &args[i + 1], error));
         if (f->has_schema) {
             TAPER_TRY(fit_input(&f->arguments[i + 1], i, &args[i + 1], error));
@@ -282,7 +275,8 @@ static taper_status run_method(taper_session *session, const taper_function *fun
 taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
                                taper_value **result, taper_error *error)
 {
-    *result = NULL;
+    TAPER_TRY(taper_check_place(result, "result", inputs, "inputs", count, error));
+    TAPER_NEED(session, error);
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(session->model, taper_model_name(session->model), name);
     if (function == NULL || function->program.graph == NULL || function->program.param_count == 0) {
@@ -321,14 +315,18 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
 
 void taper_session_cancel(taper_session *session)
 {
-    atomic_store_explicit(&session->cancelled, true, memory_order_relaxed);
+    if (session != NULL) {
+        atomic_store_explicit(&session->cancelled, true, memory_order_relaxed);
+    }
 }
 
 // ---- the rest
 
 taper_status taper_session_attribute(taper_session *session, const char *path, taper_value **value, taper_error *error)
 {
-    *value = NULL;
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(session, error);
+    TAPER_NEED(path, error);
     taper_val at = session->root;
     const char *rest = path;
     while (*rest != '\0') {
@@ -352,21 +350,29 @@ taper_status taper_session_attribute(taper_session *session, const char *path, t
 
 void taper_session_trim(taper_session *session)
 {
-    taper_planner_forget(session->planner);
-    taper_heap_trim(session->heap);
+    if (session != NULL) {
+        taper_planner_forget(session->planner);
+        taper_heap_trim(session->heap);
+    }
 }
 
 void taper_session_seed(taper_session *session, uint64_t seed)
 {
-    taper_rng_seed(&session->rng, seed);
+    if (session != NULL) {
+        taper_rng_seed(&session->rng, seed);
+    }
 }
 
 void taper_session_memory(taper_session *session, taper_memory_info *info)
 {
-    taper_memory_info full = {.struct_size = info->struct_size,
-                              .allocator_calls = session->calls_of_run,
-                              .arena_bytes = taper_planner_bytes(session->planner),
-                              .pool_bytes = taper_heap_bytes(session->heap),
-                              .packed_bytes = taper_packs_bytes(session->model->packs)};
-    memcpy(info, &full, taper_min_size(info->struct_size, sizeof full));
+    taper_memory_info full = {0};
+    if (session != NULL) {
+        full.allocator_calls = session->calls_of_run;
+        full.arena_bytes = taper_planner_bytes(session->planner);
+        full.pool_bytes = taper_heap_bytes(session->heap);
+        full.packed_bytes = taper_packs_bytes(session->model->packs);
+    }
+    if (info != NULL) {
+        (void)taper_struct_write(info, "taper_memory_info", &full, sizeof full, NULL); // else nothing is written
+    }
 }

@@ -1,4 +1,5 @@
 list(APPEND TAPER_SOURCES
+    src/runtime/arguments.c
     src/runtime/context.c
     src/runtime/evaluation.c
     src/runtime/inspect.c

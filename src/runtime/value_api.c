@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_value: the host's side of values.
+#include "ops/quantized.h"
+#include "runtime/arguments.h"
 #include "runtime/model.h"
 
 void taper_value_release(taper_value *value)
@@ -19,7 +21,7 @@ taper_value *taper_value_retain(taper_value *value)
 
 taper_kind taper_value_kind(const taper_value *value)
 {
-    switch (value->val.tag) {
+    switch (value != NULL ? value->val.tag : TAPER_NONE) {
     case TAPER_NONE:
         return TAPER_KIND_NONE;
     case TAPER_BOOLEAN:
@@ -63,43 +65,59 @@ static taper_status box(taper_heap *heap, taper_val val, taper_value **value, ta
 
 static taper_status box_object(taper_heap *heap, void *object, taper_value **value, taper_error *error)
 {
-    *value = NULL;
     return object == NULL ? taper_fail_memory(error) : box(heap, TAPER_VAL(object), value, error);
+}
+
+static taper_status box_new(taper_context *context, taper_val val, taper_value **value, taper_error *error)
+{
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(context, error);
+    return box(context->heap, val, value, error);
 }
 
 taper_status taper_value_none(taper_context *context, taper_value **value, taper_error *error)
 {
-    return box(context->heap, taper_val_none(), value, error);
+    return box_new(context, taper_val_none(), value, error);
 }
 
 taper_status taper_value_bool(taper_context *context, int flag, taper_value **value, taper_error *error)
 {
-    return box(context->heap, taper_val_bool(flag != 0), value, error);
+    return box_new(context, taper_val_bool(flag != 0), value, error);
 }
 
 taper_status taper_value_int(taper_context *context, int64_t number, taper_value **value, taper_error *error)
 {
-    return box(context->heap, taper_val_int(number), value, error);
+    return box_new(context, taper_val_int(number), value, error);
 }
 
 taper_status taper_value_double(taper_context *context, double number, taper_value **value, taper_error *error)
 {
-    return box(context->heap, taper_val_double(number), value, error);
+    return box_new(context, taper_val_double(number), value, error);
 }
 
 taper_status taper_value_complex(taper_context *context, double re, double im, taper_value **value, taper_error *error)
 {
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(context, error);
     return box_object(context->heap, taper_complex_new(context->heap, re, im), value, error);
 }
 
 taper_status taper_value_string(taper_context *context, const char *text, size_t length, taper_value **value,
                                 taper_error *error)
 {
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED_ARRAY(text, length, error);
     return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
 }
 
-static taper_status check_dtype(taper_dtype dtype, bool quantized, taper_error *error)
+// What the makers of tensors share.
+static taper_status check_tensor(const taper_context *context, taper_dtype dtype, bool quantized, size_t rank,
+                                 const int64_t *sizes, taper_value **value, taper_error *error)
 {
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED_ARRAY(sizes, rank, error);
     if (taper_dtype_size(dtype) == 0 || taper_dtype_is_quantized(dtype) != quantized) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "dtype %s does not fit here", taper_dtype_name(dtype));
     }
@@ -109,8 +127,7 @@ static taper_status check_dtype(taper_dtype dtype, bool quantized, taper_error *
 taper_status taper_value_tensor(taper_context *context, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                 taper_value **value, taper_error *error)
 {
-    *value = NULL;
-    TAPER_TRY(check_dtype(dtype, false, error));
+    TAPER_TRY(check_tensor(context, dtype, false, rank, sizes, value, error));
     taper_tensor *tensor;
     TAPER_TRY(taper_tensor_new(context->heap, dtype, rank, sizes, NULL, &tensor, error));
     return box_object(context->heap, tensor, value, error);
@@ -120,11 +137,8 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
                                      const int64_t *strides, void *data, size_t bytes, int read_only,
                                      void (*release)(void *user), void *user, taper_value **value, taper_error *error)
 {
-    *value = NULL;
-    TAPER_TRY(check_dtype(dtype, false, error));
-    if (data == NULL && bytes != 0) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "data is NULL");
-    }
+    TAPER_TRY(check_tensor(context, dtype, false, rank, sizes, value, error));
+    TAPER_NEED_ARRAY(data, bytes, error);
     if ((uintptr_t)data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "data is not aligned for %s", taper_dtype_name(dtype));
     }
@@ -150,8 +164,9 @@ taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dt
                                           const void *data, size_t bytes, double scale, int64_t zero_point,
                                           taper_value **value, taper_error *error)
 {
-    *value = NULL;
-    TAPER_TRY(check_dtype(dtype, true, error));
+    TAPER_TRY(check_tensor(context, dtype, true, rank, sizes, value, error));
+    TAPER_NEED_ARRAY(data, bytes, error);
+    TAPER_TRY(taper_q_check(dtype, scale, zero_point, error));
     taper_tensor *tensor;
     TAPER_TRY(taper_tensor_new(context->heap, dtype, rank, sizes, NULL, &tensor, error));
     taper_status status = TAPER_OK;
@@ -160,7 +175,9 @@ taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dt
                             tensor->storage->bytes, bytes);
     }
     if (status == TAPER_OK) {
-        memcpy(tensor->storage->data, data, bytes);
+        if (bytes != 0) {
+            memcpy(tensor->storage->data, data, bytes);
+        }
         const taper_quantizer quantizer = {.scheme = TAPER_PER_TENSOR_AFFINE, .scale = scale, .zero_point = zero_point};
         status = taper_tensor_set_quantizer(tensor, &quantizer, error);
     }
@@ -174,8 +191,10 @@ taper_status taper_value_tensor_quantized(taper_context *context, taper_dtype dt
 taper_status taper_value_quantize(taper_context *context, const taper_value *value, taper_dtype dtype, double scale,
                                   int64_t zero_point, taper_value **quantized, taper_error *error)
 {
+    TAPER_NEED_OUT(quantized, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED(value, error);
     const taper_op *op = taper_row_find("aten::quantize_per_tensor", "");
-    *quantized = NULL;
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
     }
@@ -183,12 +202,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     taper_val args[] = {value->val, taper_val_double(scale), taper_val_int(zero_point), taper_val_int(dtype)};
     taper_val result = taper_val_none();
     TAPER_TRY(taper_call_op(&run, op, args, 4, &result, 1));
-    *quantized = taper_box_new(context->heap, result);
-    if (*quantized == NULL) {
-        taper_val_release(result);
-        return taper_fail_memory(error);
-    }
-    return TAPER_OK;
+    return box(context->heap, result, quantized, error);
 }
 
 static taper_status parse_type(taper_context *context, const char *text, const taper_type **type, taper_error *error)
@@ -197,13 +211,10 @@ static taper_status parse_type(taper_context *context, const char *text, const t
     return text == NULL ? TAPER_OK : taper_type_parse(context->types, text, strlen(text), type, error);
 }
 
-// items[at] is there and, where a type is declared, of it.
+// items[at] is of the type, where one is declared.
 static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared,
                                const char *what, taper_error *error)
 {
-    if (items[at] == NULL) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu is NULL", what, at);
-    }
     if (type != NULL && !taper_val_is_a(items[at]->val, type)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s %zu should be %s, got %s", what, at, declared,
                    taper_val_kind_name(items[at]->val));
@@ -215,7 +226,8 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
                               taper_value **value, taper_error *error)
 {
     const taper_type *type;
-    *value = NULL;
+    TAPER_TRY(taper_check_place(value, "value", items, "items", count, error));
+    TAPER_NEED(context, error);
     TAPER_TRY(parse_type(context, element_type, &type, error));
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(check_item(items, i, type, element_type, "item", error));
@@ -234,10 +246,8 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
 taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value,
                                taper_error *error)
 {
-    *value = NULL;
-    for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(check_item(items, i, NULL, NULL, "item", error));
-    }
+    TAPER_TRY(taper_check_place(value, "value", items, "items", count, error));
+    TAPER_NEED(context, error);
     taper_tuple *tuple = taper_tuple_new(context->heap, NULL, count);
     for (size_t i = 0; tuple != NULL && i < count; i++) {
         tuple->items[i] = taper_val_retain(items[i]->val);
@@ -250,7 +260,9 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
                               taper_error *error)
 {
     const taper_type *key, *item;
-    *value = NULL;
+    TAPER_TRY(taper_check_place(value, "value", keys, "keys", count, error));
+    TAPER_TRY(taper_check_place(value, "value", values, "values", count, error));
+    TAPER_NEED(context, error);
     TAPER_TRY(parse_type(context, key_type, &key, error));
     TAPER_TRY(parse_type(context, value_type, &item, error));
     for (size_t i = 0; i < count; i++) {
@@ -274,19 +286,26 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
 
 // ---- reading
 
-static TAPER_COLD taper_status wrong_kind(const taper_value *value, const char *wanted, taper_error *error)
+// The value is there, of that kind, and so is the place for what is asked.
+static taper_status check_kind(const taper_value *value, taper_tag tag, const char *wanted, const void *place,
+                               const char *place_name, taper_error *error)
 {
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the value is not %s but %s", wanted, taper_val_kind_name(value->val));
+    TAPER_NEED(value, error);
+    if (place == NULL) {
+        return taper_fail_null(error, place_name);
+    }
+    if (value->val.tag != tag) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the value is not %s but %s", wanted, taper_val_kind_name(value->val));
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out, taper_error *error)
 {
-    if (value->val.tag != TAPER_TENSOR) {
-        return wrong_kind(value, "a Tensor", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_TENSOR, "a Tensor", out, "out", error));
     taper_tensor *t = value->val.as.tensor;
     TAPER_TRY(taper_tensor_reveal(t, error));
-    taper_tensor_info full = {.struct_size = out->struct_size, .dtype = (taper_dtype)t->dtype, .rank = t->rank};
+    taper_tensor_info full = {.dtype = (taper_dtype)t->dtype, .rank = t->rank};
     memcpy(full.sizes, t->sizes, t->rank * sizeof t->sizes[0]);
     memcpy(full.strides, t->strides, t->rank * sizeof t->strides[0]);
     const size_t before = (size_t)t->offset * taper_tensor_item(t); // an empty view may begin anywhere
@@ -298,15 +317,12 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
         full.scale = t->quantizer->scale;
         full.zero_point = t->quantizer->zero_point;
     }
-    memcpy(out, &full, taper_min_size(out->struct_size, sizeof full));
-    return TAPER_OK;
+    return taper_struct_write(out, "taper_tensor_info", &full, sizeof full, error);
 }
 
 taper_status taper_value_make_writable(taper_value *value, taper_error *error)
 {
-    if (value->val.tag != TAPER_TENSOR) {
-        return wrong_kind(value, "a Tensor", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_TENSOR, "a Tensor", value, "value", error));
     taper_storage *storage = value->val.as.tensor->storage;
     if (storage->kind == TAPER_STORAGE_HOST && storage->read_only) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the tensor stands on memory that was given as read-only");
@@ -317,36 +333,29 @@ taper_status taper_value_make_writable(taper_value *value, taper_error *error)
 
 taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error)
 {
-    if (value->val.tag != TAPER_BOOLEAN) {
-        return wrong_kind(value, "a bool", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_BOOLEAN, "a bool", flag, "flag", error));
     *flag = value->val.as.i != 0;
     return TAPER_OK;
 }
 
 taper_status taper_value_get_int(const taper_value *value, int64_t *number, taper_error *error)
 {
-    if (value->val.tag != TAPER_INT) {
-        return wrong_kind(value, "an int", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_INT, "an int", number, "number", error));
     *number = value->val.as.i;
     return TAPER_OK;
 }
 
 taper_status taper_value_get_double(const taper_value *value, double *number, taper_error *error)
 {
-    if (value->val.tag != TAPER_DOUBLE) {
-        return wrong_kind(value, "a float", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_DOUBLE, "a float", number, "number", error));
     *number = value->val.as.f;
     return TAPER_OK;
 }
 
 taper_status taper_value_get_complex(const taper_value *value, double *re, double *im, taper_error *error)
 {
-    if (value->val.tag != TAPER_COMPLEX) {
-        return wrong_kind(value, "a complex", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_COMPLEX, "a complex", re, "re", error));
+    TAPER_NEED(im, error);
     *re = value->val.as.complex->re;
     *im = value->val.as.complex->im;
     return TAPER_OK;
@@ -354,9 +363,8 @@ taper_status taper_value_get_complex(const taper_value *value, double *re, doubl
 
 taper_status taper_value_get_string(const taper_value *value, const char **text, size_t *length, taper_error *error)
 {
-    if (value->val.tag != TAPER_STRING) {
-        return wrong_kind(value, "a str", error);
-    }
+    TAPER_TRY(check_kind(value, TAPER_STRING, "a str", text, "text", error));
+    TAPER_NEED(length, error);
     *text = value->val.as.string->data;
     *length = value->val.as.string->length;
     return TAPER_OK;
@@ -364,7 +372,7 @@ taper_status taper_value_get_string(const taper_value *value, const char **text,
 
 size_t taper_value_count(const taper_value *value)
 {
-    switch (value->val.tag) {
+    switch (value != NULL ? value->val.tag : TAPER_NONE) {
     case TAPER_LIST:
         return value->val.as.list->count;
     case TAPER_TUPLE:
@@ -380,7 +388,8 @@ size_t taper_value_count(const taper_value *value)
 
 taper_status taper_value_item(const taper_value *value, size_t index, taper_value **item, taper_error *error)
 {
-    *item = NULL;
+    TAPER_NEED_OUT(item, error);
+    TAPER_NEED(value, error);
     if (index >= taper_value_count(value)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no item %zu", index);
     }
@@ -392,7 +401,8 @@ taper_status taper_value_item(const taper_value *value, size_t index, taper_valu
 
 taper_status taper_value_key(const taper_value *value, size_t index, taper_value **key, taper_error *error)
 {
-    *key = NULL;
+    TAPER_NEED_OUT(key, error);
+    TAPER_NEED(value, error);
     if (value->val.tag != TAPER_DICT || index >= value->val.as.dict->count) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no key %zu", index);
     }
@@ -401,6 +411,9 @@ taper_status taper_value_key(const taper_value *value, size_t index, taper_value
 
 const char *taper_value_field(const taper_value *value, size_t index)
 {
+    if (value == NULL) {
+        return NULL;
+    }
     if (value->val.tag == TAPER_TUPLE) {
         const taper_type *type = value->val.as.tuple->type;
         return type != NULL && type->fields != NULL && index < type->count ? type->fields[index] : NULL;
@@ -414,10 +427,12 @@ const char *taper_value_field(const taper_value *value, size_t index)
 
 size_t taper_value_type(const taper_value *value, char *text, size_t size)
 {
-    taper_text printed = taper_text_make(taper_heap_allocator(value->head.heap));
-    taper_val_type_print(value->val, &printed);
+    taper_text printed = taper_text_make(&taper_allocator_system);
+    if (value != NULL) {
+        taper_val_type_print(value->val, &printed);
+    }
     const size_t length = printed.length;
-    if (size != 0) {
+    if (size != 0 && text != NULL) {
         const size_t kept = taper_min_size(length, size - 1);
         memcpy(text, taper_text_get(&printed), kept);
         text[kept] = '\0';

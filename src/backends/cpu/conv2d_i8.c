@@ -148,7 +148,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     TAPER_TRY(taper_arg_qconv(call, 1, 2, &job.params));
     TAPER_TRY(taper_arg_double(call, count - 2, &job.out_scale));
     TAPER_TRY(taper_arg_int(call, count - 1, &zero_point));
-    TAPER_TRY(taper_q_check(call, (taper_dtype)input->dtype, job.out_scale, zero_point));
+    TAPER_TRY(taper_q_check((taper_dtype)input->dtype, job.out_scale, zero_point, call->run->error));
     if (input->rank != rank + 2) {
         return TAPER_DECLINED;
     }

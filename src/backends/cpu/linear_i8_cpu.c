@@ -183,7 +183,7 @@ static taper_status run_static(taper_call *call, bool relu)
         z->zero_point > 255 || !describe_input(&job, input, sizes)) {
         return TAPER_DECLINED;
     }
-    TAPER_TRY(taper_q_check(call, TAPER_QU8, job.out_scale, zero_point));
+    TAPER_TRY(taper_q_check(TAPER_QU8, job.out_scale, zero_point, call->run->error));
     job.in_scale = z->scale;
     job.in_zero_point = (int32_t)z->zero_point;
     job.zero_point = (int32_t)zero_point;
