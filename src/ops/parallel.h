@@ -17,21 +17,16 @@ TAPER_MUST_USE taper_status taper_run_range(taper_run *run, taper_range_task tas
 // How many pieces that makes, for those who cut their work themselves.
 size_t taper_run_pieces(const taper_run *run, double work);
 
-// Calls task(argument, i) for every i of [0, count), in the same way.
-typedef void (*taper_index_task)(void *argument, size_t index);
-TAPER_MUST_USE taper_status taper_run_each(taper_run *run, taper_index_task task, void *argument, size_t count,
-                                           double work);
-
 // Scratch for pieces: a place for each that can run at the same time, of pieces that are `most` altogether. A piece
 // takes one (whatever is in it) and leaves it.
 typedef struct taper_places {
-    size_t bytes, count, all_bytes;
+    size_t count, all_bytes;
     char *data;
 } taper_places;
 // False: there is no memory. bytes 0 is fine, the places are then nowhere.
 TAPER_MUST_USE bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_places *places);
 void *taper_place_take(const taper_places *places);
-void taper_place_leave(const taper_places *places, void *place);
+void taper_place_leave(void *place);
 void taper_places_close(const taper_run *run, taper_places *places);
 
 #endif
