@@ -7,10 +7,10 @@
 #include "platform/threads.h"
 
 // Calls task(argument, begin, end) for pieces of [0, count), each item once. work is about the nanoseconds that all of
-// it takes one thread of a fast machine; it decides how long the pieces are: at least `grain` items (0: 1), and so many
-// that a piece takes 75 us at most, as far as the grain lets it. What takes less than 25 us (5 us when workers are up,
-// or when there was much of it) the calling thread does alone, in one piece. Fails when the host wants the run to end;
-// some pieces were not done then.
+// it takes one thread of a fast machine; it decides how long the pieces are: at least `grain` items (0: 1; the last of
+// a thread's part may be shorter), and so many that a piece takes 75 us at most, as far as the grain lets it. What
+// takes less than 25 us (5 us when workers are up, or when there was much of it) the calling thread does alone, in one
+// piece. Fails when the host wants the run to end; some pieces were not done then.
 TAPER_MUST_USE taper_status taper_run_range(taper_run *run, taper_range_task task, void *argument, size_t count,
                                             size_t grain, double work);
 

@@ -22,6 +22,7 @@ enum {
     YIELDS = 4,
     HOST_PIECES = 256,
     BATCH_PIECES = 32768,
+    NEAR_TICKS = 5,
     MOST_THREADS = 1024,
     LINE = 64
 };
@@ -32,7 +33,7 @@ typedef struct pool_lane {
     atomic_uint state;
     taper_range_task task;
     void *argument;
-    size_t begin, piece, end; // item the lane begins with; items of a piece; item the job ends with
+    size_t begin, piece, end; // items: the lane's first; of a piece; behind the lane's last
     unsigned pieces;          // of the lane
 } pool_lane;
 
@@ -61,6 +62,8 @@ struct taper_pool {
     atomic_bool stop;
     atomic_uint runs;       // under way
     atomic_uint busy_until; // ticks
+    atomic_uint left;       // ticks at the end of the last run
+    atomic_bool close;      // it began just after the one before: the next one may, too
     // Workers sleep here. Jobs only try the lock: what they then fail to wake is not needed.
     pthread_mutex_t idle;
     pthread_cond_t wake;
@@ -105,10 +108,10 @@ static bool wait_a_little(patience *p, const pool_line *line, unsigned count, un
     return ++p->yields <= YIELDS;
 }
 
-// A tick is a tenth of a millisecond.
+// In units of 10 us: differences of less than a few hours are right.
 static unsigned ticks(double seconds)
 {
-    return (unsigned)(uint64_t)(1e4 * seconds);
+    return (unsigned)(uint64_t)(1e5 * seconds);
 }
 
 static bool is_busy(taper_pool *pool, double now)
@@ -190,6 +193,14 @@ static bool work_once(taper_pool *pool, const pool_worker *self)
     return false;
 }
 
+// Between runs nobody spins. Of runs that follow each other closely, in a loop over pictures say, workers yield through
+// the gap, because falling asleep and being woken takes longer.
+static bool is_run_near(taper_pool *pool)
+{
+    return atomic_load_explicit(&pool->close, memory_order_relaxed) &&
+           ticks(taper_clock()) - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR_TICKS;
+}
+
 static void sleep_until_woken(taper_pool *pool)
 {
     (void)pthread_mutex_lock(&pool->idle);
@@ -210,6 +221,8 @@ static void *work(void *argument)
         const bool wanted = self->number < wanted_workers(pool);
         if (wanted && work_once(pool, self)) {
             p = (patience){0, 0};
+        } else if (wanted && atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 && is_run_near(pool)) {
+            (void)sched_yield();
         } else if (!wanted || atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 ||
                    !wait_a_little(&p, pool->lines + (self->number + 1) % pool->lanes, SLOTS, pool->lanes, true)) {
             sleep_until_woken(pool);
@@ -242,21 +255,23 @@ static void host_piece(void *argument, size_t index)
 }
 
 // The slot is the caller's, who has the first piece of lane 0 from the start.
-static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, size_t pieces, double now,
-                       taper_pool_check check, void *user)
+static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, double now, taper_pool_check check,
+                       void *user)
 {
     pool_line *const lines = pool->lines + slot * pool->lanes;
+    const size_t all = job->end - job->begin;
+    const size_t used = taper_min_size(pool->lanes, taper_max_size(all / job->piece, 1));
+    const size_t most = all / used, more = all % used;
     for (size_t i = pool->lanes; i-- > 0;) {
-        const size_t first = (pieces * i + pool->lanes - 1) / pool->lanes;
-        const size_t count = (pieces * (i + 1) + pool->lanes - 1) / pool->lanes - first;
         pool_lane *lane = &lines[i].lane;
+        const size_t count = i < used ? most + (i < more) : 0;
         lane->task = job->task;
         lane->argument = job->argument;
-        lane->begin = job->begin + first * job->piece;
+        lane->begin = job->begin + i * most + taper_min_size(i, more);
         lane->piece = job->piece;
-        lane->end = job->end;
-        lane->pieces = (unsigned)count;
-        atomic_store_explicit(&lane->state, (unsigned)count * (BEGIN + 1) - (i == 0 ? BEGIN : 0), memory_order_release);
+        lane->end = lane->begin + count;
+        lane->pieces = (unsigned)((count + job->piece - 1) / job->piece);
+        atomic_store_explicit(&lane->state, lane->pieces * (BEGIN + 1) - (i == 0 ? BEGIN : 0), memory_order_release);
     }
     wake_workers(pool);
     finish_piece(pool, &lines[0].lane, 0);
@@ -302,7 +317,7 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
         } else if (pool->has_host) {
             pool->host.run(pool->host.user, host_piece, &job, pieces);
         } else {
-            going = run_shared(pool, slot, &job, pieces, now, check, user);
+            going = run_shared(pool, slot, &job, now, check, user);
         }
         begin = going ? job.end : count;
     }
@@ -399,8 +414,11 @@ unsigned taper_pool_threads(const taper_pool *pool)
 
 void taper_pool_enter(taper_pool *pool, bool soon)
 {
+    const double now = taper_clock();
+    const bool close = ticks(now) - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR_TICKS;
+    atomic_store_explicit(&pool->close, close, memory_order_relaxed);
     atomic_fetch_add_explicit(&pool->runs, 1u, memory_order_relaxed);
-    if (soon && !is_busy(pool, taper_clock())) {
+    if (soon && !is_busy(pool, now)) {
         wake_workers(pool);
     }
 }
@@ -412,5 +430,6 @@ bool taper_pool_is_awake(taper_pool *pool)
 
 void taper_pool_leave(taper_pool *pool)
 {
+    atomic_store_explicit(&pool->left, ticks(taper_clock()), memory_order_relaxed);
     atomic_fetch_sub_explicit(&pool->runs, 1u, memory_order_relaxed);
 }

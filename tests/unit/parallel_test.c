@@ -56,7 +56,7 @@ static void pieces(void **state)
     seen s;
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         taper_run run = {.pool = make_pool(threads)};
-        look(&run, &s, 1, 20e3); // small
+        look(&run, &s, 1, 4e3); // small
         assert_int_equal(atomic_load(&s.pieces), 1);
         assert_int_equal(atomic_load(&s.elsewhere), 0);
         look(&run, &s, 2 * COUNT, 1e6); // coarse
