@@ -6,7 +6,12 @@
 
 #include "ir/tensor.h"
 
-enum { SMALL_LIMIT = 1024, SMALL_STEP = 16, SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP, LARGE_CLASSES = 4 * 48 };
+enum {
+    SMALL_LIMIT = 1024,
+    SMALL_STEP = 16,
+    SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
+};
 
 typedef struct free_block {
     struct free_block *next;
@@ -19,8 +24,8 @@ void __asan_unpoison_memory_region(void const volatile *block, size_t size);
 #define HIDE(block, size) __asan_poison_memory_region(block, size)
 #define SHOW(block, size) __asan_unpoison_memory_region(block, size)
 #else
-#define HIDE(block, size) ((void)0)
-#define SHOW(block, size) ((void)0)
+#define HIDE(block, size) ((void)(block), (void)(size))
+#define SHOW(block, size) ((void)(block), (void)(size))
 #endif
 
 struct taper_heap {
