@@ -445,23 +445,21 @@ taper_run taper_run_on(taper_heap *heap, taper_registry *registry, taper_error *
                        .work_left = TAPER_WORK_BETWEEN};
 }
 
-enum { WORK_OF_A_CALL = 200 };
-
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
 {
     if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
-    TAPER_TRY(kernel(call));
-    for (size_t i = 0; (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
+    taper_status status = taper_run_settle(call->run, kernel(call));
+    for (size_t i = 0; status == TAPER_OK && (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];
         if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
             call->rets[i] = taper_val_none();
-            TAPER_TRY(ret_copied(call, i, target, value.as.tensor));
+            status = ret_copied(call, i, target, value.as.tensor);
         }
     }
-    return taper_run_spend(call->run, WORK_OF_A_CALL);
+    return status;
 }
 
 taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,

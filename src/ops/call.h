@@ -38,6 +38,7 @@ struct taper_run {
     // so many seconds; TAPER_OK: it goes on. Once it is to end it says so until the run has ended. NULL: never.
     taper_status (*stop)(struct taper_run *run, double ahead);
     uint64_t work_left;          // work until taper_run_spend asks
+    taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
     double unshared;             // ops/parallel.h: nanoseconds since the last work that was
     bool shared;                 // some was
     struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
@@ -176,6 +177,9 @@ static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 }
 // Before work that cannot be interrupted: fails also when the time that is left is too short for it.
 TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
+
+// What a call that ended with status is to return: the status, or why the run is to end.
+TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_status status);
 
 // What ir/tensor.h has for tensors, in pieces that are charged to the run.
 TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);

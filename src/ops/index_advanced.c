@@ -394,10 +394,8 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
         taper_walk_add(&inner, 0, b.self);
         taper_walk_add(&inner, 1, b.other);
         for (int64_t i = 0; i < inner.count; i++, taper_walk_next(&inner)) {
-            if (run_length > 16 && !taper_run_goes_on(run, (uint64_t)run_length * 4)) {
-                return TAPER_OK; // which the call makes a failure
-            }
-            into(t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step, run_length);
+            taper_into_line(run, into, t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step,
+                            run_length);
         }
     }
     return TAPER_OK;

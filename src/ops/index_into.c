@@ -151,6 +151,18 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
 
 enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 
+void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
+                     int64_t from_step, int64_t length)
+{
+    for (int64_t at = 0; at < length; at += PIECE) {
+        const int64_t piece = taper_min_i64(PIECE, length - at);
+        if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
+            return;
+        }
+        function(to + at * to_step, to_step, from + at * from_step, from_step, piece);
+    }
+}
+
 void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from)
 {
     const int64_t item = (int64_t)taper_tensor_item(to);
@@ -175,14 +187,8 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
     taper_walk_add(&walk, 0, to->strides);
     taper_walk_add(&walk, 1, from->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        for (int64_t at = 0; at < length; at += PIECE) {
-            const int64_t piece = taper_min_i64(PIECE, length - at);
-            if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
-                return;
-            }
-            function(t + walk.offset[0] * item + at * to_step, to_step, f + walk.offset[1] * item + at * from_step,
-                     from_step, piece);
-        }
+        taper_into_line(run, function, t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step,
+                        length);
     }
 }
 

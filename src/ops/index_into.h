@@ -19,6 +19,9 @@ typedef void (*taper_into_function)(void *to, int64_t to_step, const void *from,
 taper_into_function taper_into_find(taper_dtype dtype, taper_into operation);
 TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function,
                                            taper_error *error);
+// function over a line of any length, in pieces that are charged.
+void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
+                     int64_t from_step, int64_t length);
 // Over tensors of the same sizes (from may be expanded) and dtype.
 void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from);
 

@@ -170,6 +170,7 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
         one.b = (const char *)gemm->b + b * item;
         one.c = (char *)gemm->c + c * item;
         TAPER_TRY(run_one(run, &one));
+        TAPER_TRY(taper_run_spend(run, 20));
     }
     return TAPER_OK;
 }

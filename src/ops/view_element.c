@@ -226,6 +226,7 @@ taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper
     TAPER_TRY(taper_move_item(tensor, &item, run->error));
     TAPER_TRY(taper_scalar_check((taper_dtype)tensor->dtype, scalar, run->error));
     const int64_t count = taper_tensor_numel(tensor);
+    TAPER_TRY(taper_run_spend(run, 50));
     if (count == 0) {
         return TAPER_OK;
     }

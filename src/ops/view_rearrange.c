@@ -439,11 +439,15 @@ static taper_status triangle(taper_call *call, bool lower)
             char *row = matrix + i * steps[r];
             const int64_t split = taper_min_i64(taper_max_i64(i + edge + (lower ? 1 : 0), 0), columns);
             const int64_t begin = lower ? split : 0, end = lower ? columns : split;
+            if (!taper_run_goes_on(call->run, 10)) {
+                return taper_inplace_end(call, self);
+            }
             if (step == (int64_t)item) {
+                (void)taper_run_goes_on(call->run, (uint64_t)(end - begin) * item / 4);
                 memset(row + begin * step, 0, (size_t)(end - begin) * item);
                 continue;
             }
-            for (int64_t j = begin; j < end; j++) {
+            for (int64_t j = begin; j < end && taper_run_goes_on(call->run, 2); j++) {
                 memset(row + j * step, 0, item);
             }
         }
@@ -515,7 +519,7 @@ taper_status taper_op_kron(taper_call *call)
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
     int64_t at[TAPER_MAX_RANK] = {0};
-    for (int64_t n = 0; n < count; n++, to += to_item) {
+    for (int64_t n = 0; n < count && taper_run_step(call->run, n, 60); n++, to += to_item) {
         int64_t a_at = 0, b_at = 0;
         for (size_t d = 0; d < rank; d++) {
             a_at += d < a_lead ? 0 : at[d] / b_sizes[d] * a->strides[d - a_lead];

@@ -296,6 +296,7 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->instructions_left = session->instruction_budget;
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
     session->run.work_left = 0; // the first to say what it does asks
+    session->run.ended = TAPER_OK;
     taper_heap_set_limit(session->heap, session->memory_budget);
     const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
     taper_planner_begin(session->planner, function, inputs, count);

@@ -324,6 +324,7 @@ static taper_status run_kernel(bench *b, taper_call *call, bool budgeted)
 {
     b->stopped = false;
     b->run.work_left = 0;
+    b->run.ended = TAPER_OK;
     b->run.current = call->op;
     if (budgeted) {
         check(taper_budget_create(&taper_allocator_system, 1, UINT64_MAX, STEPS, &b->budget, b->error), b);

@@ -155,6 +155,8 @@ static taper_status run_call(bench *b, taper_call *call)
     const taper_op *op = call->op;
     const taper_kernel fast = taper_cpu_kernel(op, b->run.cpu);
     b->deadline = taper_clock() + LONGEST_CALL;
+    b->run.work_left = 0;
+    b->run.ended = TAPER_OK;
     b->run.current = op;
     alarm(SECONDS_PER_CALL);
     taper_status status = fast != NULL ? taper_call_kernel(call, fast) : TAPER_DECLINED;
