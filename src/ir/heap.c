@@ -4,13 +4,31 @@
 // own pointer in front of its aligned start.
 #include "ir/heap.h"
 
+#include "base/budget.h"
+
 #include "ir/tensor.h"
 
-enum { SMALL_LIMIT = 1024, SMALL_STEP = 16, SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP, LARGE_CLASSES = 4 * 48 };
+enum {
+    SMALL_LIMIT = 1024,
+    SMALL_STEP = 16,
+    SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
+};
 
 typedef struct free_block {
     struct free_block *next;
 } free_block;
+
+// AddressSanitizer does not know that blocks in the lists are free: it is told.
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(void const volatile *block, size_t size);
+void __asan_unpoison_memory_region(void const volatile *block, size_t size);
+#define HIDE(block, size) __asan_poison_memory_region(block, size)
+#define SHOW(block, size) __asan_unpoison_memory_region(block, size)
+#else
+#define HIDE(block, size) ((void)(block), (void)(size))
+#define SHOW(block, size) ((void)(block), (void)(size))
+#endif
 
 struct taper_heap {
     taper_allocator allocator;
@@ -20,6 +38,7 @@ struct taper_heap {
     taper_container *containers;
     _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
     size_t bytes, used, limit;
+    bool refused; // because of the limit
     uint64_t calls;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
@@ -35,6 +54,7 @@ taper_status taper_heap_create(const taper_allocator *allocator, taper_types *ty
         return taper_fail_memory(error);
     }
     (*heap)->allocator = *allocator;
+    taper_allocator_hold(allocator);
     (*heap)->types = taper_types_retain(types);
     (*heap)->live = 1;
     taper_spin_init(&(*heap)->lock);
@@ -81,6 +101,12 @@ void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)
 {
     heap->limit = bytes;
+    heap->refused = false;
+}
+
+size_t taper_heap_limit_met(const taper_heap *heap)
+{
+    return heap->refused ? heap->limit : 0;
 }
 
 uint64_t taper_heap_calls(const taper_heap *heap)
@@ -121,19 +147,29 @@ static void *raw_pointer(void *ptr)
 static bool charge(taper_heap *heap, size_t size)
 {
     if (heap->limit != 0 && (heap->used > heap->limit || size > heap->limit - heap->used)) {
+        heap->refused = true;
         return false;
     }
     heap->used += size;
     return true;
 }
 
-static void *take(free_block **list)
+// size: of the blocks in the list.
+static void *take(free_block **list, size_t size)
 {
     free_block *block = *list;
     if (block != NULL) {
+        SHOW(block, size);
         *list = block->next;
     }
     return block;
+}
+
+static void put(free_block **list, free_block *block, size_t size)
+{
+    block->next = *list;
+    *list = block;
+    HIDE(block, size);
 }
 
 static void count_scratch(taper_heap *heap, size_t class)
@@ -161,7 +197,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch)
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = take(&heap->large[class]);
+        ptr = take(&heap->large[class], block);
         if (ptr == NULL) {
             heap->calls++;
             heap->bytes += raw_size(block);
@@ -197,7 +233,7 @@ void *taper_heap_alloc(taper_heap *heap, size_t size)
     void *ptr = NULL;
     const bool allowed = charge(heap, block);
     if (allowed) {
-        ptr = take(&heap->small[class]);
+        ptr = take(&heap->small[class], block);
         if (ptr == NULL) {
             heap->calls++;
             heap->bytes += block;
@@ -232,13 +268,11 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
         size_t bytes;
         const size_t class = large_class(size, &bytes);
         heap->scratch_live[class] -= scratch;
-        block->next = heap->large[class];
-        heap->large[class] = block;
+        put(&heap->large[class], block, bytes);
         heap->used -= bytes;
     } else {
         const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
-        block->next = heap->small[class];
-        heap->small[class] = block;
+        put(&heap->small[class], block, class * SMALL_STEP);
         heap->used -= class * SMALL_STEP;
     }
     taper_spin_unlock(&heap->lock);
@@ -263,6 +297,7 @@ void taper_heap_trim_storages(taper_heap *heap)
         uint32_t keep = heap->scratch_peak[class] - heap->scratch_live[class];
         free_block **link = &heap->large[class];
         while (*link != NULL && keep > 0) {
+            SHOW(*link, sizeof **link);
             link = &(*link)->next;
             keep--;
         }
@@ -270,6 +305,7 @@ void taper_heap_trim_storages(taper_heap *heap)
         *link = NULL;
         taper_spin_unlock(&heap->lock);
         while (block != NULL) {
+            SHOW(block, power + class % 4 * (power / 4));
             free_block *next = block->next;
             taper_free(&heap->allocator, raw_pointer(block), size);
             taper_spin_lock(&heap->lock);
@@ -293,15 +329,18 @@ void taper_heap_trim(taper_heap *heap)
         *list = NULL;
         taper_spin_unlock(&heap->lock);
         while (block != NULL) {
+            SHOW(block, sizeof *block);
             free_block *next = block->next;
             size_t size;
             if (small) {
                 size = class * SMALL_STEP;
+                SHOW(block, size);
                 taper_free(&heap->allocator, block, size);
             } else {
                 const size_t large = class - SMALL_CLASSES - 1;
                 const size_t power = (size_t)1 << (large / 4 + 10);
                 size = raw_size(power + large % 4 * (power / 4));
+                SHOW(block, power + large % 4 * (power / 4));
                 taper_free(&heap->allocator, raw_pointer(block), size);
             }
             taper_spin_lock(&heap->lock);
@@ -319,6 +358,7 @@ static void destroy(taper_heap *heap)
     taper_types_release(heap->types);
     const taper_allocator allocator = heap->allocator;
     taper_free(&allocator, heap, sizeof *heap);
+    taper_allocator_let_go(&allocator);
 }
 
 static bool is_container(const taper_obj *obj)

@@ -105,10 +105,25 @@ bool taper_tensor_suggests_channels_last(const taper_tensor *tensor)
         }
         least = tensor->strides[d];
         if (tensor->sizes[d] > 1) {
-            least *= tensor->sizes[d];
+            least = taper_mul_stride(least, tensor->sizes[d]);
         }
     }
     return true;
+}
+
+void taper_tensor_steps(const taper_tensor *tensor, size_t unit, int64_t *steps)
+{
+    const bool none = taper_tensor_numel(tensor) == 0;
+    for (size_t d = 0; d < tensor->rank; d++) {
+        steps[d] = none || tensor->sizes[d] == 1 ? 0 : tensor->strides[d] * (int64_t)unit;
+    }
+}
+
+int64_t taper_tensor_step(const taper_tensor *tensor, size_t d)
+{
+    int64_t steps[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, 1, steps);
+    return steps[d];
 }
 
 // ---- making
@@ -125,7 +140,7 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
     if (item == 0) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "tensors of dtype %s are not supported", taper_dtype_name(dtype));
     }
-    const int64_t limit = TAPER_LIMIT_TENSOR_BYTES / (int64_t)item;
+    const int64_t limit = TAPER_LIMIT_TENSOR_BYTES / (int64_t)taper_max_size(item, TAPER_LEAST_ITEM);
     int64_t numel = 1, product = 1;
     for (size_t i = 0; i < rank; i++) {
         if (sizes[i] < 0) {
@@ -229,6 +244,17 @@ taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_d
     }
     taper_obj_retain(&storage->head);
     return TAPER_OK;
+}
+
+taper_tensor taper_tensor_local(const taper_tensor *tensor)
+{
+    taper_tensor local;
+    memcpy((char *)&local + offsetof(taper_tensor, storage), (const char *)tensor + offsetof(taper_tensor, storage),
+           sizeof local - offsetof(taper_tensor, storage));
+    taper_refs_init(&local.head.refs);
+    local.head.tag = TAPER_TENSOR;
+    local.head.heap = tensor->head.heap;
+    return local;
 }
 
 static void drop_quantizer(taper_tensor *tensor, taper_quantizer *quantizer)

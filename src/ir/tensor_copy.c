@@ -207,6 +207,9 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
     }
     const taper_dtype to_dtype = (taper_dtype)to->dtype, from_dtype = (taper_dtype)from->dtype;
     const int64_t to_item = (int64_t)taper_dtype_size(to_dtype), from_item = (int64_t)taper_dtype_size(from_dtype);
+    int64_t to_steps[TAPER_MAX_RANK], from_steps[TAPER_MAX_RANK];
+    taper_tensor_steps(to, (size_t)to_item, to_steps);
+    taper_tensor_steps(from, (size_t)from_item, from_steps);
     copy_dim dims[TAPER_MAX_RANK + 2];
     size_t count = 0;
     const size_t lead = (size_t)(to->rank - from->rank);
@@ -219,13 +222,13 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
                            "sizes do not match: dimension %zu is %lld in the source and %lld in the target", i,
                            (long long)size, (long long)to->sizes[i]);
             }
-            step = size == to->sizes[i] && size != 1 ? from->strides[i - lead] * from_item : 0;
+            step = from_steps[i - lead];
         }
         if (to->sizes[i] == 0) {
             return TAPER_OK;
         }
         if (to->sizes[i] != 1) {
-            dims[count++] = (copy_dim){to->sizes[i], to->strides[i] * to_item, step};
+            dims[count++] = (copy_dim){to->sizes[i], to_steps[i], step};
         }
     }
     count = prepare_dims(dims, count);

@@ -163,7 +163,7 @@ static taper_status lay_out(taper_error *error, equation *eq, const subscripts *
                         "einsum(): subscript %c is repeated for operand %zu but the sizes don't match, %lld != %lld",
                         letter(subs->labels[i]), which, (long long)size, (long long)out->sizes[at]);
                 }
-                out->strides[at] += tensor->strides[dim];
+                out->strides[at] = taper_add_stride(out->strides[at], tensor->strides[dim]);
                 continue;
             }
             seen[at] = true;
@@ -214,7 +214,7 @@ static taper_status copy_ordered(taper_run *run, size_t dims, const operand *fro
     taper_tensor twin, *copy = NULL;
     TAPER_TRY(as_tensor(run->error, from, order, dims, &twin));
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)twin.dtype, twin.rank, twin.sizes, NULL, &copy, run->error));
-    const taper_status status = taper_tensor_copy(copy, &twin, run->error);
+    const taper_status status = taper_run_copy(run, copy, &twin);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -378,7 +378,7 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     }
     TAPER_TRY(new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, natural, to));
     product_strides(dims, a, b, to);
-    taper_tensor x = *a->tensor, y = *b->tensor;
+    taper_tensor x = taper_tensor_local(a->tensor), y = taper_tensor_local(b->tensor);
     x.offset = a->offset;
     y.offset = b->offset;
     const int64_t count = to->tensor->sizes[0];
@@ -386,17 +386,18 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
         multiply_row((taper_dtype)x.dtype, taper_tensor_mutable(to->tensor), taper_tensor_data(&x),
                      taper_tensor_data(&y), at_to, at_a, at_b);
         for (size_t d = dims; d-- > 0;) {
-            const int64_t step_a = a->sizes[d] == 1 ? 0 : a->strides[d], step_b = b->sizes[d] == 1 ? 0 : b->strides[d];
+            const int64_t step_a = a->sizes[d] == 1 ? 0 : a->strides[d], step_b = b->sizes[d] == 1 ? 0 : b->strides[d],
+                          step_to = sizes[d] == 1 ? 0 : to->strides[d];
             at_a += step_a;
             at_b += step_b;
-            at_to += to->strides[d];
+            at_to += step_to;
             if (++index[d] < sizes[d]) {
                 break;
             }
             index[d] = 0;
             at_a -= step_a * sizes[d];
             at_b -= step_b * sizes[d];
-            at_to -= to->strides[d] * sizes[d];
+            at_to -= step_to * sizes[d];
         }
     }
     return TAPER_OK;
@@ -596,11 +597,11 @@ static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t
     size_t to = out_dims;
     for (size_t d = dims; d-- > 0;) {
         run *= o->sizes[d];
-        if (d > 0 && (o->sizes[d - 1] == 1 || o->strides[d - 1] == run * step)) {
+        if (d > 0 && (o->sizes[d - 1] == 1 || o->strides[d - 1] == taper_mul_stride(run, step))) {
             continue;
         }
         while (to > 0 && (seen < run || o->sizes[to - 1] == 1)) {
-            strides[--to] = seen * step;
+            strides[--to] = taper_mul_stride(seen, step);
             seen *= o->sizes[to];
         }
         step = d > 0 ? o->strides[d - 1] : 0;

@@ -67,12 +67,12 @@ typedef struct walk {
 static void side_set(side *s, const walk *w, const taper_tensor *tensor, taper_ew_class class_)
 {
     const size_t lead = w->rank - tensor->rank;
-    const int64_t item = (int64_t)taper_tensor_item(tensor);
+    int64_t own[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, taper_tensor_item(tensor), own);
     s->dtype = (taper_dtype)tensor->dtype;
     s->class_ = class_;
     for (size_t i = 0; i < w->rank; i++) {
-        const bool repeated = i < lead || tensor->sizes[i - lead] == 1;
-        s->steps[i] = repeated ? 0 : tensor->strides[i - lead] * item;
+        s->steps[i] = i < lead ? 0 : own[i - lead];
     }
 }
 
@@ -140,8 +140,10 @@ typedef struct blocks {
     taper_ew_block side[TAPER_EW_INPUTS + 1], temp;
 } blocks;
 
-// One innermost run, from the sides' present data.
-static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b, size_t block)
+enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 16 }; // elements; of any operator, the special functions' too
+
+// One innermost run, from the sides' present data. False: the run is to end.
+static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b, size_t block)
 {
     const size_t n = (size_t)w->sizes[0];
     side *to = &w->side[0];
@@ -154,9 +156,12 @@ static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
             s->filled = s->constant;
         }
     }
-    const size_t step = all_direct ? n : block;
+    const size_t step = all_direct ? PIECE : block;
     for (size_t at = 0; at < n; at += step) {
         const size_t m = taper_min_size(step, n - at);
+        if (!taper_run_goes_on(args->run, m * WORK_OF_AN_ELEMENT + 20)) {
+            return false;
+        }
         const void *in[TAPER_EW_INPUTS] = {NULL};
         for (size_t k = 1; k < w->sides; k++) {
             const side *s = &w->side[k];
@@ -172,6 +177,7 @@ static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
             taper_ew_store(to->dtype, to->class_, target, to->steps[0], &b->side[0], m, &b->temp);
         }
     }
+    return true;
 }
 
 // Leaves a computation in floats to the backend, if it does it.
@@ -213,8 +219,7 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
     const size_t block = TAPER_EW_BLOCK_BYTES / widest;
     int64_t index[TAPER_MAX_RANK] = {0};
     for (;;) {
-        run_line(w, loop, args, &b, block);
-        size_t d = 1;
+        size_t d = run_line(w, loop, args, &b, block) ? 1 : w->rank;
         for (; d < w->rank; d++) {
             const bool more = ++index[d] < w->sizes[d];
             for (size_t k = 0; k < w->sides; k++) {
@@ -327,9 +332,6 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     run_walk(&w, d->loop, &ew->args);
     if (ew->args.zero_division) {
         TAPER_FAIL(error, TAPER_ERROR_RAISED, "ZeroDivisionError");
-    }
-    if (ew->args.stopped) {
-        TAPER_FAIL(error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
     }
     return TAPER_OK;
 }

@@ -29,8 +29,9 @@ taper_status taper_op_glu(taper_call *call)
     sizes[dim] /= 2;
     taper_status status = TAPER_OK;
     for (size_t k = 0; k < 2 && status == TAPER_OK; k++) {
-        status = taper_tensor_alias(call->run->heap, x, x->offset + (k == 0 ? 0 : sizes[dim] * x->strides[dim]),
-                                    x->rank, sizes, x->strides, &halves[k], error);
+        status =
+            taper_tensor_alias(call->run->heap, x, x->offset + (k == 0 ? 0 : sizes[dim] * taper_tensor_step(x, dim)),
+                               x->rank, sizes, x->strides, &halves[k], error);
     }
     if (status == TAPER_OK) {
         taper_ew ew = taper_ew_make(&taper_ew_glu);
@@ -66,7 +67,7 @@ taper_status taper_op_prelu(taper_call *call)
                        (long long)count, (long long)channels);
         }
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, weight, &flat, error));
+    TAPER_TRY(taper_run_contiguous(call->run, weight, &flat));
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK] = {0};
     const size_t rank = x->rank;
     for (size_t i = 0; i < rank; i++) {
@@ -133,9 +134,7 @@ static taper_status ret_part(taper_call *call, taper_tensor *x, int64_t part)
 {
     int64_t strides[TAPER_MAX_RANK];
     for (size_t i = 0; i < x->rank; i++) {
-        if (!taper_mul_i64(x->strides[i], 2, &strides[i])) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_RESOURCE, "strides are too large");
-        }
+        strides[i] = taper_mul_stride(x->strides[i], 2);
     }
     taper_tensor *view;
     TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, taper_dtype_to_real((taper_dtype)x->dtype),

@@ -154,16 +154,20 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
 {
     TAPER_TRY(taper_index_scratch(run, plan->count, &plan->offsets));
     int64_t *offsets = taper_tensor_mutable(plan->offsets);
-    memset(offsets, 0, (size_t)plan->count * sizeof *offsets);
+    TAPER_TRY(taper_run_memset(run, offsets, 0, (size_t)plan->count * sizeof *offsets));
+    bool empty = false; // then nothing is read, and strides may be any
+    for (size_t d = 0; d < plan->self.rank; d++) {
+        empty = empty || plan->self.sizes[d] == 0;
+    }
     for (size_t i = 0; i < plan->indexed; i++) {
         const size_t d = plan->before + i;
         const taper_tensor *index = plan->indices[d];
-        const int64_t size = plan->self.sizes[d], stride = plan->self.strides[d];
+        const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
         taper_walk walk;
-        taper_walk_start(&walk, plan->index_rank, plan->index_sizes);
+        taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
         taper_walk_add(&walk, 0, index->strides);
-        for (int64_t k = 0; k < plan->count; k++, taper_walk_next(&walk)) {
+        for (int64_t k = 0; k < walk.count; k++, taper_walk_next(&walk)) {
             const int64_t value = data[walk.offset[0]];
             if (value < -size || value >= size) {
                 return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
@@ -305,8 +309,9 @@ static block block_of(const index_plan *plan, const int64_t *result_strides)
             continue;
         }
         b.sizes[b.rank] = plan->self.sizes[d];
-        b.self[b.rank] = plan->self.strides[d];
-        b.other[b.rank] = result_strides[d < plan->before ? d : d - plan->indexed + plan->index_rank];
+        const bool stepped = b.sizes[b.rank] > 1;
+        b.self[b.rank] = stepped ? plan->self.strides[d] : 0;
+        b.other[b.rank] = stepped ? result_strides[d < plan->before ? d : d - plan->indexed + plan->index_rank] : 0;
         b.count = taper_mul_stride(b.count, b.sizes[b.rank]);
         b.rank++;
     }
@@ -345,16 +350,16 @@ taper_status taper_op_index(taper_call *call)
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
     taper_walk walk;
-    taper_walk_start(&walk, plan.index_rank, plan.index_sizes);
+    taper_walk_start(&walk, run, plan.index_rank, plan.index_sizes);
     taper_walk_add(&walk, 0, result->strides + plan.before);
     const bool runs = is_run(&b);
-    for (int64_t k = 0; b.count > 0 && k < plan.count; k++, taper_walk_next(&walk)) {
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
         char *t = to + walk.offset[0] * (int64_t)item;
         const char *f = from + offsets[k] * (int64_t)item;
-        if (runs) {
+        if (runs && (b.count <= 16 || taper_run_goes_on(run, (uint64_t)b.count))) {
             memcpy(t, f, (size_t)b.count * item);
-        } else {
-            taper_move(item, b.rank, b.sizes, t, b.other, f, b.self);
+        } else if (!runs) {
+            taper_move(run, item, b.rank, b.sizes, t, b.other, f, b.self);
         }
     }
     drop_plan(&plan);
@@ -369,24 +374,28 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
         taper_into_get((taper_dtype)self->dtype, accumulate ? TAPER_INTO_ADD : TAPER_INTO_SET, &into, run->error));
     const int64_t item = (int64_t)taper_tensor_item(self);
     const block b = block_of(plan, values->strides);
+    if (b.count <= 0 || plan->count <= 0) {
+        return TAPER_OK;
+    }
     const int64_t *offsets = taper_tensor_data(plan->offsets);
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(values);
     taper_walk walk, inner;
-    taper_walk_start(&walk, plan->index_rank, plan->index_sizes);
+    taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
     taper_walk_add(&walk, 0, values->strides + plan->before);
     // The last dimension of the block is the inner loop.
     const size_t lead = b.rank > 0 ? b.rank - 1 : 0;
     const int64_t run_length = b.rank > 0 ? b.sizes[lead] : 1;
     const int64_t to_step = b.rank > 0 ? b.self[lead] * item : 0, from_step = b.rank > 0 ? b.other[lead] * item : 0;
-    for (int64_t k = 0; b.count > 0 && k < plan->count; k++, taper_walk_next(&walk)) {
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
         char *t = to + offsets[k] * item;
         const char *f = from + walk.offset[0] * item;
-        taper_walk_start(&inner, lead, b.sizes);
+        taper_walk_start(&inner, run, lead, b.sizes);
         taper_walk_add(&inner, 0, b.self);
         taper_walk_add(&inner, 1, b.other);
         for (int64_t i = 0; i < inner.count; i++, taper_walk_next(&inner)) {
-            into(t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step, run_length);
+            taper_into_line(run, into, t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step,
+                            run_length);
         }
     }
     return TAPER_OK;
@@ -414,7 +423,7 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
                                call->run->error));
     taper_scalar scalar;
     taper_scalar_load((taper_dtype)values->dtype, taper_tensor_data(values), &scalar);
-    taper_status status = taper_tensor_fill(one, &scalar, call->run->error);
+    taper_status status = taper_tensor_fill(call->run, one, &scalar);
     if (status == TAPER_OK) {
         taper_val args[8];
         taper_call inner = *call;
@@ -450,7 +459,7 @@ taper_status taper_op_index_put(taper_call *call)
     taper_status status = make_plan(call, self, &plan);
     if (status == TAPER_OK) {
         // Leading dimensions of size 1 beyond the result's do not count.
-        taper_tensor narrow = *values;
+        taper_tensor narrow = taper_tensor_local(values);
         while (narrow.rank > plan.result.rank && narrow.sizes[0] == 1) {
             narrow.rank--;
             memmove(narrow.sizes, narrow.sizes + 1, narrow.rank * sizeof narrow.sizes[0]);

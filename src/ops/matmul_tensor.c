@@ -31,7 +31,7 @@ taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype
     taper_tensor *copy = NULL;
     const int64_t *strides = taper_tensor_is_dense(tensor) ? tensor->strides : NULL;
     TAPER_TRY(taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, strides, &copy, run->error));
-    const taper_status status = taper_tensor_copy(copy, tensor, run->error);
+    const taper_status status = taper_run_copy(run, copy, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -50,7 +50,7 @@ taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, ta
     taper_status status =
         taper_tensor_new(run->heap, dtype, value->rank, value->sizes, value->strides, &cast, run->error);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(cast, value, run->error);
+        status = taper_run_copy(run, cast, value);
     }
     taper_tensor_drop(value);
     if (status != TAPER_OK) {
@@ -86,7 +86,7 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes)
 
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides)
 {
-    taper_tensor twin = *tensor;
+    taper_tensor twin = taper_tensor_local(tensor);
     twin.rank = (uint8_t)rank;
     twin.hidden_nhwc = false;
     for (size_t i = 0; i < rank; i++) {
@@ -128,13 +128,15 @@ bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int6
     if (tensor->rank > rank) {
         return false;
     }
+    int64_t own[TAPER_MAX_RANK];
+    taper_tensor_steps(tensor, 1, own);
     const size_t skip = rank - tensor->rank;
     for (size_t i = 0; i < rank; i++) {
         strides[i] = 0;
         if (i >= skip) {
             const int64_t size = tensor->sizes[i - skip];
             if (size == sizes[i]) {
-                strides[i] = tensor->strides[i - skip];
+                strides[i] = own[i - skip];
             } else if (size != 1) {
                 return false;
             }
@@ -159,12 +161,16 @@ taper_status taper_product_into(taper_run *run, const taper_tensor *a, const tap
                              .c = taper_tensor_mutable(c),
                              .c_row = c->strides[rank - 2],
                              .c_column = c->strides[rank - 1]};
+    int64_t left[TAPER_MAX_RANK], right[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_tensor_steps(a, 1, left);
+    taper_tensor_steps(b, 1, right);
+    taper_tensor_steps(c, 1, out);
     taper_gemm_batch batch = {.rank = rank - 2};
     for (size_t d = 0; d < batch.rank; d++) {
         batch.sizes[d] = c->sizes[d];
-        batch.a[d] = a->sizes[d] == 1 ? 0 : a->strides[d];
-        batch.b[d] = b->sizes[d] == 1 ? 0 : b->strides[d];
-        batch.c[d] = c->strides[d];
+        batch.a[d] = left[d];
+        batch.b[d] = right[d];
+        batch.c[d] = out[d];
     }
     return taper_gemm_run_batch(run, &gemm, &batch);
 }
@@ -268,7 +274,9 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
         (void)taper_broadcast_strides(bias, rank, product->sizes, steps);
     }
     const int64_t total = taper_tensor_numel(product), inner = rank == 0 ? 1 : product->sizes[rank - 1];
-    const int64_t inner_p = rank == 0 ? 1 : product->strides[rank - 1], inner_s = rank == 0 ? 1 : steps[rank - 1];
+    int64_t places[TAPER_MAX_RANK];
+    taper_tensor_steps(product, 1, places);
+    const int64_t inner_p = rank == 0 ? 1 : places[rank - 1], inner_s = rank == 0 ? 1 : steps[rank - 1];
     const size_t item = taper_tensor_item(product);
     int64_t index[TAPER_MAX_RANK] = {0}, at_p = 0, at_s = 0;
     const char *from = bias != NULL ? taper_tensor_data(bias) : NULL;
@@ -276,13 +284,13 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
         combine_row((taper_dtype)product->dtype, (char *)taper_tensor_mutable(product) + at_p * (int64_t)item, inner_p,
                     from != NULL ? from + at_s * (int64_t)item : NULL, inner_s, inner, &scale);
         for (size_t d = rank == 0 ? 0 : rank - 1; d-- > 0;) {
-            at_p += product->strides[d];
+            at_p += places[d];
             at_s += steps[d];
             if (++index[d] < product->sizes[d]) {
                 break;
             }
             index[d] = 0;
-            at_p -= product->strides[d] * product->sizes[d];
+            at_p -= places[d] * product->sizes[d];
             at_s -= steps[d] * product->sizes[d];
         }
     }
@@ -294,7 +302,7 @@ taper_status taper_product_new(taper_run *run, const taper_tensor *a, const tape
                                const int64_t *sizes, taper_tensor **result)
 {
     const taper_dtype work = taper_work_dtype((taper_dtype)a->dtype);
-    taper_tensor twin_a = *a, twin_b = *b;
+    taper_tensor twin_a = taper_tensor_local(a), twin_b = taper_tensor_local(b);
     taper_tensor *work_a = NULL, *work_b = NULL, *made = NULL;
     taper_status status = taper_tensor_cast(run, &twin_a, work, &work_a);
     if (status == TAPER_OK) {
@@ -336,7 +344,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     }
     // A vector counts as a row on the left and as a column on the right.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
-    taper_tensor left = *a, right = *b;
+    taper_tensor left = taper_tensor_local(a), right = taper_tensor_local(b);
     if (ra == 1) {
         left = taper_tensor_twin(a, 2, (const int64_t[]){1, a->sizes[0]}, (const int64_t[]){0, a->strides[0]});
     }
@@ -380,6 +388,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     sizes[batch] = m;
     sizes[batch + 1] = n;
     taper_tensor *made = NULL;
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left.dtype, batch + 2, sizes, run->error));
     TAPER_TRY(taper_product_new(run, &twin_a, &twin_b, rank, fold ? folded : sizes, &made));
     // Take the places of vectors out again. The result is contiguous in every case.
     size_t final = batch;

@@ -138,8 +138,8 @@ static taper_status print_matrix(printer *p, const double *data, int64_t rows, i
             if (p->text->failed) {
                 return taper_text_failure(p->run);
             }
+            TAPER_TRY(taper_run_spend(p->run, (uint64_t)(last - first + 1) * 500));
         }
-        TAPER_TRY(taper_run_check(p->run));
     }
     return TAPER_OK;
 }
@@ -220,8 +220,9 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     const bool per_channel = quantized && q->scales != NULL && q->zero_points != NULL && q->axis >= 0 &&
                              q->axis < tensor->rank && taper_tensor_numel(q->scales) >= tensor->sizes[q->axis] &&
                              taper_tensor_numel(q->zero_points) >= tensor->sizes[q->axis];
-    int64_t at[TAPER_MAX_RANK] = {0};
+    int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
     int64_t offset = 0;
+    taper_tensor_steps(tensor, 1, steps);
     for (int64_t i = 0; i < count; i++) {
         if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) { // PyTorch prints the real part
             const taper_dtype part = stored == TAPER_C32 ? TAPER_F16 : stored == TAPER_C64 ? TAPER_F32 : TAPER_F64;
@@ -240,11 +241,11 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
             data[i] = (double)((float)(data[i] - zero) * (float)scale);
         }
         for (unsigned dim = tensor->rank; dim-- > 0;) {
-            offset += tensor->strides[dim];
+            offset += steps[dim];
             if (++at[dim] < tensor->sizes[dim]) {
                 break;
             }
-            offset -= tensor->sizes[dim] * tensor->strides[dim];
+            offset -= tensor->sizes[dim] * steps[dim];
             at[dim] = 0;
         }
     }

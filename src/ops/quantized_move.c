@@ -86,7 +86,7 @@ taper_status taper_op_q_sort(taper_call *call)
     const int64_t format = !taper_tensor_suggests_channels_last(x) ? TAPER_FORMAT_CONTIGUOUS
                            : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
                                                                    : TAPER_FORMAT_CHANNELS_LAST_3D;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &copy, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &copy));
     const taper_status status = run_plain(call, copy, args);
     taper_obj_release(&copy->head);
     return status;
@@ -157,7 +157,7 @@ taper_status taper_op_q_index_put(taper_call *call)
                    "index_put on quantized tensors takes float32 values and does not accumulate");
     }
     TAPER_TRY(copy_args(call, args));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, values, &whole, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, values, &whole));
     taper_status status = taper_tensor_new(call->run->heap, taper_q_plain_dtype((taper_dtype)x->dtype), values->rank,
                                            values->sizes, NULL, &ints, call->run->error);
     if (status == TAPER_OK) {
@@ -188,7 +188,7 @@ taper_status taper_op_q_clone(taper_call *call)
                  : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
                                                          : TAPER_FORMAT_CHANNELS_LAST_3D;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     return taper_ret_tensor(call, 0, clone);
 }
 
@@ -212,7 +212,7 @@ taper_status taper_op_q_copy_(taper_call *call)
                        taper_dtype_name((taper_dtype)from->dtype), taper_dtype_name((taper_dtype)x->dtype));
         }
         TAPER_TRY(taper_storage_write(x->storage, error));
-        TAPER_TRY(taper_tensor_copy(x, from, error));
+        TAPER_TRY(taper_run_copy(call->run, x, from));
         TAPER_TRY(taper_tensor_set_quantizer(x, from->quantizer, error));
     } else {
         const taper_quantizer *z = x->quantizer;
@@ -277,17 +277,19 @@ taper_status taper_op_q_equal(taper_call *call)
     for (size_t d = 0; same && d < a->rank; d++) {
         same = a->sizes[d] == b->sizes[d];
     }
-    int64_t index[TAPER_MAX_RANK] = {0};
+    int64_t index[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
+    taper_tensor_steps(a, 1, a_steps);
+    taper_tensor_steps(b, 1, b_steps);
     const int64_t count = same ? taper_tensor_numel(a) : 0;
     for (int64_t n = 0, i = 0, k = 0; n < count && same; n++) {
         same = taper_q_load((taper_dtype)a->dtype, taper_tensor_data(a), i) ==
                taper_q_load((taper_dtype)a->dtype, taper_tensor_data(b), k);
         for (size_t d = a->rank; d-- > 0;) {
-            i += a->strides[d], k += b->strides[d];
+            i += a_steps[d], k += b_steps[d];
             if (++index[d] < a->sizes[d]) {
                 break;
             }
-            i -= a->strides[d] * a->sizes[d], k -= b->strides[d] * a->sizes[d];
+            i -= a_steps[d] * a->sizes[d], k -= b_steps[d] * a->sizes[d];
             index[d] = 0;
         }
     }

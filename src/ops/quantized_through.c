@@ -132,16 +132,24 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
         }
     }
     taper_tensor *plain, *y;
-    TAPER_TRY(taper_ret_quantized(call, 0, (taper_dtype)x->dtype, rank, sizes, NULL, x->quantizer->scale,
-                                  x->quantizer->zero_point, &y));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    const taper_tensor *target = taper_ret_target(call, 0);
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_q_range range = taper_q_range_of(dtype);
     const float scale = (float)x->quantizer->scale;
     const int64_t point = x->quantizer->zero_point;
+    if (target != NULL && target->storage == x->storage) { // which is about to be resized
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &plain));
+    } else {
+        TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
+    }
+    const taper_status status = taper_ret_quantized(call, 0, dtype, rank, sizes, NULL, x->quantizer->scale, point, &y);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(plain);
+        return status;
+    }
     for (int64_t i = 0; i < taper_tensor_numel(y); i++) {
         int64_t sum = 0;
-        for (int64_t k = 0; k < count; k++) {
+        for (int64_t k = 0; k < count && taper_run_goes_on(call->run, 3); k++) {
             sum += taper_q_load(dtype, taper_tensor_data(plain), i * count + k);
         }
         const int64_t q =
@@ -250,18 +258,21 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, x->rank, x->sizes, strides, 1.0 / 256, 0, &y));
     const uint8_t *from = taper_tensor_data(x);
     uint8_t *to = taper_tensor_mutable(y);
+    int64_t in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_tensor_steps(x, 1, in);
+    taper_tensor_steps(y, 1, out);
     const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
-    for (int64_t n = 0; n < rows; n++) {
-        softmax_bytes(table, from, x->strides[dim], count, to, y->strides[dim]);
+    for (int64_t n = 0; n < rows && taper_run_goes_on(call->run, (uint64_t)count * 12 + 20); n++) {
+        softmax_bytes(table, from, in[dim], count, to, out[dim]);
         for (size_t d = x->rank; d-- > 0;) {
             if (d == dim) {
                 continue;
             }
-            from += x->strides[d], to += y->strides[d];
+            from += in[d], to += out[d];
             if (++index[d] < x->sizes[d]) {
                 break;
             }
-            from -= x->strides[d] * x->sizes[d], to -= y->strides[d] * x->sizes[d];
+            from -= in[d] * x->sizes[d], to -= out[d] * x->sizes[d];
             index[d] = 0;
         }
     }

@@ -85,20 +85,15 @@ typedef struct walk {
     accumulators first, second, centre;
     taper_ew_block elements, temp;
     taper_run *run;
-    size_t unasked; // elements since the host was asked whether to go on
     taper_status status;
 } walk;
 
-enum { LONG_WALK = 1 << 22, FOLD_BLOCK = 1 << 20 };
+enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
 
 // Counts n elements; false when the run is to end.
 static bool go_on(walk *w, size_t n)
 {
-    w->unasked += n;
-    if (w->unasked >= LONG_WALK) {
-        w->unasked = 0;
-        w->status = taper_run_check(w->run);
-    }
+    w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
     return w->status == TAPER_OK;
 }
 
@@ -125,23 +120,24 @@ size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
 
 static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
 {
-    const int64_t in_item = (int64_t)taper_tensor_item(r->x), out_item = (int64_t)taper_tensor_item(out);
+    const int64_t in_item = (int64_t)taper_tensor_item(r->x);
+    int64_t in[TAPER_MAX_RANK], to[TAPER_MAX_RANK];
+    taper_tensor_steps(r->x, (size_t)in_item, in);
+    taper_tensor_steps(out, taper_tensor_item(out), to);
     size_t at = 0;
     w->r = r;
     w->kept_count = w->reduced_count = 0;
-    w->unasked = 0;
     w->status = TAPER_OK;
     w->count = 1;
     for (size_t i = 0; i < r->x->rank; i++) {
         const int64_t size = r->x->sizes[i];
-        const int64_t step = r->x->strides[i] * in_item;
         if (r->over[i]) {
             w->count *= (double)size;
             if (size != 1) {
-                w->reduced[w->reduced_count++] = (taper_reduce_dim){size, step, 0};
+                w->reduced[w->reduced_count++] = (taper_reduce_dim){size, in[i], 0};
             }
         } else if (size != 1) {
-            w->kept[w->kept_count++] = (taper_reduce_dim){size, step, out->strides[at] * out_item};
+            w->kept[w->kept_count++] = (taper_reduce_dim){size, in[i], to[at]};
         }
         at += !r->over[i] || r->keep;
     }
@@ -339,7 +335,7 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
         if (target != NULL) {
             TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
             if (target->storage == x->storage && apart == NULL) { // out is read as well
-                TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &apart, error));
+                TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;
             }
         }
@@ -379,16 +375,21 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
                       bool keep)
 {
     const int64_t item = (int64_t)taper_tensor_item(x), out_item = out != NULL ? (int64_t)taper_tensor_item(out) : 0;
+    int64_t in[TAPER_MAX_RANK], to[TAPER_MAX_RANK] = {0};
+    taper_tensor_steps(x, (size_t)item, in);
+    if (out != NULL) {
+        taper_tensor_steps(out, (size_t)out_item, to);
+    }
     size_t at = 0;
     lines->kept_count = 0;
     lines->line = (taper_reduce_dim){1, item, out_item};
     for (size_t i = 0; i < x->rank; i++) {
         const bool there = i != dim || !without || keep;
-        const int64_t out_step = out != NULL && there ? out->strides[at] * out_item : 0;
+        const int64_t out_step = there ? to[at] : 0;
         if (i == dim) {
-            lines->line = (taper_reduce_dim){x->sizes[i], x->strides[i] * item, without ? 0 : out_step};
+            lines->line = (taper_reduce_dim){x->sizes[i], in[i], without ? 0 : out_step};
         } else if (x->sizes[i] != 1) {
-            lines->kept[lines->kept_count++] = (taper_reduce_dim){x->sizes[i], x->strides[i] * item, out_step};
+            lines->kept[lines->kept_count++] = (taper_reduce_dim){x->sizes[i], in[i], out_step};
         }
         at += there;
     }

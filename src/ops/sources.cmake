@@ -34,6 +34,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_walk.c
     src/ops/call.c
     src/ops/call_describe.c
+    src/ops/run_work.c
     src/ops/container.c
     src/ops/dict_ops.c
     src/ops/effects.c

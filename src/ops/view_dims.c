@@ -196,8 +196,7 @@ taper_status taper_op_adjoint(taper_call *call)
     TAPER_TRY(taper_view_ret(call, 0, x, &view));
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone,
-                                   call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone));
         negate_imaginary(clone);
         taper_ret(call, 0, TAPER_VAL(clone));
     }
@@ -237,7 +236,7 @@ taper_status taper_op_select(taper_call *call)
                           taper_sizes_print(x->rank, x->sizes).text, dim);
     }
     index += index < 0 ? size : 0;
-    view.offset += taper_mul_stride(index, view.strides[dim]);
+    view.offset = taper_add_stride(view.offset, taper_mul_stride(index, view.strides[dim]));
     taper_view_remove(&view, dim);
     return taper_view_ret(call, 0, x, &view);
 }
@@ -246,7 +245,7 @@ COPIED(taper_op_select_copy, taper_op_select)
 static void slice_dim(taper_view *view, size_t dim, int64_t start, int64_t end, int64_t step)
 {
     const int64_t length = end - start;
-    view->offset += taper_mul_stride(start, view->strides[dim]);
+    view->offset = taper_add_stride(view->offset, taper_mul_stride(start, view->strides[dim]));
     view->sizes[dim] = length / step + (length % step != 0);
     view->strides[dim] = taper_mul_stride(view->strides[dim], step);
 }
@@ -327,7 +326,7 @@ taper_status taper_op_narrow_copy(taper_call *call)
     inner.ret_count = 1;
     taper_status status = taper_op_narrow(&inner);
     if (status == TAPER_OK) {
-        status = taper_view_clone(call->run->heap, part.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
+        status = taper_view_clone(call->run, part.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone);
     }
     taper_val_release(part);
     return status == TAPER_OK ? taper_ret_tensor(call, 0, clone) : status;
@@ -354,9 +353,11 @@ static taper_status ret_diagonal(taper_call *call, int64_t offset, int64_t dim1,
         size = offset <= -rows ? 0 : taper_min_i64(rows + offset, columns);
     }
     if (size > 0) {
-        view.offset += offset >= 0 ? taper_mul_stride(offset, x->strides[b]) : taper_mul_stride(-offset, x->strides[a]);
+        const int64_t from =
+            offset >= 0 ? taper_mul_stride(offset, x->strides[b]) : taper_mul_stride(-offset, x->strides[a]);
+        view.offset = taper_add_stride(view.offset, from);
     }
-    const int64_t stride = (int64_t)((uint64_t)x->strides[a] + (uint64_t)x->strides[b]);
+    const int64_t stride = taper_add_stride(x->strides[a], x->strides[b]);
     taper_view_remove(&view, a > b ? a : b);
     taper_view_remove(&view, a > b ? b : a);
     TAPER_TRY(taper_view_insert(&view, view.rank, size, stride, error));
@@ -409,7 +410,7 @@ taper_status taper_op_as_strided(taper_call *call)
     taper_tensor *x;
     taper_view view;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_tensor_reveal(x, error));
+    TAPER_TRY(taper_run_reveal(call->run, x));
     size_t count;
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, view.sizes, &view.rank));
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, view.strides, &count));
@@ -441,7 +442,7 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
     taper_tensor *x, *source, *clone;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &source));
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &clone, error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &clone));
     taper_val args[8] = {TAPER_VAL(clone)};
     size_t count = 1;
     for (size_t i = 2; i < call->arg_count && count < 8; i++) {
@@ -463,7 +464,7 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
                                 taper_sizes_print(source->rank, source->sizes).text,
                                 taper_sizes_print(part->rank, part->sizes).text);
         } else {
-            status = taper_tensor_copy(part, source, error);
+            status = taper_run_copy(call->run, part, source);
         }
     }
     taper_val_release(result);

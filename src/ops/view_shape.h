@@ -58,12 +58,6 @@ TAPER_MUST_USE taper_status taper_view_assign(taper_run *run, taper_tensor *tens
 TAPER_MUST_USE taper_status taper_view_copied(taper_call *call, taper_kernel kernel);
 TAPER_MUST_USE taper_status taper_view_in_place(taper_call *call, taper_kernel kernel);
 
-// Multiplication of strides of dimensions that may hold no element: wraps.
-static inline int64_t taper_mul_stride(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 // A list of tensors for result `at`.
 TAPER_MUST_USE taper_status taper_ret_tensor_list(taper_call *call, size_t at, size_t capacity, taper_list **list);
 // Takes over the reference.

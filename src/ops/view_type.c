@@ -14,6 +14,14 @@
 static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dtype dtype, const taper_view *view)
 {
     taper_tensor *result;
+    // Bytes of a file or of the host lie as their own dtype needs it, which may be less than this one does.
+    if ((uintptr_t)x->storage->data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
+        if (!x->storage->read_only) {
+            return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                              "view: the host's memory is not aligned for %s", taper_dtype_name(dtype));
+        }
+        TAPER_TRY(taper_storage_write(x->storage, call->run->error));
+    }
     TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, dtype, view->offset, view->rank, view->sizes,
                                 view->strides, &result, call->run->error));
     taper_ret(call, 0, TAPER_VAL(result));
@@ -230,7 +238,7 @@ taper_status taper_op_contiguous(taper_call *call)
         taper_view_ret_same(call, 0, x);
         return TAPER_OK;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     taper_ret(call, 0, TAPER_VAL(clone));
     return TAPER_OK;
 }
@@ -243,7 +251,7 @@ taper_status taper_op_clone(taper_call *call)
     if (call->arg_count > 1 && call->args[1].tag == TAPER_INT) {
         format = call->args[1].as.i;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     return taper_ret_tensor(call, 0, clone);
 }
 
@@ -260,14 +268,12 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    taper_tensor shape = *x; // never seen outside
+    taper_tensor shape = taper_tensor_local(x); // never seen outside
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)x->dtype, rank, sizes, run->error));
     shape.rank = (uint8_t)rank;
     for (size_t d = 0; d < rank; d++) {
-        if (sizes[d] < 0 || !taper_mul_i64(count, sizes[d], &count)) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "size: %s is not possible",
-                              taper_sizes_print(rank, sizes).text);
-        }
+        count *= sizes[d];
         shape.sizes[d] = sizes[d];
     }
     if (!taper_add_i64(x->offset, count, &bytes) || !taper_mul_i64(bytes, (int64_t)item, &bytes) ||
@@ -299,7 +305,7 @@ static taper_status ret_resized(taper_call *call, taper_tensor *x, size_t rank, 
         return TAPER_OK;
     }
     taper_tensor *clone;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &clone));
     const taper_status status = resize(call, clone, rank, sizes, format);
     if (status != TAPER_OK) {
         taper_tensor_drop(clone);
@@ -328,7 +334,7 @@ taper_status taper_op_resize_as(taper_call *call)
     taper_tensor *x, *like;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &like));
-    TAPER_TRY(taper_tensor_reveal(like, call->run->error));
+    TAPER_TRY(taper_run_reveal(call->run, like));
     int64_t format = arg_format(call, 2);
     if (format == TAPER_FORMAT_PRESERVE) {
         format = !taper_tensor_suggests_channels_last(like) ? TAPER_FORMAT_CONTIGUOUS

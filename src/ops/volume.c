@@ -69,7 +69,7 @@ static bool line_suggests_channels_last(const taper_tensor *x)
         plane.strides[i] = x->strides[i];
     }
     plane.sizes[2] = 1;
-    plane.strides[2] = x->sizes[2] * x->strides[2];
+    plane.strides[2] = taper_mul_stride(x->sizes[2], x->strides[2]);
     plane.sizes[3] = x->sizes[2];
     plane.strides[3] = x->strides[2];
     return taper_tensor_suggests_channels_last(&plane);
@@ -179,109 +179,6 @@ void taper_number_store(taper_dtype dtype, void *data, int64_t index, double val
 }
 
 // ---- boxes
-
-static void run_copy(size_t item, int64_t count, char *to, int64_t to_stride, const char *from, int64_t from_stride)
-{
-    if (to_stride == 1 && from_stride == 1) {
-        memcpy(to, from, (size_t)count * item);
-        return;
-    }
-#define RUN(type)                                                                                                      \
-    do {                                                                                                               \
-        type *t = (type *)(void *)to;                                                                                  \
-        const type *f = (const type *)(const void *)from;                                                              \
-        for (int64_t i = 0; i < count; i++) {                                                                          \
-            t[i * to_stride] = f[i * from_stride];                                                                     \
-        }                                                                                                              \
-    } while (0)
-    switch (item) {
-    case 1:
-        RUN(uint8_t);
-        break;
-    case 2:
-        RUN(uint16_t);
-        break;
-    case 4:
-        RUN(uint32_t);
-        break;
-    case 8:
-        RUN(uint64_t);
-        break;
-    default:
-        for (int64_t i = 0; i < count; i++) {
-            memcpy(to + i * to_stride * (int64_t)item, from + i * from_stride * (int64_t)item, item);
-        }
-        break;
-    }
-#undef RUN
-}
-
-void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides,
-                    const void *from, const int64_t *from_strides)
-{
-    // Outermost first by the stride of the target, dimensions of one element left out, neighbours merged.
-    int64_t n[TAPER_MAX_RANK + 2], t[TAPER_MAX_RANK + 2], f[TAPER_MAX_RANK + 2];
-    size_t dims = 0;
-    for (size_t i = 0; i < rank; i++) {
-        if (sizes[i] == 0) {
-            return;
-        }
-        if (sizes[i] == 1) {
-            continue;
-        }
-        size_t at = dims++;
-        for (; at > 0 && t[at - 1] < to_strides[i]; at--) {
-            n[at] = n[at - 1];
-            t[at] = t[at - 1];
-            f[at] = f[at - 1];
-        }
-        n[at] = sizes[i];
-        t[at] = to_strides[i];
-        f[at] = from_strides[i];
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < dims; i++) {
-        if (kept > 0 && t[kept - 1] == t[i] * n[i] && f[kept - 1] == f[i] * n[i]) {
-            n[kept - 1] *= n[i];
-            t[kept - 1] = t[i];
-            f[kept - 1] = f[i];
-        } else {
-            n[kept] = n[i];
-            t[kept] = t[i];
-            f[kept] = f[i];
-            kept++;
-        }
-    }
-    if (kept == 0) {
-        memcpy(to, from, item);
-        return;
-    }
-    const size_t inner = kept - 1;
-    int64_t counter[TAPER_MAX_RANK + 2] = {0};
-    char *to_at = to;
-    const char *from_at = from;
-    for (;;) {
-        run_copy(item, n[inner], to_at, t[inner], from_at, f[inner]);
-        size_t d = inner;
-        while (d > 0) {
-            d--;
-            to_at += t[d] * (int64_t)item;
-            from_at += f[d] * (int64_t)item;
-            if (++counter[d] < n[d]) {
-                break;
-            }
-            to_at -= n[d] * t[d] * (int64_t)item;
-            from_at -= n[d] * f[d] * (int64_t)item;
-            counter[d] = 0;
-            if (d == 0) {
-                return;
-            }
-        }
-        if (inner == 0) {
-            return;
-        }
-    }
-}
 
 // Whether the elements fill their span without overlap.
 static bool is_dense(size_t rank, const int64_t *sizes, const int64_t *strides)

@@ -76,10 +76,10 @@ static void pieces(void **state)
     assert_int_equal(atomic_load(&s.pieces), 1);
 }
 
-static bool stop(taper_run *run)
+static taper_status stop(taper_run *run, double ahead)
 {
-    (void)run;
-    return true;
+    (void)run, (void)ahead;
+    return TAPER_ERROR_CANCELLED;
 }
 
 static void note_slowly(void *argument, size_t begin, size_t end)

@@ -80,7 +80,7 @@ static bool norm_is_plain(const taper_conv2d *job)
 static bool weights_are_regular(const taper_tensor *w)
 {
     return w->dtype == TAPER_F32 && w->rank == 4 &&
-           (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == w->sizes[3] * w->strides[3]);
+           (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]));
 }
 
 static bool does(const taper_conv2d *job)
@@ -163,13 +163,14 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     taper_tensor *view;
     int64_t strides[4];
     taper_strides_channels_last(4, x->sizes, strides);
-    taper_status status = taper_storage_borrow(run->heap, *scratch, count * sizeof(float), NULL, &storage, run->error);
+    taper_status status = taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count * sizeof(float), NULL,
+                                               &storage, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_view(run->heap, storage, TAPER_F32, 0, 4, x->sizes, strides, &view, run->error);
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(view, x, run->error);
+        status = taper_run_copy(run, view, x);
         taper_obj_release(&view->head);
     }
     return status;

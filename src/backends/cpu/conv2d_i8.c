@@ -80,16 +80,17 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     taper_tensor *view;
     int64_t strides[4];
     taper_strides_channels_last(4, x->sizes, strides);
-    taper_status status = taper_storage_borrow(run->heap, *scratch, count, NULL, &storage, run->error);
+    taper_status status =
+        taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count, NULL, &storage, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_view(run->heap, storage, TAPER_U8, 0, 4, x->sizes, strides, &view, run->error);
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        taper_tensor plain = *x; // its integers
+        taper_tensor plain = taper_tensor_local(x); // its integers
         plain.dtype = TAPER_U8;
         plain.quantizer = NULL;
-        status = taper_tensor_copy(view, &plain, run->error);
+        status = taper_run_copy(run, view, &plain);
         taper_obj_release(&view->head);
     }
     return status;
@@ -124,7 +125,8 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
     // One distance from tap to tap.
-    return job->stem || job->kernel_h == 1 || job->kernel_w == 1 || w->strides[2] == w->sizes[3] * w->strides[3];
+    return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
+           w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]);
 }
 
 static bool does(const taper_conv2d_i8 *job, const taper_tensor *input, const int64_t *out)
@@ -150,11 +152,12 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     if (input->rank != rank + 2) {
         return TAPER_DECLINED;
     }
-    taper_tensor twin = *input;
+    taper_tensor twin = taper_tensor_local(input);
     if (rank == 1) { // an image of height 1
         twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
                                  (const int64_t[]){input->strides[0], input->strides[1],
-                                                   input->sizes[2] * input->strides[2], input->strides[2]});
+                                                   taper_mul_stride(input->sizes[2], input->strides[2]),
+                                                   input->strides[2]});
     }
     const taper_tensor *seen = rank == 1 ? &twin : input;
     TAPER_TRY(taper_qconv_sizes(run, &job.params, seen, image));

@@ -135,7 +135,7 @@ taper_status taper_cpu_linear(taper_call *call)
     TAPER_TRY(
         taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
     taper_tensor *x, *y;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, a->input, &x, run->error));
+    TAPER_TRY(taper_run_contiguous(run, a->input, &x));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);
     if (status == TAPER_OK) {
         run->kernel = job.rows == 1 ? job.vector->name : job.entry->name;
