@@ -11,8 +11,12 @@ function(taper_compile_options target)
     if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$")
         target_compile_options(${target} PRIVATE -fno-asynchronous-unwind-tables -fno-unwind-tables)
     endif()
-    # POSIX for files, clocks and threads; nothing beyond.
-    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+    # POSIX for files, clocks and threads; nothing beyond. Files may be larger than memory.
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+    if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
+        # The 387 keeps more bits than a double has, until it does not.
+        target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse)
+    endif()
     if(TAPER_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

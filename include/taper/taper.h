@@ -76,7 +76,8 @@ typedef struct taper_allocator {
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
-/* Runs task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. */
+/* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. It
+ * is called by one thread at a time: a run that comes meanwhile does its work in its own thread. */
 typedef struct taper_thread_pool {
     void *user;
     size_t (*thread_count)(void *user);
@@ -92,7 +93,8 @@ typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* copied; NULL: malloc */
     const taper_thread_pool *pool;    /* copied; NULL: Taper's own */
-    unsigned threads;                 /* for Taper's own pool, the caller's thread included; 0: physical cores */
+    unsigned threads;                 /* of Taper's own pool, the caller's included; 0: the big physical cores that
+                                         affinity allows, at most the control groups' CPU quota rounded up */
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
     uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */

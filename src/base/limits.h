@@ -3,6 +3,8 @@
 #ifndef TAPER_BASE_LIMITS_H
 #define TAPER_BASE_LIMITS_H
 
+#include <stdint.h>
+
 #define TAPER_OVERREAD 64 // readable bytes behind every storage that Taper allocates
 #define TAPER_ALIGNMENT 64
 
@@ -40,7 +42,17 @@
 #define TAPER_LIMIT_INLINED_NODES(source_bytes) (400000 + 2 * (source_bytes)) // real models: about one a byte
 #define TAPER_LIMIT_SOURCE_RATIO 16 // bytes of source that count for one of the file: text repeated packs very small
 
+// Of a tensor, and of any block. Where size_t has 32 bits, elements of less than 8 bytes count as 8: then 31 bytes for
+// each of them, as sorting or indexing needs beside it, do not overflow either.
+#if SIZE_MAX > UINT32_MAX
 #define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 46)
+#define TAPER_LEAST_ITEM 1
+#define TAPER_LIMIT_TRANSFORM ((size_t)1 << 40) // the length of a Fourier transform, whose tables are 200 times that
+#else
+#define TAPER_LIMIT_TENSOR_BYTES ((int64_t)1 << 30)
+#define TAPER_LEAST_ITEM 8
+#define TAPER_LIMIT_TRANSFORM ((size_t)1 << 23)
+#endif
 #define TAPER_LIMIT_CONTAINER_ITEMS 100000000
 #define TAPER_LIMIT_STRING_BYTES ((size_t)1 << 30)
 #define TAPER_LIMIT_PLANS 8 // memory plans kept by a session

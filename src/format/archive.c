@@ -71,7 +71,7 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
                              (int)entry->name_length, entry->name, (unsigned long long)entry->size, (long long)numel,
                              taper_dtype_name(dtype));
     }
-    const size_t alignment = dtype == TAPER_C128 || dtype == TAPER_C64 ? item / 2 : item;
+    const size_t alignment = taper_min_size(item, 8);
     taper_storage **cell = &a->storages[entry - a->zip.entries];
     if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // read as a smaller dtype before
         taper_obj_release(&(*cell)->head);

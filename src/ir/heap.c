@@ -8,7 +8,12 @@
 
 #include "ir/tensor.h"
 
-enum { SMALL_LIMIT = 1024, SMALL_STEP = 16, SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP, LARGE_CLASSES = 4 * 48 };
+enum {
+    SMALL_LIMIT = 1024,
+    SMALL_STEP = 16,
+    SMALL_CLASSES = SMALL_LIMIT / SMALL_STEP,
+    LARGE_CLASSES = 4 * (sizeof(size_t) == 8 ? 48 : 21)
+};
 
 typedef struct free_block {
     struct free_block *next;

@@ -140,7 +140,7 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
     if (item == 0) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "tensors of dtype %s are not supported", taper_dtype_name(dtype));
     }
-    const int64_t limit = TAPER_LIMIT_TENSOR_BYTES / (int64_t)item;
+    const int64_t limit = TAPER_LIMIT_TENSOR_BYTES / (int64_t)taper_max_size(item, TAPER_LEAST_ITEM);
     int64_t numel = 1, product = 1;
     for (size_t i = 0; i < rank; i++) {
         if (sizes[i] < 0) {

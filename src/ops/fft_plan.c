@@ -12,7 +12,6 @@ enum {
     PIECE = 1024,          // points between two charges
     BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
 };
-static const size_t LONGEST = (size_t)1 << 40;
 
 // How many roots of unity a stage reads.
 static size_t stage_roots(size_t factor, size_t inner)
@@ -191,14 +190,14 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->scale = 1;
     fft->halved = kind != TAPER_FFT_C2C && n % 2 == 0;
     fft->m = fft->halved ? n / 2 : n;
-    if (n == 0 || n > LONGEST) {
+    if (n == 0 || n > TAPER_LIMIT_TRANSFORM) {
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a transform of length %zu", n);
     }
     if (!factorize(fft, fft->m)) {
         fft->padded = smooth_length(2 * fft->m - 1);
         (void)factorize(fft, fft->padded);
     }
-    // All products stay far below 2^64: lengths are below 2^42, the rest are small constants.
+    // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
     const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
     size_t roots = 0, inner = length;
     for (size_t s = 0; s < fft->stage_count; s++) {

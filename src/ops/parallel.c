@@ -8,21 +8,21 @@
 static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3, PIECE_MOST = 75e3,
                     ALONE = TAPER_WORK_BETWEEN;
 
-static bool is_shared(const taper_run *run, double work)
+// The most work of a piece.
+static double piece_of(const taper_run *run, double work)
 {
-    return taper_pool_threads(run->pool) > 1 &&
-           (work >= SHARED || (work >= SHARED_SOON && (run->unshared >= SHARED || taper_pool_is_awake(run->pool))));
+    const double threads = taper_pool_threads(run->pool);
+    if (threads < 2 || work < (run->unshared >= SHARED || taper_pool_is_awake(run->pool) ? SHARED_SOON : SHARED)) {
+        return ALONE;
+    }
+    // Four for each thread, so that one that comes late or is held up leaves its share to others.
+    const double piece = work / (4 * threads);
+    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }
 
 size_t taper_run_pieces(const taper_run *run, double work)
 {
-    double piece = ALONE;
-    if (is_shared(run, work)) {
-        // Four for each thread, so that one that comes late or is held up leaves its share to others.
-        piece = work / (4.0 * taper_pool_threads(run->pool));
-        piece = piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
-    }
-    const double pieces = work / piece;
+    const double pieces = work / piece_of(run, work);
     return pieces >= 1 ? (size_t)(pieces < 1e9 ? pieces : 1e9) : 1;
 }
 
@@ -45,7 +45,7 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     if (count == 0) {
         return TAPER_OK;
     }
-    const bool shared = is_shared(run, work);
+    const bool shared = piece_of(run, work) < ALONE;
     const size_t piece = taper_max_size((count - 1) / taper_run_pieces(run, work) + 1, grain);
     run->unshared = shared ? 0 : run->unshared + (work >= SHARED_SOON ? work : 0);
     run->shared |= shared;
@@ -54,28 +54,9 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     return s.status;
 }
 
-typedef struct each_job {
-    taper_index_task task;
-    void *argument;
-} each_job;
+// ---- places: each begins with its flag
 
-static void each_range(void *argument, size_t begin, size_t end)
-{
-    const each_job *job = argument;
-    for (size_t i = begin; i < end; i++) {
-        job->task(job->argument, i);
-    }
-}
-
-taper_status taper_run_each(taper_run *run, taper_index_task task, void *argument, size_t count, double work)
-{
-    each_job job = {task, argument};
-    return taper_run_range(run, each_range, &job, count, 1, work);
-}
-
-// ---- places: `count` flags, then the memory
-
-enum { LINE = 64 };
+enum { FLAG = 64 };
 
 bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_places *places)
 {
@@ -83,15 +64,13 @@ bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_pl
     if (bytes == 0) {
         return true;
     }
-    const size_t flags = taper_round_up(places->count, LINE);
-    if (bytes > SIZE_MAX / 2 || !taper_mul_size(taper_round_up(bytes, LINE), places->count, &places->all_bytes) ||
-        !taper_add_size(places->all_bytes, flags, &places->all_bytes)) {
+    if (bytes > SIZE_MAX / 2 ||
+        !taper_mul_size(taper_round_up(bytes, FLAG) + FLAG, places->count, &places->all_bytes)) {
         return false;
     }
-    places->bytes = taper_round_up(bytes, LINE);
     places->data = taper_heap_alloc(run->heap, places->all_bytes);
     for (size_t i = 0; places->data != NULL && i < places->count; i++) {
-        atomic_init((atomic_uchar *)places->data + i, 0);
+        taper_place_leave(places->data + i * (places->all_bytes / places->count) + FLAG);
     }
     return places->data != NULL;
 }
@@ -102,19 +81,18 @@ void *taper_place_take(const taper_places *places)
         return NULL;
     }
     // One is free, or about to be.
-    size_t i = 0;
-    while (atomic_exchange_explicit((atomic_uchar *)places->data + i, 1, memory_order_acquire) != 0) {
-        i = (i + 1) % places->count;
+    for (size_t i = 0;; i = (i + 1) % places->count) {
+        char *place = places->data + i * (places->all_bytes / places->count);
+        if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {
+            return place + FLAG;
+        }
     }
-    return places->data + taper_round_up(places->count, LINE) + i * places->bytes;
 }
 
-void taper_place_leave(const taper_places *places, void *place)
+void taper_place_leave(void *place)
 {
     if (place != NULL) {
-        const char *first = places->data + taper_round_up(places->count, LINE);
-        const size_t i = (size_t)((char *)place - first) / places->bytes;
-        atomic_store_explicit((atomic_uchar *)places->data + i, 0, memory_order_release);
+        atomic_store_explicit((atomic_uint *)(void *)((char *)place - FLAG), 0, memory_order_release);
     }
 }
 

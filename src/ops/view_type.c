@@ -14,6 +14,14 @@
 static taper_status ret_typed(taper_call *call, const taper_tensor *x, taper_dtype dtype, const taper_view *view)
 {
     taper_tensor *result;
+    // Bytes of a file or of the host lie as their own dtype needs it, which may be less than this one does.
+    if ((uintptr_t)x->storage->data % taper_min_size(taper_dtype_size(dtype), 8) != 0) {
+        if (!x->storage->read_only) {
+            return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                              "view: the host's memory is not aligned for %s", taper_dtype_name(dtype));
+        }
+        TAPER_TRY(taper_storage_write(x->storage, call->run->error));
+    }
     TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, dtype, view->offset, view->rank, view->sizes,
                                 view->strides, &result, call->run->error));
     taper_ret(call, 0, TAPER_VAL(result));

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1024, TEXT_BYTES = 4096 };
+enum { PATH_BYTES = 4096, TEXT_BYTES = 4096 };
 
 // The text of root + a formatted path; false: there is none.
 static bool read_text(char *text, const char *path)
@@ -87,71 +87,58 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 
 // ---- control groups
 
-static unsigned quota_of(double quota, double period, unsigned most)
+// The quota of the group at `path` below `mount` and of all those it is in, rounded up, if that is less than most.
+static unsigned quota_of_groups(const char *root, const char *mount, char *path, bool unified, unsigned most)
 {
-    if (!(quota > 0 && period > 0) || quota >= period * most) {
-        return most;
-    }
-    const unsigned whole = (unsigned)(quota / period);
-    return whole + (whole * period < quota);
-}
-
-// Of the group at `path` below `mount` and of all those it is in.
-static unsigned quota_of_groups(const char *mount, const char *path, bool unified, unsigned most)
-{
-    char group[PATH_BYTES], file[PATH_BYTES + 32], text[TEXT_BYTES];
-    const int length = snprintf(group, sizeof group, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
-    for (size_t end = length > 0 && length < PATH_BYTES ? (size_t)length : 0; end >= strlen(mount) && end > 0;) {
-        group[end] = '\0';
-        (void)snprintf(file, sizeof file, "%s/%s", group, unified ? "cpu.max" : "cpu.cfs_quota_us");
+    char file[PATH_BYTES], text[TEXT_BYTES];
+    for (char *end = path + strlen(path);; *end = '\0') {
+        (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, mount, path,
+                       unified ? "cpu.max" : "cpu.cfs_quota_us");
         if (read_text(text, file)) {
             char *rest;
-            const double quota = strtod(text, &rest); // "max" is 0, v1 has -1
+            const long quota = strtol(text, &rest, 10); // "max" is 0, version 1 has -1
             if (!unified) {
-                (void)snprintf(file, sizeof file, "%s/cpu.cfs_period_us", group);
+                char *name = strrchr(file, '/');
+                memcpy(name, "/cpu.cfs_period_us", sizeof "/cpu.cfs_period_us");
                 rest = read_text(text, file) ? text : rest;
             }
-            most = quota_of(quota, strtod(rest, NULL), most);
+            const long period = strtol(rest, NULL, 10);
+            if (quota > 0 && period > 0 && (quota - 1) / period < (long)most) {
+                most = (unsigned)((quota - 1) / period + 1);
+            }
         }
-        while (end > 0 && group[--end] != '/') {
+        if (end == path) {
+            return most;
         }
-    }
-    return most;
-}
-
-static bool names_cpu(const char *controllers)
-{
-    for (const char *at = controllers; at != NULL; at = strchr(at, ',') != NULL ? strchr(at, ',') + 1 : NULL) {
-        if (strncmp(at, "cpu", 3) == 0 && (at[3] == ',' || at[3] == '\0')) {
-            return true;
+        while (end > path && *--end != '/') {
         }
     }
-    return false;
 }
 
 static unsigned at_most_quota(const char *root, unsigned most)
 {
-    char text[TEXT_BYTES], mount[PATH_BYTES];
-    (void)snprintf(mount, sizeof mount, "%s/proc/self/cgroup", root);
-    if (!read_text(text, mount)) {
-        return most;
-    }
+    char text[TEXT_BYTES], file[PATH_BYTES];
+    (void)snprintf(file, sizeof file, "%s/proc/self/cgroup", root);
+    (void)read_text(text, file);
     // Lines "number:controllers:path"; no controllers: the unified hierarchy.
-    for (char *line = text, *next; line != NULL && *line != '\0'; line = next) {
-        next = strchr(line, '\n');
-        if (next != NULL) {
+    for (char *line = text, *next; *line != '\0'; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next != '\0') {
             *next++ = '\0';
         }
-        char *controllers = strchr(line, ':'), *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        char *const controllers = strchr(line, ':');
+        char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
         if (path == NULL) {
             continue;
         }
-        *controllers++ = *path++ = '\0';
-        const bool unified = *controllers == '\0';
-        const char *const mounts[2] = {unified ? "" : "/cpu", unified ? "/unified" : controllers};
-        for (size_t i = 0; i < 2 && (unified || names_cpu(controllers)); i++) {
-            (void)snprintf(mount, sizeof mount, "%s/sys/fs/cgroup%s%s", root, i == 1 && !unified ? "/" : "", mounts[i]);
-            most = quota_of_groups(mount, path, unified, most);
+        if (path == controllers + 1) {
+            most = quota_of_groups(root, "", path + 1, true, most);
+            continue;
+        }
+        for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL && cpu < path; cpu += 3) {
+            if (cpu[3] == ',' || cpu[3] == ':') {
+                most = quota_of_groups(root, "/cpu", path + 1, false, most);
+            }
         }
     }
     return most;

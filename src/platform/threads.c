@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A job lies in one of a few slots of the pool, its pieces in lanes, one after the other: each thread begins with a
 // lane of its own, the same in every job, so it meets what it wrote in the last one, and then helps in the others. The
-// state of a lane is the only way in: who lowers the number of pieces that nobody has begun has the next piece, and
-// until he has lowered the number of unfinished ones too the job cannot end. So a worker that wakes late finds 0 and
+// state of a lane is the only way in: who moves one from the pieces that nobody has begun to those that are being done
+// has the next piece, and until he has taken it off there the job cannot end. So a worker that wakes late finds 0 and
 // touches nothing, and one that was interrupted between reading the state and changing it gets a piece of whatever job
 // is there then. A lane holds all that its thread needs, in one line of the cache.
 #define _DEFAULT_SOURCE 1
@@ -25,14 +25,14 @@ enum {
     MOST_THREADS = 1024,
     LINE = 64
 };
-enum { BEGIN = 0x10000 }; // in a state: unfinished pieces, and times 65536 those not begun
-static const double SPIN_SECONDS = 50e-6, SUSPENDED_SECONDS = 500e-6;
+enum { LEFT = 0x10000 }; // a state: pieces being done, and 65536 times those not begun
+enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // microseconds
 
 typedef struct pool_lane {
     atomic_uint state;
     taper_range_task task;
     void *argument;
-    size_t begin, piece, end; // item the lane begins with; items of a piece; item the job ends with
+    size_t begin, piece, end; // items: the lane's first; of a piece; behind the lane's last
     unsigned pieces;          // of the lane
 } pool_lane;
 
@@ -55,13 +55,15 @@ struct taper_pool {
     taper_thread_pool host;
     pid_t process;
     pool_line *lines; // of slot i and lane k: [i * lanes + k]
-    void *block;
-    size_t block_bytes;
+    size_t bytes;
     pool_worker *worker;
     atomic_bool stop;
     atomic_uint runs;       // under way
-    atomic_uint busy_until; // ticks
-    // Workers sleep here. Jobs only try the lock: what they then fail to wake is not needed.
+    atomic_bool busy;       // the machine, which is found out
+    atomic_uint busy_until; // microseconds
+    atomic_uint left;       // when the last run ended
+    atomic_bool close;      // it began just after the one before: the next one may, too
+    // Workers sleep here. Jobs do without the lock: who holds it might not be running.
     pthread_mutex_t idle;
     pthread_cond_t wake;
     atomic_uint asleep;
@@ -75,9 +77,15 @@ struct taper_pool {
 
 // ---- waiting
 
+// Differences of up to half an hour are right.
+static unsigned microseconds(void)
+{
+    return (unsigned)(uint64_t)(1e6 * taper_clock());
+}
+
 typedef struct patience {
-    double until;
-    unsigned yields;
+    unsigned begin, yields;
+    bool begun;
 } patience;
 
 // Watches `count` lanes, `step` lines apart, until one has pieces to begin (to_begin) or has none unfinished. Returns
@@ -88,44 +96,41 @@ static bool wait_a_little(patience *p, const pool_line *line, unsigned count, un
         for (unsigned k = 0; k < count; k++) {
             const unsigned state =
                 atomic_load_explicit((atomic_uint *)&line[k * step].lane.state, memory_order_relaxed);
-            if (to_begin ? state >= BEGIN : state == 0) {
+            if (to_begin ? state >= LEFT : state == 0) {
                 return true;
             }
         }
         taper_pause();
     }
-    const double now = taper_clock();
-    if (p->until == 0) {
-        p->until = now + SPIN_SECONDS;
+    if (!p->begun) {
+        *p = (patience){.begin = microseconds(), .begun = true};
     }
-    if (now < p->until) {
+    if (microseconds() - p->begin < SPIN) {
         return true;
     }
     (void)sched_yield();
     return ++p->yields <= YIELDS;
 }
 
-// A tick is a tenth of a millisecond.
-static unsigned ticks(double seconds)
+static bool is_busy(taper_pool *pool, unsigned now)
 {
-    return (unsigned)(uint64_t)(1e4 * seconds);
+    if (atomic_load_explicit(&pool->busy, memory_order_relaxed) &&
+        atomic_load_explicit(&pool->busy_until, memory_order_relaxed) - now > INT32_MAX) {
+        atomic_store_explicit(&pool->busy, false, memory_order_relaxed);
+    }
+    return atomic_load_explicit(&pool->busy, memory_order_relaxed);
 }
 
-static bool is_busy(taper_pool *pool, double now)
+// Waits for what others have begun of a lane; each of the caller's own pieces took `own` microseconds. Who waits far
+// longer than that waits for a thread that the system has suspended for the sake of others, and would do so again.
+static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
 {
-    return atomic_load_explicit(&pool->busy_until, memory_order_relaxed) - ticks(now) - 1 < INT32_MAX;
-}
-
-// Waits for what others have begun of a lane; each of the caller's own pieces took `own` seconds. Who waits far longer
-// than that waits for a thread that the system has suspended for the sake of others, and would do so again.
-static void wait_for_lane(taper_pool *pool, pool_line *line, double own)
-{
-    patience p = {0, 0};
+    patience p = {0};
     while (atomic_load_explicit(&line->lane.state, memory_order_acquire) != 0) {
         if (wait_a_little(&p, line, 1, 1, false)) {
             continue;
         }
-        const double begin = taper_clock();
+        const unsigned begin = microseconds();
         (void)pthread_mutex_lock(&pool->lock);
         atomic_fetch_add(&pool->waiting, 1u);
         while (atomic_load(&line->lane.state) != 0) {
@@ -133,19 +138,27 @@ static void wait_for_lane(taper_pool *pool, pool_line *line, double own)
         }
         atomic_fetch_sub(&pool->waiting, 1u);
         (void)pthread_mutex_unlock(&pool->lock);
-        const double end = taper_clock(), waited = end - begin;
-        if (waited > SUSPENDED_SECONDS + 4 * own) {
-            atomic_store_explicit(&pool->busy_until, ticks(end + 10 * waited), memory_order_relaxed);
+        const unsigned end = microseconds(), waited = end - begin;
+        if (waited > SUSPENDED + 4 * own) {
+            atomic_store_explicit(&pool->busy_until, end + 10 * (waited < LONGEST ? waited : LONGEST),
+                                  memory_order_relaxed);
+            atomic_store_explicit(&pool->busy, true, memory_order_relaxed);
         }
     }
 }
 
 // ---- pieces
 
-static void finish_piece(taper_pool *pool, pool_lane *lane, unsigned number)
+static void run_piece(void *argument, size_t number)
 {
+    const pool_lane *lane = argument;
     const size_t begin = lane->begin + number * lane->piece;
     lane->task(lane->argument, begin, begin + taper_min_size(lane->piece, lane->end - begin));
+}
+
+static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
+{
+    run_piece(lane, number);
     // Sequentially consistent, as are the sleeper's: either he sees the 0, or this sees him.
     if (atomic_fetch_sub(&lane->state, 1u) == 1 && atomic_load(&pool->waiting) != 0) {
         (void)pthread_mutex_lock(&pool->lock);
@@ -160,10 +173,10 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
     for (unsigned i = 0; i < pool->lanes; i++) {
         pool_lane *lane = &pool->lines[slot * pool->lanes + (first + i) % pool->lanes].lane;
         unsigned state = atomic_load_explicit(&lane->state, memory_order_relaxed);
-        while (state >= BEGIN) {
-            if (atomic_compare_exchange_weak_explicit(&lane->state, &state, state - BEGIN, memory_order_acquire,
+        while (state >= LEFT) {
+            if (atomic_compare_exchange_weak_explicit(&lane->state, &state, state - LEFT + 1, memory_order_acquire,
                                                       memory_order_relaxed)) {
-                finish_piece(pool, lane, lane->pieces - state / BEGIN);
+                finish_piece(pool, lane, lane->pieces - state / LEFT);
                 return true;
             }
         }
@@ -190,6 +203,14 @@ static bool work_once(taper_pool *pool, const pool_worker *self)
     return false;
 }
 
+// Between runs nobody spins. Of runs that follow each other closely, in a loop over pictures say, workers yield through
+// the gap, because falling asleep and being woken takes longer.
+static bool is_run_near(taper_pool *pool)
+{
+    return atomic_load_explicit(&pool->close, memory_order_relaxed) &&
+           microseconds() - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR;
+}
+
 static void sleep_until_woken(taper_pool *pool)
 {
     (void)pthread_mutex_lock(&pool->idle);
@@ -205,58 +226,52 @@ static void *work(void *argument)
 {
     const pool_worker *self = argument;
     taper_pool *pool = self->pool;
-    patience p = {0, 0};
+    patience p = {0};
     while (!atomic_load_explicit(&pool->stop, memory_order_acquire)) {
         const bool wanted = self->number < wanted_workers(pool);
         if (wanted && work_once(pool, self)) {
-            p = (patience){0, 0};
+            p.begun = false;
+        } else if (wanted && atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 && is_run_near(pool)) {
+            (void)sched_yield();
         } else if (!wanted || atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 ||
                    !wait_a_little(&p, pool->lines + (self->number + 1) % pool->lanes, SLOTS, pool->lanes, true)) {
             sleep_until_woken(pool);
-            p = (patience){0, 0};
+            p.begun = false;
         }
     }
     return NULL;
 }
 
-// A job that comes while a worker falls asleep may find it awake: then it is done without it.
+// A job that comes while a worker falls asleep may not wake it: then it is done without it.
 static void wake_workers(taper_pool *pool)
 {
     const unsigned awake = pool->workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
     // Of those asleep some are not wanted; in a child that was forked there are none.
-    if (awake >= taper_min_size(wanted_workers(pool), pool->workers) || pool->process != getpid() ||
-        pthread_mutex_trylock(&pool->idle) != 0) {
-        return;
+    if (awake < taper_min_size(wanted_workers(pool), pool->workers) && pool->process == getpid()) {
+        (void)pthread_cond_broadcast(&pool->wake);
     }
-    (void)pthread_mutex_unlock(&pool->idle);
-    (void)pthread_cond_broadcast(&pool->wake);
 }
 
 // ---- jobs
 
-static void host_piece(void *argument, size_t index)
-{
-    const pool_lane *job = argument;
-    const size_t begin = job->begin + index * job->piece;
-    job->task(job->argument, begin, begin + taper_min_size(job->piece, job->end - begin));
-}
-
 // The slot is the caller's, who has the first piece of lane 0 from the start.
-static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, size_t pieces, double now,
-                       taper_pool_check check, void *user)
+static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, unsigned now, taper_pool_check check,
+                       void *user)
 {
     pool_line *const lines = pool->lines + slot * pool->lanes;
+    const size_t all = job->end - job->begin;
+    const size_t used = taper_min_size(pool->lanes, taper_max_size(all / job->piece, 1));
+    const size_t most = all / used, more = all % used;
     for (size_t i = pool->lanes; i-- > 0;) {
-        const size_t first = (pieces * i + pool->lanes - 1) / pool->lanes;
-        const size_t count = (pieces * (i + 1) + pool->lanes - 1) / pool->lanes - first;
         pool_lane *lane = &lines[i].lane;
+        const size_t count = i < used ? most + (i < more) : 0;
         lane->task = job->task;
         lane->argument = job->argument;
-        lane->begin = job->begin + first * job->piece;
+        lane->begin = job->begin + i * most + taper_min_size(i, more);
         lane->piece = job->piece;
-        lane->end = job->end;
-        lane->pieces = (unsigned)count;
-        atomic_store_explicit(&lane->state, (unsigned)count * (BEGIN + 1) - (i == 0 ? BEGIN : 0), memory_order_release);
+        lane->end = lane->begin + count;
+        lane->pieces = (unsigned)((count + job->piece - 1) / job->piece);
+        atomic_store_explicit(&lane->state, lane->pieces * LEFT - (i == 0 ? LEFT - 1 : 0), memory_order_release);
     }
     wake_workers(pool);
     finish_piece(pool, &lines[0].lane, 0);
@@ -266,12 +281,11 @@ static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, si
         going = check(user);
     }
     for (unsigned i = 0; i < pool->lanes; i++) {
-        unsigned state = atomic_load_explicit(&lines[i].lane.state, memory_order_acquire);
-        while (!going && state >= BEGIN &&
-               !atomic_compare_exchange_weak(&lines[i].lane.state, &state, state - state / BEGIN * (BEGIN + 1))) {
+        if (!going) {
+            atomic_fetch_and(&lines[i].lane.state, LEFT - 1u);
         }
-        if (state != 0) {
-            wait_for_lane(pool, &lines[i], (taper_clock() - now) / done);
+        if (atomic_load_explicit(&lines[i].lane.state, memory_order_acquire) != 0) {
+            wait_for_lane(pool, &lines[i], (microseconds() - now) / done);
         }
     }
     return going;
@@ -280,7 +294,7 @@ static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, si
 bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,
                     taper_pool_check check, void *user)
 {
-    const double now = taper_clock();
+    const unsigned now = microseconds();
     unsigned slot = 0;
     bool taken = false;
     if (pool != NULL && wanted_workers(pool) != 0 && count > piece && !is_busy(pool, now)) {
@@ -300,9 +314,9 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
         if (pieces == 1) {
             task(argument, begin, job.end);
         } else if (pool->has_host) {
-            pool->host.run(pool->host.user, host_piece, &job, pieces);
+            pool->host.run(pool->host.user, run_piece, &job, pieces);
         } else {
-            going = run_shared(pool, slot, &job, pieces, now, check, user);
+            going = run_shared(pool, slot, &job, now, check, user);
         }
         begin = going ? job.end : count;
     }
@@ -314,58 +328,53 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
 
 // ---- the pool
 
-static taper_status start_workers(taper_pool *pool, taper_error *error)
+static void start_workers(taper_pool *pool)
 {
-    pool->slots = SLOTS;
-    pool->lanes = pool->threads < LANES ? pool->threads : LANES;
-    pool->block_bytes = (SLOTS * pool->lanes + 1) * sizeof(pool_line) + pool->threads * sizeof *pool->worker;
-    pool->block = taper_alloc_zeroed(&pool->allocator, pool->block_bytes);
-    if (pool->block == NULL) {
-        return taper_fail_memory(error);
-    }
-    pool->lines = (pool_line *)(((uintptr_t)pool->block + LINE - 1) / LINE * LINE);
-    pool->worker = (pool_worker *)(void *)(pool->lines + SLOTS * pool->lanes);
     for (; pool->workers + 1 < pool->threads; pool->workers++) {
         pool_worker *worker = &pool->worker[pool->workers];
-        *worker = (pool_worker){.pool = pool, .number = pool->workers};
+        worker->pool = pool;
+        worker->number = pool->workers;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
-            break; // fewer threads than wished still do the work
+            return; // fewer threads than wished still do the work
         }
     }
-    return TAPER_OK;
 }
 
 taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host,
                                taper_pool **pool, taper_error *error)
 {
-    taper_pool *p = taper_alloc_zeroed(allocator, sizeof *p);
-    *pool = NULL;
+    if (host != NULL) {
+        threads = (unsigned)taper_min_size(host->thread_count(host->user), MOST_THREADS);
+    } else if (threads == 0) {
+        threads = taper_cpu_cores();
+    }
+    threads = (unsigned)taper_max_size(taper_min_size(threads, MOST_THREADS), 1);
+    // In one block: the pool, the lanes, the workers.
+    const size_t lanes = taper_min_size(threads, LANES);
+    const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + threads * sizeof(pool_worker);
+    taper_pool *p = *pool = taper_alloc_zeroed(allocator, bytes);
     if (p == NULL) {
         return taper_fail_memory(error);
     }
     p->allocator = *allocator;
+    p->bytes = bytes;
     p->process = getpid();
+    p->threads = threads;
+    p->lanes = (unsigned)lanes;
+    p->lines = (pool_line *)(((uintptr_t)(p + 1) + LINE - 1) / LINE * LINE);
+    p->worker = (pool_worker *)(void *)(p->lines + SLOTS * lanes);
     (void)pthread_mutex_init(&p->idle, NULL);
     (void)pthread_mutex_init(&p->lock, NULL);
     (void)pthread_cond_init(&p->wake, NULL);
     (void)pthread_cond_init(&p->done, NULL);
+    p->slots = 1; // the host's pool has one job at a time
     if (host != NULL) {
         p->has_host = true;
         p->host = *host;
-        p->slots = 1; // the host's pool has one job at a time
-        const size_t count = host->thread_count(host->user);
-        p->threads = count > 0 ? (unsigned)taper_min_size(count, MOST_THREADS) : 1;
     } else {
-        p->threads = (unsigned)taper_min_size(threads != 0 ? threads : taper_cpu_cores(), MOST_THREADS);
-        if (p->threads > 1) {
-            const taper_status status = start_workers(p, error);
-            if (status != TAPER_OK) {
-                taper_pool_destroy(p);
-                return status;
-            }
-        }
+        p->slots = SLOTS;
+        start_workers(p);
     }
-    *pool = p;
     return TAPER_OK;
 }
 
@@ -388,8 +397,7 @@ void taper_pool_destroy(taper_pool *pool)
         (void)pthread_mutex_destroy(&pool->lock);
     }
     const taper_allocator allocator = pool->allocator;
-    taper_free(&allocator, pool->block, pool->block_bytes);
-    taper_free(&allocator, pool, sizeof *pool);
+    taper_free(&allocator, pool, pool->bytes);
 }
 
 unsigned taper_pool_threads(const taper_pool *pool)
@@ -399,8 +407,11 @@ unsigned taper_pool_threads(const taper_pool *pool)
 
 void taper_pool_enter(taper_pool *pool, bool soon)
 {
+    const unsigned now = microseconds();
+    const bool close = now - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR;
+    atomic_store_explicit(&pool->close, close, memory_order_relaxed);
     atomic_fetch_add_explicit(&pool->runs, 1u, memory_order_relaxed);
-    if (soon && !is_busy(pool, taper_clock())) {
+    if (soon && !is_busy(pool, now)) {
         wake_workers(pool);
     }
 }
@@ -412,5 +423,6 @@ bool taper_pool_is_awake(taper_pool *pool)
 
 void taper_pool_leave(taper_pool *pool)
 {
+    atomic_store_explicit(&pool->left, microseconds(), memory_order_relaxed);
     atomic_fetch_sub_explicit(&pool->runs, 1u, memory_order_relaxed);
 }

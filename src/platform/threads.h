@@ -27,10 +27,10 @@ void taper_pool_leave(taper_pool *pool);
 // Whether a worker is up, so that sharing costs little.
 bool taper_pool_is_awake(taper_pool *pool);
 
-// Calls task(argument, begin, end) for pieces of [0, count), `piece` items long (the last may be shorter): each once,
-// in any order, on any thread. Returns when all are done. Before every piece of its own the calling thread asks check
-// (not with the host's pool: there now and then); when that says false, pieces nobody has begun are left out and the
-// result is false.
+// Calls task(argument, begin, end) for pieces of [0, count), `piece` items long (the last of each thread's part may be
+// shorter): each once, in any order, on any thread. Returns when all are done. Before every piece of its own the
+// calling thread asks check (not with the host's pool: there now and then); when that says false, pieces nobody has
+// begun are left out and the result is false.
 typedef void (*taper_range_task)(void *argument, size_t begin, size_t end);
 typedef bool (*taper_pool_check)(void *user);
 bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,

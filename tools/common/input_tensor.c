@@ -10,7 +10,7 @@
 #include "common/files.h"
 #include "common/npy.h"
 
-#define FILE_LIMIT ((size_t)1 << 40)
+#define FILE_LIMIT (sizeof(size_t) == 8 ? (size_t)(UINT64_C(1) << 40) : SIZE_MAX / 4)
 
 typedef struct tensor_options {
     bool channels_last, bfloat16, quantized;

@@ -12,7 +12,7 @@
 
 typedef struct model_options {
     const char *device;
-    long threads; // 0: physical cores
+    long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
@@ -35,7 +35,7 @@ enum { THREADS_LIMIT = 1024 };
 
 #define MODEL_OPTION_USAGE                                                                                             \
     "  --device cpu        where to run; this build has the CPU\n"                                                     \
-    "  --threads N         threads to use (default: one for each physical core)\n"                                     \
+    "  --threads N         threads to use (default: one for each big core it may use)\n"                                     \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
     "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \

@@ -150,7 +150,8 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     taper_status status = taper_pack_get(call, &request, &pack);
     if (status == TAPER_OK) {
         plan.packed = pack.data;
-        status = taper_run_range(run, run_pairs, &plan, plan.pairs * job->batch, 1, run->flops / (4.0 * (double)plan.block));
+        status =
+            taper_run_range(run, run_pairs, &plan, plan.pairs * job->batch, 1, run->flops / (4.0 * (double)plan.block));
         taper_pack_done(call, &pack);
     }
     taper_heap_free(run->heap, zero, zero_bytes);

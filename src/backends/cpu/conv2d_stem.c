@@ -32,21 +32,24 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
 
-static void copy_row(void *argument, size_t index) // index: image * in_h + y
+static void copy_rows(void *argument, size_t begin, size_t end) // number: image * in_h + y
 {
     const stem_plan *plan = argument;
     const taper_conv2d *job = plan->job;
     const size_t channels = job->in_c, width = job->in_w, left = (size_t)job->pad_left * channels;
-    float *to = plan->rows + index * plan->row_floats;
-    const float *x = taper_tensor_data(plan->input);
-    memset(to, 0, left * sizeof *to);
-    if (taper_tensor_is_channels_last(plan->input)) {
-        memcpy(to + left, x + index * width * channels, width * channels * sizeof *to);
-    } else {
-        const size_t image = index / job->in_h, y = index % job->in_h, plane = job->in_h * width;
-        plan->vector->transpose(channels, width, x + image * channels * plane + y * width, plane, to + left, channels);
+    for (size_t row = begin; row < end; row++) {
+        float *to = plan->rows + row * plan->row_floats;
+        const float *x = taper_tensor_data(plan->input);
+        memset(to, 0, left * sizeof *to);
+        if (taper_tensor_is_channels_last(plan->input)) {
+            memcpy(to + left, x + row * width * channels, width * channels * sizeof *to);
+        } else {
+            const size_t image = row / job->in_h, y = row % job->in_h, plane = job->in_h * width;
+            plan->vector->transpose(channels, width, x + image * channels * plane + y * width, plane, to + left,
+                                    channels);
+        }
+        memset(to + left + width * channels, 0, (plan->row_floats - left - width * channels) * sizeof *to);
     }
-    memset(to + left + width * channels, 0, (plan->row_floats - left - width * channels) * sizeof *to);
 }
 
 static void run_tiles(void *argument, size_t begin, size_t end)
@@ -114,8 +117,7 @@ static taper_status run_packed(stem_plan *plan, size_t packed_floats)
     TAPER_TRY(taper_pack_get(call, &request, &pack));
     plan->packed = pack.data;
     const size_t rows = plan->job->batch * plan->job->in_h;
-    taper_status status = taper_run_each(call->run, copy_row, plan, rows,
-                                         taper_cpu_floats_work(2.0 * (double)rows * (double)plan->row_floats));
+    taper_status status = taper_cpu_range(call->run, copy_rows, plan, rows, 2.0 * (double)plan->row_floats);
     if (status == TAPER_OK) {
         status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
     }

@@ -6,8 +6,6 @@
 #include "ops/fast.h"
 #include "ops/parallel.h"
 
-enum { TAPER_CPU_GRAIN = 16384 }; // floats worth a thread's while
-
 // The nanoseconds that simple work on so many floats takes.
 static inline double taper_cpu_floats_work(double floats)
 {
@@ -38,12 +36,7 @@ taper_status taper_cpu_linear_dynamic(taper_call *call, const struct taper_qline
                                       size_t rows, bool relu, float *y);
 
 // A range of `count` items of so many floats each.
-TAPER_MUST_USE static inline taper_status taper_cpu_range(taper_run *run, taper_range_task task, void *argument,
-                                                          size_t count, double floats)
-{
-    return taper_run_range(run, task, argument, count,
-                           floats < TAPER_CPU_GRAIN ? (size_t)(TAPER_CPU_GRAIN / floats) : 1,
-                           taper_cpu_floats_work((double)count * floats));
-}
+TAPER_MUST_USE taper_status taper_cpu_range(taper_run *run, taper_range_task task, void *argument, size_t count,
+                                            double floats);
 
 #endif

@@ -252,8 +252,7 @@ static taper_status multiply_floats(linear_i8 *job, const float *x)
     }
     quantize.y = bytes;
     job->x = bytes;
-    taper_status status =
-        taper_run_range(run, quantize_range, &quantize, count, TAPER_CPU_GRAIN, taper_cpu_floats_work((double)count));
+    taper_status status = taper_cpu_range(run, quantize_range, &quantize, count, 1);
     if (status == TAPER_OK) {
         status = run_layer(job);
     }

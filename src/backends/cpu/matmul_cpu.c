@@ -118,7 +118,7 @@ static void run_matrices(void *argument, size_t begin, size_t end)
         }
         multiply(job, a, a_stride, job->shared ? job->packed : own, job->c + at_c, 0, job->tiles.count);
     }
-    taper_place_leave(&job->scratch, own);
+    taper_place_leave(own);
 }
 
 static void pack_range(void *argument, size_t begin, size_t end)

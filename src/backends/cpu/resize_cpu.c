@@ -96,7 +96,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
         job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight,
                            job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1]);
     }
-    taper_place_leave(&job->places, rows);
+    taper_place_leave(rows);
 }
 
 static taper_status run_planes(taper_run *run, bilinear_job *job)

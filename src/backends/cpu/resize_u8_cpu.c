@@ -53,7 +53,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
         job->vector->blend((size_t)job->w->output, (size_t)x->c, pair.rows[0], pair.rows[1], weights, job->zero_point,
                            job->out + n * y->stride_n + o * y->stride[1], (size_t)y->stride[2]);
     }
-    taper_place_leave(&job->places, rows);
+    taper_place_leave(rows);
 }
 
 taper_status taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,

@@ -17,3 +17,13 @@ taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_
     t.count = t.blocks * t.strips;
     return t;
 }
+
+taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
+{
+    const size_t first = index / (tiles->blocks * tiles->group) * tiles->group;
+    const size_t in_group = index - first * tiles->blocks, strips = taper_min_size(tiles->group, tiles->strips - first);
+    const size_t strip = first + in_group % strips, panel = in_group / strips * tiles->block;
+    const size_t base = tiles->rows / tiles->strips, extra = tiles->rows % tiles->strips;
+    return (taper_tile){strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
+                        taper_min_size(panel + tiles->block, tiles->panels)};
+}

@@ -25,15 +25,7 @@ typedef struct taper_tile {
     size_t panel, panel_end; // panels
 } taper_tile;
 
-static inline taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
-{
-    const size_t first = index / (tiles->blocks * tiles->group) * tiles->group;
-    const size_t in_group = index - first * tiles->blocks, strips = taper_min_size(tiles->group, tiles->strips - first);
-    const size_t strip = first + in_group % strips, panel = in_group / strips * tiles->block;
-    const size_t base = tiles->rows / tiles->strips, extra = tiles->rows % tiles->strips;
-    return (taper_tile){strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
-                        taper_min_size(panel + tiles->block, tiles->panels)};
-}
+taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
 
 // The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
 static inline double taper_cpu_gemm_work(const taper_gemm_entry *entry, double flops)

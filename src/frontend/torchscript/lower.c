@@ -528,7 +528,8 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     for (size_t i = 0; i < module->source_count; i++) {
         bytes += module->sources[i].length;
     }
-    l->nodes_left = TAPER_LIMIT_INLINED_NODES(taper_min_size(bytes, TAPER_LIMIT_SOURCE_RATIO * archive->zip.size));
+    l->nodes_left = TAPER_LIMIT_INLINED_NODES(
+        taper_min_size(bytes, TAPER_LIMIT_SOURCE_RATIO * taper_min_size(bytes, archive->zip.size)));
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
     TAPER_TRY(taper_ts_lower_module(l));

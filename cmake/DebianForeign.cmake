@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Toolchain file: 32-bit Linux with Debian's cross compilers, TAPER_FOREIGN = i686 or armhf, and the libraries that
+# scripts/foreign_libraries.sh unpacked into TAPER_FOREIGN_ROOT. Programs run where they are built, armhf ones under qemu.
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAPER_FOREIGN TAPER_FOREIGN_ROOT)
+set(CMAKE_SYSTEM_NAME Linux)
+if(TAPER_FOREIGN STREQUAL "i686")
+    set(CMAKE_SYSTEM_PROCESSOR i686)
+    set(foreign_triple i686-linux-gnu)
+    set(CMAKE_LIBRARY_ARCHITECTURE i386-linux-gnu)
+    set(foreign_loader ld-linux.so.2)
+elseif(TAPER_FOREIGN STREQUAL "armhf")
+    set(CMAKE_SYSTEM_PROCESSOR armv7l)
+    set(foreign_triple arm-linux-gnueabihf)
+    set(CMAKE_LIBRARY_ARCHITECTURE arm-linux-gnueabihf)
+    set(foreign_loader ld-linux-armhf.so.3)
+    set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm)
+else()
+    message(FATAL_ERROR "TAPER_FOREIGN: i686 or armhf")
+endif()
+set(CMAKE_C_COMPILER ${foreign_triple}-gcc)
+set(CMAKE_FIND_ROOT_PATH ${TAPER_FOREIGN_ROOT} /usr/${foreign_triple})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+# The loader and the libraries are where no program looks for them by itself.
+set(foreign_libraries /usr/${foreign_triple}/lib ${TAPER_FOREIGN_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+                      ${TAPER_FOREIGN_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+string(REPLACE ";" ":" foreign_path "${foreign_libraries}")
+set(CMAKE_C_FLAGS_INIT "-isystem ${TAPER_FOREIGN_ROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=/usr/${foreign_triple}/lib/${foreign_loader} -Wl,-rpath,${foreign_path}")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,-rpath,${foreign_path}")

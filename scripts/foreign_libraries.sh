@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# foreign_libraries.sh ARCHITECTURE FOLDER: unpacks the libraries that programs and tests link, of another architecture of
+# Debian, into FOLDER/root. apt works on a state of its own in FOLDER: the machine's packages, lists and architectures
+# stay as they are. Exit 77 where apt or its servers cannot be reached. A second call finds the work done.
+set -eu
+architecture=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+packages="zlib1g zlib1g-dev libcmocka0 libcmocka-dev libpng16-16 libpng-dev libjpeg62-turbo libjpeg62-turbo-dev"
+[ -e "$folder/root/complete" ] && exit 0
+if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1; then
+    echo "SKIPPED: libraries for $architecture are unpacked from Debian's packages, and there is no apt-get here"
+    exit 77
+fi
+apt=$folder/apt
+rm -rf "$apt" "$folder/root"
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$folder/root"
+: >"$apt/status"
+cat >"$apt/apt.conf" <<END
+Dir::State "$apt";
+Dir::State::status "$apt/status";
+Dir::State::lists "$apt/lists";
+Dir::Cache "$apt/cache";
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Sandbox::User "root";
+Acquire::Retries "2";
+Acquire::http::Timeout "20";
+Acquire::https::Timeout "20";
+Acquire::Languages "none";
+DPkg::Post-Invoke-Success "";
+APT::Update::Post-Invoke-Success "";
+END
+# Sources that have nothing for this architecture complain; what matters is whether the packages come.
+# shellcheck disable=SC2086
+if ! { APT_CONFIG=$apt/apt.conf apt-get update -qq || true; } >"$apt/log" 2>&1 ||
+    ! (cd "$apt/packages" && APT_CONFIG=$apt/apt.conf apt-get download -qq $packages) >>"$apt/log" 2>&1; then
+    echo "SKIPPED: apt cannot get the libraries for $architecture: $(grep '^E:' "$apt/log" | head -n 1)"
+    rm -rf "$apt" "$folder/root"
+    exit 77
+fi
+for package in "$apt"/packages/*.deb; do
+    dpkg-deb -x "$package" "$folder/root"
+done
+# Links of the libraries among themselves are absolute in some packages.
+find "$folder/root" -type l -name '*.so' | while read -r link; do
+    case $(readlink "$link") in
+    /*) ln -sf "$folder/root$(readlink "$link")" "$link" ;;
+    esac
+done
+rm -rf "$apt"
+touch "$folder/root/complete"
