@@ -428,6 +428,7 @@ taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value)
 
 taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length)
 {
+    TAPER_TRY(taper_run_spend(call->run, length / 8));
     taper_string *string = taper_string_new(call->run->heap, text, length);
     if (string == NULL) {
         return taper_fail_memory(call->run->error);

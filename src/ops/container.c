@@ -34,7 +34,7 @@ taper_status taper_items_equal(taper_run *run, taper_val a, taper_val b, bool *e
                           taper_val_kind_name(a.tag >= TAPER_LIST ? a : b));
     }
     *equal = taper_val_equal(a, b);
-    return TAPER_OK;
+    return taper_run_spend(run, WORK_OF_AN_ITEM);
 }
 
 taper_status taper_list_position(taper_run *run, const taper_list *list, int64_t index, size_t *at)

@@ -5,6 +5,8 @@
 
 #include "ops/call.h"
 
+enum { WORK_OF_AN_ITEM = 8 }; // that is copied, or compared; taper_run_spend
+
 // PyTorch's == of two list items: numbers, strings, devices; tensors of one element by value. Containers are refused.
 TAPER_MUST_USE taper_status taper_items_equal(taper_run *run, taper_val a, taper_val b, bool *equal);
 // Wraps a negative index and checks it: "list index out of range".

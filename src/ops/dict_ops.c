@@ -86,6 +86,7 @@ taper_status taper_op_dict_pop(taper_call *call)
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
     TAPER_TRY(dict_and_key(call, &dict, &key));
+    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM)); // all others are entered again
     if (!taper_dict_remove(dict, key, &value)) {
         if (code != TAPER_DICT_POP_DEFAULT) {
             return key_error(call, key);
@@ -122,6 +123,7 @@ taper_status taper_op_dict_popitem(taper_call *call)
     if (dict->count == 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "popitem(): dictionary is empty");
     }
+    TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM));
     TAPER_TRY(new_pair(call, taper_dict_key(dict, 0), taper_dict_value(dict, 0), &pair));
     taper_ret(call, 0, pair);
     if (taper_dict_remove(dict, pair.as.tuple->items[0], &value)) {
@@ -151,6 +153,7 @@ static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict
 {
     const size_t count = from->count; // from may be dict itself, which then does not grow
     for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)),
                                  taper_val_retain(taper_dict_value(from, i)), call->run->error));
     }
@@ -202,6 +205,7 @@ taper_status taper_op_dict_from_pairs(taper_call *call)
     TAPER_TRY(ret_dict(call, known ? pair->items[0] : NULL, known ? pair->items[1] : NULL, &dict));
     for (size_t i = 0; i < list->count; i++) {
         const taper_val item = list->items[i];
+        TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         if (item.tag != TAPER_TUPLE || item.as.tuple->count != 2) {
             return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "item %zu of the list is no pair", i);
         }
@@ -230,6 +234,7 @@ taper_status taper_op_dict_list(taper_call *call)
     TAPER_TRY(taper_ret_list(call, element, dict->count, &list));
     for (size_t i = 0; i < dict->count; i++) {
         taper_val item;
+        TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         if (code == TAPER_DICT_ITEMS) {
             TAPER_TRY(new_pair(call, taper_dict_key(dict, i), taper_dict_value(dict, i), &item));
         } else {

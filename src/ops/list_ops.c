@@ -22,6 +22,7 @@ static void ret_same(taper_call *call, taper_list *list) // "-> t[](a!)"
 static taper_status append_all(taper_call *call, taper_list *list, const taper_list *from, size_t start, size_t count)
 {
     for (size_t i = 0; i < count; i++) { // from may be list itself
+        TAPER_TRY(taper_run_spend(call->run, WORK_OF_AN_ITEM));
         TAPER_TRY(taper_list_append(list, taper_val_retain(from->items[start + i]), call->run->error));
     }
     return TAPER_OK;
@@ -90,6 +91,7 @@ taper_status taper_op_list_insert(taper_call *call)
     TAPER_TRY(arg_value(call, 2, &value));
     const int64_t count = (int64_t)list->count;
     const int64_t at = index >= count ? count : index >= 0 ? index : index < -count ? 0 : index + count;
+    TAPER_TRY(taper_run_spend(call->run, (uint64_t)(count - at)));
     return taper_list_insert(list, (size_t)at, taper_val_retain(value), call->run->error);
 }
 
@@ -104,6 +106,7 @@ taper_status taper_op_list_pop(taper_call *call)
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "pop from empty list");
     }
     TAPER_TRY(taper_list_position(call->run, list, index, &at));
+    TAPER_TRY(taper_run_spend(call->run, list->count - at));
     taper_ret(call, 0, taper_list_remove(list, at));
     return TAPER_OK;
 }
@@ -116,6 +119,7 @@ taper_status taper_op_list_delete(taper_call *call)
     TAPER_TRY(taper_arg_list(call, 0, &list));
     TAPER_TRY(taper_arg_int(call, 1, &index));
     TAPER_TRY(taper_list_position(call->run, list, index, &at));
+    TAPER_TRY(taper_run_spend(call->run, list->count - at));
     taper_val_release(taper_list_remove(list, at));
     return TAPER_OK;
 }
@@ -132,6 +136,7 @@ taper_status taper_op_list_reverse(taper_call *call)
 {
     taper_list *list;
     TAPER_TRY(taper_arg_list(call, 0, &list));
+    TAPER_TRY(taper_run_spend(call->run, list->count));
     for (size_t i = 0; i < list->count / 2; i++) {
         const taper_val swap = list->items[i];
         list->items[i] = list->items[list->count - 1 - i];
@@ -215,7 +220,7 @@ taper_status taper_op_list_slice(taper_call *call)
     TAPER_TRY(taper_arg_list(call, 0, &list));
     TAPER_TRY(taper_slice_bounds(call, (int64_t)list->count, &start, &step, &count));
     TAPER_TRY(taper_ret_list(call, list->element, (size_t)count, &part));
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(call->run, i, WORK_OF_AN_ITEM); i++) {
         TAPER_TRY(taper_list_append(part, taper_val_retain(list->items[start + i * step]), call->run->error));
     }
     return TAPER_OK;

@@ -148,6 +148,7 @@ static taper_status pad(taper_call *call, const taper_tensor *t, const taper_ten
     int64_t longest = 0;
     const uint8_t *is_padding = padding != NULL ? taper_tensor_data(padding) : NULL;
     for (int64_t b = 0; b < t->sizes[0]; b++) {
+        TAPER_TRY(taper_run_spend(call->run, (uint64_t)t->sizes[1] + 1));
         for (int64_t i = 0; i < t->sizes[1]; i++) {
             if (is_padding == NULL || !is_padding[b * t->sizes[1] + i]) {
                 longest = taper_max_i64(longest, i + 1);
@@ -160,7 +161,7 @@ static taper_status pad(taper_call *call, const taper_tensor *t, const taper_ten
     const float *from = taper_tensor_data(t);
     float *to = taper_tensor_mutable(result);
     for (int64_t b = 0; b < sizes[0]; b++) {
-        for (int64_t i = 0; i < longest; i++) {
+        for (int64_t i = 0; i < longest && taper_run_goes_on(call->run, (uint64_t)sizes[2] * 2 + 5); i++) {
             const bool empty = is_padding != NULL && is_padding[b * t->sizes[1] + i];
             for (int64_t e = 0; e < sizes[2]; e++) {
                 *to++ = empty ? value : from[b * t->strides[0] + i * t->strides[1] + e * t->strides[2]];

@@ -281,7 +281,7 @@ taper_status taper_op_q_equal(taper_call *call)
     taper_tensor_steps(a, 1, a_steps);
     taper_tensor_steps(b, 1, b_steps);
     const int64_t count = same ? taper_tensor_numel(a) : 0;
-    for (int64_t n = 0, i = 0, k = 0; n < count && same; n++) {
+    for (int64_t n = 0, i = 0, k = 0; n < count && same && taper_run_step(call->run, n, 20); n++) {
         same = taper_q_load((taper_dtype)a->dtype, taper_tensor_data(a), i) ==
                taper_q_load((taper_dtype)a->dtype, taper_tensor_data(b), k);
         for (size_t d = a->rank; d-- > 0;) {

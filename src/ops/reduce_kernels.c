@@ -424,10 +424,9 @@ static taper_status all_pairs(taper_call *call, taper_ew *ew, bool *holds)
     taper_reduce_all(&r);
     const taper_status status = taper_reduce_run(&part, &r);
     taper_tensor_drop(truth);
-    TAPER_TRY(status);
-    *holds = *(const uint8_t *)taper_tensor_data(ret.as.tensor) != 0;
+    *holds = status == TAPER_OK && *(const uint8_t *)taper_tensor_data(ret.as.tensor) != 0;
     taper_val_release(ret);
-    return TAPER_OK;
+    return status;
 }
 
 taper_status taper_op_equal(taper_call *call)

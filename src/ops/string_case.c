@@ -50,6 +50,7 @@ taper_status taper_op_string_recase(taper_call *call)
     const unsigned code = taper_call_code(call);
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
+    TAPER_TRY(taper_run_spend(call->run, s->length));
     taper_string *out = taper_string_new(call->run->heap, s->data, s->length);
     if (out == NULL) {
         return taper_fail_memory(call->run->error);
@@ -130,6 +131,7 @@ taper_status taper_op_string_is(taper_call *call)
     const unsigned code = taper_call_code(call);
     const taper_string *s;
     TAPER_TRY(taper_arg_string(call, 0, &s));
+    TAPER_TRY(taper_run_spend(call->run, s->length));
     bool result;
     switch (code) {
     case TAPER_STRING_ISLOWER:

@@ -30,6 +30,7 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
         return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
                           TAPER_LIMIT_STRING_BYTES);
     }
+    TAPER_TRY(taper_run_spend(call->run, length / 4)); // what is written to it
     *string = taper_string_new(call->run->heap, NULL, length);
     if (*string == NULL) {
         return taper_fail_memory(call->run->error);
@@ -110,6 +111,7 @@ taper_status taper_op_string_join(taper_call *call)
     TAPER_TRY(new_string(call, total, &out));
     char *to = out->data;
     for (size_t i = 0; i < list->count; i++) {
+        TAPER_TRY(taper_run_spend(call->run, 5));
         if (i != 0) {
             memcpy(to, s->data, s->length);
             to += s->length;

@@ -5,10 +5,10 @@
 #include "ops/string_case.h"
 #include "ops/string_ops.h"
 
-enum { NOWHERE = -1 };
+enum { NOWHERE = -1, WORK_OF_A_TRY = 4 };
 
 // The first position in [from, to - what->length] where `what` stands.
-static int64_t find(const taper_string *s, const taper_string *what, int64_t from, int64_t to)
+static int64_t find(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
     const int64_t length = (int64_t)what->length;
     if (from < 0 || to > (int64_t)s->length || to - from < length) {
@@ -26,15 +26,19 @@ static int64_t find(const taper_string *s, const taper_string *what, int64_t fro
         if (memcmp(hit, what->data, what->length) == 0) {
             return from;
         }
+        if (!taper_run_goes_on(run, WORK_OF_A_TRY + what->length / 64)) {
+            return NOWHERE;
+        }
         from++;
     }
     return NOWHERE;
 }
 
 // The last such position.
-static int64_t find_last(const taper_string *s, const taper_string *what, int64_t from, int64_t to)
+static int64_t find_last(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
-    for (int64_t at = to - (int64_t)what->length; at >= from; at--) {
+    for (int64_t at = to - (int64_t)what->length; at >= from && taper_run_goes_on(run, WORK_OF_A_TRY + what->length / 64);
+         at--) {
         if (memcmp(s->data + at, what->data, what->length) == 0) {
             return at;
         }
@@ -69,7 +73,7 @@ taper_status taper_op_string_find(taper_call *call)
     int64_t at = NOWHERE;
     if (end >= start) {
         const bool last = code == TAPER_STRING_RFIND || code == TAPER_STRING_RINDEX;
-        at = last ? find_last(s, what, start, end) : find(s, what, start, end);
+        at = last ? find_last(call->run, s, what, start, end) : find(call->run, s, what, start, end);
     }
     if (at == NOWHERE && (code == TAPER_STRING_INDEX || code == TAPER_STRING_RINDEX)) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "ValueError: substring not found");
@@ -91,7 +95,7 @@ taper_status taper_op_string_count(taper_call *call)
         end = taper_min_i64(end, size);
         count = start > size || start > end ? 0 : end - start + 1;
     } else {
-        for (int64_t at = start; (at = find(s, what, at, size)) != NOWHERE && at < end; at += (int64_t)what->length) {
+        for (int64_t at = start; (at = find(call->run, s, what, at, size)) != NOWHERE && at < end; at += (int64_t)what->length) {
             count++;
         }
     }
@@ -131,7 +135,7 @@ taper_status taper_op_string_replace(taper_call *call)
     int64_t done = 0; // what has been copied
     for (int64_t count = 0; most < 0 || count < most; count++) {
         // An empty `old` stands before every character and at the end.
-        const int64_t at = old->length == 0 ? (count <= size ? count : NOWHERE) : find(s, old, done, size);
+        const int64_t at = old->length == 0 ? (count <= size ? count : NOWHERE) : find(call->run, s, old, done, size);
         if (at == NOWHERE) {
             break;
         }
@@ -173,7 +177,7 @@ taper_status taper_op_string_partition(taper_call *call)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_string(call, 1, &by));
     const int64_t size = (int64_t)s->length;
-    const int64_t at = last ? find_last(s, by, 0, size) : find(s, by, 0, size);
+    const int64_t at = last ? find_last(call->run, s, by, 0, size) : find(call->run, s, by, 0, size);
     if (at == NOWHERE) {
         TAPER_TRY(taper_ret_string(call, 0, s->data, last ? 0 : s->length));
         TAPER_TRY(taper_ret_string(call, 1, "", 0));
@@ -228,7 +232,7 @@ taper_status taper_op_string_split(taper_call *call)
     }
     int64_t start = 0, at;
     for (int64_t count = 0; most < 0 || count < most; count++) {
-        at = find(s, by, start, (int64_t)s->length);
+        at = find(call->run, s, by, start, (int64_t)s->length);
         if (at == NOWHERE) {
             break;
         }
@@ -252,7 +256,7 @@ taper_status taper_op_string_rsplit(taper_call *call)
     TAPER_TRY(begin_list(call, &list));
     int64_t end = (int64_t)s->length;
     for (int64_t count = 0; most < 0 || count < most; count++) {
-        const int64_t at = find_last(s, by, 0, end);
+        const int64_t at = find_last(call->run, s, by, 0, end);
         if (at == NOWHERE) {
             break;
         }

@@ -53,6 +53,7 @@ taper_status taper_run_text_ret(taper_run_text *out, taper_call *call, size_t at
 
 taper_status taper_list_append_string(taper_call *call, taper_list *list, const char *text, size_t length)
 {
+    TAPER_TRY(taper_run_spend(call->run, 50 + length / 8));
     taper_string *string = taper_string_new(call->run->heap, text, length);
     if (string == NULL) {
         return taper_fail_memory(call->run->error);

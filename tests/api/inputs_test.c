@@ -77,7 +77,7 @@ static void wrong_inputs(void **state)
     fails(&w, (taper_value *[]){n, n}, 2, TAPER_ERROR_ARGUMENT, "'x'", "Tensor");
     fails(&w, (taper_value *[]){x, text}, 2, TAPER_ERROR_ARGUMENT, "'n'", "should be int, got str");
     fails(&w, (taper_value *[]){x, n, n}, 3, TAPER_ERROR_ARGUMENT, "'flag'", "bool");
-    fails(&w, (taper_value *[]){x, NULL}, 2, TAPER_ERROR_ARGUMENT, "input 1", "NULL");
+    fails(&w, (taper_value *[]){x, NULL}, 2, TAPER_ERROR_ARGUMENT, "inputs[1]", "NULL");
     taper_value *result;
     assert_int_equal(taper_session_run(w.session, "backward", &x, 1, &result, w.error), TAPER_ERROR_ARGUMENT);
     assert_non_null(strstr(taper_error_message(w.error), "no method backward"));
