@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # size.sh BUILD ONE: the stripped shared library of BUILD (it is linked with --gc-sections) by section and against its limit;
-# pthreadpool and cpuinfo, which a phone's app carries too, added; and what a program that only loads and runs takes with
+# cpuinfo, which a phone's app carries too, added; and what a program that only loads and runs takes with
 # the static library. Then the library of ONE, a build for one model, against its limit. Exit status 1 when one is above.
 set -eu
 build=${1:-build-small} one=${2:-build-one}
@@ -26,18 +26,17 @@ library() {
 
 library "$build" $WHOLE_LIMIT "libtaper.so with everything"
 size -A "$scratch/libtaper.so" | awk '$2 + 0 >= 4096 { printf "%10d    %s\n", $2, $1 }'
-for name in pthreadpool cpuinfo; do
-    library=$(ldd "$build/lib/libtaper.so" | sed -n "s/^.*lib$name\.so[^ ]* => \([^ ]*\).*/\1/p")
-    [ -n "$library" ] || continue
-    strip -s -o "$scratch/$name" "$library"
-    part=$(bytes "$scratch/$name")
-    printf '%10d  lib%s.so, stripped\n' "$part" "$name"
+library=$(ldd "$build/lib/libtaper.so" | sed -n "s/^.*libcpuinfo\.so[^ ]* => \([^ ]*\).*/\1/p")
+if [ -n "$library" ]; then
+    strip -s -o "$scratch/cpuinfo" "$library"
+    part=$(bytes "$scratch/cpuinfo")
+    printf '%10d  libcpuinfo.so, stripped\n' "$part"
     total=$((total + part))
-done
+fi
 printf '%10d  together\n' "$total"
 
 sed 's/, .compiler = taper_compiler()//; s/taper_compile.h/taper.h/' examples/run_model.c >"$scratch/run_model.c"
-if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lpthreadpool -lcpuinfo -lz -lm -lpthread \
+if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lcpuinfo -lz -lm -lpthread \
     -o "$scratch/run_model" 2>/dev/null; then
     strip -s "$scratch/run_model"
     printf '%10d  a program with the static library, without the compiler, stripped\n' "$(bytes "$scratch/run_model")"

@@ -76,7 +76,8 @@ typedef struct taper_allocator {
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
-/* Runs task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. */
+/* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. It
+ * is called by one thread at a time: a run that comes meanwhile does its work in its own thread. */
 typedef struct taper_thread_pool {
     void *user;
     size_t (*thread_count)(void *user);
@@ -92,7 +93,8 @@ typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* copied; NULL: malloc */
     const taper_thread_pool *pool;    /* copied; NULL: Taper's own */
-    unsigned threads;                 /* for Taper's own pool, the caller's thread included; 0: physical cores */
+    unsigned threads;                 /* of Taper's own pool, the caller's included; 0: the big physical cores that
+                                         affinity allows, at most the control groups' CPU quota rounded up */
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
     uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */
@@ -197,11 +199,16 @@ typedef struct taper_tensor_info {
     int quantized; /* 1: per tensor, 2: per channel */
     double scale;
     int64_t zero_point;
+    int read_only; /* 1: not to be written to: the model's own bytes, or a constant input (taper_value_make_writable) */
 } taper_tensor_info;
 
 /* Uses the caller's memory in place: [data, data + bytes) must stay valid until release(user) is called (release may be
- * NULL when the caller keeps it valid longer than every value). strides NULL: contiguous. With read_only nonzero the
- * model's in-place writes go to a private copy; otherwise they are seen by the caller, as in PyTorch. */
+ * NULL when the caller keeps it valid longer than every value); that is when the last value and the last result over it
+ * are gone, in whichever thread lets go of it, never while one is held; on failure the memory stays the caller's.
+ * strides NULL: contiguous. With read_only nonzero nothing ever writes to the memory: a run that writes in place does
+ * so on a copy of its own, which its other inputs over the same value share, and lists, tuples and dicts that hold such
+ * a tensor are copied for the run. Otherwise writes are seen by the caller, as in PyTorch. One value may be an input of
+ * several sessions at once, in several threads: as long as no model writes to it in place, or it is read-only. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
@@ -217,6 +224,11 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_quantize(taper_context *contex
                                                            taper_value **quantized, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
                                                              taper_error *error);
+/* Before the caller writes to a tensor's data whose info says read_only: gives it bytes of its own, where they lie on
+ * the model's (an attribute, a result that is one), which all tensors over the same storage in that session see, as
+ * PyTorch would have it. Pointers from before stay valid for reading while the value is held; ask for the new one. Not
+ * while the session runs. Fails for a constant input of the caller's. */
+TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
 
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,
@@ -275,13 +287,21 @@ typedef struct taper_load_options {
      * what they do in use. PyTorch Mobile's loaders for Android and iOS did so with TorchScript files. A draft is put
      * in this mode whenever it is optimized. */
     int evaluation;
+    /* What the load may cost, whatever the file holds; of a draft, all that is done with it. Memory in bytes (the
+     * file's own not counted), work in steps of a few nanoseconds: they are counted, not timed, so that a file loads on
+     * every machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 200 million steps and 400 for each
+     * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
+    uint64_t memory_limit, step_limit;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_model **model,
                                                        taper_error *error);
-/* The bytes must stay valid and unchanged while the model is held. */
+/* The bytes must stay valid and unchanged until release(user) is called: when the model and every value that stands on
+ * them are gone, in whichever thread lets go of the last. release may be NULL where the caller keeps them for longer.
+ * On failure they stay the caller's and release is not called. Taper never writes to them. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
+                                                              void (*release)(void *user), void *user,
                                                               const taper_load_options *options, taper_model **model,
                                                               taper_error *error);
 /* A part of an open file, as Android hands out assets. The descriptor is not kept. length 0: to the end. */

@@ -57,4 +57,14 @@ static inline void taper_spin_unlock(taper_spin *lock)
     atomic_flag_clear_explicit(lock, memory_order_release);
 }
 
+// In loops that wait: lets the core's other thread go first, and saves power.
+static inline void taper_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || (defined(__ARM_ARCH) && __ARM_ARCH >= 7)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif

@@ -16,7 +16,7 @@ struct taper_budget {
 
 enum refusal { BYTES = 1, STEPS = 2 };
 
-enum { STEPS_A_BLOCK = 40, BYTES_A_STEP = 8 };
+enum { STEPS_A_BLOCK = 40, BYTES_A_STEP = 4 };
 
 static uint64_t saturated(uint64_t base, uint64_t factor, uint64_t size)
 {

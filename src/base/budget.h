@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a load may cost: bytes held and steps of work, never a clock, so that a file is accepted on every machine or on
 // none. One budget serves everything that a load does, because everything has the budget's allocator at hand:
-// blocks are counted as they are taken, and whoever works without taking blocks (walkers of values, searches, inflating,
-// lowering, folding, operators of __setstate__) charges steps. A step is about a nanosecond of simple work. Once either
-// is spent, every further charge and every further block is refused, so the load unwinds wherever it is, and
-// taper_budget_explain puts the one line that says which limit it was and how to raise it.
+// blocks are counted as they are taken, and whoever works without taking blocks (walkers of values, searches,
+// inflating, lowering, folding, operators of __setstate__) charges steps. A step is a few nanoseconds of simple work.
+// Once either is spent, every further charge and every further block is refused, so the load unwinds wherever it is,
+// and taper_budget_explain puts the one line that says which limit it was and how to raise it.
 //
 // An object that keeps a budget's allocator beyond its load (heaps, types) holds it (taper_allocator_hold): the budget
 // lives until all have let go. After taper_budget_end it only forwards.

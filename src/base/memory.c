@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/memory.h"
 
+#include "base/budget.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,6 +97,9 @@ void *taper_arena_alloc(taper_arena *arena, size_t size)
         return NULL;
     }
     size = taper_round_up(size == 0 ? 1 : size, 16);
+    if (!taper_spend(arena->allocator, 8 + size / 4)) {
+        return NULL;
+    }
     if (arena->chunk == NULL || arena->chunk->size - arena->used < size) {
         size_t want = arena->total < FIRST_CHUNK ? FIRST_CHUNK : taper_min_size(arena->total, LARGEST_CHUNK);
         want = taper_max_size(want, size);

@@ -72,8 +72,11 @@ void taper_error_clear(taper_error *error)
 static void clean(char *text)
 {
     for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
+        const unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
         if (c < 0x20 || c == 0x7f) {
+            *text = ' ';
+        } else if (c == 0xc2 && next >= 0x80 && next < 0xa0) { // U+0080 to U+009F drive terminals too
+            *text++ = ' ';
             *text = ' ';
         }
     }

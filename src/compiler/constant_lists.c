@@ -123,7 +123,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     const taper_type *type = node->type;
-    taper_heap *heap = taper_registry_heap(compilation->registry);
+    taper_heap *heap = compilation->module->heap;
     taper_list *list = taper_list_new(heap, NULL, node->input_count);
     if (list == NULL) {
         return taper_fail_memory(compilation->error);

@@ -93,7 +93,7 @@ taper_status taper_prepack_object(taper_compilation *compilation, const char *na
     if (op == NULL) {
         return TAPER_OK;
     }
-    taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
+    taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
     const taper_status status = taper_call_op(&run, op, args, count, object, 1);
     if (status == TAPER_ERROR_RESOURCE) {
         return taper_fail_memory(compilation->error);

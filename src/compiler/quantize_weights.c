@@ -13,7 +13,7 @@ static taper_status call(taper_compilation *compilation, const char *name, taper
     if (op == NULL) {
         TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
     }
-    taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry, .error = compilation->error};
+    taper_run run = taper_run_on(compilation->module->heap, compilation->registry, compilation->error);
     return taper_call_op(&run, op, args, count, result, 1);
 }
 
@@ -21,7 +21,7 @@ taper_status taper_prepack(taper_compilation *compilation, const char *name, tap
                            taper_val *object)
 {
     const taper_op *op = taper_row_find(name, "");
-    taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry};
+    taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
     *object = taper_val_none();
     if (op != NULL && taper_call_op(&run, op, args, count, object, 1) != TAPER_OK) {
         *object = taper_val_none(); // the layer stays float
@@ -138,7 +138,7 @@ static taper_status correct_bias(const taper_quantization *q, taper_compilation 
         TAPER_TRY(taper_tensor_copy(made, layer->bias, compilation->error));
     }
     const taper_op *op = taper_row_find("aten::dequantize", "self");
-    taper_run run = {.heap = compilation->module->heap, .registry = compilation->registry, .error = compilation->error};
+    taper_run run = taper_run_on(compilation->module->heap, compilation->registry, compilation->error);
     if (op == NULL) {
         return TAPER_OK;
     }

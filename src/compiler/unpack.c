@@ -62,7 +62,7 @@ static taper_status match(const taper_compilation *compilation, const taper_node
         (object = taper_node_constant_in(node, 1)) == NULL || object->tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
-    taper_run run = {.heap = compilation->module->heap};
+    taper_run run = taper_run_on(compilation->module->heap, NULL, NULL);
     taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
     taper_status status = TAPER_ERROR_UNSUPPORTED;
     if (taper_row_kernel(node->op) == taper_op_conv) {

@@ -13,7 +13,8 @@ static taper_status make_storage(taper_archive *a, const taper_zip_entry *entry,
     TAPER_TRY(taper_zip_check(&a->zip, entry, error));
     TAPER_TRY(taper_zip_locate(&a->zip, entry, &packed, &offset, error));
     if (entry->method == 0 && (uintptr_t)packed % alignment == 0) {
-        return taper_storage_borrow(a->module->heap, packed, (size_t)entry->size, &a->blob->head, storage, error);
+        return taper_storage_borrow(a->module->heap, taper_blob_kind(a->blob), packed, (size_t)entry->size,
+                                    &a->blob->head, storage, error);
     }
     TAPER_TRY(taper_storage_new(a->module->heap, (size_t)entry->size, storage, error));
     const taper_status status = taper_zip_extract(&a->zip, entry, (*storage)->data, error);
@@ -254,7 +255,7 @@ taper_status taper_archive_read_extras(taper_archive *a, taper_error *error)
             }
         }
     }
-    return TAPER_OK;
+    return taper_module_sort_extras(a->module, error);
 }
 
 taper_status taper_archive_open(taper_blob *blob, taper_module *module, taper_archive *archive, taper_error *error)

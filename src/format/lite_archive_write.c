@@ -132,9 +132,8 @@ static taper_status remember_constants(writer *w)
 static const taper_zip_entry *take_copied(writer *w, const taper_storage *storage)
 {
     const size_t folder = strlen(w->constants.folder);
-    size_t *number = storage->kind == TAPER_STORAGE_BORROWED && storage->owner == w->module->blob
-                         ? taper_pointer_find(&w->copied, storage->data)
-                         : NULL;
+    size_t *number =
+        storage->read_only && storage->owner == w->module->blob ? taper_pointer_find(&w->copied, storage->data) : NULL;
     if (number == NULL || *number == SIZE_MAX) {
         return NULL;
     }

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "base/budget.h"
 #include "ir/type_table.h"
 
 enum { OLDEST_VERSION = 3, NEWEST_VERSION = 9, CACHED_NAMES = 64 };
@@ -58,8 +59,11 @@ static const taper_tuple *as_tuple(taper_val value)
 }
 
 // The value beside a key in a tuple of pairs; None when it is not there.
-static taper_val lookup(const taper_tuple *pairs, const char *key)
+static taper_val lookup(const reader *r, const taper_tuple *pairs, const char *key)
 {
+    if (!taper_spend(r->module->allocator, 5 * (uint64_t)pairs->count)) { // all functions may have the same long one
+        return taper_val_none();
+    }
     for (size_t i = 0; i < pairs->count; i++) {
         const taper_tuple *pair = as_tuple(pairs->items[i]);
         if (pair != NULL && pair->count == 2 && taper_val_string_is(pair->items[0], key)) {
@@ -71,7 +75,7 @@ static taper_val lookup(const taper_tuple *pairs, const char *key)
 
 static taper_status need_tuple(const reader *r, const taper_tuple *pairs, const char *key, const taper_tuple **found)
 {
-    *found = as_tuple(lookup(pairs, key));
+    *found = as_tuple(lookup(r, pairs, key));
     if (*found == NULL) {
         REFUSE(r, "\"%s\" is missing", key);
     }
@@ -256,7 +260,7 @@ static taper_status read_table(reader *r, const taper_tuple *table, taper_module
     TAPER_TRY(need_tuple(r, table, "operators", &operators));
     TAPER_TRY(need_tuple(r, table, "constants", &constants));
     TAPER_TRY(need_tuple(r, table, "types", &types));
-    const taper_val registers = lookup(table, "register_size");
+    const taper_val registers = lookup(r, table, "register_size");
     if (registers.tag != TAPER_INT || registers.as.i < 0) {
         REFUSE(r, "\"register_size\" is missing");
     }
@@ -292,9 +296,9 @@ static taper_status read_arguments(reader *r, const taper_tuple *from, taper_mod
             REFUSE(r, "argument %zu of its schema is no tuple", i);
         }
         taper_module_argument *argument = &(*arguments)[i];
-        TAPER_TRY(read_name(r, lookup(item, "name"), &argument->name));
-        TAPER_TRY(read_type(r, lookup(item, "type"), &argument->type, &argument->type_text));
-        const taper_val value = lookup(item, "default_value");
+        TAPER_TRY(read_name(r, lookup(r, item, "name"), &argument->name));
+        TAPER_TRY(read_type(r, lookup(r, item, "type"), &argument->type, &argument->type_text));
+        const taper_val value = lookup(r, item, "default_value");
         argument->default_value = taper_val_retain(value);
         // None means "no default" and "the default is None" alike.
         argument->has_default = value.tag != TAPER_NONE || argument->type->kind == TAPER_TYPE_OPTIONAL ||

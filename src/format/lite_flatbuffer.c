@@ -214,7 +214,7 @@ static taper_status read_extras(taper_fb_reader *r, const taper_fb_table *root)
         module->extras[module->extra_count++] =
             (taper_module_extra){.name = name->text, .data = content.text, .size = content.length};
     }
-    return TAPER_OK;
+    return taper_module_sort_extras(module, r->fb.error);
 }
 
 static taper_status read_module(taper_fb_reader *r)

@@ -38,7 +38,8 @@ static taper_status read_storage(taper_fb_reader *r, size_t number, taper_storag
     }
     const uint8_t *bytes = r->fb.data + data.at;
     if ((uintptr_t)bytes % STORAGE_ALIGNMENT == 0) {
-        return taper_storage_borrow(r->module->heap, bytes, data.count, &r->blob->head, storage, error);
+        return taper_storage_borrow(r->module->heap, taper_blob_kind(r->blob), bytes, data.count, &r->blob->head,
+                                    storage, error);
     }
     TAPER_TRY(taper_storage_new(r->module->heap, data.count, storage, error));
     memcpy((*storage)->data, bytes, data.count);

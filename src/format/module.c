@@ -2,6 +2,8 @@
 // Freeing a module, the names of its opcodes, and which methods stay.
 #include "format/module.h"
 
+#include "format/name_sort.h"
+
 static const char *const opcode_names[TAPER_LITE_OPCODE_COUNT] = {
 #define X(name, number) [number] = #name,
     TAPER_LITE_OPCODES(X)
@@ -70,4 +72,25 @@ void taper_module_free(taper_module *module)
         taper_obj_release(module->blob);
     }
     *module = (taper_module){.root = taper_val_none()};
+}
+
+taper_status taper_module_sort_extras(taper_module *module, taper_error *error)
+{
+    const size_t count = module->extra_count;
+    module->extra_names = taper_arena_array(&module->arena, count, sizeof *module->extra_names);
+    if (module->extra_names == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *name = module->extras[i].name;
+        module->extra_names[i] = (taper_name){.text = name, .length = strlen(name), .value = i};
+    }
+    return taper_names_sort(module->allocator, module->extra_names, count, error);
+}
+
+const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name)
+{
+    size_t at;
+    return taper_names_find(module->extra_names, module->extra_count, name, strlen(name), &at) ? &module->extras[at]
+                                                                                               : NULL;
 }

@@ -16,14 +16,17 @@
     X(LOAD, 2)                                                                                                         \
     X(MOVE, 3)                                                                                                         \
     X(STOREN, 4)                                                                                                       \
-    X(STORE, 5) X(DROP, 6) X(DROPR, 7) X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14)  \
-        X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20)       \
-            X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25)     \
-                X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30)  \
-                    X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35)    \
-                        X(UN_INITIALIZED, 36) X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41)     \
-                            X(__NOT__, 42) X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47)  \
-                                X(ENTER, 48) X(EXIT, 49)
+    X(STORE, 5)                                                                                                        \
+    X(DROP, 6)                                                                                                         \
+    X(DROPR, 7)                                                                                                        \
+    X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16)       \
+        X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22)     \
+            X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26)               \
+                X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31)     \
+                    X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35) X(UN_INITIALIZED, 36) \
+                        X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42)            \
+                            X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47) X(ENTER, 48)    \
+                                X(EXIT, 49)
 
 typedef enum taper_lite_opcode {
 #define X(name, number) TAPER_LITE_##name = number,
@@ -137,7 +140,8 @@ typedef struct taper_module {
     size_t pending_count;
     taper_module_extra *extras;
     size_t extra_count;
-    taper_module_debug *debug; // sorted by handle
+    struct taper_name *extra_names; // sorted (format/name_sort.h): to numbers of extras
+    taper_module_debug *debug;      // sorted by handle
     size_t debug_count;
 
     bool torchscript;             // the functions are in the sources
@@ -149,6 +153,10 @@ typedef struct taper_module {
 
     taper_obj *blob; // keeps the file's bytes; owned
 } taper_module;
+
+// For the readers, when the extras are there. The extra file with a name; NULL: there is none.
+TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
+const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 
 // Frees everything it holds; the values that others retained stay. A module of zeroes is fine.
 void taper_module_free(taper_module *module);
@@ -166,6 +174,12 @@ typedef struct taper_blob {
     taper_mapping mapping; // data NULL: none
     void *owned;           // block of the allocator, of size bytes
 } taper_blob;
+
+// Whose memory a storage over the blob's bytes stands on.
+static inline taper_storage_kind taper_blob_kind(const taper_blob *blob)
+{
+    return blob->mapping.data != NULL ? TAPER_STORAGE_FILE : TAPER_STORAGE_BORROWED;
+}
 
 // data must stay as it is until release(user) is called (release may be NULL).
 TAPER_MUST_USE taper_status taper_blob_from_memory(const taper_allocator *allocator, const void *data, size_t size,

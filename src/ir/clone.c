@@ -12,6 +12,7 @@ struct taper_clone_memo {
     taper_error *error;
     memo_entry *entries; // each `to` holds a reference until the end
     size_t count, capacity;
+    bool constants_only; // other tensors stay as they are
 };
 
 taper_status taper_clone_begin(taper_heap *heap, taper_clone_memo **memo, taper_error *error)
@@ -79,6 +80,33 @@ static taper_status enter(taper_clone_memo *memo, const taper_obj *from, taper_o
 
 static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth);
 
+static bool is_host_constant(const taper_tensor *tensor)
+{
+    return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only;
+}
+
+// Scales and zero points are twins as well: what is made of them is then known as the model's.
+static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
+{
+    taper_quantizer own = *quantizer;
+    taper_val scales = taper_val_none(), zero_points = taper_val_none();
+    taper_status status = TAPER_OK;
+    if (quantizer->scales != NULL) {
+        status = clone(memo, TAPER_VAL(quantizer->scales), &scales, 0);
+        own.scales = scales.as.tensor;
+    }
+    if (status == TAPER_OK && quantizer->zero_points != NULL) {
+        status = clone(memo, TAPER_VAL(quantizer->zero_points), &zero_points, 0);
+        own.zero_points = zero_points.as.tensor;
+    }
+    if (status == TAPER_OK) {
+        status = taper_tensor_set_quantizer(twin, &own, memo->error);
+    }
+    taper_val_release(scales);
+    taper_val_release(zero_points);
+    return status;
+}
+
 static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, taper_val *copy)
 {
     taper_storage *storage = (taper_storage *)lookup(memo, &tensor->storage->head);
@@ -93,9 +121,10 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     TAPER_TRY(taper_tensor_view(memo->heap, storage, (taper_dtype)tensor->dtype, tensor->offset, tensor->rank,
                                 tensor->sizes, tensor->strides, &twin, memo->error));
     twin->requires_grad = tensor->requires_grad;
-    if (tensor->quantizer != NULL && taper_tensor_set_quantizer(twin, tensor->quantizer, memo->error) != TAPER_OK) {
+    const taper_status status = tensor->quantizer != NULL ? clone_quantizer(memo, tensor->quantizer, twin) : TAPER_OK;
+    if (status != TAPER_OK) {
         taper_obj_release(&twin->head);
-        return TAPER_ERROR_RESOURCE;
+        return status;
     }
     *copy = TAPER_VAL(twin);
     return TAPER_OK;
@@ -160,6 +189,10 @@ static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *co
         *copy = taper_val_of(known);
         return TAPER_OK;
     }
+    if (value.tag == TAPER_TENSOR && memo->constants_only && !is_host_constant(value.as.tensor)) {
+        *copy = taper_val_retain(value);
+        return TAPER_OK;
+    }
     if (value.tag == TAPER_TENSOR) {
         TAPER_TRY(clone_tensor(memo, value.as.tensor, copy));
         const taper_status status = enter(memo, value.as.obj, copy->as.obj);
@@ -189,4 +222,44 @@ taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_va
 {
     memo->error = error;
     return clone(memo, value, copy, 0);
+}
+
+// steps: looks that are left; when they are spent the answer is yes, which is always right, and copies.
+static bool holds_constant(taper_val value, int depth, size_t *steps)
+{
+    if (value.tag == TAPER_TENSOR) {
+        return is_host_constant(value.as.tensor);
+    }
+    if (value.tag < TAPER_LIST || value.tag > TAPER_OBJECT) {
+        return false;
+    }
+    size_t count;
+    const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (*steps == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
+            return true;
+        }
+        (*steps)--;
+        if (holds_constant(items[i], depth + 1, steps)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value, taper_val *guarded,
+                                   taper_error *error)
+{
+    size_t steps = 100000;
+    *guarded = value;
+    if (!holds_constant(value, 0, &steps)) {
+        return TAPER_OK;
+    }
+    if (*memo == NULL) {
+        TAPER_TRY(taper_clone_begin(heap, memo, error));
+        (*memo)->constants_only = true;
+    }
+    TAPER_TRY(taper_clone_value(*memo, value, guarded, error));
+    taper_val_release(*guarded); // the memo holds it
+    return TAPER_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dicts in order of insertion: entries in an array, and beside it, once there are more than a few, an open-addressing
 // table of positions. Removing moves the later entries down and rebuilds the table.
+#include "base/budget.h"
 #include "ir/heap.h"
 
 enum { LINEAR_LIMIT = 8 };
@@ -65,12 +66,9 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
     return dict;
 }
 
-static size_t find(const taper_dict *dict, taper_val key)
+// Where key is, whose hash is known.
+static size_t find(const taper_dict *dict, taper_val key, uint64_t hash)
 {
-    uint64_t hash;
-    if (!hash_value(dict, key, &hash)) {
-        return SIZE_MAX;
-    }
     if (dict->index == NULL) {
         for (size_t i = 0; i < dict->count; i++) {
             if (taper_val_equal(taper_dict_key(dict, i), key)) {
@@ -90,14 +88,13 @@ static size_t find(const taper_dict *dict, taper_val key)
 
 taper_val *taper_dict_find(const taper_dict *dict, taper_val key)
 {
-    const size_t at = find(dict, key);
+    uint64_t hash;
+    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash) : SIZE_MAX;
     return at == SIZE_MAX ? NULL : &dict->entries[2 * at + 1];
 }
 
-static void enter(taper_dict *dict, size_t position)
+static void enter(taper_dict *dict, size_t position, uint64_t hash)
 {
-    uint64_t hash = 0;
-    (void)hash_value(dict, taper_dict_key(dict, position), &hash);
     const size_t mask = dict->index_size - 1;
     size_t at = (size_t)hash & mask;
     while (dict->index[at] != 0) {
@@ -111,7 +108,9 @@ static void reindex(taper_dict *dict)
     if (dict->index != NULL) {
         memset(dict->index, 0, dict->index_size * sizeof *dict->index);
         for (size_t i = 0; i < dict->count; i++) {
-            enter(dict, i);
+            uint64_t hash = 0;
+            (void)hash_value(dict, taper_dict_key(dict, i), &hash);
+            enter(dict, i, hash);
         }
     }
 }
@@ -124,7 +123,13 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
         status = taper_fail(error, TAPER_ERROR_ARGUMENT, "a %s cannot be a key of a dict", taper_val_kind_name(key));
         goto fail;
     }
-    const size_t at = find(dict, key);
+    if (key.tag == TAPER_STRING) { // hashed, compared, and hashed again when the table grows
+        status = taper_charge(taper_heap_allocator(dict->head.head.heap), 8 * (uint64_t)key.as.string->length, error);
+        if (status != TAPER_OK) {
+            goto fail;
+        }
+    }
+    const size_t at = find(dict, key, hash);
     if (at != SIZE_MAX) {
         taper_val_release(key);
         taper_val_replace(&dict->entries[2 * at + 1], value);
@@ -151,7 +156,7 @@ taper_status taper_dict_set(taper_dict *dict, taper_val key, taper_val value, ta
     dict->entries[2 * dict->count + 1] = value;
     dict->count++;
     if (dict->index != NULL) {
-        enter(dict, dict->count - 1);
+        enter(dict, dict->count - 1, hash);
     }
     return TAPER_OK;
 fail:
@@ -162,7 +167,8 @@ fail:
 
 bool taper_dict_remove(taper_dict *dict, taper_val key, taper_val *value)
 {
-    const size_t at = find(dict, key);
+    uint64_t hash;
+    const size_t at = hash_value(dict, key, &hash) ? find(dict, key, hash) : SIZE_MAX;
     if (at == SIZE_MAX) {
         return false;
     }

@@ -4,6 +4,8 @@
 // own pointer in front of its aligned start.
 #include "ir/heap.h"
 
+#include "base/budget.h"
+
 #include "ir/tensor.h"
 
 enum {
@@ -36,6 +38,7 @@ struct taper_heap {
     taper_container *containers;
     _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
     size_t bytes, used, limit;
+    bool refused; // because of the limit
     uint64_t calls;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
@@ -51,6 +54,7 @@ taper_status taper_heap_create(const taper_allocator *allocator, taper_types *ty
         return taper_fail_memory(error);
     }
     (*heap)->allocator = *allocator;
+    taper_allocator_hold(allocator);
     (*heap)->types = taper_types_retain(types);
     (*heap)->live = 1;
     taper_spin_init(&(*heap)->lock);
@@ -97,6 +101,12 @@ void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)
 {
     heap->limit = bytes;
+    heap->refused = false;
+}
+
+size_t taper_heap_limit_met(const taper_heap *heap)
+{
+    return heap->refused ? heap->limit : 0;
 }
 
 uint64_t taper_heap_calls(const taper_heap *heap)
@@ -137,6 +147,7 @@ static void *raw_pointer(void *ptr)
 static bool charge(taper_heap *heap, size_t size)
 {
     if (heap->limit != 0 && (heap->used > heap->limit || size > heap->limit - heap->used)) {
+        heap->refused = true;
         return false;
     }
     heap->used += size;
@@ -347,6 +358,7 @@ static void destroy(taper_heap *heap)
     taper_types_release(heap->types);
     const taper_allocator allocator = heap->allocator;
     taper_free(&allocator, heap, sizeof *heap);
+    taper_allocator_let_go(&allocator);
 }
 
 static bool is_container(const taper_obj *obj)

@@ -26,6 +26,7 @@ void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes); // of live blocks; 0: none
+size_t taper_heap_limit_met(const taper_heap *heap);       // that limit, if a block was refused since; otherwise 0
 void taper_heap_trim(taper_heap *heap);                    // free blocks go back to the allocator
 uint64_t taper_heap_calls(const taper_heap *heap);         // allocator calls so far
 size_t taper_heap_bytes(const taper_heap *heap);           // held from the allocator, free blocks included
@@ -52,5 +53,11 @@ TAPER_MUST_USE taper_status taper_clone_begin(taper_heap *heap, taper_clone_memo
 TAPER_MUST_USE taper_status taper_clone_value(taper_clone_memo *memo, taper_val value, taper_val *copy,
                                               taper_error *error);
 void taper_clone_end(taper_clone_memo *memo);
+
+// For a run's inputs: the value itself, unless a tensor in it is the host's constant: then that tensor over a shared,
+// copied on first write, storage, and the containers around it anew. *memo: NULL at first, taper_clone_end after the
+// run; *guarded is held by value or by it.
+TAPER_MUST_USE taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value,
+                                                  taper_val *guarded, taper_error *error);
 
 #endif

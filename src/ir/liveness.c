@@ -3,6 +3,8 @@
 // trail, so that the other branch starts from the set after the if; the cost is that of the uses, not of the values.
 #include "ir/liveness.h"
 
+#include "base/budget.h"
+
 typedef struct liveness {
     taper_graph *graph;
     uint8_t *live; // by value id
@@ -125,6 +127,7 @@ static taper_status add_outer_uses(liveness *l, const taper_block *root, const t
 static taper_status find_outer_uses(liveness *l, const taper_block *root, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        TAPER_TRY(taper_charge(l->graph->arena.allocator, 4 + 8 * (uint64_t)node->input_count, l->error));
         TAPER_TRY(add_outer_uses(l, root, node->inputs, node->input_count));
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(find_outer_uses(l, root, node->blocks[b]));

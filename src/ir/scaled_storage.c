@@ -23,7 +23,8 @@ taper_status taper_storage_scaled(taper_heap *heap, taper_tensor *rows, taper_st
     const size_t count = (size_t)rows->sizes[0], bytes = (size_t)taper_tensor_numel(rows) * sizeof(float);
     const size_t size = sizeof(scaling) + count * sizeof(double); // a row of no floats may stand for any count of them
     scaling *s = count <= SIZE_MAX / 4 / sizeof(double) ? taper_heap_alloc(heap, size) : NULL;
-    if (s == NULL || taper_storage_borrow(heap, NULL, bytes, NULL, storage, error) != TAPER_OK) {
+    if (s == NULL ||
+        taper_storage_borrow(heap, TAPER_STORAGE_BORROWED, NULL, bytes, NULL, storage, error) != TAPER_OK) {
         if (s != NULL) {
             taper_heap_free(heap, s, size);
         }

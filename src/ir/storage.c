@@ -50,11 +50,11 @@ taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **s
     return TAPER_OK;
 }
 
-taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner,
-                                  taper_storage **storage, taper_error *error)
+taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data, size_t bytes,
+                                  taper_obj *owner, taper_storage **storage, taper_error *error)
 {
     // The cast drops const; read_only keeps writers away.
-    *storage = new_storage(heap, TAPER_STORAGE_BORROWED, (void *)(uintptr_t)data, bytes);
+    *storage = new_storage(heap, kind, (void *)(uintptr_t)data, bytes);
     if (*storage == NULL) {
         return taper_fail_memory(error);
     }
@@ -85,17 +85,14 @@ static void drop_data(taper_storage *storage)
     case TAPER_STORAGE_OWNED:
         taper_heap_free_storage(storage->head.heap, storage->data, block_size(storage->bytes));
         break;
-    case TAPER_STORAGE_HOST:
-    case TAPER_STORAGE_SCALED:
-        if (storage->release != NULL) {
-            storage->release(storage->user);
-        }
-        break;
     case TAPER_STORAGE_SHARED:
         taper_obj_release(&storage->origin->head);
         break;
     default:
         break;
+    }
+    if (storage->release != NULL) {
+        storage->release(storage->user);
     }
     if (storage->owner != NULL) {
         taper_obj_release(storage->owner);
@@ -103,6 +100,15 @@ static void drop_data(taper_storage *storage)
     storage->owner = NULL;
     storage->origin = NULL;
     storage->data = NULL;
+}
+
+// The bytes that were, which the host may have a pointer to, stay with whoever holds them.
+static void keep_behind(taper_storage *storage)
+{
+    if (storage->kind == TAPER_STORAGE_SHARED) {
+        storage->owner = &storage->origin->head;
+        storage->origin = NULL;
+    }
 }
 
 taper_status taper_storage_write(taper_storage *storage, taper_error *error)
@@ -116,7 +122,7 @@ taper_status taper_storage_write(taper_storage *storage, taper_error *error)
         if (storage->bytes != 0) {
             memcpy(data, storage->data, storage->bytes);
         }
-        drop_data(storage);
+        keep_behind(storage);
         storage->data = data;
         storage->kind = TAPER_STORAGE_OWNED;
         storage->read_only = false;

@@ -246,6 +246,17 @@ taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_d
     return TAPER_OK;
 }
 
+taper_tensor taper_tensor_local(const taper_tensor *tensor)
+{
+    taper_tensor local;
+    memcpy((char *)&local + offsetof(taper_tensor, storage), (const char *)tensor + offsetof(taper_tensor, storage),
+           sizeof local - offsetof(taper_tensor, storage));
+    taper_refs_init(&local.head.refs);
+    local.head.tag = TAPER_TENSOR;
+    local.head.heap = tensor->head.heap;
+    return local;
+}
+
 static void drop_quantizer(taper_tensor *tensor, taper_quantizer *quantizer)
 {
     if (quantizer == NULL) {

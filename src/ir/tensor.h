@@ -12,13 +12,15 @@
 #include "ir/heap.h"
 
 typedef enum taper_storage_kind {
-    TAPER_STORAGE_OWNED,    // data is a block of the heap
-    TAPER_STORAGE_BORROWED, // data belongs to owner (a mapped file, a packed blob): never written
-    TAPER_STORAGE_SHARED,   // data belongs to origin, copied on the first write
-    TAPER_STORAGE_HOST,     // data is the host's; release(user) when done
-    TAPER_STORAGE_PLANNED,  // data lies in a session's arena, which owner keeps alive
-    TAPER_STORAGE_SCALED    // data is NULL until it is worked out: ir/scaled_storage.h
-} taper_storage_kind;
+    TAPER_STORAGE_OWNED,    // a block of the heap
+    TAPER_STORAGE_FILE,     // pages of our own mapping of a file, which owner holds: never written, and they come back
+                            // from the file when they were given to the system
+    TAPER_STORAGE_BORROWED, // memory that owner holds (the host's copy of a file, a block): never written
+    TAPER_STORAGE_SHARED,   // origin's, copied on the first write
+    TAPER_STORAGE_HOST,     // the host's; release(user) when done. read_only: sessions take shared twins of it
+    TAPER_STORAGE_PLANNED,  // a place in a session's arena, which owner keeps alive
+    TAPER_STORAGE_SCALED    // none until it is worked out: ir/scaled_storage.h
+} taper_storage_kind;       // whose memory data is
 
 typedef struct taper_storage {
     taper_obj head;
@@ -28,7 +30,7 @@ typedef struct taper_storage {
     void *data;
     size_t bytes;
     struct taper_storage *origin; // of SHARED: the model's storage
-    taper_obj *owner;             // of BORROWED and PLANNED, may be NULL
+    taper_obj *owner;             // of FILE, BORROWED and PLANNED, may be NULL; of OWNED: of what was there before
     void (*release)(void *user);
     void *user;
     uint32_t plan_run, plan_slot; // the planner's: which run bore it, as which one
@@ -74,12 +76,15 @@ struct taper_tensor {
 // Uninitialized bytes on the heap. The executor's hook (a memory plan) may place it in an arena.
 TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage,
                                               taper_error *error);
-TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, const void *data, size_t bytes, taper_obj *owner,
-                                                 taper_storage **storage, taper_error *error);
+// Over memory that is somebody's: kind FILE, BORROWED or HOST. Read-only until the caller says otherwise.
+TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data,
+                                                 size_t bytes, taper_obj *owner, taper_storage **storage,
+                                                 taper_error *error);
 // A copy-on-write twin of origin, which is retained.
 TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage,
                                                 taper_error *error);
-// Before writing: copies shared and borrowed bytes, counts the version.
+// Before writing: copies what is read-only, counts the version. Bytes that were handed out stay where they are until
+// the storage goes.
 TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_error *error);
 
 // Where storages of a run come from. Set by the executor for the time of a run; NULL otherwise.
@@ -108,6 +113,9 @@ TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *s
 TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
                                                const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
                                                taper_error *error);
+// A twin of tensor for one function, never seen outside and never counted: its geometry may be changed, its storage is
+// borrowed. (The count of references is another thread's to change: the struct is not to be copied whole.)
+taper_tensor taper_tensor_local(const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
                                                        taper_error *error);
 

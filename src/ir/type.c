@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/atomic.h"
+#include "base/budget.h"
 #include "base/limits.h"
 #include "ir/type_table.h"
 #include "ir/value.h"
@@ -71,6 +72,7 @@ taper_status taper_types_create(const taper_allocator *allocator, taper_types **
         return taper_fail_memory(error);
     }
     (*types)->allocator = *allocator;
+    taper_allocator_hold(allocator);
     taper_refs_init(&(*types)->refs);
     taper_arena_init(&(*types)->arena, &(*types)->allocator);
     taper_status status = taper_mutex_create(&(*types)->allocator, &(*types)->mutex, error);
@@ -105,6 +107,7 @@ void taper_types_release(taper_types *types)
     taper_arena_free(&types->arena);
     taper_mutex_destroy(types->mutex);
     taper_free(&allocator, types, sizeof *types);
+    taper_allocator_let_go(&allocator);
 }
 
 void *taper_types_alloc(taper_types *types, size_t size)
@@ -116,6 +119,8 @@ void *taper_types_alloc(taper_types *types, size_t size)
 }
 
 // ---- strings. The functions named *_locked are called with the mutex held.
+
+enum { STEPS_A_CHARACTER = 4 }; // to hash and to compare it
 
 typedef struct string_key {
     const char *text;
@@ -132,6 +137,9 @@ static const char *string_locked(taper_types *types, const char *text, size_t le
 {
     const char *end = length == 0 ? NULL : memchr(text, '\0', length);
     const string_key key = {.text = text, .length = end != NULL ? (size_t)(end - text) : length};
+    if (!taper_spend(&types->allocator, STEPS_A_CHARACTER * (uint64_t)key.length)) {
+        return NULL;
+    }
     const uint64_t hash = taper_hash_bytes(0, key.text, key.length);
     const taper_lookup_entry *known = taper_lookup_find(&types->strings, hash, same_string, &key);
     if (known != NULL) {
@@ -207,7 +215,13 @@ static bool same_class(const void *item, const void *key)
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots)
 {
     const taper_class key = {.name = name, .count = count, .slots = slots};
-    uint64_t hash = taper_hash_bytes(count, name, strlen(name));
+    uint64_t hash = taper_hash_bytes(count, name, strlen(name)), characters = strlen(name);
+    for (size_t i = 0; slots != NULL && i < count; i++) {
+        characters += 8 + strlen(slots[i]);
+    }
+    if (!taper_spend(&types->allocator, STEPS_A_CHARACTER * characters)) {
+        return NULL;
+    }
     hash = hash_strings(hash, slots, count);
     taper_mutex_lock(types->mutex);
     const taper_lookup_entry *known = taper_lookup_find(&types->classes, hash, same_class, &key);

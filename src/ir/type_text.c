@@ -2,6 +2,7 @@
 // Types as text: the parser of the type strings that files hold, and the printer.
 #include <string.h>
 
+#include "base/budget.h"
 #include "base/limits.h"
 #include "ir/type.h"
 #include "ir/type_table.h"
@@ -261,6 +262,7 @@ taper_status taper_type_parse_in(taper_types *types, taper_type_scope *scope, co
         return taper_fail(error, TAPER_ERROR_RESOURCE, "a type string of %zu characters is beyond the limit of %d",
                           length, TAPER_LIMIT_TYPE_TEXT);
     }
+    TAPER_TRY(taper_charge(taper_types_allocator(types), 60 * (uint64_t)length, error));
     parser p = {.types = types, .scope = scope, .text = text, .length = length, .error = error};
     taper_status status = parse(&p, 0, type);
     if (status == TAPER_OK) {

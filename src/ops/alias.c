@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ops/alias.h"
 
+#include "base/budget.h"
+
 #include "ops/effects.h"
 
 enum {
@@ -416,9 +418,14 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
     }
 }
 
+// Looks at what may be shared by each input and each output: charged before. When the budget is spent the rest is left
+// out, which taper_aliases_create tells.
 static void look_at_block(const taper_aliases *a, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (!taper_spend(a->allocator, 10 + 8 * (uint64_t)(node->input_count + 1) * (node->output_count + 1))) {
+            return;
+        }
         for (size_t b = 0; b < node->block_count; b++) {
             look_at_block(a, node->blocks[b]);
         }
@@ -450,6 +457,12 @@ taper_status taper_aliases_create(const taper_graph *graph, taper_aliases **alia
         join(a, &graph->body->params[i], NULL);
     }
     look_at_block(a, graph->body);
+    const taper_status status = taper_charge(allocator, 0, error);
+    if (status != TAPER_OK) {
+        taper_aliases_destroy(a);
+        *aliases = NULL;
+        return status;
+    }
     for (size_t i = 0; i < graph->body->result_count; i++) {
         mark(a, graph->body->results[i].value, RETURNED);
     }

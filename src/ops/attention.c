@@ -191,7 +191,7 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
     for (int64_t i = 0; mha->mask != NULL && i < b * heads; i++) {
         apply_mask(own->scores, i * t * t, &mask, i / heads * mask.strides[0] + i % heads * mask.strides[1]);
     }
-    taper_softmax_rows(run, own->scores);
+    TAPER_TRY(taper_softmax_rows(run, own->scores));
     const taper_gemm sums = {.dtype = work,
                              .m = t,
                              .n = depth,
@@ -214,8 +214,7 @@ static taper_status attend(taper_run *run, const taper_mha *mha, taper_dtype wor
 static taper_status average_heads(taper_run *run, const taper_tensor *scores, taper_tensor **result)
 {
     const int64_t b = scores->sizes[0], heads = scores->sizes[1], t = scores->sizes[2];
-    TAPER_TRY(
-        taper_tensor_zeros(run->heap, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, result, run->error));
+    TAPER_TRY(taper_run_zeros(run, (taper_dtype)scores->dtype, 3, (const int64_t[]){b, t, t}, result));
     for (int64_t i = 0; i < b * heads; i++) {
         for (int64_t j = 0; j < t * t; j++) {
             if (scores->dtype == TAPER_F32) {
@@ -242,7 +241,7 @@ taper_status taper_mha_run(taper_run *run, const taper_mha *mha, taper_tensor **
         status = attend(run, mha, work, &own);
     }
     if (status == TAPER_OK) {
-        taper_tensor weight = *mha->out_weight, *wide = NULL;
+        taper_tensor weight = taper_tensor_local(mha->out_weight), *wide = NULL;
         weight = taper_tensor_twin_t(&weight);
         status = taper_tensor_cast(run, &weight, work, &wide);
         if (status == TAPER_OK) {
@@ -319,7 +318,7 @@ taper_status taper_op_transform_bias_rescale_qkv(taper_call *call)
     const int64_t b = qkv->sizes[0], t = qkv->sizes[1], e = qkv->sizes[2] / 3, depth = e / heads;
     const taper_dtype dtype = (taper_dtype)qkv->dtype, work = taper_work_dtype(dtype);
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, qkv->sizes, NULL, &sum, run->error));
-    taper_status status = taper_tensor_copy(sum, qkv, run->error);
+    taper_status status = taper_run_copy(run, sum, qkv);
     if (status == TAPER_OK) {
         status = taper_product_combine(run, sum, bias, taper_scalar_one(), taper_scalar_one());
     }
@@ -332,7 +331,7 @@ taper_status taper_op_transform_bias_rescale_qkv(taper_call *call)
         from.offset += (int64_t)i * e;
         status = taper_tensor_new(run->heap, dtype, 4, sizes, NULL, &part, run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(part, &from, run->error);
+            status = taper_run_copy(run, part, &from);
         }
         if (status != TAPER_OK) {
             taper_tensor_drop(part);

@@ -21,12 +21,13 @@ TAPER_MUST_USE taper_status taper_mha_run(taper_run *run, const taper_mha *mha, 
                                           taper_tensor **weights);
 
 // In place, over the last dimension.
-void taper_softmax_rows(taper_run *run, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_softmax_rows(taper_run *run, taper_tensor *tensor);
 // In place: (x - mean) / sqrt(var + eps) * weight + bias over rows of `width`; weight and bias in the dtype of x,
 // contiguous.
-void taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t width, const taper_tensor *weight,
-                           const taper_tensor *bias, double eps);
-void taper_activate_rows(taper_run *run, taper_tensor *tensor, bool gelu); // gelu (exact) or relu
+TAPER_MUST_USE taper_status taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t width,
+                                                  const taper_tensor *weight, const taper_tensor *bias, double eps);
+// gelu (exact) or relu
+TAPER_MUST_USE taper_status taper_activate_rows(taper_run *run, taper_tensor *tensor, bool gelu);
 void taper_add_rows(taper_tensor *tensor, const taper_tensor *other);
 
 #endif

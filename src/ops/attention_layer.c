@@ -68,23 +68,23 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
     const int64_t e = layer->mha.embed;
     taper_tensor *weights = NULL, **own = layer->own;
     TAPER_TRY(taper_tensor_new(run->heap, work, 3, layer->mha.query->sizes, NULL, src, run->error));
-    TAPER_TRY(taper_tensor_copy(*src, layer->mha.query, run->error));
+    TAPER_TRY(taper_run_copy(run, *src, layer->mha.query));
     for (size_t i = 0; i < LAYER_TENSORS; i++) {
         if (layer->given[i]->dtype == work) {
-            TAPER_TRY(taper_tensor_contiguous(run->heap, layer->given[i], &own[i], run->error));
+            TAPER_TRY(taper_run_contiguous(run, layer->given[i], &own[i]));
             continue;
         }
         TAPER_TRY(taper_tensor_new(run->heap, work, layer->given[i]->rank, layer->given[i]->sizes, NULL, &own[i],
                                    run->error));
-        TAPER_TRY(taper_tensor_copy(own[i], layer->given[i], run->error));
+        TAPER_TRY(taper_run_copy(run, own[i], layer->given[i]));
     }
     taper_mha mha = layer->mha;
     taper_tensor *normed = NULL;
     if (layer->norm_first) {
         const taper_dtype dtype = (taper_dtype)mha.query->dtype;
         TAPER_TRY(taper_tensor_new(run->heap, work, 3, (*src)->sizes, NULL, x, run->error));
-        TAPER_TRY(taper_tensor_copy(*x, *src, run->error));
-        taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps);
+        TAPER_TRY(taper_run_copy(run, *x, *src));
+        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps));
         TAPER_TRY(taper_tensor_cast(run, *x, dtype, &normed));
         mha.query = mha.key = mha.value = normed;
         taper_tensor_drop(*x);
@@ -95,18 +95,18 @@ static taper_status run_encoder(taper_run *run, encoder *layer, taper_dtype work
     TAPER_TRY(status);
     taper_add_rows(*x, *src);
     if (!layer->norm_first) {
-        taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps);
+        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_1], own[NORM_BIAS_1], layer->eps));
     }
-    TAPER_TRY(taper_tensor_copy(*src, *x, run->error)); // what is added to the outcome of the feed-forward part
+    TAPER_TRY(taper_run_copy(run, *src, *x)); // what is added to the outcome of the feed-forward part
     if (layer->norm_first) {
-        taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps);
+        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps));
     }
     TAPER_TRY(feed(run, x, own[FFN_WEIGHT_1], own[FFN_BIAS_1]));
-    taper_activate_rows(run, *x, layer->gelu);
+    TAPER_TRY(taper_activate_rows(run, *x, layer->gelu));
     TAPER_TRY(feed(run, x, own[FFN_WEIGHT_2], own[FFN_BIAS_2]));
     taper_add_rows(*x, *src);
     if (!layer->norm_first) {
-        taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps);
+        TAPER_TRY(taper_layer_norm_rows(run, *x, e, own[NORM_WEIGHT_2], own[NORM_BIAS_2], layer->eps));
     }
     return TAPER_OK;
 }
@@ -246,7 +246,7 @@ static taper_status run_sdpa(taper_call *call, taper_tensor *const *inputs, tape
     if (causal) {
         mask_causal(own->scores);
     }
-    taper_softmax_rows(run, own->scores);
+    TAPER_TRY(taper_softmax_rows(run, own->scores));
     return taper_matmul_new(run, own->scores, own->v, &own->out);
 }
 

@@ -49,7 +49,7 @@ taper_status taper_box_floats(const taper_call *call, taper_box_scratch *scratch
     }
     assert(scratch->count < sizeof scratch->blocks / sizeof *scratch->blocks);
     taper_tensor *flat;
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, given, &flat, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, given, &flat));
     scratch->held[scratch->count++] = flat;
     *tensor = flat;
     *data = taper_tensor_data(flat);
@@ -299,7 +299,7 @@ taper_status taper_box_suppress(const taper_call *call, const taper_box_rule *ru
     while (left > kept && (most == 0 || kept < most)) {
         const float *best = boxes + (size_t)order[kept++] * stride;
         size_t stay = kept;
-        TAPER_TRY(taper_run_check(call->run));
+        TAPER_TRY(taper_run_spend(call->run, (left - kept) * 10));
         for (size_t i = kept; i < left; i++) {
             // An undefined overlap is none to keep.
             if (taper_box_overlap(rule, best, boxes + (size_t)order[i] * stride) <= threshold) {

@@ -65,8 +65,8 @@ static taper_status find_keypoints(taper_call *call, taper_box_scratch *scratch)
     for (int64_t k = 0; k < regions; k++, box += boxes->sizes[1], out += 4 * points) {
         const float wide = box[2] - box[0] > 1.0f ? box[2] - box[0] : 1.0f;
         const float high = box[3] - box[1] > 1.0f ? box[3] - box[1] : 1.0f;
-        TAPER_TRY(taper_run_check(call->run));
         for (int64_t j = 0; j < points; j++, map += size * size) {
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)(size * size) * 2 + 100));
             int64_t best = 0;
             for (int64_t i = 1; i < size * size; i++) {
                 best = map[i] > map[best] ? i : best;

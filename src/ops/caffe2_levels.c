@@ -53,7 +53,7 @@ static taper_status collect(taper_call *call, size_t level_at, size_t most_at, t
         for (int k = 0; k < 2; k++) { // regions, scores
             taper_tensor *item, *flat;
             TAPER_TRY(taper_arg_tensor_item(call, 0, k == 0 ? i : levels + i, false, &item));
-            TAPER_TRY(taper_tensor_contiguous(call->run->heap, item, &flat, error));
+            TAPER_TRY(taper_run_contiguous(call->run, item, &flat));
             const size_t size = (size_t)taper_tensor_numel(flat);
             if (size > 0) {
                 memcpy(k == 0 ? (float *)all + at * REGION : (float *)scores + at, taper_tensor_data(flat),

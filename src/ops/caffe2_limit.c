@@ -42,7 +42,7 @@ static taper_status soften(const taper_call *call, const limit_work *w, const fl
 {
     size_t left = *count, kept = 0;
     while (left > kept) {
-        TAPER_TRY(taper_run_check(call->run));
+        TAPER_TRY(taper_run_spend(call->run, (left - kept) * 20));
         size_t best = kept;
         for (size_t i = kept + 1; i < left; i++) {
             best = scores[(size_t)order[i] * w->classes] > scores[(size_t)order[best] * w->classes] ? i : best;
@@ -74,6 +74,7 @@ static taper_status one_class(const taper_call *call, limit_work *w, size_t firs
     const float *scores = w->scores + first * w->classes + column;
     const float *boxes = w->boxes + first * w->row_boxes + box_column(w, j);
     size_t count = 0;
+    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // they are sorted
     for (size_t i = 0; i < rows; i++) {
         if (scores[i * w->classes] > (float)w->score_threshold) {
             w->order[count++] = (int32_t)i;

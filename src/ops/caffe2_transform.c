@@ -73,7 +73,7 @@ static taper_status transform(taper_call *call, taper_box_scratch *scratch)
         const int64_t wide = taper_box_pixels((double)(image[i * 3 + 1] / scale) + 0.5);
         split[i] = (float)counts[i];
         for (int64_t end = row + counts[i]; row < end; row++) {
-            TAPER_TRY(taper_run_check(call->run));
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)classes * 100 + 20));
             float box[BOX_ROTATED];
             for (int64_t c = 0; c < columns; c++) {
                 const float number = roi[row * rois->sizes[1] + (indexed ? 1 : 0) + c];

@@ -407,7 +407,7 @@ static taper_status ret_copied(taper_call *call, size_t at, taper_tensor *target
                             taper_dtype_name((taper_dtype)value->dtype), taper_dtype_name((taper_dtype)target->dtype));
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(target, value, call->run->error);
+        status = taper_run_copy(call->run, target, value);
     }
     if (status == TAPER_OK && value->quantizer != NULL) {
         status = taper_tensor_set_quantizer(target, value->quantizer, call->run->error);
@@ -436,22 +436,13 @@ taper_status taper_ret_string(taper_call *call, size_t at, const char *text, siz
     return TAPER_OK;
 }
 
-taper_status taper_run_check(taper_run *run)
+taper_run taper_run_on(taper_heap *heap, taper_registry *registry, taper_error *error)
 {
-    if (run->stop != NULL && run->stop(run)) {
-        TAPER_FAIL(run->error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
-    }
-    return TAPER_OK;
-}
-
-taper_status taper_run_spent(taper_run *run, uint64_t work)
-{
-    const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
-    run->work_left = TAPER_WORK_BETWEEN;
-    if (run->budget != NULL) {
-        TAPER_TRY(taper_charge(taper_budget_allocator(run->budget), done + taper_min_u64(work, UINT64_MAX / 2), run->error));
-    }
-    return taper_run_check(run);
+    return (taper_run){.heap = heap,
+                       .registry = registry,
+                       .error = error,
+                       .budget = taper_budget_of(taper_heap_allocator(heap)),
+                       .work_left = TAPER_WORK_BETWEEN};
 }
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
@@ -459,16 +450,16 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
-    TAPER_TRY(kernel(call));
-    for (size_t i = 0; (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
+    taper_status status = taper_run_settle(call->run, kernel(call));
+    for (size_t i = 0; status == TAPER_OK && (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];
         if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
             call->rets[i] = taper_val_none();
-            TAPER_TRY(ret_copied(call, i, target, value.as.tensor));
+            status = ret_copied(call, i, target, value.as.tensor);
         }
     }
-    return TAPER_OK;
+    return status;
 }
 
 taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
@@ -491,7 +482,7 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
     }
     for (size_t i = 0; i < count; i++) {
         if (args[i].tag == TAPER_TENSOR && args[i].as.tensor->hidden_nhwc && (op->flags & TAPER_OP_NHWC) == 0) {
-            TAPER_TRY(taper_tensor_reveal(args[i].as.tensor, run->error));
+            TAPER_TRY(taper_run_reveal(run, args[i].as.tensor));
         }
     }
     void *state = NULL;

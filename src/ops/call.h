@@ -25,8 +25,8 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 // What an operator may use of the run it is part of. Filled by the executor (and by tests).
 struct taper_run {
     taper_heap *heap;
-    const struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;                  // TAPER_CPU_ bits allowed
+    struct taper_pool *pool; // platform/threads.h
+    uint64_t cpu;            // TAPER_CPU_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept
@@ -34,9 +34,14 @@ struct taper_run {
     const struct taper_fast *fast; // ops/fast.h: what a backend does faster; NULL: nothing
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
-    bool (*stop)(struct taper_run *run); // whether the host wants the run to end; NULL: never
-    uint64_t work_left;                  // work until taper_run_spend asks
-    struct taper_budget *budget;         // base/budget.h: what a load's work is charged to; NULL: nothing
+    // Why the run is to end: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE when its time is spent, or would be after
+    // so many seconds; TAPER_OK: it goes on. Once it is to end it says so until the run has ended. NULL: never.
+    taper_status (*stop)(struct taper_run *run, double ahead);
+    uint64_t work_left;          // work until taper_run_spend asks
+    taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
+    double unshared;             // ops/parallel.h: nanoseconds since the last work that was
+    bool shared;                 // some was
+    struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
     double flops;
@@ -149,22 +154,40 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
                                              const int64_t *strides);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
-// Fails when the host wants the run to end.
-TAPER_MUST_USE taper_status taper_run_check(taper_run *run);
+// A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.
+taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error);
+
+// ---- work
+
 // Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
-// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20). It
-// costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged. Call it
-// before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20).
+// It costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged.
+// Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+// Having failed once it fails until the operator has ended, and taper_call_kernel asks at its end: a loop that cannot
+// return a status may just leave its work undone.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
-TAPER_MUST_USE TAPER_COLD taper_status taper_run_spent(taper_run *run, uint64_t work);
-TAPER_MUST_USE static inline taper_status taper_run_spend(taper_run *run, uint64_t work)
+TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
+// The same for such loops: false when they are to leave.
+bool taper_run_goes_on(taper_run *run, uint64_t work);
+// The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
+static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
-    if (work < run->work_left) {
-        run->work_left -= work;
-        return TAPER_OK;
-    }
-    return taper_run_spent(run, work);
+    enum { EACH = 256 };
+    return i % EACH != 0 || taper_run_goes_on(run, EACH * work);
 }
+// Before work that cannot be interrupted: fails also when the time that is left is too short for it.
+TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
+
+// What a call that ended with status is to return: the status, or why the run is to end.
+TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_status status);
+
+// What ir/tensor.h has for tensors, in pieces that are charged to the run.
+TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
+TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
+TAPER_MUST_USE taper_status taper_run_reveal(taper_run *run, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_run_zeros(taper_run *run, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                            taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size);
 
 // Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);

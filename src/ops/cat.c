@@ -87,12 +87,12 @@ static bool same_quantizer(const taper_tensor *a, const taper_tensor *b)
 }
 
 // 8-bit values with another scale: through float, as dequantize and quantize would.
-static taper_status requantize(taper_tensor *to, const taper_tensor *from, taper_error *error)
+static taper_status requantize(taper_run *run, taper_tensor *to, const taper_tensor *from)
 {
     const bool bytes = (to->dtype == TAPER_QU8 || to->dtype == TAPER_QI8) && from->dtype == to->dtype;
     if (!bytes || from->quantizer == NULL || to->quantizer == NULL || from->quantizer->scales != NULL ||
         to->quantizer->scales != NULL) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED,
                           "cat: only per-tensor quantized 8-bit tensors of one dtype can be joined");
     }
     const float scale = (float)from->quantizer->scale, inverse = 1.0f / (float)to->quantizer->scale;
@@ -105,12 +105,13 @@ static taper_status requantize(taper_tensor *to, const taper_tensor *from, taper
         const float held = wanted < (float)low ? (float)low : wanted > (float)(low + 255) ? (float)(low + 255) : wanted;
         table[(uint8_t)q] = (uint8_t)((int)held & 0xff);
     }
-    TAPER_TRY(taper_tensor_move(to, from, error));
+    TAPER_TRY(taper_tensor_move(run, to, from));
     // Then every byte of to is looked up, in place.
     int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
     taper_tensor_steps(to, 1, steps);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been moved
     for (int64_t n = 0; n < count; n++) {
         *p = table[*p];
         for (size_t d = to->rank; d-- > 0;) {
@@ -125,7 +126,7 @@ static taper_status requantize(taper_tensor *to, const taper_tensor *from, taper
     return TAPER_OK;
 }
 
-static taper_status fill_cat(taper_error *error, const taper_list *list, const cat_plan *plan, taper_tensor *result)
+static taper_status fill_cat(taper_run *run, const taper_list *list, const cat_plan *plan, taper_tensor *result)
 {
     int64_t start = 0;
     for (size_t i = 0; i < list->count; i++) {
@@ -133,7 +134,7 @@ static taper_status fill_cat(taper_error *error, const taper_list *list, const c
         if (is_skipped(x)) {
             continue;
         }
-        taper_tensor part = *result; // a view that is never seen outside
+        taper_tensor part = taper_tensor_local(result); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset = taper_add_stride(part.offset, taper_mul_stride(start, result->strides[plan->dim]));
         start += x->sizes[plan->dim];
@@ -141,11 +142,11 @@ static taper_status fill_cat(taper_error *error, const taper_list *list, const c
             continue;
         }
         if (taper_dtype_is_quantized(plan->dtype) && !same_quantizer(x, result)) {
-            TAPER_TRY(requantize(&part, x, error));
+            TAPER_TRY(requantize(run, &part, x));
         } else if (x->dtype == result->dtype) {
-            TAPER_TRY(taper_tensor_move(&part, x, error));
+            TAPER_TRY(taper_tensor_move(run, &part, x));
         } else {
-            TAPER_TRY(taper_tensor_copy(&part, x, error));
+            TAPER_TRY(taper_run_copy(run, &part, x));
         }
     }
     return TAPER_OK;
@@ -169,7 +170,7 @@ static taper_status make_cat(taper_run *run, const taper_list *list, int64_t dim
         status = taper_tensor_set_quantizer(*result, plan.first->quantizer, run->error);
     }
     if (status == TAPER_OK) {
-        status = fill_cat(run->error, list, &plan, *result);
+        status = fill_cat(run, list, &plan, *result);
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(*result);
@@ -224,7 +225,7 @@ static taper_status cat_changed(taper_call *call, shape_change change, int64_t a
         taper_view view;
         status = taper_arg_tensor_item(call, 0, i, false, &x);
         if (status == TAPER_OK) {
-            status = taper_tensor_reveal(x, call->run->error);
+            status = taper_run_reveal(call->run, x);
         }
         if (status == TAPER_OK) {
             taper_view_of(x, &view);
@@ -363,9 +364,9 @@ taper_status taper_op_block_diag(taper_call *call)
     if (list->count == 0) {
         sizes[0] = 1;
     }
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, list->count == 0 ? TAPER_F32 : taper_promotion_result(&promotion), 2,
-                                 sizes, &result, error));
-    taper_tensor part = *result;
+    TAPER_TRY(taper_run_zeros(call->run, list->count == 0 ? TAPER_F32 : taper_promotion_result(&promotion), 2, sizes,
+                              &result));
+    taper_tensor part = taper_tensor_local(result);
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {
         x = list->items[i].as.tensor;
@@ -374,7 +375,7 @@ taper_status taper_op_block_diag(taper_call *call)
         part.sizes[1] = x->rank > 1 ? x->sizes[1] : 1;
         part.strides[0] = x->rank == 2 ? result->strides[0] : 1;
         part.strides[1] = 1;
-        status = taper_tensor_copy(&part, x, error);
+        status = taper_run_copy(call->run, &part, x);
         const int64_t rows = x->rank == 2 ? x->sizes[0] : 1, columns = x->rank == 0 ? 1 : x->sizes[x->rank - 1];
         part.offset += rows * result->strides[0] + columns;
     }
@@ -419,10 +420,10 @@ taper_status taper_op_pad_sequence(taper_call *call)
     TAPER_TRY(
         taper_tensor_new(call->run->heap, (taper_dtype)first->dtype, first->rank + 1u, sizes, NULL, &result, error));
     const taper_scalar scalar = taper_scalar_double(padding);
-    taper_status status = taper_tensor_fill(result, &scalar, error);
+    taper_status status = taper_tensor_fill(call->run, result, &scalar);
     for (size_t i = 0; status == TAPER_OK && i < list->count; i++) {
         x = list->items[i].as.tensor;
-        taper_tensor part = *result;
+        taper_tensor part = taper_tensor_local(result);
         part.offset += (int64_t)i * result->strides[batch_first ? 0 : 1];
         part.rank = first->rank;
         part.strides[0] = result->strides[batch_first ? 1 : 0];
@@ -430,7 +431,7 @@ taper_status taper_op_pad_sequence(taper_call *call)
             part.sizes[d] = x->sizes[d];
             part.strides[d] = d == 0 ? part.strides[0] : result->strides[d + 1];
         }
-        status = taper_tensor_copy(&part, x, error);
+        status = taper_run_copy(call->run, &part, x);
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(result);

@@ -9,6 +9,9 @@ static void NAME(depthwise_plane)(const conv_job *job, const ELEMENT *x, const E
         for (int64_t oh = 0; oh < job->out[1]; oh++) {
             ELEMENT *to = y + od * job->y_space[0] + oh * job->y_space[1];
             for (int64_t tap = 0; tap < job->taps; tap++) {
+                if (tap % TAPS == 0 && !taper_run_goes_on(job->run, (uint64_t)(job->out[2] + 10) * TAPS)) {
+                    return;
+                }
                 const conv_tap at = tap_of(job, tap);
                 const int64_t d = od * job->stride[0] + at.shift[0], h = oh * job->stride[1] + at.shift[1];
                 if (d < 0 || d >= job->in[0] || h < 0 || h >= job->in[1]) {
@@ -42,6 +45,9 @@ static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const 
             for (int64_t ow = 0; ow < job->out[2]; ow++) {
                 ELEMENT *to = y + od * job->y_space[0] + oh * job->y_space[1] + ow * job->y_space[2];
                 for (int64_t tap = 0; tap < job->taps; tap++) {
+                    if (tap % TAPS == 0 && !taper_run_goes_on(job->run, (uint64_t)(channels + 10) * TAPS)) {
+                        return;
+                    }
                     const conv_tap at = tap_of(job, tap);
                     const int64_t d = od * job->stride[0] + at.shift[0], h = oh * job->stride[1] + at.shift[1];
                     const int64_t w = ow * job->stride[2] + at.shift[2];
@@ -67,6 +73,9 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
     for (int64_t channel = 0; channel < job->out_channels; channel++) {
         ELEMENT *plane = y + channel * job->y_channel;
         for (int64_t tap = 0; tap < job->taps; tap++, column += count) {
+            if (tap % TAPS == 0 && !taper_run_goes_on(job->run, (uint64_t)count * 2 * TAPS)) {
+                return;
+            }
             const conv_tap at = tap_of(job, tap);
             int64_t id = first / (job->in[1] * width), ih = first / width % job->in[1], iw = first % width;
             for (int64_t p = 0; p < count;) {

@@ -4,6 +4,7 @@
 #include "ops/matmul.h"
 
 typedef struct patches {
+    taper_run *run;
     int64_t kernel[2], dilation[2], padding[2], stride[2];
     int64_t image[2]; // height, width
     int64_t blocks[2];
@@ -26,6 +27,7 @@ static taper_status read_pair(const taper_call *call, size_t at, int64_t least, 
 // kernel_size, dilation, padding, stride from argument at on; the number of blocks follows from the image's size.
 static taper_status read_patches(const taper_call *call, size_t at, patches *p)
 {
+    p->run = call->run;
     TAPER_TRY(read_pair(call, at, 1, p->kernel));
     TAPER_TRY(read_pair(call, at + 1, 1, p->dilation));
     TAPER_TRY(read_pair(call, at + 2, 0, p->padding));
@@ -61,7 +63,7 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
-            for (int64_t oh = 0; oh < p->blocks[0]; oh++) {
+            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
                 int64_t h, w;
                 const bool inside = position(p, 0, oh, kh, &h);
                 for (int64_t ow = 0; ow < p->blocks[1]; ow++, rows += item) {
@@ -145,7 +147,7 @@ static void scatter_plane(const patches *p, taper_dtype dtype, size_t item, cons
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
             const char *from = rows;
-            for (int64_t oh = 0; oh < p->blocks[0]; oh++) {
+            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
                 int64_t h, w;
                 const bool inside = position(p, 0, oh, kh, &h);
                 for (int64_t ow = 0; ow < p->blocks[1]; ow++, from += column_step) {
@@ -192,7 +194,7 @@ taper_status taper_op_col2im(taper_call *call)
     const taper_dtype work = taper_work_dtype((taper_dtype)input->dtype);
     const int64_t out[4] = {skip == 0 ? channels : batch, skip == 0 ? p.image[0] : channels,
                             skip == 0 ? p.image[1] : p.image[0], p.image[1]};
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, work, 3 + skip, out, &result, error));
+    TAPER_TRY(taper_run_zeros(call->run, work, 3 + skip, out, &result));
     const taper_status status = taper_tensor_cast(call->run, input, work, &wide);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);

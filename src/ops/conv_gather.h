@@ -10,6 +10,9 @@ static void NAME(rows)(const conv_job *job, const ELEMENT *x, int64_t first, int
     for (int64_t channel = 0; channel < job->in_channels; channel++) {
         const ELEMENT *plane = AT(x, channel * job->x_channel);
         for (int64_t tap = 0; tap < job->taps; tap++) {
+            if (tap % TAPS == 0 && !taper_run_goes_on(job->run, (uint64_t)count * 2 * TAPS)) {
+                return;
+            }
             const conv_tap at = tap_of(job, tap);
             int64_t od = first / (job->out[1] * width), oh = first / width % job->out[1], ow = first % width;
             for (int64_t p = 0; p < count;) {
@@ -55,6 +58,9 @@ static void NAME(points)(const conv_job *job, const ELEMENT *x, int64_t first, i
     for (int64_t p = first; p < first + count; p++) {
         const int64_t od = p / (job->out[1] * width), oh = p / width % job->out[1], ow = p % width;
         for (int64_t tap = 0; tap < job->taps; tap++, column = AT(column, channels)) {
+            if (tap % TAPS == 0 && !taper_run_goes_on(job->run, (uint64_t)(channels + 10) * TAPS)) {
+                return;
+            }
             const conv_tap at = tap_of(job, tap);
             const int64_t d = od * job->stride[0] + at.shift[0], h = oh * job->stride[1] + at.shift[1];
             const int64_t w = ow * job->stride[2] + at.shift[2];

@@ -5,6 +5,7 @@
 #include "ops/conv.h"
 #include "ops/matmul.h"
 #include "ops/op_config.h"
+#include "ops/op_parts.h"
 
 enum { BLOCK_ITEMS = 1 << 18 };
 
@@ -21,6 +22,8 @@ typedef struct conv_job {
     int64_t y_batch, y_channel, y_space[3];
     const char *w; // of the packed weight
 } conv_job;
+
+enum { TAPS = 16 }; // of which the run is charged together
 
 // Where a tap reads: position * stride + shift.
 typedef struct conv_tap {
@@ -122,12 +125,15 @@ static void gather(const conv_job *job, const char *x, bool points, int64_t firs
 #undef ELEMENT
 #undef NAME
 
-// The same for whole numbers and complex ones.
+// The same for whole numbers and complex ones, and in small builds for doubles.
 static void other_scatter(const conv_job *job, const char *column, int64_t first, int64_t count, char *y)
 {
     const int64_t width = job->in[2], item = (int64_t)job->item;
     for (int64_t row = 0; row < job->out_channels * job->taps; row++) {
         const conv_tap at = tap_of(job, row % job->taps);
+        if (!taper_run_goes_on(job->run, (uint64_t)count * 10)) {
+            return;
+        }
         for (int64_t p = 0; p < count; p++, column += item) {
             const int64_t q = first + p;
             const int64_t d = q / (job->in[1] * width) * job->stride[0] + at.shift[0];
@@ -139,7 +145,9 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
             void *to = y + (row / job->taps * job->y_channel + d * job->y_space[0] + h * job->y_space[1] +
                             w * job->y_space[2]) *
                                item;
-            if (job->dtype == TAPER_C128) {
+            if (job->dtype == TAPER_F64) {
+                *(double *)to += *(const double *)(const void *)column;
+            } else if (job->dtype == TAPER_C128) {
                 ((double *)to)[0] += ((const double *)(const void *)column)[0];
                 ((double *)to)[1] += ((const double *)(const void *)column)[1];
             } else {
@@ -179,7 +187,6 @@ static taper_status run_depthwise(const conv_job *job, bool points)
 {
     const int64_t out_total = job->groups * job->out_channels, item = (int64_t)job->item;
     for (int64_t n = 0; n < job->batch; n++) {
-        TAPER_TRY(taper_run_check(job->run));
         const char *x = job->x + n * job->x_batch * item;
         char *y = job->y + n * job->y_batch * item;
         if (points) {
@@ -260,9 +267,6 @@ static taper_status run_columns(const conv_job *job, bool points, int64_t y_step
                     gemm.b_column = points ? depth : 1;
                 }
                 status = taper_gemm_run(job->run, &gemm);
-                if (status == TAPER_OK) {
-                    status = taper_run_check(job->run);
-                }
             }
         }
     }
@@ -305,12 +309,11 @@ static taper_status run_transposed(const conv_job *job, int64_t x_step)
                 }
                 if (job->dtype == TAPER_F32) {
                     f32_scatter(job, column, p, count, (void *)y);
-                } else if (job->dtype == TAPER_F64) {
+                } else if (!TAPER_SMALL && job->dtype == TAPER_F64) {
                     f64_scatter(job, column, p, count, (void *)y);
                 } else {
                     other_scatter(job, column, p, count, y);
                 }
-                status = taper_run_check(job->run);
             }
         }
     }
@@ -327,7 +330,7 @@ static void fill_bias(const conv_job *job, const taper_tensor *bias)
             const char *value =
                 bias == NULL ? zero : (const char *)taper_tensor_data(bias) + c * bias->strides[0] * (int64_t)job->item;
             for (int64_t d = 0; d < job->out[0]; d++) {
-                for (int64_t h = 0; h < job->out[1]; h++) {
+                for (int64_t h = 0; h < job->out[1] && taper_run_goes_on(job->run, (uint64_t)job->out[2] * 2); h++) {
                     char *to =
                         job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
                                      (int64_t)job->item;
@@ -350,7 +353,7 @@ static void clamp_all(const conv_job *job, double min, double max)
     for (int64_t n = 0; n < job->batch; n++) {
         for (int64_t c = 0; c < job->groups * job->out_channels; c++) {
             for (int64_t d = 0; d < job->out[0]; d++) {
-                for (int64_t h = 0; h < job->out[1]; h++) {
+                for (int64_t h = 0; h < job->out[1] && taper_run_goes_on(job->run, (uint64_t)job->out[2] * 2); h++) {
                     void *row =
                         job->y + (n * job->y_batch + c * job->y_channel + d * job->y_space[0] + h * job->y_space[1]) *
                                      (int64_t)job->item;
@@ -404,7 +407,7 @@ static taper_status pack_weight(taper_run *run, const taper_conv_args *args, tap
         return TAPER_OK;
     }
     TAPER_TRY(taper_tensor_new(run->heap, work, weight->rank, weight->sizes, strides, packed, run->error));
-    return taper_tensor_copy(*packed, weight, run->error);
+    return taper_run_copy(run, *packed, weight);
 }
 
 static taper_status run_job(conv_job *job, const taper_conv_args *args, const taper_tensor *bias, taper_tensor **weight)
@@ -418,6 +421,9 @@ static taper_status run_job(conv_job *job, const taper_conv_args *args, const ta
     fill_bias(job, bias);
     int64_t step;
     taper_status status;
+    if (args->params.transposed && !TAPER_CONVOLVES_TRANSPOSED) {
+        TAPER_FAIL(job->run->error, TAPER_ERROR_UNSUPPORTED, "this build has no transposed convolutions");
+    }
     if (args->params.transposed) {
         (void)flat(job->in, job->x_space, &step);
         status = run_transposed(job, step);
@@ -462,7 +468,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     if (params->transposed && !flat(job.in, job.x_space, &step)) {
         status = taper_tensor_new(run->heap, work, input->rank, input->sizes, NULL, &copy, run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(copy, input, run->error);
+            status = taper_run_copy(run, copy, input);
         }
         if (status != TAPER_OK) {
             goto out;
@@ -497,7 +503,7 @@ taper_status taper_conv_compute(taper_run *run, const taper_conv_args *args, tap
     job.y = taper_tensor_mutable(made);
     status = run_job(&job, args, bias, &weight);
     if (status == TAPER_OK && made != result) {
-        status = taper_tensor_copy(result, made, run->error);
+        status = taper_run_copy(run, result, made);
     }
 out:
     taper_tensor_drop(input);

@@ -64,7 +64,7 @@ static taper_tensor *degrees(taper_compose *c, taper_tensor *sum, taper_tensor *
     }
     if (factor != NULL && number_of(factor) <= 0) {
         const taper_scalar zero = taper_scalar_int(0);
-        taper_compose_fail(c, taper_tensor_fill(factor, &zero, c->run->error));
+        taper_compose_fail(c, taper_tensor_fill(c->run, factor, &zero));
     }
     return factor;
 }
@@ -88,7 +88,7 @@ static taper_tensor *covariance(taper_compose *c, taper_tensor *x, taper_tensor 
         const taper_scalar count = taper_scalar_int(in->sizes[1]);
         taper_compose_fail(c, taper_tensor_new(c->run->heap, TAPER_I64, 0, NULL, NULL, &sum, c->run->error));
         if (taper_compose_keep(c, sum) != NULL) {
-            taper_compose_fail(c, taper_tensor_fill(sum, &count, c->run->error));
+            taper_compose_fail(c, taper_tensor_fill(c->run, sum, &count));
         }
     }
     taper_tensor *mean =

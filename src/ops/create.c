@@ -70,7 +70,7 @@ static taper_status filled(taper_call *call, size_t sizes_at, size_t dtype_at, t
     TAPER_TRY(taper_create_sizes(call, sizes_at, &rank, sizes));
     TAPER_TRY(taper_create_options(call, dtype_at, otherwise, &dtype));
     TAPER_TRY(taper_ret_new(call, 0, dtype, rank, sizes, NULL, &result));
-    return scalar == NULL ? TAPER_OK : taper_tensor_fill(result, scalar, call->run->error);
+    return scalar == NULL ? TAPER_OK : taper_tensor_fill(call->run, result, scalar);
 }
 
 static taper_status self_dtype(const taper_call *call, taper_dtype *dtype)
@@ -222,7 +222,7 @@ taper_status taper_op_zeros_like(taper_call *call)
     taper_tensor *result;
     const taper_scalar zero = taper_scalar_int(0);
     TAPER_TRY(taper_create_like(call, 1, &result));
-    return taper_tensor_fill(result, &zero, call->run->error);
+    return taper_tensor_fill(call->run, result, &zero);
 }
 
 taper_status taper_op_ones_like(taper_call *call)
@@ -230,7 +230,7 @@ taper_status taper_op_ones_like(taper_call *call)
     taper_tensor *result;
     const taper_scalar one = taper_scalar_int(1);
     TAPER_TRY(taper_create_like(call, 1, &result));
-    return taper_tensor_fill(result, &one, call->run->error);
+    return taper_tensor_fill(call->run, result, &one);
 }
 
 taper_status taper_op_full_like(taper_call *call)
@@ -239,7 +239,7 @@ taper_status taper_op_full_like(taper_call *call)
     taper_scalar value;
     TAPER_TRY(taper_arg_scalar(call, 1, &value));
     TAPER_TRY(taper_create_like(call, 2, &result));
-    return taper_tensor_fill(result, &value, call->run->error);
+    return taper_tensor_fill(call->run, result, &value);
 }
 
 // ---- scalar_tensor, eye
@@ -252,7 +252,7 @@ taper_status taper_op_scalar_tensor(taper_call *call)
     TAPER_TRY(taper_arg_scalar(call, 0, &value));
     TAPER_TRY(taper_create_options(call, 1, TAPER_F32, &dtype));
     TAPER_TRY(taper_ret_new(call, 0, dtype, 0, NULL, NULL, &result));
-    return taper_tensor_fill(result, &value, call->run->error);
+    return taper_tensor_fill(call->run, result, &value);
 }
 
 static taper_status eye(taper_call *call, int64_t rows, int64_t columns, size_t dtype_at)
@@ -268,7 +268,7 @@ static taper_status eye(taper_call *call, int64_t rows, int64_t columns, size_t 
     const int64_t sizes[2] = {rows, columns};
     TAPER_TRY(taper_ret_new(call, 0, dtype, 2, sizes, NULL, &result));
     const taper_scalar zero = taper_scalar_int(0), one = taper_scalar_int(1);
-    TAPER_TRY(taper_tensor_fill(result, &zero, error));
+    TAPER_TRY(taper_tensor_fill(call->run, result, &zero));
     const int64_t step =
         (taper_tensor_step(result, 0) + taper_tensor_step(result, 1)) * (int64_t)taper_tensor_item(result);
     char *p = taper_tensor_mutable(result);

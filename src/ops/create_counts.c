@@ -63,14 +63,14 @@ taper_status taper_op_poisson(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "\"poisson_cpu\" not implemented for '%s'",
                           taper_dtype_torch_name(dtype));
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, &result, run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(plain);
         return status;
     }
     const int64_t count = taper_tensor_numel(x);
-    for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+    for (int64_t i = 0; i < count && status == TAPER_OK && taper_run_goes_on(run, 200); i++) {
         const double rate = taper_load_double(dtype, taper_tensor_data(plain), i);
         if (!(rate >= 0)) {
             status =
@@ -102,20 +102,20 @@ static double stirling_tail(double k)
     return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / (k + 1);
 }
 
-static double binomial_few(taper_rng *rng, double count, double p)
+static double binomial_few(taper_run *run, taper_rng *rng, double count, double p)
 {
     const double log_miss = log1p(-p);
     double trials = 0, hits = 0;
     for (;;) {
         trials += ceil(log(taper_rng_uniform_f64(rng)) / log_miss);
-        if (!(trials <= count)) {
+        if (!(trials <= count) || !taper_run_goes_on(run, 50)) {
             return hits;
         }
         hits++;
     }
 }
 
-static double binomial_many(taper_rng *rng, double count, double p)
+static double binomial_many(taper_run *run, taper_rng *rng, double count, double p)
 {
     const double deviation = sqrt(count * p * (1 - p));
     const double b = 1.15 + 2.53 * deviation, a = -0.0873 + 0.0248 * b + 0.01 * p, c = count * p + 0.5;
@@ -125,6 +125,9 @@ static double binomial_many(taper_rng *rng, double count, double p)
         const double u = taper_rng_uniform_f64(rng) - 0.5;
         double v = taper_rng_uniform_f64(rng);
         const double us = 0.5 - fabs(u), k = floor((2 * a / us + b) * u + c);
+        if (!taper_run_goes_on(run, 100)) {
+            return 0;
+        }
         if (k < 0 || k > count) {
             continue;
         }
@@ -142,7 +145,7 @@ static double binomial_many(taper_rng *rng, double count, double p)
     }
 }
 
-static double binomial(taper_rng *rng, taper_dtype dtype, double count, double p)
+static double binomial(taper_run *run, taper_rng *rng, taper_dtype dtype, double count, double p)
 {
     if (count <= 0 || p <= 0) {
         return 0;
@@ -156,7 +159,7 @@ static double binomial(taper_rng *rng, taper_dtype dtype, double count, double p
     const bool flip = p > 0.5;
     const double q = !flip ? p : dtype == TAPER_F32 ? (double)(float)(1 - p) : 1 - p;
     const double mean = dtype == TAPER_F32 ? (double)((float)count * (float)q) : count * q;
-    const double hits = mean >= 10 ? binomial_many(rng, count, q) : binomial_few(rng, count, q);
+    const double hits = mean >= 10 ? binomial_many(run, rng, count, q) : binomial_few(run, rng, count, q);
     return flip ? count - hits : hits;
 }
 
@@ -164,7 +167,7 @@ static taper_status wide(taper_run *run, taper_tensor *x, size_t rank, const int
 {
     taper_tensor *expanded;
     TAPER_TRY(taper_expand(run, x, rank, sizes, &expanded));
-    const taper_status status = taper_tensor_contiguous(run->heap, expanded, plain, run->error);
+    const taper_status status = taper_run_contiguous(run, expanded, plain);
     taper_tensor_drop(expanded);
     return status;
 }
@@ -198,9 +201,9 @@ taper_status taper_op_binomial(taper_call *call)
     }
     if (status == TAPER_OK) {
         const int64_t items = taper_tensor_numel(result);
-        for (int64_t i = 0; i < items; i++) {
+        for (int64_t i = 0; i < items && taper_run_goes_on(run, 200); i++) {
             taper_put_double(dtype, taper_tensor_mutable(result), i,
-                             binomial(rng, dtype, taper_load_double(dtype, taper_tensor_data(counts), i),
+                             binomial(run, rng, dtype, taper_load_double(dtype, taper_tensor_data(counts), i),
                                       taper_load_double(dtype, taper_tensor_data(chances), i)));
         }
     }

@@ -115,7 +115,7 @@ taper_status taper_op_cartesian_prod(taper_call *call)
         for (size_t d = 0; d < shown->rank; d++) {
             strides[d] = taper_mul_stride(strides[d], sizes[1]);
         }
-        taper_move(item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
+        taper_move(call->run, item, shown->rank, shown->sizes, (char *)taper_tensor_mutable(result) + i * item, strides,
                    taper_tensor_data(shown), shown->strides);
         taper_tensor_drop(shown);
     }
@@ -172,7 +172,7 @@ taper_status taper_op_combinations(taper_call *call)
     }
     const char *from = taper_tensor_data(x);
     char *to = taper_tensor_mutable(result);
-    for (int64_t row = 0; row < sizes[0]; row++) {
+    for (int64_t row = 0; row < sizes[0] && taper_run_step(call->run, row, 60); row++) {
         for (int64_t i = 0; i < r; i++, to += item) {
             memcpy(to, from + at[i] * x->strides[0] * (int64_t)item, item);
         }
@@ -194,10 +194,11 @@ taper_status taper_op_combinations(taper_call *call)
 
 // ---- vander
 
-static void powers(taper_dtype dtype, taper_scalar x, int64_t n, bool increasing, char *row, size_t item)
+static void powers(taper_run *run, taper_dtype dtype, taper_scalar x, int64_t n, bool increasing, char *row,
+                   size_t item)
 {
     taper_scalar power = taper_scalar_int(1);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && taper_run_goes_on(run, 30); i++) {
         char *p = row + (size_t)(increasing ? i : n - 1 - i) * item;
         taper_scalar_store(dtype, p, &power);
         taper_scalar_load(dtype, p, &power); // rounded, as a running product in that dtype
@@ -232,10 +233,10 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     const int64_t count = taper_tensor_numel(x);
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(x, item, steps);
-    for (int64_t i = 0; i < count; i++, to += (size_t)n * to_item) {
+    for (int64_t i = 0; i < count && taper_run_goes_on(call->run, 20); i++, to += (size_t)n * to_item) {
         taper_scalar value;
         taper_scalar_load((taper_dtype)x->dtype, from, &value);
-        powers(dtype, value, n, increasing, to, to_item);
+        powers(call->run, dtype, value, n, increasing, to, to_item);
         for (size_t d = x->rank; d-- > 0;) {
             from += steps[d];
             if (++at[d] < x->sizes[d]) {

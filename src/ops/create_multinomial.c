@@ -39,15 +39,15 @@ static void sift(const double *keys, int64_t *order, int64_t count, int64_t i)
 }
 
 // The indices of keys by falling key.
-static void sort_falling(const double *keys, int64_t *order, int64_t count)
+static void sort_falling(taper_run *run, const double *keys, int64_t *order, int64_t count)
 {
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++) { // they are 2^24 at most
         order[i] = i;
     }
-    for (int64_t i = count / 2; i-- > 0;) {
+    for (int64_t i = count / 2; i-- > 0 && taper_run_goes_on(run, 50);) {
         sift(keys, order, count, i);
     }
-    for (int64_t left = count - 1; left > 0; left--) {
+    for (int64_t left = count - 1; left > 0 && taper_run_goes_on(run, 200); left--) {
         const int64_t swap = order[0];
         order[0] = order[left];
         order[left] = swap;
@@ -55,9 +55,11 @@ static void sort_falling(const double *keys, int64_t *order, int64_t count)
     }
 }
 
-static taper_status check_row(taper_error *error, const taper_tensor *x, int64_t row, int64_t categories)
+static taper_status check_row(taper_run *run, const taper_tensor *x, int64_t row, int64_t categories)
 {
+    taper_error *error = run->error;
     double sum = 0;
+    TAPER_TRY(taper_run_spend(run, (uint64_t)categories * 5 + 20));
     for (int64_t i = 0; i < categories; i++) {
         const double p = weight(x, row, i);
         if (!(p >= 0) || isinf(p)) {
@@ -72,12 +74,15 @@ static taper_status check_row(taper_error *error, const taper_tensor *x, int64_t
     return TAPER_OK;
 }
 
-static void sample_distinct(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples,
-                            double *keys, int64_t *order, int64_t *to)
+static void sample_distinct(taper_run *run, taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories,
+                            int64_t samples, double *keys, int64_t *order, int64_t *to)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     for (int64_t row = 0; row < rows; row++) {
         for (int64_t i = 0; i < categories; i++) {
+            if (!taper_run_step(run, i, 60)) {
+                return;
+            }
             const double q = in_dtype(dtype, -log1p(-taper_rng_uniform_f64(rng)));
             keys[i] = in_dtype(dtype, weight(x, row, i) / q);
         }
@@ -89,18 +94,21 @@ static void sample_distinct(taper_rng *rng, const taper_tensor *x, int64_t rows,
             *to++ = best;
             continue;
         }
-        sort_falling(keys, order, categories);
+        sort_falling(run, keys, order, categories);
         memcpy(to, order, (size_t)samples * sizeof *to);
         to += samples;
     }
 }
 
-static void sample_again(taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories, int64_t samples,
-                         double *cumulative, int64_t *to)
+static void sample_again(taper_run *run, taper_rng *rng, const taper_tensor *x, int64_t rows, int64_t categories,
+                         int64_t samples, double *cumulative, int64_t *to)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     for (int64_t row = 0; row < rows; row++) {
         double sum = 0;
+        if (!taper_run_goes_on(run, (uint64_t)categories * 20)) {
+            return;
+        }
         for (int64_t i = 0; i < categories; i++) {
             sum = in_dtype(dtype, sum + weight(x, row, i));
             cumulative[i] = sum;
@@ -109,7 +117,7 @@ static void sample_again(taper_rng *rng, const taper_tensor *x, int64_t rows, in
             cumulative[i] = in_dtype(dtype, cumulative[i] / sum);
         }
         cumulative[categories - 1] = 1;
-        for (int64_t j = 0; j < samples; j++) {
+        for (int64_t j = 0; j < samples && taper_run_step(run, j, 150); j++) {
             const double u = taper_rng_uniform_f64(rng);
             int64_t low = 0, high = categories;
             while (high - low > 0) {
@@ -152,7 +160,7 @@ taper_status taper_op_multinomial(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "number of categories must be between 1 and 2^24");
     }
     for (int64_t row = 0; row < rows; row++) {
-        TAPER_TRY(check_row(run->error, x, row, categories));
+        TAPER_TRY(check_row(run, x, row, categories));
     }
     const int64_t sizes[2] = {x->rank == 2 ? rows : samples, samples};
     TAPER_TRY(taper_create_new(call, TAPER_I64, x->rank, sizes, &result));
@@ -164,10 +172,11 @@ taper_status taper_op_multinomial(taper_call *call)
         taper_generator g;
         taper_rng *rng = taper_generator_open(call, &g);
         if (!again) {
-            sample_distinct(rng, x, rows, categories, samples, taper_tensor_mutable(keys), taper_tensor_mutable(order),
-                            taper_tensor_mutable(result));
+            sample_distinct(run, rng, x, rows, categories, samples, taper_tensor_mutable(keys),
+                            taper_tensor_mutable(order), taper_tensor_mutable(result));
         } else {
-            sample_again(rng, x, rows, categories, samples, taper_tensor_mutable(keys), taper_tensor_mutable(result));
+            sample_again(run, rng, x, rows, categories, samples, taper_tensor_mutable(keys),
+                         taper_tensor_mutable(result));
         }
     }
     taper_tensor_drop(keys);

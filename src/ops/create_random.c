@@ -50,7 +50,7 @@ static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const t
         taper_tensor_steps(parameter, 1, sources);
     }
     char *p = taper_tensor_mutable(x);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(call->run, i, 50); i++) {
         if (parameter != NULL) {
             d->parameter = taper_load_double((taper_dtype)parameter->dtype, taper_tensor_data(parameter), source);
         }
@@ -120,6 +120,8 @@ taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, 
 
 // ---- normal
 
+enum { PIECE = 1 << 14 }; // numbers
+
 static taper_scalar next_normal(draw *d)
 {
     return taper_scalar_double(taper_rng_normal(d->rng) * d->b + d->a);
@@ -130,7 +132,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     taper_generator g;
     taper_rng *rng = taper_generator_open(call, &g);
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // both parts, each with half the variance
-        taper_tensor parts = *x;                         // seen as real numbers; never leaves this function
+        taper_tensor parts = taper_tensor_local(x);      // seen as real numbers; never leaves this function
         if (!taper_tensor_is_contiguous(x) || x->rank == TAPER_MAX_RANK || x->dtype == TAPER_C32) {
             return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
                               "normal_: this complex tensor is not supported");
@@ -148,12 +150,18 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     }
     const int64_t count = taper_tensor_numel(x);
     if (count >= 16 && taper_tensor_is_contiguous(x)) {
-        if (x->dtype == TAPER_F32) {
-            taper_rng_fill_normal_f32(rng, taper_tensor_mutable(x), count, (float)mean, (float)deviation);
-            return TAPER_OK;
-        }
-        if (x->dtype == TAPER_F64) {
-            taper_rng_fill_normal_f64(rng, taper_tensor_mutable(x), count, mean, deviation);
+        if (x->dtype == TAPER_F32 || x->dtype == TAPER_F64) {
+            // In pieces that are whole blocks of theirs, the last one with what is left.
+            for (int64_t at = 0, piece; at < count; at += piece) {
+                piece = count - at < 2 * PIECE ? count - at : PIECE;
+                TAPER_TRY(taper_run_spend(call->run, (uint64_t)piece * 40));
+                if (x->dtype == TAPER_F32) {
+                    taper_rng_fill_normal_f32(rng, (float *)taper_tensor_mutable(x) + at, piece, (float)mean,
+                                              (float)deviation);
+                } else {
+                    taper_rng_fill_normal_f64(rng, (double *)taper_tensor_mutable(x) + at, piece, mean, deviation);
+                }
+            }
             return TAPER_OK;
         }
     }

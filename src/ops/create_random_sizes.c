@@ -125,10 +125,10 @@ static taper_status randperm(taper_call *call, size_t dtype_at)
     }
     TAPER_TRY(taper_create_new(call, TAPER_I64, 1, &n, &order));
     int64_t *p = taper_tensor_mutable(order);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && taper_run_step(call->run, i, 2); i++) {
         p[i] = i;
     }
-    for (int64_t i = 0; i < n - 1; i++) {
+    for (int64_t i = 0; i < n - 1 && taper_run_step(call->run, i, 30); i++) {
         const int64_t other = i + (int64_t)((uint64_t)taper_rng_u32(rng) % (uint64_t)(n - i));
         const int64_t swap = p[i];
         p[i] = p[other];
@@ -140,7 +140,7 @@ static taper_status randperm(taper_call *call, size_t dtype_at)
     taper_tensor *result;
     taper_status status = taper_ret_new(call, 0, dtype, 1, &n, NULL, &result);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(result, order, error);
+        status = taper_run_copy(call->run, result, order);
     }
     taper_tensor_drop(order);
     return status;
@@ -194,7 +194,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
         if (given[i] != NULL) {
             status = taper_expand(run, given[i], rank, sizes, &expanded);
             if (status == TAPER_OK) {
-                status = taper_tensor_contiguous(run->heap, expanded, &wide[i], run->error);
+                status = taper_run_contiguous(run, expanded, &wide[i]);
                 taper_tensor_drop(expanded);
             }
         }
@@ -203,7 +203,7 @@ static taper_status normal_of(taper_call *call, const taper_tensor *mean, double
         const int64_t count = taper_tensor_numel(result);
         const taper_dtype dtype = (taper_dtype)result->dtype;
         void *data = taper_tensor_mutable(result);
-        for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+        for (int64_t i = 0; i < count && status == TAPER_OK && taper_run_step(run, i, 30); i++) {
             const double m = wide[0] == NULL
                                  ? mean_number
                                  : taper_load_double((taper_dtype)wide[0]->dtype, taper_tensor_data(wide[0]), i);

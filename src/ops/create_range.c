@@ -83,18 +83,18 @@ static taper_status ret_range(taper_call *call, size_t dtype_at, taper_dtype oth
     }
     void *data = taper_tensor_mutable(result);
     if (dtype == TAPER_F32 || dtype == TAPER_F64) {
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(call->run, i, 5); i++) {
             taper_put_double(dtype, data, i, start->f + step->f * (double)i);
         }
     } else if (taper_dtype_is_float(dtype)) {
         // Half types are computed in float.
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(call->run, i, 20); i++) {
             taper_put_double(dtype, data, i, (double)((float)start->f + (float)step->f * (float)i));
         }
     } else {
         const uint64_t from = (uint64_t)as_int(start), by = (uint64_t)as_int(step);
         const size_t item = taper_tensor_item(result);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(call->run, i, 10); i++) {
             const uint64_t value = from + by * (uint64_t)i;
             switch (dtype) {
             case TAPER_I64:
@@ -197,12 +197,12 @@ static double between_vectors(taper_dtype dtype, double start, double end, int64
 }
 
 // The real and the imaginary part go their ways; steps are real.
-static void complex_spaced(taper_dtype dtype, void *data, const taper_scalar *start, const taper_scalar *end,
-                           int64_t steps, double base)
+static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
+                           const taper_scalar *end, int64_t steps, double base)
 {
     const taper_dtype part = taper_dtype_to_real(dtype);
     const double a[2] = {held(part, start->f), held(part, start->im)}, b[2] = {held(part, end->f), held(part, end->im)};
-    for (int64_t i = 0; i < steps; i++) {
+    for (int64_t i = 0; i < steps && taper_run_step(run, i, 200); i++) {
         taper_scalar value = {.kind = TAPER_SCALAR_COMPLEX};
         value.f = steps == 1 ? a[0] : between(part, part, a[0], b[0], i, steps);
         value.im = steps == 1 ? a[1] : between(part, part, a[1], b[1], i, steps);
@@ -237,7 +237,7 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     if (dtype == TAPER_C64 || dtype == TAPER_C128) {
         TAPER_TRY(taper_create_count(error, "steps", steps));
         TAPER_TRY(taper_create_new(call, dtype, 1, &steps, &result));
-        complex_spaced(dtype, taper_tensor_mutable(result), &start, &end, steps, logarithmic ? base : 0);
+        complex_spaced(call->run, dtype, taper_tensor_mutable(result), &start, &end, steps, logarithmic ? base : 0);
         return taper_ret_tensor(call, 0, result);
     }
     TAPER_TRY(check_range_dtype(error, dtype));
@@ -257,7 +257,7 @@ static taper_status spaced(taper_call *call, bool logarithmic)
     TAPER_TRY(taper_create_count(error, "steps", steps));
     TAPER_TRY(taper_create_new(call, dtype, 1, &steps, &result));
     void *data = taper_tensor_mutable(result);
-    for (int64_t i = 0; i < steps; i++) {
+    for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 100); i++) {
         double value = steps == 1    ? start.f
                        : logarithmic ? between(dtype, TAPER_F32, start.f, end.f, i, steps)
                                      : between_vectors(dtype, start.f, end.f, i, steps);
@@ -340,7 +340,7 @@ static taper_status window(taper_call *call, window_kind kind, size_t given)
     TAPER_TRY(taper_create_count(error, "window_length", length));
     TAPER_TRY(taper_create_new(call, dtype, 1, &length, &result));
     const double n = (double)length + (periodic ? 1 : 0);
-    for (int64_t i = 0; i < length; i++) {
+    for (int64_t i = 0; i < length && taper_run_step(call->run, i, kind == KAISER ? 1000 : 60); i++) {
         taper_put_double(dtype, taper_tensor_mutable(result), i, length == 1 ? 1 : window_at(kind, (double)i, n, a, b));
     }
     return taper_ret_tensor(call, 0, result);
@@ -382,7 +382,7 @@ static taper_status frequencies(taper_call *call, bool real)
                           taper_dtype_name(dtype));
     }
     TAPER_TRY(taper_create_new(call, dtype, 1, &count, &result));
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(call->run, i, 20); i++) {
         const int64_t bin = real || i < (n + 1) / 2 ? i : i - n;
         taper_put_double(dtype, taper_tensor_mutable(result), i, (double)bin * (1.0 / ((double)n * spacing)));
     }
@@ -423,6 +423,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         return taper_fail(error, TAPER_ERROR_RESOURCE, "the result is too large");
     }
     int64_t count = 0;
+    TAPER_TRY(taper_run_spend(call->run, (uint64_t)taper_max_i64(last - first, 0) * 2));
     for (int64_t i = first; i < last; i++) {
         const int64_t split = taper_min_i64(taper_max_i64(i + offset + (lower ? 1 : 0), 0), columns);
         count += lower ? split : columns - split;
@@ -438,7 +439,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         const int64_t split = taper_min_i64(taper_max_i64(i + offset + (lower ? 1 : 0), 0), columns);
         const int64_t begin = lower ? 0 : split, end = lower ? split : columns;
         const taper_scalar row = taper_scalar_int(i);
-        for (int64_t j = begin; j < end; j++, p += item) {
+        for (int64_t j = begin; j < end && taper_run_step(call->run, j, 20); j++, p += item) {
             const taper_scalar column = taper_scalar_int(j);
             taper_scalar_store(dtype, p, &row);
             taper_scalar_store(dtype, p + (size_t)count * item, &column);

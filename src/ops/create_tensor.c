@@ -131,9 +131,10 @@ static taper_status store_item(taper_error *error, taper_val value, taper_dtype 
 }
 
 // Walks the nest without recursion: one position per level.
-static taper_status store_lists(taper_error *error, const taper_list *list, const list_shape *shape, taper_dtype dtype,
+static taper_status store_lists(taper_run *run, const taper_list *list, const list_shape *shape, taper_dtype dtype,
                                 char *p)
 {
+    taper_error *error = run->error;
     const taper_list *levels[TAPER_MAX_RANK];
     size_t at[TAPER_MAX_RANK] = {0};
     const size_t item = taper_dtype_size(dtype);
@@ -141,12 +142,16 @@ static taper_status store_lists(taper_error *error, const taper_list *list, cons
     levels[0] = list;
     for (;;) {
         const taper_list *here = levels[depth];
+        TAPER_TRY(taper_run_spend(run, 20));
         if (at[depth] == 0 && (int64_t)here->count != shape->sizes[depth]) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT, "Expected sequence of length %lld at dim %zu (got %zu)",
                               (long long)shape->sizes[depth], depth, here->count);
         }
         if (depth + 1 == shape->rank) {
             for (size_t i = 0; i < here->count; i++, p += item) {
+                if (!taper_run_step(run, (int64_t)i, 20)) {
+                    return taper_run_spend(run, 0);
+                }
                 TAPER_TRY(store_item(error, here->items[i], dtype, p));
             }
             at[depth] = here->count;
@@ -183,7 +188,7 @@ static taper_status from_list(taper_call *call, size_t dtype_at)
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, shape.rank, shape.sizes, NULL, &result, error));
     const taper_status status = taper_tensor_numel(result) == 0
                                     ? TAPER_OK
-                                    : store_lists(error, list, &shape, dtype, taper_tensor_mutable(result));
+                                    : store_lists(call->run, list, &shape, dtype, taper_tensor_mutable(result));
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
         return status;
@@ -210,5 +215,5 @@ taper_status taper_op_as_tensor(taper_call *call)
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
     TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, strides, &result));
-    return taper_tensor_copy(result, x, call->run->error);
+    return taper_run_copy(call->run, result, x);
 }

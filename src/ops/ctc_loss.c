@@ -38,7 +38,7 @@ static taper_status arg_lengths(const taper_call *call, size_t at, const char *n
         }
         const int64_t count = taper_tensor_numel(given);
         TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 1, &count, NULL, lengths, run->error));
-        TAPER_TRY(taper_tensor_contiguous(run->heap, given, &plain, run->error));
+        TAPER_TRY(taper_run_contiguous(run, given, &plain));
         for (int64_t i = 0; i < count; i++) {
             ((int64_t *)taper_tensor_mutable(*lengths))[i] =
                 taper_load_int((taper_dtype)plain->dtype, taper_tensor_data(plain), i);
@@ -149,9 +149,9 @@ static taper_status ctc_begin(const taper_call *call, ctc *c, bool loss)
     TAPER_TRY(check_lengths(call, c));
     c->input_lengths = taper_tensor_data(c->lengths[0]);
     c->target_lengths = taper_tensor_data(c->lengths[1]);
-    TAPER_TRY(taper_tensor_contiguous(run->heap, logs, &c->logs, run->error));
+    TAPER_TRY(taper_run_contiguous(run, logs, &c->logs));
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, targets->rank, targets->sizes, NULL, &c->targets, run->error));
-    TAPER_TRY(taper_tensor_copy(c->targets, targets, run->error));
+    TAPER_TRY(taper_run_copy(run, c->targets, targets));
     return check_targets(call, c);
 }
 
@@ -178,7 +178,7 @@ static int64_t label_at(const ctc *c, const int64_t *target, int64_t s)
 }
 
 // Fills the item's rows of alpha (frames x width) and gives the loss.
-static double item_loss(const ctc *c, int64_t item, const int64_t *target, void *alpha, int64_t width)
+static double item_loss(taper_run *run, const ctc *c, int64_t item, const int64_t *target, void *alpha, int64_t width)
 {
     const taper_dtype dtype = (taper_dtype)c->logs->dtype;
     const int64_t frames = c->input_lengths[item], places = 2 * c->target_lengths[item] + 1;
@@ -186,7 +186,7 @@ static double item_loss(const ctc *c, int64_t item, const int64_t *target, void 
     for (int64_t s = 0; s < places; s++) {
         taper_put_double(dtype, alpha, base + s, s < 2 ? log_of(c, 0, item, label_at(c, target, s)) : -INFINITY);
     }
-    for (int64_t t = 1; t < frames; t++) {
+    for (int64_t t = 1; t < frames && taper_run_goes_on(run, (uint64_t)places * 100); t++) {
         const int64_t before = base + (t - 1) * width;
         for (int64_t s = 0; s < places; s++) {
             const int64_t label = label_at(c, target, s);
@@ -217,15 +217,15 @@ static taper_status ctc_run(taper_run *run, const ctc *c, taper_tensor **losses,
         return status;
     }
     const taper_scalar none = taper_scalar_double(-INFINITY);
-    status = taper_tensor_fill(*alpha, &none, run->error);
+    status = taper_tensor_fill(run, *alpha, &none);
     int64_t offset = 0;
     for (int64_t b = 0; b < c->batch && status == TAPER_OK; b++) {
         offset = c->targets->rank == 2 ? b * c->targets->sizes[1] : offset;
         const int64_t *target = (const int64_t *)taper_tensor_data(c->targets) + offset;
         taper_put_double(dtype, taper_tensor_mutable(*losses), b,
-                         item_loss(c, b, target, taper_tensor_mutable(*alpha), sizes[2]));
+                         item_loss(run, c, b, target, taper_tensor_mutable(*alpha), sizes[2]));
         offset += c->target_lengths[b];
-        status = status == TAPER_OK ? taper_run_check(run) : status;
+        status = taper_run_spend(run, 200);
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(*alpha);

@@ -64,14 +64,13 @@ taper_status taper_op_diff(taper_call *call)
     }
     if (n <= 0 && c.status == TAPER_OK) { // a negative order is none; but only 0 forgets what was to be put around
         taper_tensor *copy;
-        taper_compose_fail(&c, taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &copy, error));
+        taper_compose_fail(&c, taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_compose_ret(&c, call, 0, c.status == TAPER_OK ? taper_compose_keep(&c, copy) : NULL);
     }
     for (int64_t round = c.status == TAPER_OK ? taper_min_i64(n, x->sizes[dim]) : 0; round > 0 && c.status == TAPER_OK;
          round--) {
         taper_compose step;
         taper_compose_begin(&step, call->run);
-        taper_compose_fail(&step, taper_run_check(call->run));
         taper_tensor *result = differ(&step, x, dim);
         if (result != NULL) {
             taper_obj_retain(&result->head);

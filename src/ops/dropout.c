@@ -36,7 +36,7 @@ static taper_status add_in_place(taper_call *call, taper_tensor *b)
 }
 
 // a: zeros and ones; they become the factors, and b what is added to the products.
-static void alpha_noise(taper_tensor *a, taper_tensor *b, double p)
+static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double p)
 {
     const double alpha = 1.7580993408473766; // of SELU, negated: alpha * scale
     const double factor = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
@@ -46,7 +46,7 @@ static void alpha_noise(taper_tensor *a, taper_tensor *b, double p)
     // The numbers join float32 tensors as float32.
     const double move = dtype == TAPER_F64 ? alpha * factor : (double)(float)(alpha * factor);
     const double base = dtype == TAPER_F64 ? alpha * factor * p : (double)(float)(alpha * factor * p);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 50); i++) {
         const double kept = taper_load_double(dtype, factors, i);
         taper_put_double(dtype, added, i, (kept - 1) * move);
         taper_put_double(dtype, added, i, taper_load_double(dtype, added, i) + base);
@@ -76,13 +76,13 @@ static taper_status train(taper_call *call, const taper_dropout *kind, taper_ten
     if (status == TAPER_OK && kind->alpha) {
         status = taper_tensor_new(run->heap, (taper_dtype)x->dtype, x->rank, sizes, NULL, &added, run->error);
         if (status == TAPER_OK) {
-            alpha_noise(noise, added, p);
+            alpha_noise(run, noise, added, p);
         }
     } else if (status == TAPER_OK) {
         const int64_t count = taper_tensor_numel(noise);
         const double keep = x->dtype == TAPER_F64 ? 1 - p : (double)(float)(1 - p);
         void *data = taper_tensor_mutable(noise);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
             taper_put_double((taper_dtype)x->dtype, data, i, taper_load_double((taper_dtype)x->dtype, data, i) / keep);
         }
     }
@@ -118,7 +118,7 @@ taper_status taper_op_dropout(taper_call *call)
     if (p < 1) {
         return train(call, kind, x, p);
     }
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, (taper_dtype)x->dtype, 0, NULL, &zero, call->run->error));
+    TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)x->dtype, 0, NULL, &zero));
     const taper_status status = multiply(call, x, zero); // NaN and infinities remain
     taper_tensor_drop(zero);
     return status;
@@ -187,7 +187,7 @@ taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double low
         }
         TAPER_TRY(taper_storage_write(noise->storage, run->error));
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, &result, run->error);
     if (status != TAPER_OK) {
         taper_tensor_drop(plain);
@@ -198,7 +198,7 @@ taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double low
     const double low = wide ? lower : (double)(float)lower, high = wide ? upper : (double)(float)upper;
     const void *from = taper_tensor_data(plain);
     void *to = taper_tensor_mutable(result), *slopes = noise != NULL ? taper_tensor_mutable(noise) : NULL;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 40); i++) {
         const double value = taper_load_double(dtype, from, i);
         double slope = 1;
         if (value <= 0) {

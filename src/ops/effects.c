@@ -115,7 +115,7 @@ static bool small_result(const taper_schema *schema, const taper_val *args, size
     return true;
 }
 
-bool taper_fold(taper_registry *registry, const taper_op *op, const taper_schema *schema, taper_val *args, size_t count,
+bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema, taper_val *args, size_t count,
                 taper_val *result)
 {
     // Without arguments: is_scripting() and the like.
@@ -123,7 +123,7 @@ bool taper_fold(taper_registry *registry, const taper_op *op, const taper_schema
     if ((count == 0 && !asks) || count > TAPER_FOLD_INPUTS || !small_result(schema, args, count)) {
         return false;
     }
-    taper_run run = {.heap = taper_registry_heap(registry), .registry = registry};
+    taper_run run = taper_run_on(heap, registry, NULL);
     if (taper_call_op(&run, op, args, count, result, 1) != TAPER_OK) {
         return false; // the run will say what is wrong
     }
@@ -144,10 +144,10 @@ static bool shares_storage(const taper_tensor *tensor, const taper_val *args, si
     return false;
 }
 
-bool taper_fold_tensor(taper_registry *registry, const taper_op *op, taper_val *args, size_t count, size_t most_bytes,
+bool taper_fold_tensor(taper_registry *registry, taper_heap *heap, const taper_op *op, taper_val *args, size_t count, size_t most_bytes,
                        taper_val *result, bool *view)
 {
-    taper_run run = {.heap = taper_registry_heap(registry), .registry = registry};
+    taper_run run = taper_run_on(heap, registry, NULL);
     if (count > TAPER_FOLD_INPUTS || taper_call_op(&run, op, args, count, result, 1) != TAPER_OK) {
         return false;
     }

@@ -214,7 +214,7 @@ static taper_status copy_ordered(taper_run *run, size_t dims, const operand *fro
     taper_tensor twin, *copy = NULL;
     TAPER_TRY(as_tensor(run->error, from, order, dims, &twin));
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)twin.dtype, twin.rank, twin.sizes, NULL, &copy, run->error));
-    const taper_status status = taper_tensor_copy(copy, &twin, run->error);
+    const taper_status status = taper_run_copy(run, copy, &twin);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -378,7 +378,7 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     }
     TAPER_TRY(new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, natural, to));
     product_strides(dims, a, b, to);
-    taper_tensor x = *a->tensor, y = *b->tensor;
+    taper_tensor x = taper_tensor_local(a->tensor), y = taper_tensor_local(b->tensor);
     x.offset = a->offset;
     y.offset = b->offset;
     const int64_t count = to->tensor->sizes[0];

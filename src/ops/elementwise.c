@@ -140,8 +140,10 @@ typedef struct blocks {
     taper_ew_block side[TAPER_EW_INPUTS + 1], temp;
 } blocks;
 
-// One innermost run, from the sides' present data.
-static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b, size_t block)
+enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 16 }; // elements; of any operator, the special functions' too
+
+// One innermost run, from the sides' present data. False: the run is to end.
+static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b, size_t block)
 {
     const size_t n = (size_t)w->sizes[0];
     side *to = &w->side[0];
@@ -154,9 +156,12 @@ static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
             s->filled = s->constant;
         }
     }
-    const size_t step = all_direct ? n : block;
+    const size_t step = all_direct ? PIECE : block;
     for (size_t at = 0; at < n; at += step) {
         const size_t m = taper_min_size(step, n - at);
+        if (!taper_run_goes_on(args->run, m * WORK_OF_AN_ELEMENT + 20)) {
+            return false;
+        }
         const void *in[TAPER_EW_INPUTS] = {NULL};
         for (size_t k = 1; k < w->sides; k++) {
             const side *s = &w->side[k];
@@ -172,18 +177,19 @@ static void run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
             taper_ew_store(to->dtype, to->class_, target, to->steps[0], &b->side[0], m, &b->temp);
         }
     }
+    return true;
 }
 
 // Leaves a computation in floats to the backend, if it does it.
-static bool run_fast(taper_run *run, const taper_ew *ew, const walk *w)
+static taper_status run_fast(taper_run *run, const taper_ew *ew, const walk *w)
 {
     if (run->fast == NULL || w->side[0].class_ != TAPER_EW_F32) {
-        return false;
+        return TAPER_DECLINED;
     }
     taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
     for (size_t k = 0; k < w->sides; k++) {
         if (w->side[k].dtype != TAPER_F32) {
-            return false;
+            return TAPER_DECLINED;
         }
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
@@ -213,8 +219,7 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
     const size_t block = TAPER_EW_BLOCK_BYTES / widest;
     int64_t index[TAPER_MAX_RANK] = {0};
     for (;;) {
-        run_line(w, loop, args, &b, block);
-        size_t d = 1;
+        size_t d = run_line(w, loop, args, &b, block) ? 1 : w->rank;
         for (; d < w->rank; d++) {
             const bool more = ++index[d] < w->sizes[d];
             for (size_t k = 0; k < w->sides; k++) {
@@ -320,15 +325,13 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     ew->args.zero_division = ew->args.stopped = false;
     ew->args.run = call->run;
     sort_and_merge(&w);
-    if (run_fast(call->run, ew, &w)) {
-        return TAPER_OK;
+    const taper_status status = run_fast(call->run, ew, &w);
+    if (status != TAPER_DECLINED) {
+        return status;
     }
     run_walk(&w, d->loop, &ew->args);
     if (ew->args.zero_division) {
         TAPER_FAIL(error, TAPER_ERROR_RAISED, "ZeroDivisionError");
-    }
-    if (ew->args.stopped) {
-        TAPER_FAIL(error, TAPER_ERROR_CANCELLED, "the run was stopped: cancelled, or out of time");
     }
     return TAPER_OK;
 }

@@ -30,9 +30,9 @@ typedef struct taper_ew_args {
     int64_t i[TAPER_EW_SCALARS];
     taper_c128 c[TAPER_EW_SCALARS];
     bool zero_division; // set by a loop
-    bool stopped;       // likewise, after run's host wanted the run to end
+    bool stopped;       // likewise, when the run is to end
     taper_run *run;     // for loops whose elements take long; NULL outside of a walk
-    int64_t steps;      // theirs, since they asked
+    int64_t steps;      // theirs, since they charged them
 } taper_ew_args;
 
 // out and the inputs are n elements of their class; out may be the same memory as an input.

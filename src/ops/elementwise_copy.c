@@ -22,7 +22,7 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
 {
     TAPER_TRY(taper_ew_check_overlap(to, NULL, call->run->error));
     if (to->dtype == from->dtype) {
-        return taper_tensor_copy(to, from, call->run->error);
+        return taper_run_copy(call->run, to, from);
     }
     taper_ew ew = taper_ew_make(&copy_op);
     taper_ew_input_tensor(&ew, from);
@@ -54,7 +54,7 @@ static taper_status ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtyp
         int64_t strides[TAPER_MAX_RANK];
         const bool dense = x->hidden_nhwc || taper_tensor_is_dense(x);
         if (format != TAPER_FORMAT_PRESERVE || dense || taper_dtype_is_quantized(dtype)) {
-            TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, error));
+            TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
             return taper_ret_tensor(call, 0, clone);
         }
         TAPER_TRY(copy_layout(call, x, format, strides));
@@ -150,7 +150,7 @@ TO_ARGS(f64, .cast = true, .target = TAPER_F64)
 static taper_status copy_number(taper_call *call, taper_tensor *self, const taper_scalar *scalar)
 {
     TAPER_TRY(taper_storage_write(self->storage, call->run->error));
-    TAPER_TRY(taper_tensor_fill(self, scalar, call->run->error));
+    TAPER_TRY(taper_tensor_fill(call->run, self, scalar));
     return ret_self(call);
 }
 
@@ -184,7 +184,7 @@ taper_status taper_op_copy_(taper_call *call)
         return ret_self(call);
     }
     taper_tensor *apart; // views of one storage may overlap
-    TAPER_TRY(taper_view_clone(call->run->heap, from, TAPER_FORMAT_PRESERVE, &apart, error));
+    TAPER_TRY(taper_view_clone(call->run, from, TAPER_FORMAT_PRESERVE, &apart));
     const taper_status status = convert_into(call, self, apart);
     taper_tensor_drop(apart);
     return status == TAPER_OK ? ret_self(call) : status;
@@ -229,7 +229,7 @@ static taper_status fill(taper_call *call, size_t value_at)
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(taper_like_strides(self, TAPER_FORMAT_PRESERVE, strides, error));
     TAPER_TRY(taper_ret_new(call, 0, (taper_dtype)self->dtype, self->rank, self->sizes, strides, &to));
-    return taper_tensor_fill(to, &scalar, error);
+    return taper_tensor_fill(call->run, to, &scalar);
 }
 
 taper_status taper_op_fill(taper_call *call)
@@ -263,5 +263,5 @@ taper_status taper_op_native_dropout(taper_call *call)
     TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
     TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, strides, &mask));
     const taper_scalar one = taper_scalar_int(1);
-    return taper_tensor_fill(mask, &one, call->run->error);
+    return taper_tensor_fill(call->run, mask, &one);
 }

@@ -250,7 +250,7 @@ taper_status taper_op_ldexp(taper_call *call)
     TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
     TAPER_TRY(taper_ew_input_arg(&ew, call, 1));
     if (ew.inputs[0].tensor != NULL && ew.inputs[1].tensor != NULL) {
-        taper_tensor power = *ew.inputs[1].tensor; // for its dtype and rank only
+        taper_tensor power = taper_tensor_local(ew.inputs[1].tensor); // for its dtype and rank only
         power.dtype = (uint8_t)taper_dtype_to_float((taper_dtype)power.dtype);
         taper_promotion promotion = taper_promotion_start();
         taper_promotion_tensor(&promotion, ew.inputs[0].tensor);

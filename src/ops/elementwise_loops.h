@@ -55,6 +55,9 @@
 #define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
 #define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
 #define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
+// An element that takes so many nanoseconds, at worst.
+#define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
+
 #define TAPER_EW_RECORD(name, promotion, result_, scalars_, ...)                                                       \
     const taper_ew_op taper_ew_##name = {                                                                              \
         .loops = {__VA_ARGS__}, TAPER_EW_PROMOTION_##promotion, .result = TAPER_EW_##result_, .scalars = (scalars_)};

@@ -67,7 +67,7 @@ taper_status taper_op_prelu(taper_call *call)
                        (long long)count, (long long)channels);
         }
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, weight, &flat, error));
+    TAPER_TRY(taper_run_contiguous(call->run, weight, &flat));
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK] = {0};
     const size_t rank = x->rank;
     for (size_t i = 0; i < rank; i++) {

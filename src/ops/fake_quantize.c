@@ -190,12 +190,12 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
         TAPER_TRY(taper_ret_new(call, 1, TAPER_BOOL, x->rank, x->sizes, strides, &mask));
         w->mask = taper_tensor_mutable(mask);
     }
-    taper_tensor numbers = *x; // its strides give the channel; never outside
+    taper_tensor numbers = taper_tensor_local(x); // its strides give the channel; never outside
     for (size_t d = 0; d < x->rank; d++) {
         numbers.sizes[d] = (int64_t)d == axis ? x->sizes[d] : 1;
         numbers.strides[d] = (int64_t)d == axis ? 1 : 0;
     }
-    taper_q_walk(y, x, w->scales != NULL ? &numbers : NULL, fake_row, w);
+    taper_q_walk(call->run, y, x, w->scales != NULL ? &numbers : NULL, fake_row, w);
     return TAPER_OK;
 }
 
@@ -203,14 +203,14 @@ static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fa
 static taper_status ret_as_it_is(taper_call *call, taper_tensor *x)
 {
     taper_tensor *y, *mask;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &y, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &y));
     if (call->ret_count > 1) {
         const taper_status status = taper_ret_new(call, 1, TAPER_BOOL, y->rank, y->sizes, y->strides, &mask);
         if (status != TAPER_OK) {
             taper_tensor_drop(y);
             return status;
         }
-        memset(taper_tensor_mutable(mask), 1, (size_t)taper_tensor_numel(y));
+        TAPER_TRY(taper_run_memset(call->run, taper_tensor_mutable(mask), 1, (size_t)taper_tensor_numel(y)));
     }
     return taper_ret_tensor(call, 0, y);
 }
@@ -324,12 +324,12 @@ static taper_status observe(const taper_call *call, taper_tensor *x, int64_t row
                             taper_tensor *const *ranges)
 {
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const float *from = taper_tensor_data(plain);
     const int64_t inner = taper_tensor_numel(x) / rows;
     for (int64_t r = 0; r < rows; r++) {
         float ends[2] = {from[r * inner], from[r * inner]};
-        for (int64_t i = r * inner; i < (r + 1) * inner; i++) {
+        for (int64_t i = r * inner; i < (r + 1) * inner && taper_run_step(call->run, i, 3); i++) {
             ends[0] = from[i] < ends[0] || isnan(from[i]) ? from[i] : ends[0];
             ends[1] = from[i] > ends[1] || isnan(from[i]) ? from[i] : ends[1];
         }
@@ -348,7 +348,7 @@ static taper_status choose(const taper_call *call, const fake_work *w, int64_t r
                            taper_tensor *const *written)
 {
     const taper_q_range range = {(int64_t)w->low, (int64_t)w->high};
-    for (int64_t r = 0; r < rows; r++) {
+    for (int64_t r = 0; r < rows && taper_run_goes_on(call->run, 100); r++) {
         int64_t at[4], point;
         double scale;
         for (int i = 0; i < 4; i++) {

@@ -86,7 +86,7 @@ static taper_status along_all(taper_run *run, bool forward, double scale, const 
         TAPER_TRY(taper_fft_along(run, TAPER_FFT_C2C, forward, i + 1 == count ? scale : 1, i == 0 ? from : to, to,
                                   dims[i], false));
     }
-    return count == 0 ? taper_tensor_copy(to, from, run->error) : TAPER_OK;
+    return count == 0 ? taper_run_copy(run, to, from) : TAPER_OK;
 }
 
 // A contiguous tensor of that dtype with the extent's sizes: trimmed, or with zeros behind.
@@ -104,10 +104,10 @@ static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, 
         resized = resized || sizes[d] != x->sizes[d];
     }
     if (!resized && x->dtype == dtype) {
-        return taper_tensor_contiguous(run->heap, x, ready, run->error);
+        return taper_run_contiguous(run, x, ready);
     }
     if (grows) {
-        TAPER_TRY(taper_tensor_zeros(run->heap, dtype, x->rank, sizes, ready, run->error));
+        TAPER_TRY(taper_run_zeros(run, dtype, x->rank, sizes, ready));
     } else {
         TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, sizes, NULL, ready, run->error));
     }
@@ -117,7 +117,7 @@ static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, 
         status = taper_tensor_alias(run->heap, *ready, 0, x->rank, common, (*ready)->strides, &target, run->error);
     }
     if (status == TAPER_OK && taper_tensor_numel(target) != 0) {
-        status = taper_tensor_copy(target, source, run->error);
+        status = taper_run_copy(run, target, source);
     }
     taper_tensor_drop(source);
     taper_tensor_drop(target);

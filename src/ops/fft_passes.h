@@ -93,12 +93,19 @@ static void FFT_NAME(radix5)(const FFT_NAME(point) *restrict x, size_t in, FFT_N
     }
 }
 
-static void FFT_NAME(pass_small)(size_t factor, size_t inner, size_t blocks, const FFT_NAME(point) * in,
+static void FFT_NAME(pass_small)(taper_run *run, size_t factor, size_t inner, size_t blocks, const FFT_NAME(point) * in,
                                  FFT_NAME(point) * out, const FFT_REAL *roots)
 {
     const size_t step = inner * blocks;
+    size_t left = 0;
     for (size_t k = 0; k < blocks; k++) {
         for (size_t i = 0; i < inner; i++) {
+            if (left-- == 0) {
+                left = PIECE - 1;
+                if (!taper_run_goes_on(run, PIECE * FFT_LANES * 4 * factor)) {
+                    return;
+                }
+            }
             const FFT_NAME(point) *x = &in[i + inner * factor * k];
             FFT_NAME(point) *y = &out[i + inner * k];
             const FFT_REAL *w = &roots[2 * (factor - 1) * i];
@@ -121,14 +128,18 @@ static void FFT_NAME(pass_small)(size_t factor, size_t inner, size_t blocks, con
 }
 
 // Any odd prime: elements j and prime - j are taken together, once as sum and once as difference.
-static void FFT_NAME(pass_prime)(size_t prime, size_t inner, size_t blocks, const FFT_NAME(point) *restrict in,
-                                 FFT_NAME(point) *restrict out, const FFT_REAL *restrict roots)
+static void FFT_NAME(pass_prime)(taper_run *run, size_t prime, size_t inner, size_t blocks,
+                                 const FFT_NAME(point) *restrict in, FFT_NAME(point) *restrict out,
+                                 const FFT_REAL *restrict roots)
 {
     const FFT_REAL *circle = roots + 2 * inner * (prime - 1); // exp(-2 pi i j / prime)
     const size_t half = prime / 2, step = inner * blocks;
     FFT_NAME(point) sum[LARGEST_PRIME / 2 + 1], difference[LARGEST_PRIME / 2 + 1];
     for (size_t k = 0; k < blocks; k++) {
         for (size_t i = 0; i < inner; i++) {
+            if (!taper_run_goes_on(run, FFT_LANES * prime * prime)) {
+                return;
+            }
             const FFT_NAME(point) *x = &in[i + inner * prime * k];
             FFT_NAME(point) *y = &out[i + inner * k], total = *x;
             const FFT_REAL *w = &roots[2 * i * (prime - 1)];
@@ -181,9 +192,9 @@ static void FFT_NAME(transform)(const taper_fft *fft, FFT_NAME(point) * *a, FFT_
         const size_t factor = fft->stages[s];
         inner /= factor;
         if (factor <= 5) {
-            FFT_NAME(pass_small)(factor, inner, blocks, *a, *b, roots);
+            FFT_NAME(pass_small)(fft->run, factor, inner, blocks, *a, *b, roots);
         } else {
-            FFT_NAME(pass_prime)(factor, inner, blocks, *a, *b, roots);
+            FFT_NAME(pass_prime)(fft->run, factor, inner, blocks, *a, *b, roots);
         }
         roots += 2 * stage_roots(factor, inner);
         blocks *= factor;

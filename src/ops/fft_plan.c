@@ -9,6 +9,7 @@
 
 enum {
     LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
+    PIECE = 1024,          // points between two charges
     BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
 };
 
@@ -133,8 +134,8 @@ static taper_status fill_roots(const taper_fft *fft)
         const size_t factor = fft->stages[s];
         inner /= factor;
         for (size_t i = 0; i < inner; i++) {
-            if (i % 65536 == 65535) {
-                TAPER_TRY(taper_run_check(fft->run));
+            if (i % 4096 == 0) {
+                TAPER_TRY(taper_run_spend(fft->run, taper_min_size(inner - i, 4096) * factor * 40));
             }
             for (size_t j = 1; j < factor; j++) {
                 put_root(fft, fft->roots, at++, i * j * blocks, length);
@@ -156,7 +157,7 @@ static void fill_chirp(taper_fft *fft)
     char *a = fft->buffers[0], *b = fft->buffers[1];
     memset(a, 0, 2 * item * fft->padded);
     size_t square = 0; // k * k modulo 2 m
-    for (size_t k = 0; k < m; k++) {
+    for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {
         double re, im;
         root(square, 2 * m, &re, &im);
         put(fft, fft->chirp, k, re, im);
@@ -222,7 +223,7 @@ taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind
     fft->buffers[0] = at + before;
     fft->buffers[1] = at + before + buffer;
     TAPER_TRY(fill_roots(fft));
-    for (size_t k = 0; k < real; k++) {
+    for (size_t k = 0; k < real && taper_run_goes_on(run, 40); k++) {
         put_root(fft, fft->real, k, k, n);
     }
     if (fft->padded != 0) {
@@ -241,7 +242,7 @@ void taper_fft_end(taper_fft *fft)
 
 taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
 {
-    TAPER_TRY(taper_run_check(fft->run));
+    TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10)); // for what comes before and after the passes
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);
     } else if (fft->wide) {

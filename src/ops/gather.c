@@ -44,7 +44,7 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     const int64_t size = size_of(x, dim), step = x->rank == 0 ? 0 : x->strides[dim];
     int64_t strides[TAPER_MAX_RANK];
     taper_walk walk;
-    taper_walk_start(&walk, index->rank, index->sizes);
+    taper_walk_start(&walk, call->run, index->rank, index->sizes);
     taper_walk_add(&walk, 0, index->strides);
     strides_for(x, index->rank, strides);
     strides[dim] = 0;
@@ -215,7 +215,7 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     const int64_t size = size_of(s->self, s->dim), step = s->self->rank == 0 ? 0 : s->self->strides[s->dim];
     int64_t strides[TAPER_MAX_RANK];
     taper_walk walk;
-    taper_walk_start(&walk, index->rank, index->sizes);
+    taper_walk_start(&walk, call->run, index->rank, index->sizes);
     taper_walk_add(&walk, 0, index->strides);
     strides_for(s->self, index->rank, strides);
     strides[s->dim] = 0;
@@ -302,7 +302,7 @@ static taper_status count_parts(taper_call *call, const scatter *s, bool include
     c.self = *counts;
     c.source = NULL;
     memcpy(c.number, &one, sizeof one);
-    taper_status status = taper_tensor_fill(*counts, &start, call->run->error);
+    taper_status status = taper_tensor_fill(call->run, *counts, &start);
     if (status == TAPER_OK) {
         status = run_scatter(call, &c, taper_into_find(TAPER_I64, TAPER_INTO_ADD));
     }
@@ -345,14 +345,14 @@ static void store_identity(taper_dtype dtype, taper_into operation, unsigned cha
     taper_scalar_store(dtype, p, &value);
 }
 
-static void divide_by(taper_tensor *self, const taper_tensor *counts)
+static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *counts)
 {
     const int64_t item = (int64_t)taper_tensor_item(self);
     const taper_dtype dtype = (taper_dtype)self->dtype;
     const int64_t *n = taper_tensor_data(counts);
     char *data = taper_tensor_mutable(self);
     taper_walk walk;
-    taper_walk_start(&walk, self->rank, self->sizes);
+    taper_walk_start(&walk, run, self->rank, self->sizes);
     taper_walk_add(&walk, 0, self->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         if (n[i] <= 1) {
@@ -389,7 +389,7 @@ static taper_status reduce(taper_call *call, scatter *s, taper_into operation, b
     }
     const taper_status status = run_scatter(call, s, function);
     if (status == TAPER_OK && mean) {
-        divide_by(s->self, counts);
+        divide_by(call->run, s->self, counts);
     }
     taper_tensor_drop(counts);
     return status;

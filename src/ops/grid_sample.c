@@ -210,7 +210,7 @@ static void sample(const grid_work *work, const grid_taps *taps, bool spoiled, i
     }
 }
 
-static void run_grid(const grid_work *work)
+static void run_grid(taper_run *run, const grid_work *work)
 {
     const taper_volume *y = &work->y;
     const int64_t *strides = work->grid_strides;
@@ -218,6 +218,9 @@ static void run_grid(const grid_work *work)
         for (int64_t d = 0; d < y->size[0]; d++) {
             for (int64_t h = 0; h < y->size[1]; h++) {
                 for (int64_t w = 0; w < y->size[2]; w++) {
+                    if (!taper_run_goes_on(run, (uint64_t)work->x.c * (work->mode == BICUBIC ? 32 : 16) + 100)) {
+                        return;
+                    }
                     const int64_t at = n * strides[0] + d * strides[1] + h * strides[2] + w * strides[3];
                     double position[3] = {0.0, 0.0, 0.0};
                     for (int i = 0; i < (work->volume ? 3 : 2); i++) {
@@ -288,7 +291,7 @@ taper_status taper_op_grid_sampler(taper_call *call)
     work.in = taper_tensor_data(x);
     work.grid = taper_tensor_data(grid);
     work.out = taper_tensor_mutable(y);
-    run_grid(&work);
+    run_grid(call->run, &work);
     return TAPER_OK;
 }
 
@@ -347,6 +350,7 @@ taper_status taper_op_affine_grid_generator(taper_call *call)
     for (int64_t n = 0; n < sizes[0]; n++) {
         for (int64_t d = 0; d < deep; d++) {
             for (int64_t h = 0; h < high; h++) {
+                TAPER_TRY(taper_run_spend(call->run, (uint64_t)wide * 200));
                 for (int64_t w = 0; w < wide; w++) {
                     const double base[4] = {grid_position(dtype, w, wide, align_corners),
                                             grid_position(dtype, h, high, align_corners),

@@ -66,9 +66,9 @@ static taper_status arg_points(const taper_call *call, histogram *h, bool flat, 
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
                               "argument 'weight': the input's dtype, and its sizes without the innermost, are wanted");
         }
-        TAPER_TRY(taper_tensor_contiguous(run->heap, weights, &h->weights, error));
+        TAPER_TRY(taper_run_contiguous(run, weights, &h->weights));
     }
-    return taper_tensor_contiguous(run->heap, x, &h->points, error);
+    return taper_run_contiguous(run, x, &h->points);
 }
 
 static double at(const taper_tensor *x, int64_t index)
@@ -92,7 +92,7 @@ static taper_status given_edges(const taper_call *call, histogram *h, size_t d, 
     if (edges->sizes[0] < 2) {
         return no_bins(call, d);
     }
-    return taper_view_clone(call->run->heap, edges, TAPER_FORMAT_CONTIGUOUS, &h->edges[d], call->run->error);
+    return taper_view_clone(call->run, edges, TAPER_FORMAT_CONTIGUOUS, &h->edges[d]);
 }
 
 static float bf16(float x)
@@ -101,11 +101,11 @@ static float bf16(float x)
 }
 
 // The smallest and largest number of dimension d; NaN when there is one.
-static void extremes(const histogram *h, size_t d, double *low, double *high)
+static void extremes(taper_run *run, const histogram *h, size_t d, double *low, double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
-    for (int64_t row = 0; row < h->rows; row++) {
+    for (int64_t row = 0; row < h->rows && taper_run_step(run, row, 5); row++) {
         const double x = at(h->points, row * (int64_t)h->count + (int64_t)d);
         *low = x < *low || x != x ? x : *low;
         *high = x > *high || x != x ? x : *high;
@@ -130,7 +130,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "\"histogramdd\" not implemented for 'BFloat16' without a range");
     } else if (h->rows != 0) {
-        extremes(h, d, &low, &high);
+        extremes(call->run, h, d, &low, &high);
     }
     if (!isfinite(low) || !isfinite(high)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "dimension %zu's range [%g, %g] is not finite", d, low, high);
@@ -146,7 +146,7 @@ static taper_status even_edges(const taper_call *call, histogram *h, size_t d, i
     const int64_t steps = bins + 1;
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 1, &steps, NULL, &h->edges[d], error));
     void *data = taper_tensor_mutable(h->edges[d]);
-    for (int64_t i = 0; i < steps; i++) {
+    for (int64_t i = 0; i < steps && taper_run_step(call->run, i, 20); i++) {
         if (dtype == TAPER_F32) { // from both ends, as linspace, which multiplies and adds in one step
             const float a = (float)low, b = (float)high, step = (b - a) / (float)bins;
             ((float *)data)[i] = i < steps / 2 ? fmaf(step, (float)i, a) : fmaf(-step, (float)(bins - i), b);
@@ -243,16 +243,16 @@ static int64_t bin_of(const histogram *h, size_t d, double x)
     return bin == count - 1 ? bin - 1 : bin;
 }
 
-static void divide(const histogram *h, taper_tensor *hist)
+static void divide(taper_run *run, const histogram *h, taper_tensor *hist)
 {
     const taper_dtype dtype = (taper_dtype)hist->dtype;
     void *data = taper_tensor_mutable(hist);
     const int64_t cells = taper_tensor_numel(hist);
     double sum = 0;
-    for (int64_t i = 0; i < cells; i++) {
+    for (int64_t i = 0; i < cells && taper_run_step(run, i, 5); i++) {
         sum += taper_load_double(dtype, data, i);
     }
-    for (int64_t i = 0; i < cells; i++) {
+    for (int64_t i = 0; i < cells && taper_run_step(run, i, 60); i++) {
         double value = taper_load_double(dtype, data, i) / sum;
         int64_t rest = i;
         for (size_t d = h->count; d-- > 0;) {
@@ -270,10 +270,10 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
     for (size_t d = 0; d < h->count; d++) {
         sizes[d] = h->edges[d]->sizes[0] - 1;
     }
-    TAPER_TRY(taper_tensor_zeros(run->heap, (taper_dtype)h->points->dtype, h->count, sizes, hist, run->error));
+    TAPER_TRY(taper_run_zeros(run, (taper_dtype)h->points->dtype, h->count, sizes, hist));
     const taper_dtype dtype = (taper_dtype)(*hist)->dtype;
     void *data = taper_tensor_mutable(*hist);
-    for (int64_t row = 0; row < h->rows && h->count != 0; row++) {
+    for (int64_t row = 0; row < h->rows && h->count != 0 && taper_run_step(run, row, 100 * h->count); row++) {
         int64_t cell = 0, bin = 0;
         for (size_t d = 0; d < h->count && bin >= 0; d++) {
             bin = bin_of(h, d, at(h->points, row * (int64_t)h->count + (int64_t)d));
@@ -285,7 +285,7 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
         }
     }
     if (h->density) {
-        divide(h, *hist);
+        divide(run, h, *hist);
     }
     return TAPER_OK;
 }

@@ -154,7 +154,7 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
 {
     TAPER_TRY(taper_index_scratch(run, plan->count, &plan->offsets));
     int64_t *offsets = taper_tensor_mutable(plan->offsets);
-    memset(offsets, 0, (size_t)plan->count * sizeof *offsets);
+    TAPER_TRY(taper_run_memset(run, offsets, 0, (size_t)plan->count * sizeof *offsets));
     bool empty = false; // then nothing is read, and strides may be any
     for (size_t d = 0; d < plan->self.rank; d++) {
         empty = empty || plan->self.sizes[d] == 0;
@@ -165,9 +165,9 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
         const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
         taper_walk walk;
-        taper_walk_start(&walk, plan->index_rank, plan->index_sizes);
+        taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
         taper_walk_add(&walk, 0, index->strides);
-        for (int64_t k = 0; k < plan->count; k++, taper_walk_next(&walk)) {
+        for (int64_t k = 0; k < walk.count; k++, taper_walk_next(&walk)) {
             const int64_t value = data[walk.offset[0]];
             if (value < -size || value >= size) {
                 return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
@@ -350,16 +350,16 @@ taper_status taper_op_index(taper_call *call)
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
     taper_walk walk;
-    taper_walk_start(&walk, plan.index_rank, plan.index_sizes);
+    taper_walk_start(&walk, run, plan.index_rank, plan.index_sizes);
     taper_walk_add(&walk, 0, result->strides + plan.before);
     const bool runs = is_run(&b);
-    for (int64_t k = 0; b.count > 0 && k < plan.count; k++, taper_walk_next(&walk)) {
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
         char *t = to + walk.offset[0] * (int64_t)item;
         const char *f = from + offsets[k] * (int64_t)item;
-        if (runs) {
+        if (runs && (b.count <= 16 || taper_run_goes_on(run, (uint64_t)b.count))) {
             memcpy(t, f, (size_t)b.count * item);
-        } else {
-            taper_move(item, b.rank, b.sizes, t, b.other, f, b.self);
+        } else if (!runs) {
+            taper_move(run, item, b.rank, b.sizes, t, b.other, f, b.self);
         }
     }
     drop_plan(&plan);
@@ -381,20 +381,21 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(values);
     taper_walk walk, inner;
-    taper_walk_start(&walk, plan->index_rank, plan->index_sizes);
+    taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
     taper_walk_add(&walk, 0, values->strides + plan->before);
     // The last dimension of the block is the inner loop.
     const size_t lead = b.rank > 0 ? b.rank - 1 : 0;
     const int64_t run_length = b.rank > 0 ? b.sizes[lead] : 1;
     const int64_t to_step = b.rank > 0 ? b.self[lead] * item : 0, from_step = b.rank > 0 ? b.other[lead] * item : 0;
-    for (int64_t k = 0; k < plan->count; k++, taper_walk_next(&walk)) {
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
         char *t = to + offsets[k] * item;
         const char *f = from + walk.offset[0] * item;
-        taper_walk_start(&inner, lead, b.sizes);
+        taper_walk_start(&inner, run, lead, b.sizes);
         taper_walk_add(&inner, 0, b.self);
         taper_walk_add(&inner, 1, b.other);
         for (int64_t i = 0; i < inner.count; i++, taper_walk_next(&inner)) {
-            into(t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step, run_length);
+            taper_into_line(run, into, t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step,
+                            run_length);
         }
     }
     return TAPER_OK;
@@ -422,7 +423,7 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
                                call->run->error));
     taper_scalar scalar;
     taper_scalar_load((taper_dtype)values->dtype, taper_tensor_data(values), &scalar);
-    taper_status status = taper_tensor_fill(one, &scalar, call->run->error);
+    taper_status status = taper_tensor_fill(call->run, one, &scalar);
     if (status == TAPER_OK) {
         taper_val args[8];
         taper_call inner = *call;
@@ -458,7 +459,7 @@ taper_status taper_op_index_put(taper_call *call)
     taper_status status = make_plan(call, self, &plan);
     if (status == TAPER_OK) {
         // Leading dimensions of size 1 beyond the result's do not count.
-        taper_tensor narrow = *values;
+        taper_tensor narrow = taper_tensor_local(values);
         while (narrow.rank > plan.result.rank && narrow.sizes[0] == 1) {
             narrow.rank--;
             memmove(narrow.sizes, narrow.sizes + 1, narrow.rank * sizeof narrow.sizes[0]);

@@ -19,10 +19,14 @@ static int64_t bag_start(const bags *b, int64_t bag)
     return bag < b->offset_count ? taper_index_at(b->offsets, bag * b->offsets->strides[0]) : b->index_count;
 }
 
-static taper_status check_bags(taper_error *error, const bags *b)
+static taper_status check_bags(taper_run *run, const bags *b)
 {
+    taper_error *error = run->error;
     int64_t before = 0;
     for (int64_t i = 0; i < b->offset_count; i++) {
+        if (!taper_run_step(run, i, 5)) {
+            return taper_run_spend(run, 0);
+        }
         const int64_t start = bag_start(b, i);
         if ((i == 0 && start != 0) || start < before || start > b->index_count) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
@@ -31,6 +35,7 @@ static taper_status check_bags(taper_error *error, const bags *b)
         }
         before = start;
     }
+    TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2)); // they lie in memory
     for (int64_t i = 0; i < b->index_count; i++) {
         const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);
         if (row < 0 || row >= b->weight->sizes[0]) {
@@ -43,7 +48,8 @@ static taper_status check_bags(taper_error *error, const bags *b)
 }
 
 // Fills the four results (all contiguous, zeroed).
-static void fill_bags(const bags *b, taper_tensor *output, int64_t *bag_of, int64_t *sizes, int64_t *largest)
+static void fill_bags(taper_run *run, const bags *b, taper_tensor *output, int64_t *bag_of, int64_t *sizes,
+                      int64_t *largest)
 {
     const taper_tensor *w = b->weight;
     const taper_dtype dtype = (taper_dtype)w->dtype;
@@ -54,7 +60,11 @@ static void fill_bags(const bags *b, taper_tensor *output, int64_t *bag_of, int6
         const int64_t start = bag_start(b, bag), end = bag_start(b, bag + 1);
         char *to = (char *)taper_tensor_mutable(output) + (size_t)(bag * width) * item;
         int64_t used = 0;
-        for (int64_t i = start; i < end; i++) {
+        if (!taper_run_goes_on(run, (uint64_t)width * 20 + 50)) {
+            return;
+        }
+        for (int64_t i = start; i < end && taper_run_goes_on(run, (uint64_t)width * (b->mode == BAG_MAX ? 20 : 5) + 20);
+             i++) {
             bag_of[i] = bag;
             const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);
             if (row == b->padding) {
@@ -102,20 +112,19 @@ static taper_status make_bags(taper_call *call, const bags *b)
     taper_run *run = call->run;
     const int64_t sizes[2] = {b->count, b->weight->sizes[1]};
     taper_tensor *results[4] = {NULL};
-    TAPER_TRY(check_bags(run->error, b));
-    taper_status status =
-        taper_tensor_zeros(run->heap, (taper_dtype)b->weight->dtype, 2, sizes, &results[0], run->error);
+    TAPER_TRY(check_bags(run, b));
+    taper_status status = taper_run_zeros(run, (taper_dtype)b->weight->dtype, 2, sizes, &results[0]);
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, 1, &b->index_count, &results[1], run->error);
+        status = taper_run_zeros(run, TAPER_I64, 1, &b->index_count, &results[1]);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, 1, &b->count, &results[2], run->error);
+        status = taper_run_zeros(run, TAPER_I64, 1, &b->count, &results[2]);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_I64, b->mode == BAG_MAX ? 2 : 1, sizes, &results[3], run->error);
+        status = taper_run_zeros(run, TAPER_I64, b->mode == BAG_MAX ? 2 : 1, sizes, &results[3]);
     }
     if (status == TAPER_OK) {
-        fill_bags(b, results[0], taper_tensor_mutable(results[1]), taper_tensor_mutable(results[2]),
+        fill_bags(run, b, results[0], taper_tensor_mutable(results[1]), taper_tensor_mutable(results[2]),
                   taper_tensor_mutable(results[3]));
     }
     for (size_t i = 0; i < 4; i++) {
@@ -239,6 +248,10 @@ taper_status taper_op_embedding_renorm(taper_call *call)
                 status = taper_fail(error, TAPER_ERROR_ARGUMENT, "index out of range in self: %lld", (long long)row);
                 break;
             }
+            status = taper_run_spend(call->run, (uint64_t)w->sizes[1] * 60 + 100);
+            if (status != TAPER_OK) {
+                break;
+            }
             const double norm = row_norm(w, row, p); // a row seen before is within bounds now
             for (int64_t c = 0; norm > most && c < w->sizes[1]; c++) {
                 taper_scalar x;
@@ -275,6 +288,10 @@ taper_status taper_op_one_hot(taper_call *call)
     TAPER_TRY(taper_index_flat(call->run, x, &flat));
     taper_status status = TAPER_OK;
     for (int64_t i = 0; i < flat->sizes[0] && status == TAPER_OK; i++) {
+        if (!taper_run_step(call->run, i, 3)) {
+            status = taper_run_spend(call->run, 0);
+            break;
+        }
         const int64_t at = taper_index_at(flat, i);
         if (at < 0) {
             status = taper_fail(error, TAPER_ERROR_ARGUMENT, "Class values must be non-negative.");
@@ -296,11 +313,11 @@ taper_status taper_op_one_hot(taper_call *call)
         int64_t sizes[TAPER_MAX_RANK];
         memcpy(sizes, x->sizes, sizeof sizes);
         sizes[x->rank] = classes;
-        status = taper_tensor_zeros(call->run->heap, TAPER_I64, x->rank + 1u, sizes, &result, error);
+        status = taper_run_zeros(call->run, TAPER_I64, x->rank + 1u, sizes, &result);
     }
     if (status == TAPER_OK) {
         int64_t *to = taper_tensor_mutable(result);
-        for (int64_t i = 0; i < flat->sizes[0]; i++, to += classes) {
+        for (int64_t i = 0; i < flat->sizes[0] && taper_run_step(call->run, i, 10); i++, to += classes) {
             to[taper_index_at(flat, i)] = 1;
         }
     }

@@ -43,11 +43,11 @@ static taper_status matrix_of(taper_call *call, const taper_tensor *x, int64_t o
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "diagonal: the result is too large");
     }
     sizes[1] = sizes[0];
-    TAPER_TRY(taper_tensor_zeros(run->heap, (taper_dtype)x->dtype, 2, sizes, result, run->error));
+    TAPER_TRY(taper_run_zeros(run, (taper_dtype)x->dtype, 2, sizes, result));
     const size_t item = taper_tensor_item(x);
     const int64_t start = offset >= 0 ? offset : -offset * sizes[1], to_step = sizes[1] + 1;
     if (count > 0) {
-        taper_move(item, 1, &count, (char *)taper_tensor_mutable(*result) + start * (int64_t)item, &to_step,
+        taper_move(run, item, 1, &count, (char *)taper_tensor_mutable(*result) + start * (int64_t)item, &to_step,
                    taper_tensor_data(x), x->strides);
     }
     return TAPER_OK;
@@ -81,7 +81,7 @@ taper_status taper_op_diag(taper_call *call)
     if (count > 0) {
         const int64_t step = taper_tensor_step(x, 0) + taper_tensor_step(x, 1), one = 1;
         const int64_t start = offset >= 0 ? offset * x->strides[1] : -offset * x->strides[0];
-        taper_move(item, 1, &count, taper_tensor_mutable(result), &one,
+        taper_move(run, item, 1, &count, taper_tensor_mutable(result), &one,
                    (const char *)taper_tensor_data(x) + start * (int64_t)item, &step);
     }
     return taper_ret_tensor(call, 0, result);
@@ -131,7 +131,7 @@ taper_status taper_op_diag_embed(taper_call *call)
     for (size_t d = 0; d < rank; d++) {
         sizes[d] = d == dims[0] || d == dims[1] ? side : x->sizes[next++];
     }
-    TAPER_TRY(taper_tensor_zeros(run->heap, (taper_dtype)x->dtype, rank, sizes, &result, run->error));
+    TAPER_TRY(taper_run_zeros(run, (taper_dtype)x->dtype, rank, sizes, &result));
     int64_t strides[TAPER_MAX_RANK];
     next = 0;
     for (size_t d = 0; d < rank; d++) {
@@ -142,7 +142,7 @@ taper_status taper_op_diag_embed(taper_call *call)
     strides[next] = taper_tensor_step(result, dims[0]) + taper_tensor_step(result, dims[1]);
     const int64_t start = offset >= 0 ? offset * result->strides[dims[1]] : -offset * result->strides[dims[0]];
     if (taper_tensor_numel(x) > 0) {
-        taper_move(item, x->rank, x->sizes, (char *)taper_tensor_mutable(result) + start * (int64_t)item, strides,
+        taper_move(run, item, x->rank, x->sizes, (char *)taper_tensor_mutable(result) + start * (int64_t)item, strides,
                    taper_tensor_data(x), x->strides);
     }
     return taper_ret_tensor(call, 0, result);

@@ -149,7 +149,21 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
                                           taper_dtype_name(dtype));
 }
 
-void taper_into_all(taper_into_function function, taper_tensor *to, const taper_tensor *from)
+enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
+
+void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
+                     int64_t from_step, int64_t length)
+{
+    for (int64_t at = 0; at < length; at += PIECE) {
+        const int64_t piece = taper_min_i64(PIECE, length - at);
+        if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
+            return;
+        }
+        function(to + at * to_step, to_step, from + at * from_step, from_step, piece);
+    }
+}
+
+void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from)
 {
     const int64_t item = (int64_t)taper_tensor_item(to);
     char *t = taper_tensor_mutable(to);
@@ -165,15 +179,16 @@ void taper_into_all(taper_into_function function, taper_tensor *to, const taper_
     }
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, to->sizes, sizeof sizes);
-    const int64_t run = sizes[inner];
-    sizes[inner] = run == 0 ? 0 : 1;
+    const int64_t length = sizes[inner];
+    sizes[inner] = length == 0 ? 0 : 1;
     const int64_t to_step = taper_tensor_step(to, inner) * item, from_step = taper_tensor_step(from, inner) * item;
     taper_walk walk;
-    taper_walk_start(&walk, to->rank, sizes);
+    taper_walk_start(&walk, run, to->rank, sizes);
     taper_walk_add(&walk, 0, to->strides);
     taper_walk_add(&walk, 1, from->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        function(t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step, run);
+        taper_into_line(run, function, t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step,
+                        length);
     }
 }
 
@@ -186,14 +201,24 @@ taper_status taper_check_index(const taper_tensor *index, bool allow_int32, cons
                       allow_int32 ? "int32/int64" : "int64", taper_dtype_name((taper_dtype)index->dtype));
 }
 
-void taper_walk_start(taper_walk *walk, size_t rank, const int64_t *sizes)
+void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64_t *sizes)
 {
     memset(walk, 0, sizeof *walk);
+    walk->run = run;
+    walk->left = TAPER_WALK_PIECE;
     walk->rank = rank;
     walk->count = 1;
     for (size_t d = 0; d < rank; d++) {
         walk->sizes[d] = sizes[d];
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
+    }
+}
+
+void taper_walk_charge(taper_walk *walk)
+{
+    walk->left = TAPER_WALK_PIECE;
+    if (!taper_run_goes_on(walk->run, TAPER_WALK_PIECE * WORK_OF_AN_ELEMENT)) {
+        walk->count = 0;
     }
 }
 
@@ -217,8 +242,6 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
     return any != 0;
 }
 
-enum { LONG_WALK = 1 << 20 }; // elements between two looks at the host's wish to stop
-
 taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions)
 {
     size_t item;
@@ -227,19 +250,17 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
     const char *data = taper_tensor_data(mask);
     taper_walk walk;
     int64_t found = 0;
-    taper_walk_start(&walk, mask->rank, mask->sizes);
+    taper_walk_start(&walk, run, mask->rank, mask->sizes);
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
-        if (i % LONG_WALK == LONG_WALK - 1) {
-            TAPER_TRY(taper_run_check(run));
-        }
     }
+    TAPER_TRY(taper_run_spend(run, 0)); // or something was not counted
     const int64_t sizes[2] = {found, mask->rank};
     const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error));
     int64_t *to = taper_tensor_mutable(*positions);
-    taper_walk_start(&walk, mask->rank, mask->sizes);
+    taper_walk_start(&walk, run, mask->rank, mask->sizes);
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         if (taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item)) {
@@ -255,7 +276,7 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
 taper_status taper_index_flat(taper_run *run, taper_tensor *x, taper_tensor **flat)
 {
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     const taper_view view = {.rank = 1, .offset = plain->offset, .sizes = {taper_tensor_numel(plain)}, .strides = {1}};
     const taper_status status = taper_view_make(run, plain, &view, flat);
     taper_tensor_drop(plain);

@@ -19,8 +19,11 @@ typedef void (*taper_into_function)(void *to, int64_t to_step, const void *from,
 taper_into_function taper_into_find(taper_dtype dtype, taper_into operation);
 TAPER_MUST_USE taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function,
                                            taper_error *error);
+// function over a line of any length, in pieces that are charged.
+void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
+                     int64_t from_step, int64_t length);
 // Over tensors of the same sizes (from may be expanded) and dtype.
-void taper_into_all(taper_into_function function, taper_tensor *to, const taper_tensor *from);
+void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from);
 
 // An index tensor: int64 or int32.
 TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name,
@@ -34,6 +37,8 @@ static inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // a
 // Goes through the positions of a shape, last dimension fastest, with offsets (in elements) into up to three tensors.
 enum { TAPER_WALKERS = 3 };
 typedef struct taper_walk {
+    taper_run *run;
+    uint32_t left; // elements until run is charged for the next ones
     size_t rank;
     int64_t count;
     int64_t sizes[TAPER_MAX_RANK], at[TAPER_MAX_RANK];
@@ -41,7 +46,11 @@ typedef struct taper_walk {
     int64_t offset[TAPER_WALKERS];
 } taper_walk;
 
-void taper_walk_start(taper_walk *walk, size_t rank, const int64_t *sizes);
+// Goes on while i < count: when the run is to end, count becomes 0. Shorter walks than TAPER_WALK_PIECE are not
+// charged.
+enum { TAPER_WALK_PIECE = 256 };
+void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
+void taper_walk_charge(taper_walk *walk);
 static inline void taper_walk_add(taper_walk *walk, size_t which, const int64_t *strides)
 {
     for (size_t d = 0; d < walk->rank; d++) {
@@ -50,6 +59,9 @@ static inline void taper_walk_add(taper_walk *walk, size_t which, const int64_t 
 }
 static inline void taper_walk_next(taper_walk *walk)
 {
+    if (--walk->left == 0) {
+        taper_walk_charge(walk);
+    }
     for (size_t d = walk->rank; d-- > 0;) {
         for (size_t i = 0; i < TAPER_WALKERS; i++) {
             walk->offset[i] += walk->strides[i][d];

@@ -28,7 +28,7 @@ taper_status taper_index_keys(taper_run *run, const taper_tensor *x, taper_dtype
     int64_t *to = taper_tensor_mutable(*keys);
     const char *from = taper_tensor_data(x);
     taper_walk walk;
-    taper_walk_start(&walk, x->rank, x->sizes);
+    taper_walk_start(&walk, run, x->rank, x->sizes);
     taper_walk_add(&walk, 0, x->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         taper_scalar value;
@@ -54,14 +54,16 @@ static bool comes_before(const int64_t *keys, int64_t width, int64_t a, int64_t 
     return false;
 }
 
-void taper_keys_sort(const int64_t *keys, int64_t width, int64_t count, int64_t *order, int64_t *scratch)
+taper_status taper_keys_sort(taper_run *run, const int64_t *keys, int64_t width, int64_t count, int64_t *order,
+                             int64_t *scratch)
 {
     for (int64_t i = 0; i < count; i++) {
         order[i] = i;
     }
-    for (int64_t run = 1; run < count; run *= 2) {
-        for (int64_t start = 0; start < count; start += 2 * run) {
-            const int64_t middle = taper_min_i64(start + run, count), end = taper_min_i64(start + 2 * run, count);
+    for (int64_t length = 1; length < count; length *= 2) {
+        for (int64_t start = 0; start < count; start += 2 * length) {
+            const int64_t middle = taper_min_i64(start + length, count), end = taper_min_i64(start + 2 * length, count);
+            TAPER_TRY(taper_run_spend(run, (uint64_t)((end - start) * (width + 10))));
             int64_t a = start, b = middle;
             for (int64_t k = start; k < end; k++) {
                 const bool right = a == middle || (b < end && comes_before(keys, width, order[b], order[a]));
@@ -70,4 +72,5 @@ void taper_keys_sort(const int64_t *keys, int64_t width, int64_t count, int64_t 
         }
         memcpy(order, scratch, (size_t)count * sizeof *order);
     }
+    return TAPER_OK;
 }

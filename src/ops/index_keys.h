@@ -13,6 +13,7 @@ TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, const taper_tensor 
                                              taper_tensor **keys);
 // Sorts positions [0, count) of key rows of `width` numbers (row r at keys[r * width]), stably. order and scratch hold
 // count.
-void taper_keys_sort(const int64_t *keys, int64_t width, int64_t count, int64_t *order, int64_t *scratch);
+TAPER_MUST_USE taper_status taper_keys_sort(taper_run *run, const int64_t *keys, int64_t width, int64_t count,
+                                            int64_t *order, int64_t *scratch);
 
 #endif

@@ -27,7 +27,7 @@ taper_status taper_op_nonzero_numpy(taper_call *call)
     taper_tensor *x, *positions, *column;
     taper_list *list;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    taper_tensor shape = *x; // for reading only
+    taper_tensor shape = taper_tensor_local(x); // for reading only
     if (x->rank == 0) {
         shape.rank = 1;
         shape.sizes[0] = shape.strides[0] = 1;
@@ -64,15 +64,16 @@ static taper_status select_masked(taper_call *call, const taper_tensor *x, const
     const uint8_t *flags = taper_tensor_data(mask);
     taper_walk walk;
     int64_t count = 0;
-    taper_walk_start(&walk, mask->rank, mask->sizes);
+    taper_walk_start(&walk, call->run, mask->rank, mask->sizes);
     taper_walk_add(&walk, 0, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
         count += flags[walk.offset[0]] != 0;
     }
+    TAPER_TRY(taper_run_spend(call->run, 0)); // or something was not counted
     TAPER_TRY(taper_tensor_like(call->run->heap, x, 1, &count, NULL, result, call->run->error));
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
-    taper_walk_start(&walk, mask->rank, mask->sizes);
+    taper_walk_start(&walk, call->run, mask->rank, mask->sizes);
     taper_walk_add(&walk, 0, mask->strides);
     taper_walk_add(&walk, 1, x->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
@@ -117,7 +118,7 @@ static taper_status scatter_masked(taper_call *call, taper_tensor *self, const t
     const char *from = taper_tensor_data(source);
     int64_t left = taper_tensor_numel(source);
     taper_walk walk;
-    taper_walk_start(&walk, self->rank, self->sizes);
+    taper_walk_start(&walk, call->run, self->rank, self->sizes);
     taper_walk_add(&walk, 0, self->strides);
     taper_walk_add(&walk, 1, mask->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
@@ -161,7 +162,7 @@ taper_status taper_op_masked_scatter(taper_call *call)
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "the sizes of self and mask do not broadcast");
         }
         TAPER_TRY(taper_expand(run, x, rank, sizes, &wide));
-        status = taper_view_clone(run->heap, wide, TAPER_FORMAT_CONTIGUOUS, &self, run->error);
+        status = taper_view_clone(run, wide, TAPER_FORMAT_CONTIGUOUS, &self);
         taper_tensor_drop(wide);
     }
     TAPER_TRY(status);
@@ -231,7 +232,7 @@ taper_status taper_op_take(taper_call *call)
     const bool contiguous = taper_tensor_is_contiguous(x);
     char *to = taper_tensor_mutable(result);
     taper_walk walk;
-    taper_walk_start(&walk, index->rank, index->sizes);
+    taper_walk_start(&walk, call->run, index->rank, index->sizes);
     taper_walk_add(&walk, 0, index->strides);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk), to += item) {
         int64_t offset;
@@ -281,7 +282,7 @@ taper_status taper_op_put(taper_call *call)
         const bool contiguous = taper_tensor_is_contiguous(self);
         const char *from = taper_tensor_data(flat);
         taper_walk walk;
-        taper_walk_start(&walk, index->rank, index->sizes);
+        taper_walk_start(&walk, call->run, index->rank, index->sizes);
         taper_walk_add(&walk, 0, index->strides);
         for (int64_t i = 0; i < walk.count && status == TAPER_OK; i++, taper_walk_next(&walk), from += item) {
             int64_t offset;

@@ -36,23 +36,24 @@ static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sort
 static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **result)
 {
     if (x->dtype == dtype) {
-        return taper_tensor_contiguous(run->heap, x, result, run->error);
+        return taper_run_contiguous(run, x, result);
     }
     TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, result, run->error));
-    const taper_status status = taper_tensor_copy(*result, x, run->error);
+    const taper_status status = taper_run_copy(run, *result, x);
     if (status != TAPER_OK) {
         taper_tensor_drop(*result);
     }
     return status;
 }
 
-static taper_status check_sorter(taper_error *error, const taper_tensor *sorter, int64_t size)
+static taper_status check_sorter(taper_run *run, const taper_tensor *sorter, int64_t size)
 {
     const int64_t count = taper_tensor_numel(sorter);
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // they lie in memory
     for (int64_t i = 0; i < count; i++) {
         const int64_t at = taper_index_at(sorter, i);
         if (at < 0 || at >= size) {
-            return taper_fail(error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
         }
     }
     return TAPER_OK;
@@ -85,9 +86,9 @@ static taper_status search_all(taper_call *call, const searching *s)
         status = converted(run, s->values, dtype, &values);
     }
     if (status == TAPER_OK && s->sorter != NULL) {
-        status = taper_tensor_contiguous(run->heap, s->sorter, &sorter, run->error);
+        status = taper_run_contiguous(run, s->sorter, &sorter);
         if (status == TAPER_OK) {
-            status = check_sorter(run->error, sorter, size);
+            status = check_sorter(run, sorter, size);
         }
     }
     if (status == TAPER_OK) {
@@ -98,7 +99,7 @@ static taper_status search_all(taper_call *call, const searching *s)
         const int64_t count = taper_tensor_numel(result);
         const int64_t row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
         const size_t item = taper_tensor_item(sorted);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 200); i++) {
             taper_scalar value = s->number;
             unsigned char rounded[16];
             if (values != NULL) {
@@ -230,9 +231,9 @@ static taper_status isin(taper_call *call, const taper_tensor *elements, const t
     if (status == TAPER_OK) {
         const int64_t *from = taper_tensor_data(keys), *known = taper_tensor_data(test_keys);
         uint8_t *to = taper_tensor_mutable(result);
-        taper_keys_sort(known, 1, tested, taper_tensor_mutable(order), taper_tensor_mutable(scratch));
-        const int64_t count = taper_tensor_numel(result);
-        for (int64_t i = 0; i < count; i++) {
+        status = taper_keys_sort(run, known, 1, tested, taper_tensor_mutable(order), taper_tensor_mutable(scratch));
+        const int64_t count = status == TAPER_OK ? taper_tensor_numel(result) : 0;
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 100); i++) {
             const bool nan = taper_dtype_is_float(dtype) && from[i] == TAPER_KEY_NAN; // equals nothing
             to[i] = (!nan && find_key(known, taper_tensor_data(order), tested, from[i])) != invert;
         }
@@ -241,7 +242,11 @@ static taper_status isin(taper_call *call, const taper_tensor *elements, const t
     taper_tensor_drop(test_keys);
     taper_tensor_drop(order);
     taper_tensor_drop(scratch);
-    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    return taper_ret_tensor(call, 0, result);
 }
 
 // Argument `at` as a tensor: a number becomes one without dimensions.
@@ -296,7 +301,7 @@ taper_status taper_op_bincount(taper_call *call)
     }
     const int64_t count = x->sizes[0];
     if (count == 0) {
-        TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_I64, 1, &least, &result, run->error));
+        TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, &least, &result));
         return taper_ret_tensor(call, 0, result);
     }
     if (weights != NULL && (weights->rank != 1 || weights->sizes[0] != count)) {
@@ -308,6 +313,9 @@ taper_status taper_op_bincount(taper_call *call)
                           taper_dtype_name((taper_dtype)weights->dtype));
     }
     for (int64_t i = 0; i < count; i++) {
+        if (!taper_run_step(run, i, 4)) {
+            return taper_run_spend(run, 0);
+        }
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
         if (at < 0) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
@@ -320,9 +328,9 @@ taper_status taper_op_bincount(taper_call *call)
     }
     const int64_t bins = taper_max_i64(largest + 1, least);
     const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
-    TAPER_TRY(taper_tensor_zeros(run->heap, to_dtype, 1, &bins, &result, run->error));
+    TAPER_TRY(taper_run_zeros(run, to_dtype, 1, &bins, &result));
     void *to = taper_tensor_mutable(result);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 8); i++) {
         const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
         const double weight = weights == NULL ? 1
                                               : taper_load_double((taper_dtype)weights->dtype,
@@ -382,7 +390,7 @@ taper_status taper_op_histc(taper_call *call)
     double from = low.f, to = high.f;
     if (from == to && count > 0) {
         from = to = taper_load_double(dtype, data, 0);
-        for (int64_t i = 1; i < count; i++) {
+        for (int64_t i = 1; i < count && taper_run_step(run, i, 5); i++) {
             const double value = taper_load_double(dtype, data, i);
             from = value < from || isnan(value) ? value : from;
             to = value > to || isnan(value) ? value : to;
@@ -402,10 +410,10 @@ taper_status taper_op_histc(taper_call *call)
                             from, to);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, dtype, 1, &bins, &result, run->error);
+        status = taper_run_zeros(run, dtype, 1, &bins, &result);
     }
     if (status == TAPER_OK) {
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
             const double value = taper_load_double(dtype, data, i);
             if (!(value >= from && value <= to)) {
                 continue;

@@ -14,6 +14,9 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     TAPER_TRY(taper_move_item(x, &item, run->error));
     const int64_t size = x->rank == 0 ? 1 : x->sizes[dim];
     for (int64_t i = 0; i < count; i++) {
+        if (!taper_run_step(run, i, 3)) {
+            return taper_run_spend(run, 0);
+        }
         const int64_t at = taper_index_at(index, i * index_step);
         if (at < 0 || at >= size) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index out of range in self: %lld with size %lld",
@@ -36,11 +39,11 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     const char *from = taper_tensor_data(x);
     for (int64_t o = 0; o < outer; o++) {
         if (item == 4 && inner == 1) {
-            for (int64_t i = 0; i < count; i++, to += 4) {
+            for (int64_t i = 0; i < count && taper_run_step(run, i, 3); i++, to += 4) {
                 memcpy(to, from + taper_index_at(index, i * index_step) * 4, 4);
             }
         } else {
-            for (int64_t i = 0; i < count; i++, to += row) {
+            for (int64_t i = 0; i < count && taper_run_goes_on(run, row / 2 + 5); i++, to += row) {
                 memcpy(to, from + (size_t)taper_index_at(index, i * index_step) * row, row);
             }
         }
@@ -63,7 +66,7 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                           "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)count);
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
     taper_status status = taper_tensor_like(run->heap, x, x->rank, sizes, NULL, result, run->error);
     if (status == TAPER_OK) {
         status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
@@ -127,6 +130,9 @@ static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, i
     const int64_t count = rows >= 0 ? rows : repeats->sizes[0], step = repeats == NULL || one ? 0 : repeats->strides[0];
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++) {
+        if (!taper_run_step(run, i, 3)) {
+            return taper_run_spend(run, 0);
+        }
         const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
         if (n < 0) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "repeats can not be negative");
@@ -142,7 +148,7 @@ static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, i
     int64_t *to = taper_tensor_mutable(*result);
     for (int64_t i = 0; i < count && total > 0; i++) {
         const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
-        for (int64_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n && taper_run_step(run, j, 2); j++) {
             *to++ = i;
         }
     }
@@ -173,7 +179,7 @@ taper_status taper_op_repeat_interleave_counts(taper_call *call)
         taper_status status =
             taper_tensor_new(call->run->heap, TAPER_I32, 1, result->sizes, NULL, &small, call->run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(small, result, call->run->error);
+            status = taper_run_copy(call->run, small, result);
             if (status != TAPER_OK) {
                 taper_tensor_drop(small);
             }
@@ -288,7 +294,7 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
 // The part of x at position i of dim, seen as a tensor without that dimension.
 static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
 {
-    taper_tensor part = *x;
+    taper_tensor part = taper_tensor_local(x);
     if (x->rank == 0) {
         return part;
     }
@@ -322,7 +328,7 @@ static taper_status into_rows(taper_call *call, const rows *r, const char *name,
         TAPER_TRY(row_index(call, r, name, false, i, &at));
         taper_tensor to = part_at(r->self, r->dim, at);
         const taper_tensor from = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
-        taper_into_all(into, &to, &from);
+        taper_into_all(call->run, into, &to, &from);
     }
     return TAPER_OK;
 }
@@ -348,11 +354,13 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
 {
     taper_into_function multiply;
     TAPER_TRY(taper_into_get((taper_dtype)x->dtype, TAPER_INTO_MULTIPLY, &multiply, run->error));
-    TAPER_TRY(taper_view_clone(run->heap, x, TAPER_FORMAT_CONTIGUOUS, result, run->error));
+    TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_CONTIGUOUS, result));
     unsigned char factor[16];
     taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
     const int64_t item = (int64_t)taper_tensor_item(x);
-    multiply(taper_tensor_mutable(*result), item, factor, 0, taper_tensor_numel(x));
+    const int64_t count = taper_tensor_numel(x);
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been copied
+    multiply(taper_tensor_mutable(*result), item, factor, 0, count);
     return TAPER_OK;
 }
 
@@ -393,7 +401,7 @@ taper_status taper_op_index_fill(taper_call *call)
         status = row_index(call, &r, "index_fill_()", true, i, &at);
         if (status == TAPER_OK) {
             taper_tensor to = part_at(r.self, r.dim, at);
-            status = taper_tensor_fill(&to, &value, call->run->error);
+            status = taper_tensor_fill(call->run, &to, &value);
         }
     }
     return end_rows(call, &r, status);
@@ -401,11 +409,11 @@ taper_status taper_op_index_fill(taper_call *call)
 
 // ---- index_reduce
 
-static void divide(taper_tensor *x, int64_t count)
+static void divide(taper_run *run, taper_tensor *x, int64_t count)
 {
     taper_walk walk;
     const int64_t item = (int64_t)taper_tensor_item(x);
-    taper_walk_start(&walk, x->rank, x->sizes);
+    taper_walk_start(&walk, run, x->rank, x->sizes);
     taper_walk_add(&walk, 0, x->strides);
     char *data = taper_tensor_mutable(x);
     for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
@@ -431,8 +439,12 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
     TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, TAPER_INTO_SET, &set, run->error));
     TAPER_TRY(taper_index_scratch(run, r->size, &counts));
     int64_t *seen = taper_tensor_mutable(counts);
-    for (int64_t i = 0; i < r->size; i++) {
+    for (int64_t i = 0; i < r->size && taper_run_step(run, i, 1); i++) {
         seen[i] = include_self ? 1 : 0;
+    }
+    if (taper_run_spend(run, 0) != TAPER_OK) { // not all of them are set
+        taper_tensor_drop(counts);
+        return TAPER_OK;
     }
     taper_status status = TAPER_OK;
     for (int64_t i = 0; i < r->count && status == TAPER_OK; i++) {
@@ -441,13 +453,13 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
         if (status == TAPER_OK) {
             taper_tensor to = part_at(r->self, r->dim, at);
             const taper_tensor from = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
-            taper_into_all(seen[at]++ == 0 ? set : into, &to, &from);
+            taper_into_all(run, seen[at]++ == 0 ? set : into, &to, &from);
         }
     }
     for (int64_t i = 0; i < r->size && status == TAPER_OK && mean; i++) {
         taper_tensor to = part_at(r->self, r->dim, i);
         if (seen[i] > 1) {
-            divide(&to, seen[i]);
+            divide(run, &to, seen[i]);
         }
     }
     taper_tensor_drop(counts);

@@ -35,8 +35,9 @@ static taper_status group(taper_run *run, taper_dtype dtype, unique *u, bool sor
     TAPER_TRY(taper_index_scratch(run, u->count, &u->scratch));
     int64_t *order = taper_tensor_mutable(u->order), *numbers = taper_tensor_mutable(u->scratch);
     if (sort) {
-        taper_keys_sort(taper_tensor_data(u->keys), u->width, u->count, order, numbers);
+        TAPER_TRY(taper_keys_sort(run, taper_tensor_data(u->keys), u->width, u->count, order, numbers));
     } else {
+        TAPER_TRY(taper_run_spend(run, (uint64_t)u->count));
         for (int64_t i = 0; i < u->count; i++) {
             order[i] = i;
         }
@@ -45,6 +46,7 @@ static taper_status group(taper_run *run, taper_dtype dtype, unique *u, bool sor
     const bool exact = !taper_dtype_is_float(dtype);
     const int64_t *keys = taper_tensor_data(u->keys);
     for (int64_t k = 0; k < u->count; k++) {
+        TAPER_TRY(taper_run_spend(run, (uint64_t)u->width * 2 + 10));
         bool same = false;
         if (k > 0) {
             same = exact ? memcmp(keys + order[k] * u->width, keys + order[k - 1] * u->width,
@@ -67,15 +69,15 @@ static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse
     taper_tensor *result;
     TAPER_TRY(inverse ? taper_tensor_new(run->heap, TAPER_I64, rank, sizes, NULL, &result, run->error)
                       : taper_tensor_new(run->heap, TAPER_I64, 1, &none, NULL, &result, run->error));
-    for (int64_t k = 0; inverse && k < u->count; k++) {
+    for (int64_t k = 0; inverse && k < u->count && taper_run_step(run, k, 5); k++) {
         ((int64_t *)taper_tensor_mutable(result))[order[k]] = numbers[k];
     }
     TAPER_TRY(taper_ret_tensor(call, inverse_at, result));
     if (counts_at == 0) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_I64, 1, counts ? &found : &none, &result, run->error));
-    for (int64_t k = 0; counts && k < u->count; k++) {
+    TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, counts ? &found : &none, &result));
+    for (int64_t k = 0; counts && k < u->count && taper_run_step(run, k, 5); k++) {
         ((int64_t *)taper_tensor_mutable(result))[numbers[k]]++;
     }
     return taper_ret_tensor(call, counts_at, result);
@@ -95,7 +97,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
     u.count = taper_tensor_numel(x);
-    const taper_tensor before = *x; // a given result may be x itself and be resized
+    const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     const size_t item = taper_tensor_item(x);
     taper_status status = taper_index_keys(run, flat, (taper_dtype)x->dtype, &u.keys);
@@ -107,7 +109,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     }
     if (status == TAPER_OK) {
         const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = u.count; k-- > 0;) {
+        for (int64_t k = u.count; k-- > 0 && taper_run_step(run, k, 10);) {
             memcpy((char *)taper_tensor_mutable(result) + numbers[k] * (int64_t)item,
                    (const char *)taper_tensor_data(flat) + order[k] * (int64_t)item, item);
         }
@@ -168,7 +170,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     u.width = taper_tensor_numel(x) / u.count;
     // The slices become rows.
     int64_t strides[TAPER_MAX_RANK];
-    taper_tensor rows = *x;
+    taper_tensor rows = taper_tensor_local(x);
     rows.sizes[0] = x->sizes[dim]; // dim and the first dimension change places
     rows.strides[0] = x->strides[dim];
     rows.sizes[dim] = x->sizes[0];
@@ -177,7 +179,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         rows.sizes[0] = x->sizes[0];
         rows.strides[0] = x->strides[0];
     }
-    taper_status status = taper_view_clone(run->heap, &rows, TAPER_FORMAT_CONTIGUOUS, &plain, run->error);
+    taper_status status = taper_view_clone(run, &rows, TAPER_FORMAT_CONTIGUOUS, &plain);
     if (status == TAPER_OK) {
         status = taper_index_keys(run, plain, (taper_dtype)x->dtype, &u.keys);
     }
@@ -198,11 +200,11 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
     }
     if (status == TAPER_OK) {
         const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = 0; k < u.count; k++) {
+        for (int64_t k = 0; k < u.count && taper_run_step(run, k, 10); k++) {
             if (k > 0 && numbers[k] == numbers[k - 1]) {
                 continue;
             }
-            taper_move(item, rows.rank - 1u, rows.sizes + 1,
+            taper_move(run, item, rows.rank - 1u, rows.sizes + 1,
                        (char *)taper_tensor_mutable(result) + numbers[k] * strides[0] * (int64_t)item, strides + 1,
                        (const char *)taper_tensor_data(plain) + order[k] * u.width * (int64_t)item, plain->strides + 1);
         }

@@ -45,7 +45,7 @@ static taper_status arg_spectrum(const taper_call *call, spectrum *s)
         taper_obj_retain(&x->head);
         s->tensor = x;
     } else { // contiguous, so that every dimension but the last steps by whole pairs
-        TAPER_TRY(taper_tensor_contiguous(run->heap, x, &s->tensor, run->error));
+        TAPER_TRY(taper_run_contiguous(run, x, &s->tensor));
     }
     const taper_tensor *t = s->tensor;
     const int64_t part = pairs ? 1 : 2;
@@ -189,8 +189,7 @@ static taper_status finish(taper_call *call, const spectrum *s, const overlap *o
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "window overlap add min: %g", end <= start ? 0.0 : least);
     }
     const int64_t sizes[2] = {s->batch, wanted};
-    TAPER_TRY(
-        taper_tensor_zeros(run->heap, dtype, s->batched ? 2 : 1, s->batched ? sizes : sizes + 1, &out, run->error));
+    TAPER_TRY(taper_run_zeros(run, dtype, s->batched ? 2 : 1, s->batched ? sizes : sizes + 1, &out));
     void *data = taper_tensor_mutable(out);
     const taper_dtype real = taper_dtype_to_real(dtype);
     const int64_t parts = o->complex_signal ? 2 : 1;
@@ -263,9 +262,9 @@ static taper_status istft(taper_call *call, const taper_frames *f, const spectru
     const int64_t square_count = o.complex_window ? 2 * length : length;
     const int64_t sum_sizes[2] = {s->batch, pairs ? 2 * length : length};
     TAPER_TRY(taper_stft_window(run, f, o.complex_window ? TAPER_C128 : TAPER_F64, &window));
-    taper_status status = taper_tensor_zeros(run->heap, TAPER_F64, 1, &square_count, &squares, error);
+    taper_status status = taper_run_zeros(run, TAPER_F64, 1, &square_count, &squares);
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, TAPER_F64, 2, sum_sizes, &sums, error);
+        status = taper_run_zeros(run, TAPER_F64, 2, sum_sizes, &sums);
     }
     if (status == TAPER_OK) {
         o.window = taper_tensor_mutable(window);

@@ -195,7 +195,7 @@ taper_status taper_linalg_take(taper_linalg *w, size_t slot, const taper_tensor 
         return taper_linalg_fail(w, "the batch dimensions do not broadcast");
     }
     const taper_tensor twin = taper_tensor_twin(tensor, copy->rank, copy->sizes, strides);
-    return taper_tensor_copy(copy, &twin, w->run->error);
+    return taper_run_copy(w->run, copy, &twin);
 }
 
 taper_dense taper_linalg_matrix(const taper_linalg *w, taper_tensor *tensor, int64_t index)
@@ -212,12 +212,11 @@ taper_dense taper_linalg_matrix(const taper_linalg *w, taper_tensor *tensor, int
                          w->run};
 }
 
-void taper_linalg_zero(taper_tensor *tensor)
+taper_status taper_linalg_zero(const taper_linalg *w, size_t slot)
 {
+    taper_tensor *const tensor = w->t[slot];
     const size_t bytes = (size_t)taper_tensor_numel(tensor) * taper_tensor_item(tensor);
-    if (bytes != 0) {
-        memset(taper_tensor_mutable(tensor), 0, bytes);
-    }
+    return bytes == 0 ? TAPER_OK : taper_run_memset(w->run, taper_tensor_mutable(tensor), 0, bytes);
 }
 
 bool taper_linalg_finite(const taper_tensor *tensor, int64_t index, int64_t count)
@@ -237,14 +236,6 @@ bool taper_linalg_finite(const taper_tensor *tensor, int64_t index, int64_t coun
         }
     }
     return finite;
-}
-
-taper_status taper_linalg_stopped(const taper_linalg *w)
-{
-    if (w->run->stop != NULL && w->run->stop(w->run)) {
-        TAPER_FAIL(w->run->error, TAPER_ERROR_CANCELLED, "stopped");
-    }
-    return TAPER_OK;
 }
 
 // ---- results
@@ -269,7 +260,7 @@ taper_status taper_linalg_ret(taper_linalg *w, size_t at, size_t slot, taper_dty
         TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, w->run->error));
     }
     TAPER_TRY(taper_ret_new(w->call, at, dtype, value->rank, value->sizes, strides, &result));
-    return taper_tensor_copy(result, value, w->run->error);
+    return taper_run_copy(w->run, result, value);
 }
 
 taper_status taper_linalg_check_infos(taper_run *run, const char *name, const taper_tensor *infos, bool single)
@@ -342,7 +333,7 @@ taper_status taper_op_linalg_check_errors(taper_call *call)
     if (infos->dtype != TAPER_I32) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'info': expected an int32 tensor");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, infos, &own, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, infos, &own));
     const taper_status status = taper_linalg_check_infos(call->run, name->data, own, single);
     taper_tensor_drop(own);
     return status;

@@ -83,11 +83,14 @@ static inline double *taper_linalg_doubles(taper_tensor *tensor) // of F64 or C1
 {
     return taper_tensor_mutable(tensor);
 }
-void taper_linalg_zero(taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_linalg_zero(const taper_linalg *w, size_t slot);
 // Whether so many elements from the index-th on are finite, of a float or complex tensor without gaps.
 bool taper_linalg_finite(const taper_tensor *tensor, int64_t index, int64_t count);
-// Fails when the run is to stop; called between matrices.
-TAPER_MUST_USE taper_status taper_linalg_stopped(const taper_linalg *w);
+// Fails when the run is to end; called between matrices.
+TAPER_MUST_USE static inline taper_status taper_linalg_stopped(const taper_linalg *w)
+{
+    return taper_run_spend(w->run, 200);
+}
 
 // ---- results
 

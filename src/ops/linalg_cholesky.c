@@ -13,7 +13,7 @@ static taper_status factor(taper_linalg *w, bool upper, taper_tensor **a)
     const int64_t count = taper_linalg_rows(*a) == 0 ? 0 : taper_linalg_count(&batch);
     TAPER_TRY(taper_linalg_take(w, L, *a, NULL, taper_linalg_wide((taper_dtype)(*a)->dtype)));
     TAPER_TRY(taper_linalg_new_vectors(w, INFOS, TAPER_I32, &batch, -1));
-    taper_linalg_zero(w->t[INFOS]);
+    TAPER_TRY(taper_linalg_zero(w, INFOS));
     for (int64_t i = 0; i < count; i++) {
         const taper_dense matrix = taper_linalg_matrix(w, w->t[L], i), turned = taper_dense_turned(&matrix);
         taper_linalg_ints(w->t[INFOS])[i] = (int32_t)taper_dense_cholesky(upper ? &turned : &matrix);
@@ -105,7 +105,7 @@ static taper_status cholesky_inverse(taper_linalg *w)
     TAPER_TRY(taper_linalg_take(w, L, a, NULL, wide));
     TAPER_TRY(taper_linalg_new(w, X, wide, &batch, n, n));
     TAPER_TRY(taper_linalg_new_vectors(w, INFOS, TAPER_I32, &batch, -1));
-    taper_linalg_zero(w->t[INFOS]);
+    TAPER_TRY(taper_linalg_zero(w, INFOS));
     for (int64_t i = 0; i < count; i++) {
         const taper_dense triangle = taper_linalg_matrix(w, w->t[L], i), x = taper_linalg_matrix(w, w->t[X], i);
         taper_dense_identity(&x);

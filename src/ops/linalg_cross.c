@@ -18,7 +18,7 @@ static taper_status gather(taper_linalg *w, size_t slot, const taper_tensor *ten
     }
     const taper_tensor twin = taper_tensor_twin(tensor, rank, turned, steps);
     TAPER_TRY(taper_tensor_new(w->run->heap, dtype, rank, turned, NULL, &w->t[slot], w->run->error));
-    return taper_tensor_copy(w->t[slot], &twin, w->run->error);
+    return taper_run_copy(w->run, w->t[slot], &twin);
 }
 
 static taper_status common_sizes(taper_linalg *w, const taper_tensor *a, const taper_tensor *b, size_t *rank,
@@ -102,7 +102,7 @@ static taper_status run_cross(taper_linalg *w, const taper_tensor *a, const tape
     }
     const taper_tensor twin = taper_tensor_twin(w->t[RESULT], rank, sizes, steps);
     TAPER_TRY(taper_ret_new(w->call, 0, dtype, rank, sizes, NULL, &result));
-    return taper_tensor_copy(result, &twin, w->run->error);
+    return taper_run_copy(w->run, result, &twin);
 }
 
 static taper_status linalg_cross(taper_linalg *w)

@@ -98,14 +98,14 @@ void taper_vector_conjugate(bool complex, int64_t n, double *x, int64_t step)
 
 void taper_dense_conjugate(const taper_dense *m)
 {
-    for (int64_t j = 0; j < m->columns; j++) {
+    for (int64_t j = 0; j < m->columns && taper_dense_goes_on(m, m->rows); j++) {
         taper_vector_conjugate(m->complex, m->rows, taper_dense_at(m, 0, j), m->down);
     }
 }
 
 void taper_dense_clear(const taper_dense *m, bool above)
 {
-    for (int64_t j = 0; j < m->columns; j++) {
+    for (int64_t j = 0; j < m->columns && taper_dense_goes_on(m, m->rows); j++) {
         for (int64_t i = above ? 0 : j + 1; i < (above ? taper_min_i64(j, m->rows) : m->rows); i++) {
             taper_dense_set(m, i, j, taper_c(0.0, 0.0));
         }
@@ -114,7 +114,7 @@ void taper_dense_clear(const taper_dense *m, bool above)
 
 void taper_dense_identity(const taper_dense *m)
 {
-    for (int64_t j = 0; j < m->columns; j++) {
+    for (int64_t j = 0; j < m->columns && taper_dense_goes_on(m, m->rows); j++) {
         for (int64_t i = 0; i < m->rows; i++) {
             taper_dense_set(m, i, j, taper_c(i == j ? 1.0 : 0.0, 0.0));
         }
@@ -131,7 +131,7 @@ static inline taper_c128 quotient(bool complex, taper_c128 a, taper_c128 b)
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     const int64_t n = a->rows, width = a->complex ? 2 : 1;
-    for (int64_t c = 0; c < b->columns && !taper_dense_stopped(a); c++) {
+    for (int64_t c = 0; c < b->columns; c++) {
         double *const x = taper_dense_at(b, 0, c);
         const int64_t step = b->down;
         for (int64_t at = 0; at < n; at++) {
@@ -139,6 +139,9 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
             taper_c128 value = taper_dense_get(b, k, c);
             // The elements of the triangle beside the diagonal in column k of a.
             const int64_t first = upper ? 0 : k + 1, count = upper ? k : n - 1 - k;
+            if (!taper_dense_goes_on(a, count)) {
+                return;
+            }
             const double *const beside = count == 0 ? a->data : taper_dense_at(a, first, k);
             double *const others = x + first * step * width;
             if (transposed) {
@@ -215,7 +218,7 @@ int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots)
 {
     const int64_t m = a->rows, n = a->columns;
     int64_t singular = 0;
-    for (int64_t c = 0; c < m && c < n && !taper_dense_stopped(a); c++) {
+    for (int64_t c = 0; c < m && c < n && taper_dense_goes_on(a, m - c); c++) {
         int64_t pivot = c;
         double largest = taper_dense_modulus(taper_dense_get(a, c, c));
         for (int64_t r = c + 1; r < m; r++) {
@@ -240,7 +243,7 @@ int64_t taper_dense_lu(const taper_dense *a, int32_t *pivots)
             const taper_c128 x = taper_dense_get(a, r, c);
             taper_dense_set(a, r, c, tiny ? quotient(a->complex, x, d) : product(a, inverse, x));
         }
-        for (int64_t j = c + 1; c + 1 < m && j < n; j++) {
+        for (int64_t j = c + 1; c + 1 < m && j < n && taper_dense_goes_on(a, m - c); j++) {
             subtract(a, c, j, taper_dense_get(a, c, j));
         }
     }
@@ -284,7 +287,7 @@ void taper_dense_lu_solve(const taper_dense *lu, const int32_t *pivots, taper_tr
 int64_t taper_dense_cholesky(const taper_dense *a)
 {
     const int64_t n = a->rows;
-    for (int64_t c = 0; c < n && !taper_dense_stopped(a); c++) {
+    for (int64_t c = 0; c < n; c++) {
         const double *const row = taper_dense_at(a, c, 0);
         double d = taper_dense_get(a, c, c).re - taper_vector_dot(a->complex, true, c, row, a->right, row, a->right).re;
         if (!(d > 0.0)) {
@@ -293,7 +296,7 @@ int64_t taper_dense_cholesky(const taper_dense *a)
         }
         d = sqrt(d);
         taper_dense_set(a, c, c, taper_c(d, 0.0));
-        for (int64_t r = c + 1; r < n; r++) {
+        for (int64_t r = c + 1; r < n && taper_dense_goes_on(a, c); r++) {
             const taper_c128 sum =
                 taper_vector_dot(a->complex, true, c, row, a->right, taper_dense_at(a, r, 0), a->right);
             const taper_c128 rest = taper_c_sub(taper_dense_get(a, r, c), sum);

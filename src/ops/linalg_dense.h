@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense matrices of doubles, real or complex, for direct factorizations. One algorithm serves both: scalars are complex
 // (the imaginary part is 0 for real matrices), inner loops are vector operations that know which of the two they are
-// for. Nothing here allocates, fails or looks at a tensor. A function that finds that the run is to stop returns early;
+// for. Nothing here allocates, fails or looks at a tensor. A function that finds that the run is to end returns early;
 // its caller asks again (taper_linalg_stopped).
 #ifndef TAPER_OPS_LINALG_DENSE_H
 #define TAPER_OPS_LINALG_DENSE_H
@@ -14,7 +14,7 @@ typedef struct taper_dense {
     int64_t down, right; // strides, in elements
     bool complex;
     bool single;           // of a single-precision tensor: LU rounds as LAPACK does there
-    struct taper_run *run; // asked in outer loops whether to stop; NULL: never
+    struct taper_run *run; // which is charged; NULL: nobody is
 } taper_dense;
 
 static inline double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j)
@@ -44,9 +44,10 @@ static inline taper_dense taper_dense_from(const taper_dense *m, int64_t i, int6
     return (taper_dense){
         taper_dense_at(m, i, j), m->rows - i, m->columns - j, m->down, m->right, m->complex, m->single, m->run};
 }
-static inline bool taper_dense_stopped(const taper_dense *m)
+// Before so many elements are worked through; false: the run is to end.
+static inline bool taper_dense_goes_on(const taper_dense *m, int64_t elements)
 {
-    return m->run != NULL && m->run->stop != NULL && m->run->stop(m->run);
+    return m->run == NULL || taper_run_goes_on(m->run, (uint64_t)elements * (m->complex ? 8 : 2) + 20);
 }
 // LAPACK's cheap modulus, by which it chooses pivots.
 static inline double taper_dense_modulus(taper_c128 x)

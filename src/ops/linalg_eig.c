@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Eigenvalues and eigenvectors, of symmetric (Hermitian) matrices and of any.
+#include <math.h>
 #include <stdio.h>
 
 #include "ops/kernels.h"
@@ -47,6 +48,7 @@ taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divi
     for (int64_t i = -1; i < count; i++) { // the first call makes room
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
+        TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors == 'N' ? 1 : 2) * pow((double)n, 3)));
         TAPER_TRY(taper_lapack_eigh(&job, divide, vectors, triangle, n, at_matrix(w->t[to], at, n * n),
                                     at_matrix(w->t[values], at, n), &info));
         if (info != 0) {
@@ -156,10 +158,10 @@ static double part(const taper_tensor *from, int64_t at)
 
 // The eigenvectors of a real matrix: of a pair of conjugate eigenvalues geev stores real and imaginary parts of the
 // first one's vector in two columns.
-static void unpack_vectors(taper_tensor *to, const taper_tensor *right, const taper_tensor *imaginary, int64_t n,
-                           int64_t matrices)
+static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor *right, const taper_tensor *imaginary,
+                           int64_t n, int64_t matrices)
 {
-    for (int64_t column = 0; column < n * matrices; column++) {
+    for (int64_t column = 0; column < n * matrices && taper_run_goes_on(run, (uint64_t)n * 100); column++) {
         const bool pair = part(imaginary, column) != 0.0 && column % n + 1 < n;
         for (int64_t i = 0; i < n; i++) {
             const int64_t at = column * n + i;
@@ -203,6 +205,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     for (int64_t i = -1; i < count; i++) { // the first call makes room
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
+        TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors ? 6 : 4) * pow((double)n, 3)));
         TAPER_TRY(taper_lapack_eig(&job, vectors ? 'V' : 'N', n, at_matrix(w->t[COPY], at, n * n),
                                    at_matrix(values, at, n), real ? at_matrix(w->t[IMAGINARY], at, n) : NULL,
                                    at_matrix(right, at, n * n), &info));
@@ -214,11 +217,11 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     if (!real) {
         return TAPER_OK;
     }
-    for (int64_t i = 0; i < n * count; i++) {
+    for (int64_t i = 0; i < n * count && taper_run_goes_on(w->run, 50); i++) {
         store_complex(w->t[VALUES], i, part(values, i), part(w->t[IMAGINARY], i));
     }
     if (vectors) {
-        unpack_vectors(w->t[VECTORS], right, w->t[IMAGINARY], n, count);
+        unpack_vectors(w->run, w->t[VECTORS], right, w->t[IMAGINARY], n, count);
     }
     return TAPER_OK;
 }

@@ -87,7 +87,7 @@ static void eliminate_one(const taper_dense *a, bool hermitian, int64_t k)
 {
     const int64_t n = a->rows;
     const taper_c128 inverse = taper_c_div(taper_c(1.0, 0.0), diagonal(a, hermitian, k));
-    for (int64_t j = k + 1; j < n; j++) {
+    for (int64_t j = k + 1; j < n && taper_dense_goes_on(a, n - j); j++) {
         const taper_c128 share = taper_c_mul(inverse, mirrored(hermitian, taper_dense_get(a, j, k)));
         taper_vector_add(a->complex, n - j, taper_c_neg(share), taper_dense_at(a, j, k), a->down,
                          taper_dense_at(a, j, j), a->down);
@@ -106,7 +106,7 @@ static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
     // Divided by the largest element of the block, as its determinant might overflow.
     const taper_c128 d1 = taper_c_div(one, low), d2 = taper_c_div(two, high);
     const taper_c128 det = taper_c_sub(taper_c_mul(d1, d2), taper_c(1.0, 0.0));
-    for (int64_t j = k + 2; j < a->rows; j++) {
+    for (int64_t j = k + 2; j < a->rows && taper_dense_goes_on(a, 2 * (a->rows - j)); j++) {
         const taper_c128 x = taper_dense_get(a, j, k), y = taper_dense_get(a, j, k + 1);
         // D^-1 = [[d2 / low, -1 / low], [-1 / high, d1 / high]] / det
         const taper_c128 first = taper_c_div(taper_c_sub(taper_c_div(taper_c_mul(x, taper_c_mul(d2, high)), low), y),
@@ -130,7 +130,7 @@ static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
 static int64_t factor(const taper_dense *a, bool hermitian, int32_t *pivots)
 {
     int64_t singular = 0;
-    for (int64_t k = 0; k < a->rows && !taper_dense_stopped(a);) {
+    for (int64_t k = 0; k < a->rows && taper_dense_goes_on(a, 2 * a->rows);) {
         int64_t pivot;
         const int64_t size = choose(a, hermitian, k, &pivot), last = size == 2 ? k + 1 : k;
         pivots[k] = (int32_t)(pivot + 1);
@@ -164,7 +164,7 @@ static taper_status factor_argument(taper_linalg *w, taper_tensor **a)
     TAPER_TRY(taper_linalg_take(w, LD, *a, NULL, taper_linalg_wide((taper_dtype)(*a)->dtype)));
     TAPER_TRY(taper_linalg_new_vectors(w, PIVOTS, TAPER_I32, &batch, n));
     TAPER_TRY(taper_linalg_new_vectors(w, INFOS, TAPER_I32, &batch, -1));
-    taper_linalg_zero(w->t[INFOS]);
+    TAPER_TRY(taper_linalg_zero(w, INFOS));
     for (int64_t i = 0; i < count; i++) {
         const taper_dense matrix = taper_linalg_matrix(w, w->t[LD], i);
         taper_dense_clear(&matrix, true);
@@ -236,7 +236,7 @@ static void swap_rows(const taper_dense *b, int64_t p, int64_t q)
 // Column k of L times row k of b, subtracted from the rows below row `from`.
 static void sweep_down(const taper_dense *a, int64_t k, int64_t from, const taper_dense *b)
 {
-    for (int64_t c = 0; from < a->rows && c < b->columns; c++) {
+    for (int64_t c = 0; from < a->rows && c < b->columns && taper_dense_goes_on(a, a->rows - from); c++) {
         taper_vector_add(a->complex, a->rows - from, taper_c_neg(taper_dense_get(b, k, c)), taper_dense_at(a, from, k),
                          a->down, taper_dense_at(b, from, c), b->down);
     }
@@ -244,7 +244,7 @@ static void sweep_down(const taper_dense *a, int64_t k, int64_t from, const tape
 
 static void sweep_up(const taper_dense *a, bool hermitian, int64_t k, int64_t from, const taper_dense *b)
 {
-    for (int64_t c = 0; from < a->rows && c < b->columns; c++) {
+    for (int64_t c = 0; from < a->rows && c < b->columns && taper_dense_goes_on(a, a->rows - from); c++) {
         const taper_c128 dot = taper_vector_dot(a->complex, hermitian, a->rows - from, taper_dense_at(a, from, k),
                                                 a->down, taper_dense_at(b, from, c), b->down);
         taper_dense_set(b, k, c, taper_c_sub(taper_dense_get(b, k, c), dot));
@@ -316,7 +316,7 @@ static taper_status ldl_solve(taper_linalg *w)
         return taper_linalg_fail(w, "Expected B to have as many rows as LD");
     }
     TAPER_TRY(taper_linalg_broadcast(w, a, b, &batch));
-    TAPER_TRY(taper_tensor_contiguous(w->run->heap, given, &w->t[PIVOTS], w->run->error));
+    TAPER_TRY(taper_run_contiguous(w->run, given, &w->t[PIVOTS]));
     const taper_linalg_batch own = taper_linalg_batch_of(a);
     const int32_t *const pivots = taper_tensor_data(w->t[PIVOTS]);
     const int64_t matrices = n == 0 ? 0 : taper_linalg_count(&own);

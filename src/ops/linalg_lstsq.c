@@ -81,6 +81,8 @@ static taper_status solve_all(taper_linalg *w, const lstsq *l)
             memset(at_matrix(w->t[X], at, part), 0, (size_t)part * taper_tensor_item(w->t[X]));
         }
         if (i < 0 || !wrong) {
+            const double least = (double)taper_min_i64(l->m, l->n), most = (double)taper_max_i64(l->m, l->n);
+            TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : least * (4 * most * least + 8 * most * (double)l->right)));
             TAPER_TRY(taper_lapack_lstsq(&job, l->driver, l->m, l->n, l->right, l->rcond, at_matrix(w->t[A], at, size),
                                          at_matrix(w->t[X], at, part),
                                          has_singular(l) ? at_matrix(w->t[SINGULAR], from, k) : NULL, &rank, &info));
@@ -134,7 +136,7 @@ static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
 {
     taper_tensor *const x = w->t[X];
     if (l->m == 0) {
-        taper_linalg_zero(x);
+        TAPER_TRY(taper_linalg_zero(w, X));
     }
     x->sizes[x->rank - 2u] = l->n;
     if (vector) {
@@ -145,7 +147,7 @@ static taper_status ret_solution(taper_linalg *w, const lstsq *l, bool vector)
     if (target != NULL) {
         TAPER_TRY(taper_check_cast(l->dtype, (taper_dtype)target->dtype, w->run->error));
         TAPER_TRY(taper_ret_new(w->call, 0, l->dtype, x->rank, x->sizes, x->strides, &result));
-        return taper_tensor_copy(result, x, w->run->error);
+        return taper_run_copy(w->run, result, x);
     }
     w->t[X] = NULL;
     taper_ret(w->call, 0, TAPER_VAL(x));
@@ -164,7 +166,7 @@ static taper_status run_lstsq(taper_linalg *w)
         return taper_linalg_fail(
             w, "input.dim() must be greater or equal to other.dim() and (input.dim() - other.dim()) <= 1");
     }
-    taper_tensor b = *given;
+    taper_tensor b = taper_tensor_local(given);
     const bool vector = given->rank == 1 || (given->rank + 1u == a->rank &&
                                              memcmp(given->sizes, a->sizes, given->rank * sizeof *given->sizes) == 0);
     if (vector) { // its rank is below that of a matrix
@@ -187,18 +189,18 @@ static taper_status run_lstsq(taper_linalg *w)
     TAPER_TRY(taper_arg_double_or(w->call, 2, step * (double)l.rows, &l.rcond));
     TAPER_TRY(taper_linalg_take(w, A, a, &l.batch, l.dtype));
     TAPER_TRY(taper_linalg_new(w, X, l.dtype, &l.batch, l.rows, l.right));
-    taper_linalg_zero(w->t[X]);
+    TAPER_TRY(taper_linalg_zero(w, X));
     taper_tensor *const x = w->t[X];
-    taper_tensor top = *x;
+    taper_tensor top = taper_tensor_local(x);
     top.sizes[top.rank - 2u] = l.m;
-    TAPER_TRY(taper_tensor_copy(&top, &b, w->run->error));
+    TAPER_TRY(taper_run_copy(w->run, &top, &b));
     TAPER_TRY(has_rank(&l) ? taper_linalg_new_vectors(w, RANK, TAPER_I64, &l.own, -1)
                            : taper_linalg_new_empty(w, RANK, TAPER_I64));
     const taper_dtype real = taper_dtype_to_real(l.dtype);
     TAPER_TRY(has_singular(&l) ? taper_linalg_new_vectors(w, SINGULAR, real, &l.own, taper_min_i64(l.m, l.n))
                                : taper_linalg_new_empty(w, SINGULAR, real));
-    taper_linalg_zero(w->t[RANK]);
-    taper_linalg_zero(w->t[SINGULAR]);
+    TAPER_TRY(taper_linalg_zero(w, RANK));
+    TAPER_TRY(taper_linalg_zero(w, SINGULAR));
     TAPER_TRY(solve_all(w, &l));
     TAPER_TRY(residuals(w, &l));
     TAPER_TRY(ret_solution(w, &l, vector));

@@ -15,7 +15,7 @@ taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool tr
     TAPER_TRY(taper_linalg_take(w, lu, &source, NULL, taper_linalg_wide((taper_dtype)a->dtype)));
     TAPER_TRY(taper_linalg_new_vectors(w, pivots, TAPER_I32, &batch, k));
     TAPER_TRY(taper_linalg_new_vectors(w, infos, TAPER_I32, &batch, -1));
-    taper_linalg_zero(w->t[infos]);
+    TAPER_TRY(taper_linalg_zero(w, infos));
     for (int64_t i = 0; i < count && k != 0; i++) {
         taper_dense matrix = taper_linalg_matrix(w, w->t[lu], i);
         matrix.single = a->dtype == TAPER_F32 || a->dtype == TAPER_C64;
@@ -128,7 +128,7 @@ static taper_status permutations(taper_linalg *w, const taper_tensor *pivots, co
     void *order;
     TAPER_TRY(taper_linalg_new(w, P, TAPER_F64, batch, rows, rows));
     TAPER_TRY(taper_linalg_room(w, X, rows, sizeof(int32_t), &order));
-    taper_linalg_zero(w->t[P]);
+    TAPER_TRY(taper_linalg_zero(w, P));
     const int64_t count = rows == 0 ? 0 : taper_linalg_count(batch);
     for (int64_t i = 0; i < count; i++) {
         const taper_dense p = taper_linalg_matrix(w, w->t[P], i);
@@ -206,7 +206,7 @@ static taper_status given_factors(taper_linalg *w, size_t lu_at, size_t pivots_a
         TAPER_FAIL(w->run->error, TAPER_ERROR_ARGUMENT, "%s: the pivots' sizes %s do not belong to factors of sizes %s",
                    w->name, TAPER_SHAPE(pivots), TAPER_SHAPE(*lu));
     }
-    return taper_tensor_contiguous(w->run->heap, pivots, &w->t[PIVOTS], w->run->error);
+    return taper_run_contiguous(w->run, pivots, &w->t[PIVOTS]);
 }
 
 static taper_status lu_unpack(taper_linalg *w)

@@ -162,7 +162,7 @@ static taper_status ret_last(taper_linalg *w, const bool *over, taper_dtype dtyp
         step *= over[i] ? 1 : taper_max_i64(value->sizes[i], 1);
     }
     TAPER_TRY(taper_ret_new(w->call, 0, dtype, value->rank, value->sizes, strides, &result));
-    return taper_tensor_copy(result, value, w->run->error);
+    return taper_run_copy(w->run, result, value);
 }
 
 // The norms of argument 0's matrices in these dimensions; keepdim and dtype are arguments 3 and 4.
@@ -303,7 +303,7 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     taper_tensor_drop(w->t[LU]);
     w->t[LU] = w->t[RESULT];
     w->t[RESULT] = NULL;
-    const taper_tensor inverse = *w->t[INVERSE];
+    const taper_tensor inverse = taper_tensor_local(w->t[INVERSE]);
     TAPER_TRY(norms(w, &inverse, order));
     for (int64_t i = 0; i < count; i++) {
         double *const result = taper_linalg_doubles(w->t[RESULT]) + i;
@@ -329,7 +329,7 @@ static taper_status cond(taper_linalg *w)
     if (empty) { // 0 by definition
         const taper_linalg_batch batch = taper_linalg_batch_of(a);
         TAPER_TRY(taper_linalg_new_vectors(w, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), &batch, -1));
-        taper_linalg_zero(w->t[RESULT]);
+        TAPER_TRY(taper_linalg_zero(w, RESULT));
         return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real((taper_dtype)a->dtype), TAPER_BY_ROWS);
     }
     return order.kind == NORM_TWO || order.kind == NORM_NUCLEAR ? condition_by_values(w, a, order)

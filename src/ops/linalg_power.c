@@ -81,7 +81,7 @@ static taper_status matrix_power(taper_linalg *w)
     TAPER_TRY(raise(w, exponent < 0 ? 0 - (uint64_t)exponent : (uint64_t)exponent));
     taper_tensor *result; // never the argument itself
     TAPER_TRY(taper_ret_new(w->call, 0, dtype, tensor->rank, tensor->sizes, NULL, &result));
-    return taper_tensor_copy(result, w->t[RESULT], w->run->error);
+    return taper_run_copy(w->run, result, w->t[RESULT]);
 }
 
 taper_status taper_op_matrix_power(taper_call *call)
@@ -131,6 +131,7 @@ static taper_status multiply(taper_linalg *w, const taper_dense *a, const taper_
 static taper_status exponential(taper_linalg *w, const taper_dense *x, taper_dense p, taper_dense q)
 {
     const int64_t n = x->rows, items = n * n;
+    TAPER_TRY(taper_run_spend(w->run, (uint64_t)items * 100)); // the sums, and the scaling at every step
     const double norm = largest_column_sum(x);
     int halvings = 0;
     if (!isfinite(norm)) {
@@ -188,7 +189,7 @@ static taper_status matrix_exp(taper_linalg *w)
     }
     TAPER_TRY(taper_like_strides(a, TAPER_FORMAT_PRESERVE, strides, w->run->error));
     TAPER_TRY(taper_ret_new(w->call, 0, (taper_dtype)a->dtype, a->rank, a->sizes, strides, &result));
-    return taper_tensor_copy(result, w->t[BASE], w->run->error);
+    return taper_run_copy(w->run, result, w->t[BASE]);
 }
 
 taper_status taper_op_matrix_exp(taper_call *call)

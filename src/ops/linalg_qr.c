@@ -36,7 +36,7 @@ static void reflect(const taper_dense *m, taper_c128 tau, const taper_dense *c)
 {
     const int64_t below = m->rows - 1;
     const double *const v = below > 0 ? taper_dense_at(m, 1, 0) : m->data;
-    for (int64_t j = 0; taper_c_true(tau) && j < c->columns; j++) {
+    for (int64_t j = 0; taper_c_true(tau) && j < c->columns && taper_dense_goes_on(m, 2 * below); j++) {
         double *const rest = below > 0 ? taper_dense_at(c, 1, j) : c->data;
         const taper_c128 top = taper_dense_get(c, 0, j);
         const taper_c128 dot = taper_vector_dot(m->complex, true, below, v, m->down, rest, c->down);
@@ -49,7 +49,7 @@ static void reflect(const taper_dense *m, taper_c128 tau, const taper_dense *c)
 static void factor(const taper_dense *a, taper_c128 *taus)
 {
     const int64_t k = taper_min_i64(a->rows, a->columns);
-    for (int64_t i = 0; i < k && !taper_dense_stopped(a); i++) {
+    for (int64_t i = 0; i < k && taper_dense_goes_on(a, a->rows); i++) {
         const taper_dense rest = taper_dense_from(a, i, i);
         taus[i] = reflector(&rest);
         if (i + 1 < a->columns) {
@@ -62,7 +62,7 @@ static void factor(const taper_dense *a, taper_c128 *taus)
 // c = Q c, or Q^H c, for the product Q of k reflectors stored in a.
 static void apply(const taper_dense *a, const taper_c128 *taus, int64_t k, bool adjoint, const taper_dense *c)
 {
-    for (int64_t at = 0; at < k && c->columns > 0 && !taper_dense_stopped(a); at++) {
+    for (int64_t at = 0; at < k && c->columns > 0; at++) {
         const int64_t i = adjoint ? at : k - 1 - at;
         const taper_dense v = taper_dense_from(a, i, i), rest = taper_dense_from(c, i, 0);
         reflect(&v, adjoint ? taper_c_conj(taus[i]) : taus[i], &rest);
@@ -73,7 +73,7 @@ static void apply(const taper_dense *a, const taper_c128 *taus, int64_t k, bool 
 static taper_status new_taus(taper_linalg *w, const taper_linalg_batch *batch, int64_t k)
 {
     TAPER_TRY(taper_linalg_new_vectors(w, TAU, TAPER_C128, batch, k));
-    taper_linalg_zero(w->t[TAU]);
+    TAPER_TRY(taper_linalg_zero(w, TAU));
     return TAPER_OK;
 }
 
@@ -134,7 +134,7 @@ static taper_status upper(taper_linalg *w, int64_t rows)
     const int64_t columns = taper_linalg_columns(w->t[R]);
     const int64_t count = rows == 0 || columns == 0 ? 0 : taper_linalg_count(&batch);
     TAPER_TRY(taper_linalg_new(w, OTHER, (taper_dtype)w->t[R]->dtype, &batch, rows, columns));
-    taper_linalg_zero(w->t[OTHER]);
+    TAPER_TRY(taper_linalg_zero(w, OTHER));
     for (int64_t i = 0; i < count; i++) {
         const taper_dense a = taper_linalg_matrix(w, w->t[R], i), r = taper_linalg_matrix(w, w->t[OTHER], i);
         for (int64_t c = 0; c < columns; c++) {
@@ -222,7 +222,7 @@ static taper_status given_reflectors(taper_linalg *w, taper_tensor **a, int64_t 
     const taper_linalg_batch batch = taper_linalg_batch_of(*a);
     TAPER_TRY(taper_linalg_take(w, R, *a, NULL, taper_linalg_wide((taper_dtype)(*a)->dtype)));
     TAPER_TRY(new_taus(w, &batch, *k));
-    return taper_tensor_copy(w->t[TAU], tau, w->run->error);
+    return taper_run_copy(w->run, w->t[TAU], tau);
 }
 
 static taper_status householder_product(taper_linalg *w)

@@ -29,7 +29,7 @@ taper_status taper_linalg_invert(taper_linalg *w, const taper_tensor *a, taper_l
         const taper_dense matrix = taper_linalg_matrix(w, w->t[system->ones], i);
         taper_dense_identity(&matrix);
     }
-    const taper_tensor ones = *w->t[system->ones];
+    const taper_tensor ones = taper_tensor_local(w->t[system->ones]);
     return taper_linalg_solve(w, a, &ones, system);
 }
 
@@ -103,7 +103,7 @@ static taper_status solve_arguments(taper_linalg *w, bool left, taper_tensor **a
     taper_linalg_system system = usual_system(left);
     TAPER_TRY(taper_linalg_arg_square(w, 0, a));
     TAPER_TRY(taper_arg_tensor(w->call, 1, &b));
-    taper_tensor right = *b;
+    taper_tensor right = taper_tensor_local(b);
     const bool vector = is_vector(*a, b);
     if (vector) {
         if (!left) {
@@ -198,7 +198,7 @@ static taper_status narrow(taper_linalg *w, taper_dtype dtype)
     taper_tensor *const wide = w->t[RESULT];
     TAPER_TRY(
         taper_tensor_new(w->run->heap, dtype, wide->rank, wide->sizes, wide->strides, &w->t[EXTRA], w->run->error));
-    return taper_tensor_copy(w->t[EXTRA], wide, w->run->error);
+    return taper_run_copy(w->run, w->t[EXTRA], wide);
 }
 
 static taper_status tensorinv(taper_linalg *w)

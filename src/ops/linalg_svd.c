@@ -14,17 +14,16 @@ static char *at_matrix(taper_tensor *tensor, int64_t index, int64_t elements)
                : (char *)taper_tensor_mutable(tensor) + (size_t)(index * elements) * taper_tensor_item(tensor);
 }
 
-static void fill_identity(taper_tensor *tensor)
+static taper_status fill_identity(const taper_linalg *w, size_t slot)
 {
-    taper_linalg_zero(tensor);
-    const int64_t n = taper_linalg_rows(tensor), items = taper_tensor_numel(tensor);
+    TAPER_TRY(taper_linalg_zero(w, slot));
+    taper_tensor *const tensor = w->t[slot];
+    const int64_t n = taper_linalg_rows(tensor), rows = n == 0 ? 0 : taper_tensor_numel(tensor) / n;
     const taper_scalar one = taper_scalar_double(1.0);
-    for (int64_t i = 0; i < items; i += 1) {
-        if (i % (n * n) % (n + 1) == 0) {
-            taper_scalar_store((taper_dtype)tensor->dtype,
-                               (char *)taper_tensor_mutable(tensor) + (size_t)i * taper_tensor_item(tensor), &one);
-        }
+    for (int64_t row = 0; row < rows; row++) {
+        taper_scalar_store((taper_dtype)tensor->dtype, at_matrix(tensor, row * n + row % n, 1), &one);
     }
+    return taper_run_spend(w->run, (uint64_t)rows * 20);
 }
 
 taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vectors, size_t u, size_t s, size_t vh,
@@ -41,8 +40,8 @@ taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vecto
     }
     if (taper_tensor_numel(a) == 0) {
         if (vectors == 'A') {
-            fill_identity(w->t[u]);
-            fill_identity(w->t[vh]);
+            TAPER_TRY(fill_identity(w, u));
+            TAPER_TRY(fill_identity(w, vh));
         }
         return TAPER_OK;
     }
@@ -62,6 +61,7 @@ taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vecto
         double unused[2];
         void *const u_at = vectors == 'N' ? (void *)unused : at_matrix(w->t[u], at, m * u_columns),
                     *const v_at = vectors == 'N' ? (void *)unused : at_matrix(w->t[vh], at, v_rows * n);
+        TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors == 'N' ? 1.5 : 4) * (double)m * (double)n * (double)k));
         TAPER_TRY(taper_lapack_svd(&job, vectors, m, n, at_matrix(w->t[scratch], at, m * n), at_matrix(w->t[s], at, k),
                                    u_at, v_at, &info));
         if (info != 0) {
@@ -173,8 +173,8 @@ static taper_status old_svd(taper_linalg *w)
     } else {
         TAPER_TRY(taper_linalg_new(w, U, dtype, &batch, taper_linalg_rows(a), taper_linalg_rows(a)));
         TAPER_TRY(taper_linalg_new(w, RESULT, dtype, &batch, taper_linalg_columns(a), taper_linalg_columns(a)));
-        taper_linalg_zero(w->t[U]);
-        taper_linalg_zero(w->t[RESULT]);
+        TAPER_TRY(taper_linalg_zero(w, U));
+        TAPER_TRY(taper_linalg_zero(w, RESULT));
     }
     TAPER_TRY(taper_linalg_ret(w, 0, U, dtype, vectors ? TAPER_BY_COLUMNS : TAPER_BY_ROWS));
     TAPER_TRY(taper_linalg_ret(w, 1, S, taper_dtype_to_real(dtype), TAPER_BY_ROWS));
@@ -205,7 +205,7 @@ static taper_status read_tolerance(taper_linalg *w, size_t at, size_t slot, doub
         }
         TAPER_TRY(
             taper_tensor_new(w->run->heap, TAPER_F64, tensor->rank, tensor->sizes, NULL, &w->t[slot], w->run->error));
-        return taper_tensor_copy(w->t[slot], tensor, w->run->error);
+        return taper_run_copy(w->run, w->t[slot], tensor);
     }
     if (at != 0) {
         TAPER_TRY(taper_arg_double_or(w->call, at, otherwise, &otherwise));
@@ -285,7 +285,7 @@ static taper_status run_rank(taper_linalg *w, const tolerances *t)
         TAPER_TRY(taper_linalg_svd(w, a, 'N', U, S, VH, SCRATCH));
     }
     TAPER_TRY(taper_linalg_new_vectors(w, RESULT, TAPER_I64, &batch, -1));
-    taper_linalg_zero(w->t[RESULT]);
+    TAPER_TRY(taper_linalg_zero(w, RESULT));
     const taper_linalg_batch own = taper_linalg_batch_of(a);
     const int64_t k = taper_min_i64(taper_linalg_rows(a), taper_linalg_columns(a));
     const int64_t count = k == 0 ? 0 : taper_linalg_count(&batch);
@@ -334,7 +334,7 @@ static taper_status invert_one(taper_linalg *w, size_t v, int64_t from, double l
         if (!(fabs(value) > limit)) {
             continue;
         }
-        for (int64_t c = 0; c < x->columns; c++) {
+        for (int64_t c = 0; c < x->columns && taper_dense_goes_on(x, x->rows); c++) {
             taper_c128 factor = taper_c_conj(taper_dense_get(&right, c, j));
             factor = taper_c(factor.re / value, factor.im / value);
             taper_vector_add(x->complex, x->rows, factor, taper_dense_at(&left, 0, j), left.down,
@@ -369,14 +369,14 @@ static taper_status run_pinv(taper_linalg *w, const tolerances *t)
     } else {
         TAPER_TRY(taper_linalg_svd(w, a, 'S', U, S, VH, SCRATCH));
         TAPER_TRY(adjoint(w, VH, WIDE_V));
-        const taper_tensor u = *w->t[U];
+        const taper_tensor u = taper_tensor_local(w->t[U]);
         TAPER_TRY(taper_linalg_take(w, VH, &u, NULL, wide));
         taper_tensor *const swapped = w->t[U];
         w->t[U] = w->t[VH];
         w->t[VH] = swapped;
     }
     TAPER_TRY(taper_linalg_new(w, RESULT, wide, &batch, columns, rows));
-    taper_linalg_zero(w->t[RESULT]);
+    TAPER_TRY(taper_linalg_zero(w, RESULT));
     const int64_t count = taper_linalg_count(&batch);
     for (int64_t i = 0; i < count; i++) {
         const int64_t from = taper_linalg_index(&batch, i, &own);

@@ -58,7 +58,7 @@ static taper_status copy_side(taper_run *run, side *s, const side *other, size_t
     }
     const taper_tensor turned = taper_tensor_twin(s->tensor, rank, sizes, strides);
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)s->tensor->dtype, rank, sizes, NULL, &s->copy, run->error));
-    return taper_tensor_copy(s->copy, &turned, run->error);
+    return taper_run_copy(run, s->copy, &turned);
 }
 
 static taper_status run_tensordot(taper_call *call, side *a, side *b, size_t count, taper_tensor **product)
@@ -184,7 +184,7 @@ static taper_status run_bilinear(taper_run *run, taper_tensor *const *wide, cons
     const int64_t rows = x->sizes[0], in_x = x->sizes[1], in_y = y->sizes[1], outs = wide[2]->sizes[0],
                   item = (int64_t)taper_tensor_item(sums);
     const taper_tensor *w = wide[2];
-    TAPER_TRY(taper_tensor_zeros(run->heap, work, 2, (const int64_t[]){rows, outs}, out, run->error));
+    TAPER_TRY(taper_run_zeros(run, work, 2, (const int64_t[]){rows, outs}, out));
     for (int64_t o = 0; o < outs; o++) {
         taper_gemm gemm = {.dtype = work,
                            .m = rows,
@@ -250,7 +250,7 @@ taper_status taper_op_bilinear(taper_call *call)
     for (size_t i = 0; i < 3 && status == TAPER_OK; i++) {
         status = taper_tensor_cast(run, in[i], work, &wide[i]);
         if (status == TAPER_OK && i < 2) {
-            status = taper_tensor_contiguous(run->heap, wide[i], &flat[i], run->error);
+            status = taper_run_contiguous(run, wide[i], &flat[i]);
         }
     }
     if (status == TAPER_OK) {

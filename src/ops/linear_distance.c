@@ -30,7 +30,7 @@ static double distance(const double *a, const double *b, int64_t n, double p, do
 static taper_status as_double(taper_run *run, const taper_tensor *tensor, taper_tensor **wide)
 {
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, tensor->rank, tensor->sizes, NULL, wide, run->error));
-    return taper_tensor_copy(*wide, tensor, run->error);
+    return taper_run_copy(run, *wide, tensor);
 }
 
 static taper_status check_cdist(taper_call *call, const taper_tensor *x, const taper_tensor *y, double p)
@@ -85,7 +85,7 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
         (void)taper_broadcast_strides(&batch_y, batch, sizes, steps_y);
         double *to = taper_tensor_mutable(out);
         const int64_t count = taper_tensor_numel(out);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_goes_on(run, (uint64_t)k * 5 + 50); i++) {
             int64_t rest = i / (m * n), at_x = i / n % m * k, at_y = i % n * k;
             for (size_t d = batch; d-- > 0;) {
                 at_x += rest % sizes[d] * steps_x[d];
@@ -151,7 +151,7 @@ taper_status taper_op_pdist(taper_call *call)
         const double *from = taper_tensor_data(wide);
         double *to = taper_tensor_mutable(out);
         for (int64_t i = 0; i < rows; i++) {
-            for (int64_t j = i + 1; j < rows; j++) {
+            for (int64_t j = i + 1; j < rows && taper_run_goes_on(run, (uint64_t)k * 5 + 20); j++) {
                 *to++ = distance(from + i * k, from + j * k, k, p, 0.0);
             }
         }
@@ -254,7 +254,7 @@ static taper_status ret_rows(taper_call *call, row_pair *pair, size_t dim, bool 
         const int64_t n = pair->rank == 0 ? 1 : pair->sizes[dim], count = taper_tensor_numel(out);
         const double *a = taper_tensor_data(pair->a), *b = taper_tensor_data(pair->b);
         double *to = taper_tensor_mutable(out);
-        for (int64_t i = 0; i < count; i++) {
+        for (int64_t i = 0; i < count && taper_run_goes_on(call->run, (uint64_t)n * 8 + 40); i++) {
             to[i] = angle ? cosine(a + i * n, b + i * n, n, eps) : distance(a + i * n, b + i * n, n, p, eps);
         }
     }

@@ -149,14 +149,14 @@ static taper_status sort(taper_run *run, taper_list *list, bool reverse)
     entry *to = from + count;
     taper_status status = fill(run, list, width, from, (taper_val *)(void *)(to + count));
     for (size_t run_width = 1; run_width < count && status == TAPER_OK; run_width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * run_width) {
+        for (size_t low = 0; low < count && status == TAPER_OK; low += 2 * run_width) {
+            status = taper_run_spend(run, taper_min_size(2 * run_width, count) * 10 * width);
             merge(from, to, low, taper_min_size(low + run_width, count), taper_min_size(low + 2 * run_width, count),
                   width, reverse);
         }
         entry *swap = from;
         from = to;
         to = swap;
-        status = taper_run_check(run);
     }
     for (size_t i = 0; i < count && status == TAPER_OK; i++) {
         list->items[i] = from[i].item;

@@ -86,8 +86,8 @@ static taper_status class_begin(taper_call *call, bool probabilities, class_work
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the input is too large");
         }
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, work->scores, &work->scores_held, error));
-    return taper_tensor_contiguous(call->run->heap, work->target, &work->target_held, error);
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
 }
 
 // Result 0 (and total_weight as result 1 of the _forward forms) from class indices.
@@ -105,6 +105,7 @@ static taper_status run_indices(taper_call *call, const class_work *work)
     }
     for (int64_t n = 0; n < work->samples; n++) {
         for (int64_t s = 0; s < work->places; s++) {
+            TAPER_TRY(taper_run_spend(call->run, work->log_softmax ? (uint64_t)work->classes * 30 + 50 : 50));
             const int64_t at = n * work->places + s;
             const int64_t c = bytes ? ((const uint8_t *)target)[at] : ((const int64_t *)target)[at];
             double loss = 0.0, smooth = 0.0;
@@ -164,6 +165,7 @@ static taper_status run_probabilities(taper_call *call, const class_work *work)
     }
     for (int64_t n = 0; n < work->samples; n++) {
         for (int64_t s = 0; s < work->places; s++) {
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 30 + 50));
             const double norm = normalizer(work, n, s);
             double loss = 0.0;
             for (int64_t c = 0; c < work->classes; c++) {
@@ -247,8 +249,8 @@ static taper_status margin_begin(taper_call *call, bool many, class_work *work)
     if (work->classes < 1 || taper_tensor_numel(t) != wanted) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the target does not fit the input");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, work->scores, &work->scores_held, error));
-    return taper_tensor_contiguous(call->run->heap, work->target, &work->target_held, error);
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
 }
 
 static taper_status margin_result(taper_call *call, const class_work *work, bool many, taper_tensor **y)
@@ -298,6 +300,7 @@ static taper_status multi_margin(taper_call *call, class_work *work)
     const int64_t *target = taper_tensor_data(work->target_held);
     double sum = 0.0;
     for (int64_t n = 0; n < work->samples; n++) {
+        TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 15 + 50));
         const int64_t t = target[n];
         if (t < 0 || t >= work->classes) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)t);
@@ -340,6 +343,7 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
         }
         double loss = 0.0;
         for (int64_t c = 0; c < work->classes; c++) {
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)count * 10 + 20));
             bool is_target = false;
             for (int64_t i = 0; i < count; i++) {
                 is_target = is_target || target[i] == c;

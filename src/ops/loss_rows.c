@@ -125,7 +125,7 @@ static taper_tensor *where_target(taper_compose *c, taper_tensor *target, int64_
     taper_tensor *zero = taper_compose_mul_number(c, losses, 0);
     if (zero != NULL) { // 0 times NaN is none
         const taper_scalar number = taper_scalar_int(0);
-        taper_compose_fail(c, taper_tensor_fill(zero, &number, c->run->error));
+        taper_compose_fail(c, taper_tensor_fill(c->run, zero, &number));
     }
     return TAPER_COMPOSE(c, taper_op_where, NULL, taper_compose_arg(mask), taper_compose_arg(losses),
                          taper_compose_arg(zero));

@@ -152,7 +152,7 @@ static taper_status conjugate(taper_run *run, const taper_tensor *tensor, taper_
 {
     taper_tensor *made = NULL;
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_C128, tensor->rank, tensor->sizes, NULL, &made, run->error));
-    const taper_status status = taper_tensor_copy(made, tensor, run->error);
+    const taper_status status = taper_run_copy(run, made, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(made);
         return status;
@@ -313,7 +313,7 @@ taper_status taper_op_addbmm(taper_call *call)
         status = taper_tensor_cast(run, b, work, &right);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_zeros(run->heap, work, 2, (const int64_t[]){a->sizes[1], b->sizes[2]}, &sum, run->error);
+        status = taper_run_zeros(run, work, 2, (const int64_t[]){a->sizes[1], b->sizes[2]}, &sum);
     }
     for (int64_t i = 0; status == TAPER_OK && i < a->sizes[0]; i++) {
         const int64_t item = (int64_t)taper_tensor_item(sum);
@@ -421,7 +421,7 @@ taper_status taper_op_inner(taper_call *call)
     if (a->rank == 0 || b->rank == 0) { // a product with a number
         taper_tensor *number = a->rank == 0 ? a : b, *other = a->rank == 0 ? b : a, *wide = NULL;
         const int64_t count = taper_tensor_numel(other);
-        TAPER_TRY(taper_tensor_contiguous(run->heap, other, &wide, run->error));
+        TAPER_TRY(taper_run_contiguous(run, other, &wide));
         const taper_tensor left = taper_tensor_twin(number, 2, (const int64_t[]){1, 1}, (const int64_t[]){0, 0});
         const taper_tensor right = taper_tensor_twin(wide, 2, (const int64_t[]){1, count}, (const int64_t[]){0, 1});
         const taper_status status = taper_product_new(run, &left, &right, 2, (const int64_t[]){1, count}, &product);
@@ -457,9 +457,9 @@ taper_status taper_op_inner(taper_call *call)
     }
     TAPER_TRY(taper_tensor_check_sizes((taper_dtype)a->dtype, ra + rb - 2, sizes, run->error));
     taper_tensor *left = NULL, *right = NULL;
-    taper_status status = taper_tensor_contiguous(run->heap, a, &left, run->error);
+    taper_status status = taper_run_contiguous(run, a, &left);
     if (status == TAPER_OK) {
-        status = taper_tensor_contiguous(run->heap, b, &right, run->error);
+        status = taper_run_contiguous(run, b, &right);
     }
     if (status == TAPER_OK) {
         const taper_tensor x = taper_tensor_twin(left, 2, (const int64_t[]){m, k}, (const int64_t[]){k, 1});

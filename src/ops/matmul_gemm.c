@@ -32,7 +32,7 @@ enum {
 #undef NAME
 
 // re and im are neighbours.
-static void simple_c128(const taper_gemm *gemm)
+static void simple_c128(taper_run *run, const taper_gemm *gemm)
 {
     for (int64_t i = 0; i < gemm->m; i++) {
         for (int64_t j = 0; j < gemm->n; j++) {
@@ -40,6 +40,9 @@ static void simple_c128(const taper_gemm *gemm)
             const double *b = (const double *)gemm->b + 2 * j * gemm->b_column;
             double re = 0.0, im = 0.0;
             for (int64_t p = 0; p < gemm->k; p++) {
+                if (p % KC == 0 && !taper_run_goes_on(run, 2 * KC)) {
+                    return;
+                }
                 const double *x = a + 2 * p * gemm->a_column, *y = b + 2 * p * gemm->b_row;
                 re += x[0] * y[0] - x[1] * y[1];
                 im += x[0] * y[1] + x[1] * y[0];
@@ -51,20 +54,20 @@ static void simple_c128(const taper_gemm *gemm)
     }
 }
 
-static void gemm_simple(const taper_gemm *gemm)
+static void gemm_simple(taper_run *run, const taper_gemm *gemm)
 {
     switch (gemm->dtype) {
     case TAPER_F32:
-        simple_f32(gemm);
+        simple_f32(run, gemm);
         break;
     case TAPER_F64:
-        simple_f64(gemm);
+        simple_f64(run, gemm);
         break;
     case TAPER_I64:
-        simple_u64(gemm);
+        simple_u64(run, gemm);
         break;
     default:
-        simple_c128(gemm);
+        simple_c128(run, gemm);
         break;
     }
 }
@@ -90,7 +93,7 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     }
     if (turned.dtype == TAPER_C128 || (TAPER_SMALL && turned.dtype != TAPER_F32) || turned.m < MR || turned.k < 4 ||
         (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {
-        gemm_simple(&turned);
+        gemm_simple(run, &turned);
         return TAPER_OK;
     }
     const size_t item = turned.dtype == TAPER_F32 ? 4 : 8;
@@ -101,17 +104,41 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     }
     switch (turned.dtype) {
     case TAPER_F32:
-        tiled_f32(&turned, pack);
+        tiled_f32(run, &turned, pack);
         break;
     case TAPER_F64:
-        tiled_f64(&turned, pack);
+        tiled_f64(run, &turned, pack);
         break;
     default:
-        tiled_u64(&turned, pack);
+        tiled_u64(run, &turned, pack);
         break;
     }
     taper_heap_free(run->heap, pack, bytes);
     return TAPER_OK;
+}
+
+enum { DEEPEST = 1 << 20 }; // what a backend gets at once: it cannot be stopped within a sum
+
+static taper_status run_fast(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    taper_gemm part = *gemm;
+    for (int64_t at = 0; gemm->k > DEEPEST && at < gemm->k; at += DEEPEST, part.add = true) {
+        part.k = taper_min_i64(DEEPEST, gemm->k - at);
+        part.a = (const float *)gemm->a + at * gemm->a_column;
+        part.b = (const float *)gemm->b + at * gemm->b_row;
+        part.kept = NULL;
+        const taper_status status = run->fast->gemm(run, &part, batch);
+        if (status == TAPER_DECLINED && at != 0) { // the rest is too short for it
+            const taper_fast *const fast = run->fast;
+            run->fast = NULL;
+            const taper_status slow = taper_gemm_run_batch(run, &part, batch);
+            run->fast = fast;
+            return slow;
+        }
+        TAPER_TRY(status);
+        TAPER_TRY(taper_run_spend(run, DEEPEST));
+    }
+    return gemm->k > DEEPEST ? TAPER_OK : run->fast->gemm(run, gemm, batch);
 }
 
 taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
@@ -130,7 +157,7 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
     }
     const int64_t count = taper_gemm_batch_count(batch);
     if (run->fast != NULL && gemm->dtype == TAPER_F32) {
-        const taper_status status = run->fast->gemm(run, &one, batch);
+        const taper_status status = run_fast(run, &one, batch);
         if (status != TAPER_DECLINED) {
             return status;
         }
@@ -143,6 +170,7 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
         one.b = (const char *)gemm->b + b * item;
         one.c = (char *)gemm->c + c * item;
         TAPER_TRY(run_one(run, &one));
+        TAPER_TRY(taper_run_spend(run, 20));
     }
     return TAPER_OK;
 }

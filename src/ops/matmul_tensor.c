@@ -31,7 +31,7 @@ taper_status taper_tensor_cast(taper_run *run, taper_tensor *tensor, taper_dtype
     taper_tensor *copy = NULL;
     const int64_t *strides = taper_tensor_is_dense(tensor) ? tensor->strides : NULL;
     TAPER_TRY(taper_tensor_new(run->heap, dtype, tensor->rank, tensor->sizes, strides, &copy, run->error));
-    const taper_status status = taper_tensor_copy(copy, tensor, run->error);
+    const taper_status status = taper_run_copy(run, copy, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -50,7 +50,7 @@ taper_status taper_ret_cast(taper_call *call, size_t at, taper_tensor *value, ta
     taper_status status =
         taper_tensor_new(run->heap, dtype, value->rank, value->sizes, value->strides, &cast, run->error);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(cast, value, run->error);
+        status = taper_run_copy(run, cast, value);
     }
     taper_tensor_drop(value);
     if (status != TAPER_OK) {
@@ -86,7 +86,7 @@ taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes)
 
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides)
 {
-    taper_tensor twin = *tensor;
+    taper_tensor twin = taper_tensor_local(tensor);
     twin.rank = (uint8_t)rank;
     twin.hidden_nhwc = false;
     for (size_t i = 0; i < rank; i++) {
@@ -302,7 +302,7 @@ taper_status taper_product_new(taper_run *run, const taper_tensor *a, const tape
                                const int64_t *sizes, taper_tensor **result)
 {
     const taper_dtype work = taper_work_dtype((taper_dtype)a->dtype);
-    taper_tensor twin_a = *a, twin_b = *b;
+    taper_tensor twin_a = taper_tensor_local(a), twin_b = taper_tensor_local(b);
     taper_tensor *work_a = NULL, *work_b = NULL, *made = NULL;
     taper_status status = taper_tensor_cast(run, &twin_a, work, &work_a);
     if (status == TAPER_OK) {
@@ -344,7 +344,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     }
     // A vector counts as a row on the left and as a column on the right.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
-    taper_tensor left = *a, right = *b;
+    taper_tensor left = taper_tensor_local(a), right = taper_tensor_local(b);
     if (ra == 1) {
         left = taper_tensor_twin(a, 2, (const int64_t[]){1, a->sizes[0]}, (const int64_t[]){0, a->strides[0]});
     }

@@ -63,7 +63,7 @@ static void NAME(tile)(const ELEMENT *restrict a, const ELEMENT *restrict b, int
 }
 
 // pack holds a block of a, then one of b.
-static void NAME(tiled)(const taper_gemm *gemm, ELEMENT *pack)
+static void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack)
 {
     const ELEMENT *a = gemm->a, *b = gemm->b;
     ELEMENT *const pack_a = pack, *const pack_b = pack + MC * KC;
@@ -75,6 +75,9 @@ static void NAME(tiled)(const taper_gemm *gemm, ELEMENT *pack)
             NAME(pack_b)(pack_b, b + p * gemm->b_row + j * gemm->b_column, gemm->b_row, gemm->b_column, depth, columns);
             for (int64_t i = 0; i < gemm->m; i += MC) {
                 const int64_t rows = taper_min_i64(MC, gemm->m - i);
+                if (!taper_run_goes_on(run, (uint64_t)(taper_max_i64(rows, 2 * MR) * columns * depth))) {
+                    return;
+                }
                 NAME(pack_a)
                 (pack_a, a + i * gemm->a_row + p * gemm->a_column, gemm->a_row, gemm->a_column, rows, depth);
                 for (int64_t jj = 0; jj < columns; jj += NR) {
@@ -104,10 +107,10 @@ static void NAME(tiled)(const taper_gemm *gemm, ELEMENT *pack)
     }
 }
 
-static ELEMENT NAME(dot)(const ELEMENT *a, int64_t a_step, const ELEMENT *b, int64_t b_step, int64_t k)
+static ELEMENT NAME(dot)(taper_run *run, const ELEMENT *a, int64_t a_step, const ELEMENT *b, int64_t b_step, int64_t k)
 {
     ELEMENT total = 0;
-    for (int64_t p = 0; p < k; p += KC) {
+    for (int64_t p = 0; p < k && (p == 0 || taper_run_goes_on(run, 2 * KC)); p += KC) {
         const int64_t depth = taper_min_i64(KC, k - p);
         const ELEMENT *x = a + p * a_step, *y = b + p * b_step;
         ELEMENT part[NR] = {0};
@@ -132,13 +135,16 @@ static ELEMENT NAME(dot)(const ELEMENT *a, int64_t a_step, const ELEMENT *b, int
 }
 
 // One row of c as a sum of rows of b, for b with neighbouring columns.
-static void NAME(row)(const taper_gemm *gemm, const ELEMENT *a, ELEMENT *c)
+static void NAME(row)(taper_run *run, const taper_gemm *gemm, const ELEMENT *a, ELEMENT *c)
 {
     const ELEMENT *b = gemm->b;
     for (int64_t j = 0; j < gemm->n; j += 4 * NR) {
+        if (!taper_run_goes_on(run, (uint64_t)(4 * NR * (taper_min_i64(gemm->k, KC) + 4)))) {
+            return;
+        }
         const int64_t columns = taper_min_i64(4 * NR, gemm->n - j);
         ELEMENT total[4 * NR] = {0};
-        for (int64_t p = 0; p < gemm->k; p += KC) {
+        for (int64_t p = 0; p < gemm->k && (p == 0 || taper_run_goes_on(run, 4 * NR * KC)); p += KC) {
             const int64_t end = taper_min_i64(p + KC, gemm->k);
             ELEMENT part[4 * NR] = {0};
             for (int64_t q = p; q < end; q++) {
@@ -166,18 +172,19 @@ static void NAME(row)(const taper_gemm *gemm, const ELEMENT *a, ELEMENT *c)
 }
 
 // Few rows or little work: nothing is packed.
-static void NAME(simple)(const taper_gemm *gemm)
+static void NAME(simple)(taper_run *run, const taper_gemm *gemm)
 {
     const ELEMENT *b = gemm->b;
     for (int64_t i = 0; i < gemm->m; i++) {
         const ELEMENT *a = (const ELEMENT *)gemm->a + i * gemm->a_row;
         ELEMENT *c = (ELEMENT *)gemm->c + i * gemm->c_row;
         if (gemm->b_column == 1 && gemm->n > 1) {
-            NAME(row)(gemm, a, c);
+            NAME(row)(run, gemm, a, c);
             continue;
         }
-        for (int64_t j = 0; j < gemm->n; j++) {
-            const ELEMENT sum = NAME(dot)(a, gemm->a_column, b + j * gemm->b_column, gemm->b_row, gemm->k);
+        for (int64_t j = 0; j < gemm->n && taper_run_step(run, j, (uint64_t)(3 * taper_min_i64(gemm->k, KC) + 10));
+             j++) {
+            const ELEMENT sum = NAME(dot)(run, a, gemm->a_column, b + j * gemm->b_column, gemm->b_row, gemm->k);
             ELEMENT *to = c + j * gemm->c_column;
             *to = gemm->add ? *to + sum : sum;
         }

@@ -31,7 +31,7 @@ taper_status taper_nested_padding(taper_run *run, const taper_tensor *src, taper
     for (int64_t b = 0; b < src->sizes[0]; b++) {
         for (int64_t t = src->sizes[1] - 1; t >= 0 && is_marked(src, b, t); t--) { // padding is at the end
             if (*padding == NULL) {
-                TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_BOOL, 2, src->sizes, padding, run->error));
+                TAPER_TRY(taper_run_zeros(run, TAPER_BOOL, 2, src->sizes, padding));
             }
             ((uint8_t *)taper_tensor_mutable(*padding))[b * src->sizes[1] + t] = 1;
         }
@@ -60,7 +60,7 @@ taper_status taper_nested_cleared(taper_run *run, const taper_tensor *src, const
                                   taper_tensor **cleared)
 {
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 3, src->sizes, NULL, cleared, run->error));
-    TAPER_TRY(taper_tensor_copy(*cleared, src, run->error));
+    TAPER_TRY(taper_run_copy(run, *cleared, src));
     fill_padding(*cleared, padding, 0);
     return TAPER_OK;
 }
@@ -110,7 +110,7 @@ taper_status taper_op_nested_left_aligned(taper_call *call)
 // The marks of a row that is padding; rows that are not keep their elements.
 static taper_status make_padding(taper_run *run, const taper_tensor *mask, taper_tensor **padding)
 {
-    TAPER_TRY(taper_tensor_zeros(run->heap, TAPER_BOOL, 2, mask->sizes, padding, run->error));
+    TAPER_TRY(taper_run_zeros(run, TAPER_BOOL, 2, mask->sizes, padding));
     for (int64_t b = 0; b < mask->sizes[0]; b++) {
         for (int64_t t = 0; t < mask->sizes[1]; t++) {
             ((uint8_t *)taper_tensor_mutable(*padding))[b * mask->sizes[1] + t] = !has_token(mask, b, t);

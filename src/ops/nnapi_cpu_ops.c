@@ -70,7 +70,7 @@ static taper_status give_view(taper_nnapi_run *state, const taper_nnapi_operatio
 {
     taper_tensor *out = NULL;
     TAPER_TRY(new_like(state, view->rank, view->sizes, &out));
-    const taper_status status = taper_tensor_copy(out, view, state->run->error);
+    const taper_status status = taper_run_copy(state->run, out, view);
     if (status != TAPER_OK) {
         taper_tensor_drop(out);
         return status;
@@ -151,7 +151,7 @@ static taper_status run_unary(taper_nnapi_run *state, const taper_nnapi_operatio
     taper_tensor *x, *out = NULL;
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
     TAPER_TRY(new_like(state, x->rank, x->sizes, &out));
-    const taper_status status = taper_tensor_copy(out, x, state->run->error);
+    const taper_status status = taper_run_copy(state->run, out, x);
     if (status != TAPER_OK) {
         taper_tensor_drop(out);
         return status;
@@ -420,7 +420,7 @@ static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation
         }
     }
     taper_strides_contiguous(x->rank, sizes, steps);
-    TAPER_TRY(taper_tensor_zeros(state->run->heap, TAPER_F32, rank, kept, &out, state->run->error));
+    TAPER_TRY(taper_run_zeros(state->run, TAPER_F32, rank, kept, &out));
     float *to = taper_tensor_mutable(out);
     const float *from = taper_tensor_data(x);
     const int64_t total = taper_tensor_numel(x), results = taper_tensor_numel(out);
@@ -565,7 +565,7 @@ static taper_status run_concat(taper_nnapi_run *state, const taper_nnapi_operati
         if (status == TAPER_OK) {
             taper_tensor part = taper_tensor_twin(out, out->rank, x->sizes, out->strides);
             part.offset += at * out->strides[axis];
-            status = taper_tensor_copy(&part, x, state->run->error);
+            status = taper_run_copy(state->run, &part, x);
             at += x->sizes[axis];
         }
         if (status != TAPER_OK) {

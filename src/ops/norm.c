@@ -116,7 +116,7 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     }
     TAPER_TRY(taper_out_check(call, 0, x, dtype));
     if (x->rank > 5) {
-        TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &work->x, error));
+        TAPER_TRY(taper_run_contiguous(call->run, x, &work->x));
     } else {
         taper_obj_retain(&x->head);
         work->x = x;
@@ -137,6 +137,7 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     if (status != TAPER_OK) {
         goto fail;
     }
+    work->norm.run = call->run;
     work->norm.dtype = dtype;
     if (taper_tensor_numel(x) == 0) {
         return TAPER_OK; // volumes of nothing; the other sizes may be any
@@ -268,8 +269,8 @@ static taper_status make_saved(taper_call *call, const norm_work *work, const no
         const int64_t none[2] = {0, 0};
         TAPER_TRY(taper_out_check(call, i + 1, work->x, dtype));
         TAPER_TRY(taper_ret_new(call, i + 1, dtype, rank, sizes, NULL, &save[i]));
-        taper_box_copy(rank, sizes, taper_tensor_item(save[i]), taper_tensor_mutable(save[i]), save[i]->strides, &zero,
-                       none);
+        taper_move(call->run, taper_tensor_item(save[i]), rank, sizes, taper_tensor_mutable(save[i]), save[i]->strides,
+                   &zero, none);
     }
     return TAPER_OK;
 }
@@ -289,7 +290,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
     }
     if (status == TAPER_OK && taper_tensor_numel(work.x) > 0) {
         const double count = (double)(work.norm.x.n * work.norm.spatial);
-        for (int64_t c = 0; c < channels; c++) {
+        for (int64_t c = 0; c < channels && taper_run_goes_on(call->run, 100 + 10 * (uint64_t)work.norm.x.n); c++) {
             double mean, inverse;
             if (args.training) {
                 double squares;
@@ -307,7 +308,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
             }
         }
         work.norm.in = taper_tensor_data(work.x); // the statistics may have lain in the same storage
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
     }
     work_free(call, &work);
     return status;
@@ -318,7 +319,7 @@ taper_status taper_op_batch_norm(taper_call *call)
     taper_tensor *x, *copy;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (taper_tensor_numel(x) == 0 && x->rank < 2) { // there is nothing to look at
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &copy, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_ret_tensor(call, 0, copy);
     }
     return batch_norm(call, false);
@@ -349,7 +350,7 @@ taper_status taper_op_instance_norm(taper_call *call)
     if (status == TAPER_OK && taper_tensor_numel(work.x) > 0) {
         const int64_t samples = work.norm.x.n, channels = work.norm.x.c;
         const double count = (double)work.norm.spatial;
-        for (int64_t c = 0; c < channels; c++) {
+        for (int64_t c = 0; c < channels && taper_run_goes_on(call->run, 50 * (uint64_t)samples); c++) {
             const double weight = param_get(&args.weight, c), bias = param_get(&args.bias, c);
             if (!args.training) {
                 const double inverse = inverse_of(work.norm.dtype, param_get(&args.variance, c), args.eps, false);
@@ -367,7 +368,7 @@ taper_status taper_op_instance_norm(taper_call *call)
             running_update(&args, c, means, variances);
         }
         work.norm.in = taper_tensor_data(work.x);
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, args.training ? channels : 0);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, args.training ? channels : 0);
     }
     work_free(call, &work);
     return status;
@@ -396,7 +397,7 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
         const int64_t samples = work.norm.x.n, per_group = channels / groups;
         const double spatial = (double)work.norm.spatial, count = spatial * (double)per_group;
         for (int64_t n = 0; n < samples; n++) {
-            for (int64_t g = 0; g < groups; g++) {
+            for (int64_t g = 0; g < groups && taper_run_goes_on(call->run, 50 * (uint64_t)per_group); g++) {
                 const int64_t first = n * channels + g * per_group;
                 double mean = 0.0, squares = 0.0;
                 for (int64_t c = first; c < first + per_group; c++) {
@@ -418,7 +419,7 @@ static taper_status group_norm(taper_call *call, size_t weight_at, int64_t group
                 }
             }
         }
-        taper_norm_affine(call->run, &work.norm, work.scale, work.shift, channels);
+        status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, channels);
     }
     work_free(call, &work);
     return status;

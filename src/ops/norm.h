@@ -7,6 +7,7 @@
 
 // A tensor to be normalised and its result, as volumes of the same sizes.
 typedef struct taper_norm {
+    taper_run *run;
     taper_volume x, y;
     taper_dtype dtype; // of both
     const void *in;
@@ -20,10 +21,10 @@ void taper_norm_merge(taper_norm *norm);
 void taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
 // y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]: floats for float32
 // tensors, doubles for others.
-void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift,
-                       int64_t per_sample);
+TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale,
+                                              const void *shift, int64_t per_sample);
 
 // Σ (x[i] - mean)² with little rounding error.
-double taper_sum_squares_f32(const float *x, int64_t count, float mean);
+double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean);
 
 #endif

@@ -7,10 +7,12 @@
 #include "ops/kernels.h"
 #include "ops/norm.h"
 #include "ops/pool.h"
+#include "ops/view_move.h"
 
 enum { ROWS = 16 }; // gathered at a time
 
 typedef struct layer_work {
+    taper_run *run;
     taper_dtype dtype;
     int64_t rows, width;
     double eps;
@@ -23,10 +25,10 @@ static void row_f32(const layer_work *work, const float *restrict x, float *rest
     const int64_t n = work->width;
     const float *restrict weight = work->weight != NULL ? taper_tensor_data(work->weight) : NULL;
     const float *restrict bias = work->bias != NULL ? taper_tensor_data(work->bias) : NULL;
-    *mean = taper_sum_f32(x, n) / (double)n;
+    *mean = taper_sum_f32(work->run, x, n) / (double)n;
     const float center = (float)*mean;
     const double off = *mean - (double)center;
-    const double variance = taper_sum_squares_f32(x, n, center) / (double)n - off * off;
+    const double variance = taper_sum_squares_f32(work->run, x, n, center) / (double)n - off * off;
     *inverse = 1.0 / sqrt((variance > 0.0 || variance != variance ? variance : 0.0) + work->eps);
     if (n == 1) { // PyTorch's x * scale - mean * scale is fused, and what rounding leaves is all there is
         const float single = 1.0f / sqrtf((float)variance + (float)work->eps);
@@ -95,7 +97,11 @@ static void run_row(const layer_work *work, int64_t row, const void *x, void *y)
     double mean, inverse;
     const bool plain = (work->weight == NULL || work->weight->dtype == TAPER_F32) &&
                        (work->bias == NULL || work->bias->dtype == TAPER_F32);
-    if (work->dtype == TAPER_F32 && plain) {
+    const bool fast = work->dtype == TAPER_F32 && plain;
+    if (!taper_run_goes_on(work->run, (uint64_t)work->width * (fast ? 4 : 40) + 50)) {
+        return;
+    }
+    if (fast) {
         row_f32(work, x, y, &mean, &inverse);
     } else {
         row_any(work, x, y, &mean, &inverse);
@@ -141,8 +147,8 @@ static taper_status run_gathered(taper_call *call, const layer_work *work, const
         }
         for (int64_t at = 0; at < line; at += ROWS) {
             sizes[0] = taper_min_i64(ROWS, line - at);
-            taper_box_copy(rank - outer + 1, sizes, item, scratch, to, in + (base + at * from[0]) * (int64_t)item,
-                           from);
+            taper_move(call->run, item, rank - outer + 1, sizes, scratch, to,
+                       in + (base + at * from[0]) * (int64_t)item, from);
             for (int64_t i = 0; i < sizes[0]; i++) {
                 run_row(work, first + at + i, scratch + (size_t)i * row_bytes,
                         out + (size_t)(first + at + i) * row_bytes);
@@ -178,7 +184,7 @@ static taper_status read_param(taper_call *call, size_t at, const taper_tensor *
         !taper_dtype_is_float((taper_dtype)t->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s must have the sizes of normalized_shape", name);
     }
-    return taper_tensor_contiguous(call->run->heap, t, param, call->run->error);
+    return taper_run_contiguous(call->run, t, param);
 }
 
 static taper_status layer_norm(taper_call *call, taper_tensor *x, size_t outer, layer_work *work)
@@ -244,7 +250,7 @@ taper_status taper_op_layer_norm(taper_call *call)
     if (!taper_dtype_is_float((taper_dtype)x->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
     }
-    layer_work work = {.dtype = (taper_dtype)x->dtype};
+    layer_work work = {.run = call->run, .dtype = (taper_dtype)x->dtype};
     const taper_status status = layer_norm(call, x, x->rank - count, &work);
     if (work.weight != NULL) {
         taper_obj_release(&work.weight->head);

@@ -7,11 +7,11 @@
 
 enum { TILE = 128, STRETCH = 64 };
 
-double taper_sum_squares_f32(const float *x, int64_t count, float mean)
+double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
     enum { LANES = 16, BLOCK = 1024 };
     double total = 0.0;
-    while (count > 0) {
+    while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
         float lanes[LANES] = {0.0f};
         int64_t i = 0;
@@ -65,8 +65,8 @@ void taper_norm_merge(taper_norm *norm)
 }
 
 // Adds up the channels of a run of pixels into totals: x, or (x - mean)².
-static void channels_sum(const float *pixel, int64_t step, int64_t count, int64_t channels, const double *mean,
-                         double *totals)
+static void channels_sum(taper_run *run, const float *pixel, int64_t step, int64_t count, int64_t channels,
+                         const double *mean, double *totals)
 {
     float part[TILE];
     float center[TILE];
@@ -75,6 +75,9 @@ static void channels_sum(const float *pixel, int64_t step, int64_t count, int64_
     }
     while (count > 0) {
         const int64_t stretch = count < STRETCH ? count : STRETCH;
+        if (!taper_run_goes_on(run, (uint64_t)(stretch * channels))) {
+            return;
+        }
         for (int64_t c = 0; c < channels; c++) {
             part[c] = 0.0f;
         }
@@ -115,8 +118,8 @@ static void planes_channels_f32(const taper_norm *norm, const float *sample, dou
             memset(totals, 0, (size_t)n * sizeof *totals);
             for (int64_t d = 0; d < x->size[0]; d++) {
                 for (int64_t h = 0; h < x->size[1]; h++) {
-                    channels_sum(sample + c0 + d * x->stride[0] + h * x->stride[1], x->stride[2], x->size[2], n,
-                                 pass == 0 ? NULL : mean + c0, totals);
+                    channels_sum(norm->run, sample + c0 + d * x->stride[0] + h * x->stride[1], x->stride[2], x->size[2],
+                                 n, pass == 0 ? NULL : mean + c0, totals);
                 }
             }
             for (int64_t c = 0; c < n; c++) {
@@ -136,14 +139,14 @@ static void plane_f32(const taper_norm *norm, const float *plane, double *mean, 
     double sum = 0.0, total = 0.0;
     for (int64_t d = 0; d < x->size[0]; d++) {
         for (int64_t h = 0; h < x->size[1]; h++) {
-            sum += taper_sum_f32(plane + d * x->stride[0] + h * x->stride[1], x->size[2]);
+            sum += taper_sum_f32(norm->run, plane + d * x->stride[0] + h * x->stride[1], x->size[2]);
         }
     }
     *mean = sum / (double)norm->spatial;
     const float center = (float)*mean;
     for (int64_t d = 0; d < x->size[0]; d++) {
         for (int64_t h = 0; h < x->size[1]; h++) {
-            total += taper_sum_squares_f32(plane + d * x->stride[0] + h * x->stride[1], x->size[2], center);
+            total += taper_sum_squares_f32(norm->run, plane + d * x->stride[0] + h * x->stride[1], x->size[2], center);
         }
     }
     *squares = correct(total, *mean, center, norm->spatial);
@@ -158,6 +161,9 @@ static void plane_any(const taper_norm *norm, int64_t base, double *mean, double
         for (int64_t d = 0; d < x->size[0]; d++) {
             for (int64_t h = 0; h < x->size[1]; h++) {
                 for (int64_t w = 0; w < x->size[2]; w++) {
+                    if (!taper_run_step(norm->run, w, 6)) {
+                        return;
+                    }
                     const double v = taper_number_load(norm->dtype, norm->in,
                                                        base + d * x->stride[0] + h * x->stride[1] + w * x->stride[2]);
                     total += pass == 0 ? v : (v - center) * (v - center);
@@ -200,6 +206,9 @@ static void affine_channels_f32(const taper_norm *norm, const float *in, float *
         for (int64_t h = 0; h < x->size[1]; h++) {
             const float *pixel = in + d * x->stride[0] + h * x->stride[1];
             float *to = out + d * y->stride[0] + h * y->stride[1];
+            if (!taper_run_goes_on(norm->run, (uint64_t)(x->size[2] * x->c))) {
+                return;
+            }
             for (int64_t w = 0; w < x->size[2]; w++, pixel += x->stride[2], to += y->stride[2]) {
                 const float *restrict p = pixel;
                 float *restrict t = to;
@@ -219,6 +228,9 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
     for (int64_t d = 0; d < x->size[0]; d++) {
         for (int64_t h = 0; h < x->size[1]; h++) {
             const int64_t in_at = from + d * x->stride[0] + h * x->stride[1];
+            if (!taper_run_goes_on(norm->run, (uint64_t)x->size[2] * 2 + 10)) {
+                return;
+            }
             const int64_t out_at = to + d * y->stride[0] + h * y->stride[1];
             if (norm->dtype == TAPER_F32) {
                 const float *restrict in = (const float *)norm->in + in_at;
@@ -243,34 +255,38 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
 }
 
 // One sample by the backend: channels that are neighbours, or whole planes one after the other.
-static bool affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale, const float *shift)
+static taper_status affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
+                                const float *shift)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
     if (run->fast == NULL || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] < 0) {
-        return false;
+        return TAPER_DECLINED;
     }
     const float *in = (const float *)norm->in + sample * x->stride_n;
     float *out = (float *)norm->out + sample * y->stride_n;
     const size_t channels = (size_t)x->c, count = (size_t)x->size[2];
     if (taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
-        run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out, (size_t)y->stride[2]);
-        return true;
+        return run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out,
+                                   (size_t)y->stride[2]);
     }
     const bool whole = x->stride[2] == 1 && y->stride[2] == 1 && x->stride_c == x->size[2] && y->stride_c == y->size[2];
-    if (whole) {
-        run->fast->planes(run, channels, count, in, scale, shift, out);
-    }
-    return whole;
+    return whole ? run->fast->planes(run, channels, count, in, scale, shift, out) : TAPER_DECLINED;
 }
 
-void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift, int64_t per_sample)
+taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift,
+                               int64_t per_sample)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
     const bool f32 = norm->dtype == TAPER_F32;
     for (int64_t n = 0; n < x->n; n++) {
         const int64_t first = n * per_sample;
-        if (f32 && affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first)) {
+        const taper_status status =
+            affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first);
+        if (status == TAPER_OK) {
             continue;
+        }
+        if (status != TAPER_DECLINED) {
+            return status;
         }
         if (f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
             affine_channels_f32(norm, (const float *)norm->in + n * x->stride_n, (float *)norm->out + n * y->stride_n,
@@ -283,4 +299,5 @@ void taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale
             affine_plane(norm, n * x->stride_n + c * x->stride_c, n * y->stride_n + c * y->stride_c, a, b);
         }
     }
+    return TAPER_OK;
 }

@@ -2,6 +2,7 @@
 // What selective builds (op_config.h) leave out that no row asks for by itself. TAPER_QUANTIZES: the model makes or
 // reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights.
 // TAPER_INTERPOLATES: images are resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both forms, or erf.
+// TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed convolution.
 #ifndef TAPER_OPS_OP_PARTS_H
 #define TAPER_OPS_OP_PARTS_H
 
@@ -40,8 +41,19 @@
      TAPER_WANTED(aten_erf_) || TAPER_WANTED(aten_erf_out) || TAPER_WANTED(aten_special_erf) ||                        \
      TAPER_WANTED(aten_special_erf_out) || TAPER_WANTED(aten__transformer_encoder_layer_fwd) ||                        \
      TAPER_WANTED(aten__transformer_encoder_layer_fwd_out))
+#define TAPER_CONVOLVES_TRANSPOSED                                                                                     \
+    (TAPER_WANTED(aten__convolution_deprecated) || TAPER_WANTED(aten__convolution) ||                                  \
+     TAPER_WANTED(aten__convolution_out) || TAPER_WANTED(aten_convolution) || TAPER_WANTED(aten_convolution_out) ||    \
+     TAPER_WANTED(aten_convolution_overrideable) || TAPER_WANTED(aten_convolution_overrideable_out) ||                 \
+     TAPER_WANTED(aten_conv_transpose1d) || TAPER_WANTED(aten_conv_transpose2d_input) ||                               \
+     TAPER_WANTED(aten_conv_transpose3d_input) || TAPER_WANTED(aten_slow_conv_transpose2d) ||                          \
+     TAPER_WANTED(aten_slow_conv_transpose2d_out) || TAPER_WANTED(aten_slow_conv_transpose3d) ||                       \
+     TAPER_WANTED(aten_slow_conv_transpose3d_out) || TAPER_WANTED(prepacked_conv2d_transpose_clamp_run) ||             \
+     TAPER_WANTED(vulkan_prepack_run_conv2d_context) || TAPER_WANTED(vulkan_prepack_run_tconv2d_context) ||            \
+     TAPER_WANTED(vulkan_prepack_conv2d_clamp_run) || TAPER_WANTED(class__nnapi_Compilation))
 #else
 #define TAPER_COMPUTES_ERF 1
+#define TAPER_CONVOLVES_TRANSPOSED 1
 #define TAPER_INTERPOLATES 1
 #define TAPER_QUANTIZES 1
 #define TAPER_QUANTIZES_STATES 1

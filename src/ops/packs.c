@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cache is a list per model that only grows, guarded by a mutex. An instruction remembers its pack with the
+// The cache is a hash table per model that only grows, guarded by a mutex. An instruction remembers its pack with the
 // identity of the tensors it was made from, so the usual run takes no lock. Identity of a model's tensor is its storage
 // in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
 #include "ops/packs.h"
@@ -32,7 +32,7 @@ typedef struct slab {
 enum { FIRST_SLAB = 4 << 20, LARGEST_SLAB = 64 << 20 };
 
 typedef struct kept_pack {
-    struct kept_pack *next;
+    struct kept_pack *next; // in its bucket
     pack_key key;
     taper_pack pack;
     taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
@@ -41,7 +41,9 @@ typedef struct kept_pack {
 struct taper_packs {
     taper_allocator allocator;
     taper_mutex *mutex;
-    kept_pack *first;
+    const taper_heap *heap; // of the model's values
+    kept_pack **buckets;    // by hash of the key; as many as there are packs, or twice
+    size_t count, bucket_count;
     slab *slabs;       // the one in use first
     size_t slab_bytes; // of the next one
     size_t bytes;
@@ -77,11 +79,14 @@ void taper_packs_destroy(taper_packs *packs)
     if (packs == NULL) {
         return;
     }
-    while (packs->first != NULL) {
-        kept_pack *kept = packs->first;
-        packs->first = kept->next;
-        drop(packs, kept);
+    for (size_t i = 0; i < packs->bucket_count; i++) {
+        while (packs->buckets[i] != NULL) {
+            kept_pack *kept = packs->buckets[i];
+            packs->buckets[i] = kept->next;
+            drop(packs, kept);
+        }
     }
+    taper_free(&packs->allocator, packs->buckets, packs->bucket_count * sizeof *packs->buckets);
     while (packs->slabs != NULL) {
         slab *old = packs->slabs;
         packs->slabs = old->next;
@@ -93,9 +98,20 @@ void taper_packs_destroy(taper_packs *packs)
     taper_free(&allocator, packs, sizeof *packs);
 }
 
+void taper_packs_belong(taper_packs *packs, const taper_heap *heap)
+{
+    packs->heap = heap;
+}
+
 size_t taper_packs_bytes(const taper_packs *packs)
 {
-    return packs != NULL ? packs->bytes : 0;
+    if (packs == NULL) {
+        return 0;
+    }
+    taper_mutex_lock(packs->mutex);
+    const size_t bytes = packs->bytes;
+    taper_mutex_unlock(packs->mutex);
+    return bytes;
 }
 
 static uint64_t mix(uint64_t h, uint64_t x)
@@ -104,7 +120,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-static bool make_key(const taper_pack_request *request, pack_key *key)
+static bool make_key(const taper_packs *packs, const taper_pack_request *request, pack_key *key)
 {
     memset(key, 0, sizeof *key);
     key->kind = request->kind;
@@ -114,7 +130,7 @@ static bool make_key(const taper_pack_request *request, pack_key *key)
         if (t == NULL) {
             continue;
         }
-        if (t->storage->kind != TAPER_STORAGE_SHARED) {
+        if (t->storage->kind != TAPER_STORAGE_SHARED || t->storage->origin->head.heap != packs->heap) {
             return false;
         }
         uint64_t geometry = mix(t->dtype, t->rank);
@@ -126,9 +142,41 @@ static bool make_key(const taper_pack_request *request, pack_key *key)
     return true;
 }
 
+static size_t bucket_of(const pack_key *key, size_t bucket_count)
+{
+    uint64_t hash = (uintptr_t)key->kind;
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        hash = mix(mix(hash, (uintptr_t)key->tensors[i].origin), (uint64_t)key->tensors[i].offset);
+    }
+    return (size_t)(hash >> 32) & (bucket_count - 1);
+}
+
+// Twice as many buckets, or the first ones. Without memory for them the old ones do.
+static void grow(taper_packs *packs)
+{
+    const size_t count = packs->bucket_count == 0 ? 64 : 2 * packs->bucket_count;
+    kept_pack **buckets = taper_alloc_zeroed(&packs->allocator, count * sizeof *buckets);
+    for (size_t i = 0; buckets != NULL && i < packs->bucket_count; i++) {
+        while (packs->buckets[i] != NULL) {
+            kept_pack *kept = packs->buckets[i], **bucket = &buckets[bucket_of(&kept->key, count)];
+            packs->buckets[i] = kept->next;
+            kept->next = *bucket;
+            *bucket = kept;
+        }
+    }
+    if (buckets != NULL) {
+        taper_free(&packs->allocator, packs->buckets, packs->bucket_count * sizeof *buckets);
+        packs->buckets = buckets;
+        packs->bucket_count = count;
+    }
+}
+
 static kept_pack *find(taper_packs *packs, const pack_key *key)
 {
-    for (kept_pack *kept = packs->first; kept != NULL; kept = kept->next) {
+    if (packs->bucket_count == 0) {
+        return NULL;
+    }
+    for (kept_pack *kept = packs->buckets[bucket_of(key, packs->bucket_count)]; kept != NULL; kept = kept->next) {
         if (memcmp(&kept->key, key, sizeof *key) == 0) {
             return kept;
         }
@@ -202,15 +250,33 @@ static kept_pack *make(taper_packs *packs, const taper_pack_request *request, co
     return kept;
 }
 
-// The bytes of the file that were only read to be packed need not stay in memory.
+// The pages of our own mapping that were only read to be packed need not stay in memory. Nobody else's memory is
+// touched: the host's would lose its content for good.
 static void unneeded(const taper_pack_request *request)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         const taper_tensor *t = request->tensors[i];
-        if (t != NULL && t->storage->origin->kind == TAPER_STORAGE_BORROWED && t->storage->bytes > (size_t)1 << 16) {
+        if (t != NULL && t->storage->origin->kind == TAPER_STORAGE_FILE && t->storage->bytes > (size_t)1 << 16) {
             taper_map_unneeded(t->storage->data, t->storage->bytes);
         }
     }
+}
+
+// A new pack, entered.
+static kept_pack *keep(taper_packs *packs, const taper_pack_request *request, const pack_key *key)
+{
+    if (packs->count >= packs->bucket_count) {
+        grow(packs);
+    }
+    kept_pack *kept = packs->bucket_count != 0 ? make(packs, request, key) : NULL;
+    if (kept != NULL) {
+        kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
+        kept->next = *bucket;
+        *bucket = kept;
+        packs->count++;
+        unneeded(request);
+    }
+    return kept;
 }
 
 taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack)
@@ -220,7 +286,7 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "packed weights of %zu bytes are too large", request->bytes);
     }
     pack_key key;
-    if (run->packs != NULL && make_key(request, &key)) {
+    if (run->packs != NULL && make_key(run->packs, request, &key)) {
         kept_pack *kept = call->state != NULL ? *call->state : NULL;
         if (kept != NULL && memcmp(&kept->key, &key, sizeof key) == 0) {
             *pack = kept->pack;
@@ -229,12 +295,7 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         taper_mutex_lock(run->packs->mutex);
         kept = find(run->packs, &key);
         if (kept == NULL) {
-            kept = make(run->packs, request, &key);
-            if (kept != NULL) {
-                kept->next = run->packs->first;
-                run->packs->first = kept;
-                unneeded(request);
-            }
+            kept = keep(run->packs, request, &key);
         }
         taper_mutex_unlock(run->packs->mutex);
         if (kept == NULL) {

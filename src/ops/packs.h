@@ -34,6 +34,8 @@ void taper_pack_done(taper_call *call, taper_pack *pack);
 TAPER_MUST_USE taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs,
                                                taper_error *error);
 void taper_packs_destroy(taper_packs *packs);
+// The heap of the model's values: what is made of others (the host's, another model's) is not kept.
+void taper_packs_belong(taper_packs *packs, const taper_heap *heap);
 size_t taper_packs_bytes(const taper_packs *packs);
 
 #endif

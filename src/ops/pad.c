@@ -5,6 +5,7 @@
 
 #include "ops/kernels.h"
 #include "ops/resize.h"
+#include "ops/view_move.h"
 
 enum { LARGEST = INT32_MAX }; // of a pad, so that sums with sizes fit
 
@@ -47,7 +48,8 @@ static void element_of(const taper_tensor *x, const taper_scalar *value, void *e
 }
 
 // The borders: for each dimension the slabs before and behind the box, within the box of the dimensions before it.
-static void fill_borders(taper_tensor *y, const int64_t *start, const int64_t *inside, const void *element)
+static void fill_borders(taper_run *run, taper_tensor *y, const int64_t *start, const int64_t *inside,
+                         const void *element)
 {
     static const int64_t none[TAPER_MAX_RANK] = {0};
     const size_t item = taper_tensor_item(y);
@@ -57,11 +59,11 @@ static void fill_borders(taper_tensor *y, const int64_t *start, const int64_t *i
     for (size_t i = 0; i < y->rank; i++) {
         const int64_t behind = start[i] + inside[i];
         sizes[i] = start[i];
-        taper_box_copy(y->rank, sizes, item, out + base * (int64_t)item, y->strides, element, none);
+        taper_move(run, item, y->rank, sizes, out + base * (int64_t)item, y->strides, element, none);
         sizes[i] = y->sizes[i] - behind;
         if (sizes[i] > 0) {
-            taper_box_copy(y->rank, sizes, item, out + (base + behind * taper_tensor_step(y, i)) * (int64_t)item,
-                           y->strides, element, none);
+            taper_move(run, item, y->rank, sizes, out + (base + behind * taper_tensor_step(y, i)) * (int64_t)item,
+                       y->strides, element, none);
         }
         sizes[i] = inside[i];
         base += start[i] * taper_tensor_step(y, i);
@@ -135,7 +137,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     char element[16];
     element_of(x, value, element);
     if (!only_crops) {
-        fill_borders(y, start, inside, element);
+        fill_borders(call->run, y, start, inside, element);
     }
     int64_t to = 0;
     bool any = true;
@@ -145,8 +147,8 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     }
     if (any) {
         const size_t item = taper_tensor_item(x);
-        taper_box_copy(rank, inside, item, (char *)taper_tensor_mutable(y) + to * (int64_t)item, y->strides,
-                       (const char *)taper_tensor_data(x) + base * (int64_t)item, x->strides);
+        taper_move(call->run, item, rank, inside, (char *)taper_tensor_mutable(y) + to * (int64_t)item, y->strides,
+                   (const char *)taper_tensor_data(x) + base * (int64_t)item, x->strides);
     }
     return TAPER_OK;
 }
@@ -235,12 +237,12 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
     int64_t *next = index;
     for (size_t i = 0; i < 3; i++) {
         axes[i] = (taper_resize_axis){.input = from.size[i], .output = size[i], .taps = 1, .index = next};
-        for (int64_t o = 0; o < size[i]; o++) {
+        for (int64_t o = 0; o < size[i] && taper_run_step(call->run, o, 10); o++) {
             *next++ = source_of(mode, o, from.size[i], before[i], behind[i]);
         }
     }
     const taper_volume to = taper_volume_of(y, spatial);
-    taper_resize_nearest(axes, &from, taper_tensor_data(x), &to, taper_tensor_mutable(y), item);
+    taper_resize_nearest(call->run, axes, &from, taper_tensor_data(x), &to, taper_tensor_mutable(y), item);
     taper_heap_free(call->run->heap, index, bytes);
     return TAPER_OK;
 }

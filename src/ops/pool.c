@@ -105,11 +105,11 @@ taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, cons
     return taper_pooling_adaptive(call, x, spatial, size, pooling);
 }
 
-double taper_sum_f32(const float *x, int64_t count)
+double taper_sum_f32(taper_run *run, const float *x, int64_t count)
 {
     enum { LANES = 16, BLOCK = 1024 };
     double total = 0.0;
-    while (count > 0) {
+    while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;
         float lanes[LANES] = {0.0f};
         int64_t i = 0;

@@ -65,11 +65,24 @@ static inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis
     return window;
 }
 
+// At every step of the innermost loop over a window, of which `taps` positions are its own: long windows are charged
+// here, the others by who goes from one to the next. False: leave the window.
+enum { TAPER_LONG_WINDOW = 4096 };
+static inline bool taper_pool_goes_on(taper_run *run, int64_t window, int64_t k, int64_t taps, int64_t channels)
+{
+    return window <= TAPER_LONG_WINDOW || k % TAPER_LONG_WINDOW != 0 ||
+           taper_run_goes_on(run, (uint64_t)(taper_min_i64(taps - k, TAPER_LONG_WINDOW) * channels) * 4);
+}
+static inline uint64_t taper_pool_work(int64_t window, int64_t channels)
+{
+    return (uint64_t)(taper_min_i64(window, TAPER_LONG_WINDOW) * channels) * 2 + 20;
+}
+
 // Adaptive average pooling as result 0: what interpolate calls "area". size: depth, height, width.
 TAPER_MUST_USE taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial,
                                             const int64_t size[3]);
 
-// Σ x[i] with little rounding error.
-double taper_sum_f32(const float *x, int64_t count);
+// Σ x[i] with little rounding error. Leaves when the run is to end.
+double taper_sum_f32(taper_run *run, const float *x, int64_t count);
 
 #endif

@@ -6,6 +6,7 @@
 #include "ops/pool.h"
 
 typedef struct avg_work {
+    taper_run *run;
     const taper_pooling *pooling;
     taper_volume x, y;
     const void *in;
@@ -38,6 +39,9 @@ static void channels_long_f32(const avg_work *work, const avg_place *place, cons
                                    place->w.first * x->stride[2];
                 float part[TILE] = {0.0f};
                 for (int64_t k = 0; k < place->w.taps; k++) {
+                    if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, n)) {
+                        return;
+                    }
                     const float *pixel = row + k * x->stride[2];
                     for (int64_t c = 0; c < n; c++) {
                         part[c] += pixel[c];
@@ -88,7 +92,7 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
     if (place->taps > LANES && x->stride[2] == 1 && place->w.taps == x->size[2] && x->stride[1] == x->size[2] &&
         place->d.taps == 1) {
         const float *rows = in + place->d.first * x->stride[0] + place->h.first * x->stride[1]; // whole rows: one run
-        *out = (float)(taper_sum_f32(rows, place->taps) / (double)place->divisor);
+        *out = (float)(taper_sum_f32(work->run, rows, place->taps) / (double)place->divisor);
         return;
     }
     double total = 0.0;
@@ -97,10 +101,16 @@ static void one_f32(const avg_work *work, const avg_place *place, const float *i
         for (int64_t j = 0; j < place->h.taps; j++) {
             const float *row = in + (place->d.first + i) * x->stride[0] + (place->h.first + j) * x->stride[1] +
                                place->w.first * x->stride[2];
+            if (is_long && !taper_run_goes_on(work->run, 10)) {
+                return;
+            }
             if (is_long && x->stride[2] == 1) {
-                total += taper_sum_f32(row, place->w.taps);
+                total += taper_sum_f32(work->run, row, place->w.taps);
             } else if (is_long) {
                 for (int64_t k = 0; k < place->w.taps; k++) {
+                    if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {
+                        return;
+                    }
                     total += (double)row[k * x->stride[2]];
                 }
             } else {
@@ -121,6 +131,9 @@ static void one_any(const avg_work *work, const avg_place *place, const char *in
     for (int64_t i = 0; i < place->d.taps; i++) {
         for (int64_t j = 0; j < place->h.taps; j++) {
             for (int64_t k = 0; k < place->w.taps; k++) {
+                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 3)) {
+                    return;
+                }
                 const int64_t at = (place->d.first + i) * x->stride[0] + (place->h.first + j) * x->stride[1] +
                                    (place->w.first + k) * x->stride[2];
                 if (work->dtype == TAPER_I64) {
@@ -210,6 +223,9 @@ static void run_avg(const avg_work *work)
                         place.w = taper_pool_window_at(&axis[2], w);
                         place.taps = place.d.taps * place.h.taps * place.w.taps;
                         place.divisor = divisor_of(work, &place);
+                        if (!taper_run_goes_on(work->run, taper_pool_work(place.taps, plane.x.c))) {
+                            return;
+                        }
                         run_channels(&plane, &place, in_at,
                                      n * y->stride_n + p * y->stride_c + d * y->stride[0] + h * y->stride[1] +
                                          w * y->stride[2]);
@@ -230,7 +246,8 @@ static taper_status avg_pool(taper_call *call, const taper_tensor *x, const tape
     if (!taper_dtype_is_float(dtype) && !integral && !quantized) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input must be a tensor of floating-point numbers");
     }
-    avg_work work = {.pooling = pooling,
+    avg_work work = {.run = call->run,
+                     .pooling = pooling,
                      .x = taper_volume_of(x, pooling->spatial),
                      .dtype = dtype,
                      .item = taper_tensor_item(x),

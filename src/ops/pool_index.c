@@ -5,6 +5,7 @@
 
 #include "ops/kernels.h"
 #include "ops/pool.h"
+#include "ops/view_move.h"
 
 static taper_status same_sizes(const taper_call *call, const taper_tensor *a, const taper_tensor *b)
 {
@@ -40,7 +41,7 @@ taper_status taper_op_max_unpool(taper_call *call)
     const size_t item = taper_tensor_item(x);
     static const uint64_t zero[2] = {0, 0};
     const int64_t none[TAPER_MAX_RANK] = {0};
-    taper_box_copy(y->rank, y->sizes, item, taper_tensor_mutable(y), y->strides, zero, none);
+    taper_move(call->run, item, y->rank, y->sizes, taper_tensor_mutable(y), y->strides, zero, none);
     const int64_t *where = taper_tensor_data(indices);
     const char *in = taper_tensor_data(x);
     char *out = taper_tensor_mutable(y);
@@ -49,6 +50,7 @@ taper_status taper_op_max_unpool(taper_call *call)
         for (int64_t c = 0; c < from.c; c++) {
             for (int64_t d = 0; d < from.size[0]; d++) {
                 for (int64_t h = 0; h < from.size[1]; h++) {
+                    TAPER_TRY(taper_run_spend(call->run, 10 * (uint64_t)from.size[2]));
                     for (int64_t w = 0; w < from.size[2]; w++) {
                         const int64_t at = where[n * index.stride_n + c * index.stride_c + d * index.stride[0] +
                                                  h * index.stride[1] + w * index.stride[2]];
@@ -81,6 +83,8 @@ static int64_t interval(float sample, int64_t o, int64_t input, int64_t outputs,
     const float at = truncf(((float)o + sample) * alpha) - truncf(sample * alpha);
     return at >= 0.0f ? taper_min_i64(at < 4.0e9f ? (int64_t)at : last, last) : 0;
 }
+
+enum { PIECE = 4096 }; // positions of a window
 
 taper_status taper_op_fractional_max_pool(taper_call *call)
 {
@@ -136,7 +140,12 @@ taper_status taper_op_fractional_max_pool(taper_call *call)
                         int64_t best_at = (d0 * from.size[1] + h0) * from.size[2] + w0;
                         for (int64_t i = d0; i < d0 + kernel[0]; i++) {
                             for (int64_t j = h0; j < h0 + kernel[1]; j++) {
+                                TAPER_TRY(
+                                    taper_run_spend(call->run, (uint64_t)taper_min_i64(kernel[2], PIECE) * 6 + 20));
                                 for (int64_t k = w0; k < w0 + kernel[2]; k++) {
+                                    if ((k - w0) % PIECE == PIECE - 1) {
+                                        TAPER_TRY(taper_run_spend(call->run, PIECE * 6));
+                                    }
                                     const double v = taper_number_load(
                                         dtype, in, base + i * from.stride[0] + j * from.stride[1] + k * from.stride[2]);
                                     if (v > best || v != v) {

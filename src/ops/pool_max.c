@@ -9,6 +9,7 @@
 #include "ops/quantized.h"
 
 typedef struct max_work {
+    taper_run *run;
     const taper_pooling *pooling;
     taper_volume x, y, where;
     const void *in;
@@ -21,6 +22,7 @@ typedef struct max_work {
 // One output position: the windows of its three axes.
 typedef struct max_place {
     taper_pool_window d, h, w;
+    int64_t taps;  // of all three
     int64_t first; // index of the first position, the one that an empty window reports
 } max_place;
 
@@ -48,6 +50,9 @@ static void channels_f32(const max_work *work, const max_place *place, const flo
         for (int64_t j = 0; j < place->h.taps; j++) {
             const int64_t h = place->h.first + j * place->h.step;
             for (int64_t k = 0; k < place->w.taps; k++) {
+                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, x->c)) {
+                    return;
+                }
                 const int64_t w = place->w.first + k * place->w.step;
                 const float *restrict pixel = in + d * x->stride[0] + h * x->stride[1] + w * x->stride[2];
                 if (fresh) {
@@ -91,12 +96,18 @@ static void one_f32(const max_work *work, const max_place *place, const float *i
             const int64_t step = place->w.step * x->stride[2];
             if (where == NULL) {
                 for (int64_t k = 0; k < place->w.taps; k++) {
+                    if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {
+                        return;
+                    }
                     const float v = row[k * step];
                     m = ((v > m) | (v != v)) ? v : m;
                 }
                 continue;
             }
             for (int64_t k = 0; k < place->w.taps; k++) {
+                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, 1)) {
+                    return;
+                }
                 const float v = row[k * step];
                 if (v > m || v != v) {
                     m = v;
@@ -122,6 +133,9 @@ static void one_any(const max_work *work, const max_place *place, const char *in
         for (int64_t j = 0; j < place->h.taps; j++) {
             const int64_t h = place->h.first + j * place->h.step;
             for (int64_t k = 0; k < place->w.taps; k++) {
+                if (!taper_pool_goes_on(work->run, place->taps, k, place->w.taps, x->c)) {
+                    return;
+                }
                 const int64_t w = place->w.first + k * place->w.step;
                 const double v =
                     taper_number_load(work->dtype, in, d * x->stride[0] + h * x->stride[1] + w * x->stride[2]);
@@ -184,6 +198,10 @@ static void run_max(const max_work *work)
                     place.h = taper_pool_window_at(&axis[1], h);
                     for (int64_t w = 0; w < axis[2].output; w++) {
                         place.w = taper_pool_window_at(&axis[2], w);
+                        place.taps = place.d.taps * place.h.taps * place.w.taps;
+                        if (!taper_run_goes_on(work->run, taper_pool_work(place.taps, plane.x.c))) {
+                            return;
+                        }
                         place.first = index_of(x, place.d.first, place.h.first, place.w.first);
                         run_channels(
                             &plane, &place, in_at,
@@ -205,8 +223,11 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     const bool indices = call->ret_count > 1;
     // PyTorch computes the 1-D pool with indices, and adaptive ones, as 2-D pools, the plain 1-D pool as such.
     const bool follows = pooling->spatial == 2 || (pooling->spatial == 1 && indices);
-    max_work work = {
-        .pooling = pooling, .x = taper_volume_of(x, pooling->spatial), .dtype = dtype, .item = taper_tensor_item(x)};
+    max_work work = {.run = call->run,
+                     .pooling = pooling,
+                     .x = taper_volume_of(x, pooling->spatial),
+                     .dtype = dtype,
+                     .item = taper_tensor_item(x)};
     taper_tensor *y, *where = NULL;
     TAPER_TRY(taper_volume_result(call, 0, x, dtype, pooling->spatial, pooling->size, follows, &y));
     if (indices) {

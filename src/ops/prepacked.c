@@ -64,7 +64,7 @@ static taper_status state_tensor(const taper_call *call, const state_items *stat
     }
     *tensor = state->items[at].as.tensor;
     // Packed weights are read as they lie.
-    return taper_tensor_reveal(*tensor, call->run->error);
+    return taper_run_reveal(call->run, *tensor);
 }
 
 static taper_status state_pair(const taper_call *call, const state_items *state, size_t at, int64_t *numbers)
@@ -250,7 +250,7 @@ taper_status taper_op_prepacked_linear(taper_call *call)
     taper_status status =
         taper_ret_new_nhwc(call, 0, (taper_dtype)args.input->dtype, args.out_rank, args.out_sizes, false, &turned);
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(turned, result, call->run->error);
+        status = taper_run_copy(call->run, turned, result);
     }
     taper_tensor_drop(result);
     return status;

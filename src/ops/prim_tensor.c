@@ -175,7 +175,7 @@ typedef struct lister {
 
 static taper_status list_element(const lister *l, int64_t offset, taper_val *value)
 {
-    taper_tensor one = *l->tensor; // a view of one element, for this call only
+    taper_tensor one = taper_tensor_local(l->tensor); // a view of one element, for this call only
     one.offset += offset;
     one.rank = 0;
     TAPER_TRY(taper_tensor_number(l->call->run, &one, value));
@@ -193,7 +193,7 @@ static taper_status list_of(const lister *l, unsigned dim, int64_t offset, taper
     if (list == NULL) {
         return taper_fail_memory(run->error);
     }
-    taper_status status = taper_run_check(run);
+    taper_status status = taper_run_spend(run, (uint64_t)size * 40);
     for (int64_t i = 0; i < size && status == TAPER_OK; i++) {
         taper_val item;
         status = list_of(l, dim + 1, offset + i * l->tensor->strides[dim], &item);

@@ -138,8 +138,8 @@ static taper_status print_matrix(printer *p, const double *data, int64_t rows, i
             if (p->text->failed) {
                 return taper_text_failure(p->run);
             }
+            TAPER_TRY(taper_run_spend(p->run, (uint64_t)(last - first + 1) * 500));
         }
-        TAPER_TRY(taper_run_check(p->run));
     }
     return TAPER_OK;
 }

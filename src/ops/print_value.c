@@ -109,7 +109,6 @@ taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value
 {
     frame stack[TAPER_LIMIT_VALUE_DEPTH];
     size_t depth = 0;
-    uint32_t steps = 0;
     if (!enter(text, value, &stack[0])) {
         TAPER_TRY(print_leaf(run, text, value, style));
         return text->failed ? taper_text_failure(run) : TAPER_OK;
@@ -119,9 +118,7 @@ taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value
         if (text->failed) {
             return taper_text_failure(run);
         }
-        if ((++steps & 0xffff) == 0) {
-            TAPER_TRY(taper_run_check(run));
-        }
+        TAPER_TRY(taper_run_spend(run, 200));
         if (top->at == top->count) {
             taper_text_string(text, top->tag == TAPER_LIST   ? "]"
                                     : top->tag == TAPER_DICT ? "}"

@@ -108,7 +108,7 @@ QUANTILE(quantile_f64, double, )
 static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n)
 {
     taper_tensor *x = w->x, *plain = NULL;
-    taper_tensor turned = *x;
+    taper_tensor turned = taper_tensor_local(x);
     if (!w->all && x->rank != 0) { // dim to the end
         size_t to = 0;
         for (size_t i = 0; i < x->rank; i++) {
@@ -120,7 +120,7 @@ static taper_tensor *sorted_lines(taper_compose *c, const quantile *w, int64_t n
         turned.sizes[to] = x->sizes[w->dim];
         turned.strides[to] = x->strides[w->dim];
     }
-    taper_compose_fail(c, taper_view_clone(c->run->heap, &turned, TAPER_FORMAT_CONTIGUOUS, &plain, c->run->error));
+    taper_compose_fail(c, taper_view_clone(c->run, &turned, TAPER_FORMAT_CONTIGUOUS, &plain));
     if (c->status != TAPER_OK) {
         return NULL;
     }
@@ -176,7 +176,7 @@ static taper_status run_quantile(taper_call *call, bool skip_nan)
         void *to = taper_tensor_mutable(result);
         const void *from = taper_tensor_data(lines);
         for (int64_t row = 0; row < lines->sizes[0] && c.status == TAPER_OK; row++) {
-            c.status = row % 1024 == 0 ? taper_run_check(call->run) : TAPER_OK;
+            c.status = taper_run_spend(call->run, (uint64_t)w.wanted * 50);
             for (int64_t i = 0; i < w.wanted; i++) {
                 if (w.x->dtype == TAPER_F32) {
                     ((float *)to)[row * w.wanted + i] =

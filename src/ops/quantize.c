@@ -62,12 +62,12 @@ static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **pl
     const int64_t format = !planes        ? TAPER_FORMAT_CONTIGUOUS
                            : x->rank == 4 ? TAPER_FORMAT_CHANNELS_LAST
                                           : TAPER_FORMAT_CHANNELS_LAST_3D;
-    return taper_view_clone(run->heap, x, format, plain, run->error);
+    return taper_view_clone(run, x, format, plain);
 }
 
 // ---- quantizing
 
-static void quantize_elements(taper_tensor *y, const float *from)
+static void quantize_elements(taper_run *run, taper_tensor *y, const float *from)
 {
     const taper_quantizer *z = y->quantizer;
     const taper_dtype dtype = (taper_dtype)y->dtype;
@@ -81,7 +81,7 @@ static void quantize_elements(taper_tensor *y, const float *from)
             int64_t point;
             channel_params(z, c, &scale, &point);
             const float inverse = 1.0f / (float)scale;
-            for (const int64_t end = at + runs.inner; at < end; at++) {
+            for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 5); at++) {
                 taper_q_store(dtype, to, at, taper_q_round(from[at] * inverse, point, range));
             }
         }
@@ -115,7 +115,7 @@ static taper_status quantize(taper_call *call, const char *name, taper_tensor *x
         status = taper_tensor_set_quantizer(*y, z, call->run->error);
         status = status == TAPER_OK ? taper_q_check_tensor(call->run, name, *y) : status;
         if (status == TAPER_OK) {
-            quantize_elements(*y, taper_tensor_data(plain));
+            quantize_elements(call->run, *y, taper_tensor_data(plain));
         } else {
             taper_tensor_drop(*y);
         }
@@ -169,7 +169,7 @@ taper_status taper_op_quantize_per_tensor_list(taper_call *call)
         taper_tensor *x, *y;
         const int64_t at = (int64_t)i;
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
-        TAPER_TRY(taper_tensor_reveal(x, call->run->error));
+        TAPER_TRY(taper_run_reveal(call->run, x));
         TAPER_TRY(quantize_uniform(
             call, "tensors", x, dtype,
             taper_load_double((taper_dtype)scales->dtype, taper_tensor_data(scales), at * scales->strides[0]),
@@ -252,11 +252,11 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
     if (x->dtype != TAPER_F32 || taper_tensor_numel(x) == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'self': a float32 tensor with elements is needed");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const float *from = taper_tensor_data(plain);
     float least = from[0], most = from[0];
     bool finite = true;
-    for (int64_t i = 0; i < taper_tensor_numel(plain); i++) {
+    for (int64_t i = 0; i < taper_tensor_numel(plain) && taper_run_step(call->run, i, 2); i++) {
         least = from[i] < least ? from[i] : least;
         most = from[i] > most ? from[i] : most;
         finite = finite && isfinite(from[i]);
@@ -315,7 +315,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
                    name, taper_dtype_name((taper_dtype)q->dtype));
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));
-    TAPER_TRY(taper_tensor_reveal(q, run->error));
+    TAPER_TRY(taper_run_reveal(run, q));
     taper_tensor *plain;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(in_format(run, q, &plain, strides));
@@ -330,7 +330,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
                 double scale;
                 int64_t point;
                 channel_params(q->quantizer, c, &scale, &point);
-                for (const int64_t end = at + runs.inner; at < end; at++) {
+                for (const int64_t end = at + runs.inner; at < end && taper_run_step(run, at, 4); at++) {
                     to[at] = taper_q_dequantize((float)scale, point, taper_q_load((taper_dtype)q->dtype, from, at));
                 }
             }
@@ -373,7 +373,7 @@ static taper_status retype(taper_run *run, taper_tensor *x, taper_dtype dtype, t
         taper_strides_channels_last(x->rank, x->sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, planes ? strides : NULL, y, run->error));
-    const taper_status status = taper_tensor_copy(*y, x, run->error);
+    const taper_status status = taper_run_copy(run, *y, x);
     if (status != TAPER_OK) {
         taper_tensor_drop(*y);
     }

@@ -169,7 +169,7 @@ static taper_status sum(taper_call *call, bool relu)
         p.half_up = true;
         row = integer_row;
     }
-    taper_q_walk(y, p.a, p.b, row, &p);
+    taper_q_walk(call->run, y, p.a, p.b, row, &p);
     return TAPER_OK;
 }
 
@@ -198,7 +198,7 @@ taper_status taper_q_multiply(taper_call *call, bool relu, taper_q_row_function 
                                   .relu = relu,
                                   .kernels = kernels};
     const bool fits = fast != NULL && p.dtype == TAPER_QU8 && p.multiplier <= FITS;
-    taper_q_walk(y, p.a, p.b, fits ? fast : product_row, &work);
+    taper_q_walk(call->run, y, p.a, p.b, fits ? fast : product_row, &work);
     return TAPER_OK;
 }
 
@@ -268,7 +268,7 @@ static taper_status prelu(taper_call *call, bool own)
         scale = x->quantizer->scale;
         point = x->quantizer->zero_point;
     }
-    taper_tensor weights = *w; // seen as 1 × C × 1 …; never outside
+    taper_tensor weights = taper_tensor_local(w); // seen as 1 × C × 1 …; never outside
     weights.rank = x->rank;
     for (size_t d = 0; d < x->rank; d++) {
         weights.sizes[d] = d == 1 ? count : 1;
@@ -284,7 +284,7 @@ static taper_status prelu(taper_call *call, bool own)
                                                   taper_q_range_of((taper_dtype)w->dtype)) -
                                     w->quantizer->zero_point,
                              .multiplier = x_scale * w_scale * (1.0f / (float)scale)};
-    taper_q_walk(y, x, &weights, prelu_row, &work);
+    taper_q_walk(call->run, y, x, &weights, prelu_row, &work);
     return TAPER_OK;
 }
 

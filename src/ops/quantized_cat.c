@@ -55,15 +55,16 @@ static void byte_row(const void *work, const taper_q_row *row)
     uint8_t *y = (uint8_t *)row->y + row->y_at;
     if (row->a_step != 1 || row->y_step != 1) {
         for (int64_t i = 0; i < row->count; i++) {
-            const bool wide = w->wide != 0 && i % w->channels < w->wide;
+            const bool wide = w->wide != 0 && (row->first + i) % w->channels < w->wide;
             y[i * row->y_step] = w->tables[wide][x[i * row->a_step]];
         }
     } else if (w->same && !w->relu_after) {
         memcpy(y, x, (size_t)row->count);
     } else {
-        const int64_t run = w->wide != 0 ? w->channels : row->count;
-        for (int64_t i = 0; i < row->count; i += run) {
-            const int64_t all = run < row->count - i ? run : row->count - i, wide = w->wide < all ? w->wide : all;
+        for (int64_t i = 0, all; i < row->count; i += all) {
+            const int64_t from = w->wide != 0 ? (row->first + i) % w->channels : 0;
+            all = w->wide != 0 ? taper_min_i64(w->channels - from, row->count - i) : row->count;
+            const int64_t wide = taper_max_i64(0, taper_min_i64(w->wide - from, all));
             taper_q_translate(w->tables[1], (size_t)wide, x + i, y + i);
             taper_q_translate(w->tables[0], (size_t)(all - wide), x + i + wide, y + i + wide);
         }
@@ -75,7 +76,7 @@ static void requantize_row(const void *work, const taper_q_row *row)
     const requantize_work *w = work;
     for (int64_t i = 0; i < row->count; i++) {
         const int64_t q = taper_q_load(w->dtype, row->a, row->a_at + i * row->a_step);
-        const bool wide = w->wide != 0 && i % w->channels < w->wide;
+        const bool wide = w->wide != 0 && (row->first + i) % w->channels < w->wide;
         taper_q_store(w->dtype, row->y, row->y_at + i * row->y_step, requantized(w, q, wide));
     }
 }
@@ -99,7 +100,7 @@ static taper_status plan_cat(const taper_call *call, cat_plan *plan)
     for (size_t i = 0; i < list->count; i++) {
         taper_tensor *x;
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
-        TAPER_TRY(taper_tensor_reveal(x, error));
+        TAPER_TRY(taper_run_reveal(call->run, x));
         TAPER_TRY(taper_q_check_tensor(call->run, taper_arg_name(call, 0), x));
         if (x->quantizer->scales != NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "only tensors quantized per tensor can be joined");
@@ -159,7 +160,7 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
         if (x->storage == y->storage) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor shares memory with item %zu", i);
         }
-        taper_tensor part = *y; // a view that is never seen outside
+        taper_tensor part = taper_tensor_local(y); // a view that is never seen outside
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset += start * y->strides[plan->dim];
         start += x->sizes[plan->dim];
@@ -179,7 +180,7 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
         if (dtype != TAPER_QI32) {
             make_tables(&work);
         }
-        taper_q_walk(&part, x, NULL, dtype != TAPER_QI32 ? byte_row : requantize_row, &work);
+        taper_q_walk(call->run, &part, x, NULL, dtype != TAPER_QI32 ? byte_row : requantize_row, &work);
     }
     return TAPER_OK;
 }

@@ -71,7 +71,7 @@ static taper_status open_plain(taper_run *run, const taper_q_state *state, taper
         biases[i] = b.as.tensor;
         scales[i] = scale.as.f;
         zero_points[i] = point.as.i;
-        TAPER_TRY(taper_tensor_reveal(weights[i], run->error));
+        TAPER_TRY(taper_run_reveal(run, weights[i]));
     }
     return taper_qcell_of_weights(run, weights, biases, scales, zero_points, params);
 }
@@ -198,7 +198,7 @@ static taper_status quantize_weight(taper_call *call, size_t at, taper_tensor **
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should be a float32 matrix but is %s of sizes %s",
                    taper_arg_name(call, at), taper_dtype_torch_name((taper_dtype)from->dtype), TAPER_SHAPE(from));
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, from, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, from, &plain));
     const float *values = taper_tensor_data(plain);
     const int64_t rows = from->sizes[0], columns = from->sizes[1], count = taper_tensor_numel(from);
     float min = 0, max = 0;

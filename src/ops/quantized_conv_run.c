@@ -185,7 +185,8 @@ taper_status taper_qconv_compute(taper_call *call, const taper_qconv_job *job)
                 for (o[2] = 0; o[2] < g.out[2] && status == TAPER_OK; o[2]++, y += g.out_channels) {
                     const size_t count = list_taps(&g, image, o, taps);
                     sum_pixel(&g, job, weights, per_channel, taps, count, y);
-                    status = taper_run_check(run);
+                    status = taper_run_spend(run, 20 * (count + (uint64_t)volume) +
+                                                      count * (uint64_t)(g.group_in * g.out_channels));
                 }
             }
         }

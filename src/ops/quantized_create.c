@@ -87,5 +87,5 @@ taper_status taper_op_q_ones_like(taper_call *call)
     }
     const taper_scalar one = taper_scalar_int(taper_q_round(1.0f / (float)x->quantizer->scale, x->quantizer->zero_point,
                                                             taper_q_range_of((taper_dtype)x->dtype)));
-    return taper_tensor_fill(y, &one, call->run->error);
+    return taper_tensor_fill(call->run, y, &one);
 }

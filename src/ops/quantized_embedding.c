@@ -257,9 +257,11 @@ static taper_status sum_bags(taper_run *run, const table *t, const lookup *l, fl
                        "offsets: bag %" PRId64 " would have %" PRId64 " indices, %" PRId64 " are left", bag, length,
                        l->count - at);
         }
+        TAPER_TRY(taper_run_spend(run, (uint64_t)t->columns));
         memset(to, 0, (size_t)t->columns * sizeof *to);
         for (int64_t i = 0; i < length; i++, at++) {
             int64_t index;
+            TAPER_TRY(taper_run_spend(run, (uint64_t)t->columns * 4 + 50));
             TAPER_TRY(find_row(run, t, l, at, &index));
             if (index >= 0) {
                 const table_row row = row_at(t, index);
@@ -270,7 +272,6 @@ static taper_status sum_bags(taper_run *run, const table *t, const lookup *l, fl
                         to);
             }
         }
-        TAPER_TRY(taper_run_check(run));
     }
     return TAPER_OK;
 }

@@ -86,7 +86,7 @@ static taper_status shrink_range(taper_run *run, const float *row, int64_t count
         }
         current = of_left < of_right ? left : right;
         loss = of_left < of_right ? of_left : of_right;
-        TAPER_TRY(taper_run_check(run));
+        TAPER_TRY(taper_run_spend(run, (uint64_t)count * 10));
     }
     return TAPER_OK;
 }
@@ -171,7 +171,7 @@ static taper_status pack_rows(taper_call *call, const fused_form *form)
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_U8, weight->rank, sizes, NULL, &y));
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, weight->rank, weight->sizes, NULL, &plain, run->error));
-    taper_status status = taper_tensor_copy(plain, weight, run->error);
+    taper_status status = taper_run_copy(run, plain, weight);
     const int64_t rows = taper_tensor_numel(plain) / columns, row_bytes = sizes[weight->rank - 1u];
     for (int64_t r = 0; r < rows && status == TAPER_OK; r++) {
         const float *from = (const float *)taper_tensor_data(plain) + r * columns;
@@ -243,7 +243,7 @@ static taper_status unpack_rows(taper_call *call, int bits)
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s' has too long rows", taper_arg_name(call, 0));
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, packed->rank, sizes, NULL, &y));
-    TAPER_TRY(taper_tensor_contiguous(run->heap, packed, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, packed, &plain));
     const int64_t rows = taper_tensor_numel(plain) / row_bytes;
     float *to = taper_tensor_mutable(y);
     for (int64_t r = 0; r < rows; r++) {

@@ -46,7 +46,7 @@ taper_status taper_q_input_open(taper_run *run, taper_tensor *tensor, taper_q_in
     }
     taper_tensor *copy;
     TAPER_TRY(new_like(run, (taper_dtype)tensor->dtype, tensor, &copy));
-    const taper_status status = taper_tensor_copy(copy, tensor, run->error);
+    const taper_status status = taper_run_copy(run, copy, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(copy);
         return status;
@@ -94,7 +94,7 @@ taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q
     } else {
         status = new_like(run, TAPER_F32, tensor, &plain);
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(plain, tensor, run->error);
+            status = taper_run_copy(run, plain, tensor);
         }
     }
     float min = 0, max = 0;

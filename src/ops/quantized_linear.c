@@ -70,7 +70,7 @@ taper_status taper_qlinear_compute(taper_call *call, const taper_qlinear_job *jo
     taper_status status = TAPER_OK;
     for (int64_t row = 0; row < job->rows && status == TAPER_OK; row++) {
         linear_row(job, weights, row);
-        status = taper_run_check(call->run);
+        status = taper_run_spend(call->run, (uint64_t)(job->params->in * job->params->out) + 100);
     }
     if (pack.data != NULL) {
         taper_pack_done(call, &pack);
@@ -157,7 +157,7 @@ static taper_status run_static(taper_call *call, bool relu)
     TAPER_TRY(result_sizes(call, &params, input, sizes, &rows));
     const taper_dtype dtype = (taper_dtype)input->dtype;
     taper_q_input x;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, input, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, input, &plain));
     taper_tensor seen = as_rows(plain, rows, params.in);
     taper_status status = taper_q_input_open(run, &seen, &x);
     if (status == TAPER_OK) {
@@ -279,7 +279,7 @@ static taper_status run_dynamic(taper_call *call, bool half, bool relu)
                    taper_arg_name(call, 0), taper_dtype_torch_name((taper_dtype)input->dtype));
     }
     TAPER_TRY(result_sizes(call, &params, input, sizes, &rows));
-    TAPER_TRY(taper_tensor_contiguous(run->heap, input, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, input, &plain));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, input->rank, sizes, NULL, &y);
     if (status == TAPER_OK) {
         status = taper_qlinear_dynamic(call, &params, plain, rows, relu, taper_tensor_mutable(y));

@@ -86,7 +86,7 @@ taper_status taper_op_q_sort(taper_call *call)
     const int64_t format = !taper_tensor_suggests_channels_last(x) ? TAPER_FORMAT_CONTIGUOUS
                            : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
                                                                    : TAPER_FORMAT_CHANNELS_LAST_3D;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &copy, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &copy));
     const taper_status status = run_plain(call, copy, args);
     taper_obj_release(&copy->head);
     return status;
@@ -157,7 +157,7 @@ taper_status taper_op_q_index_put(taper_call *call)
                    "index_put on quantized tensors takes float32 values and does not accumulate");
     }
     TAPER_TRY(copy_args(call, args));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, values, &whole, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, values, &whole));
     taper_status status = taper_tensor_new(call->run->heap, taper_q_plain_dtype((taper_dtype)x->dtype), values->rank,
                                            values->sizes, NULL, &ints, call->run->error);
     if (status == TAPER_OK) {
@@ -188,7 +188,7 @@ taper_status taper_op_q_clone(taper_call *call)
                  : x->rank == 4                          ? TAPER_FORMAT_CHANNELS_LAST
                                                          : TAPER_FORMAT_CHANNELS_LAST_3D;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     return taper_ret_tensor(call, 0, clone);
 }
 
@@ -212,7 +212,7 @@ taper_status taper_op_q_copy_(taper_call *call)
                        taper_dtype_name((taper_dtype)from->dtype), taper_dtype_name((taper_dtype)x->dtype));
         }
         TAPER_TRY(taper_storage_write(x->storage, error));
-        TAPER_TRY(taper_tensor_copy(x, from, error));
+        TAPER_TRY(taper_run_copy(call->run, x, from));
         TAPER_TRY(taper_tensor_set_quantizer(x, from->quantizer, error));
     } else {
         const taper_quantizer *z = x->quantizer;

@@ -29,7 +29,7 @@ static taper_status arg_floats(const taper_call *call, size_t at, int64_t count,
                    "argument '%s': expected %" PRId64 " numbers of float32, got %" PRId64 " of %s",
                    taper_arg_name(call, at), count, taper_tensor_numel(t), taper_dtype_name((taper_dtype)t->dtype));
     }
-    return taper_tensor_contiguous(call->run->heap, t, vector, call->run->error);
+    return taper_run_contiguous(call->run, t, vector);
 }
 
 static const float *floats(const taper_tensor *vector)
@@ -53,7 +53,7 @@ typedef struct batch_work {
     bool relu;
 } batch_work;
 
-static void run_batch(const batch_work *b, const taper_tensor *x, taper_tensor *y)
+static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x, taper_tensor *y)
 {
     const norm_work *w = &b->norm;
     const int64_t channels = x->sizes[1];
@@ -67,7 +67,7 @@ static void run_batch(const batch_work *b, const taper_tensor *x, taper_tensor *
             (float)((double)(b->vectors[1][c] - b->vectors[2][c] * sigma * b->vectors[0][c]) / b->y_scale);
         const int64_t count = taper_tensor_numel(x) / channels;
         int64_t from = c * in[1], to = c * out[1];
-        for (int64_t n = 0; n < count; n++) {
+        for (int64_t n = 0; n < count && taper_run_step(run, n, 15); n++) {
             const int64_t q = taper_q_load(w->dtype, taper_tensor_data(x), from);
             const int64_t r = taper_q_round(fmaf(alpha, (float)(q - w->x_point), beta), w->point, w->range);
             taper_q_store(w->dtype, taper_tensor_mutable(y), to, b->relu && r < w->point ? w->point : r);
@@ -97,7 +97,7 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
     TAPER_TRY(taper_arg_qparams(call, 6, (taper_dtype)x->dtype, &b.y_scale, &point));
     if (taper_tensor_numel(x) == 0) { // PyTorch: x.clone(), its quantizer too
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &clone, error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &clone));
         return taper_ret_tensor(call, 0, clone);
     }
     if (x->rank < least || x->rank > most) {
@@ -127,7 +127,7 @@ static taper_status batch_norm(taper_call *call, size_t least, size_t most, bool
                              .range = taper_q_range_of((taper_dtype)x->dtype),
                              .x_point = x->quantizer->zero_point,
                              .point = point};
-        run_batch(&b, x, y);
+        run_batch(call->run, &b, x, y);
     }
     drop(vectors, 4);
     return status;
@@ -227,7 +227,7 @@ taper_status taper_op_q_layer_norm(taper_call *call)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "normalized_shape %s does not end the sizes %s of the input",
                    taper_sizes_print(dims, shape).text, taper_sizes_print(x->rank, x->sizes).text);
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     taper_status status = arg_floats(call, 2, count, &vectors[0]);
     status = status == TAPER_OK ? arg_floats(call, 3, count, &vectors[1]) : status;
     status = status == TAPER_OK ? taper_ret_quantized(call, 0, w.dtype, x->rank, x->sizes, NULL, scale, w.point, &y)
@@ -236,6 +236,10 @@ taper_status taper_op_q_layer_norm(taper_call *call)
         const void *from = taper_tensor_data(plain);
         const float *weight = floats(vectors[0]), *bias = floats(vectors[1]);
         for (int64_t at = 0; at < taper_tensor_numel(x); at += count) {
+            status = taper_run_spend(call->run, (uint64_t)count * 15 + 50);
+            if (status != TAPER_OK) {
+                break;
+            }
             const moments m = moments_of(&w, from, at, count, eps);
             for (int64_t i = 0; i < count; i++) {
                 store_number(&w, y, at + i,
@@ -256,11 +260,14 @@ typedef struct group_work {
     double eps;
 } group_work;
 
-static void run_groups_plain(const group_work *g, const void *x, taper_tensor *y)
+static void run_groups_plain(taper_run *run, const group_work *g, const void *x, taper_tensor *y)
 {
     const norm_work *w = &g->norm;
     const int64_t count = g->per_group * g->pixels, total = taper_tensor_numel(y);
     for (int64_t at = 0, group = 0; at < total; at += count, group++) {
+        if (!taper_run_goes_on(run, (uint64_t)count * 15 + 50)) {
+            return;
+        }
         const moments m = moments_of(w, x, at, count, g->eps);
         for (int64_t k = 0; k < g->per_group; k++) {
             const int64_t c = (group * g->per_group + k) % g->channels;
@@ -296,12 +303,15 @@ static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
                   in_floats || w->dtype == TAPER_QI32 ? squares_f32 : (float)squares, g->per_group * g->pixels, g->eps);
 }
 
-static void run_groups_last(const group_work *g, const void *x, taper_tensor *y)
+static void run_groups_last(taper_run *run, const group_work *g, const void *x, taper_tensor *y)
 {
     const norm_work *w = &g->norm;
     const int64_t batch = g->channels * g->pixels, total = taper_tensor_numel(y);
     for (int64_t start = 0; start < total; start += batch) {
         for (int64_t first = 0; first < g->channels; first += g->per_group) {
+            if (!taper_run_goes_on(run, (uint64_t)(g->per_group * g->pixels) * 15 + 50)) {
+                return;
+            }
             const moments m = moments_of_pixels(g, x, start + first);
             for (int64_t c = first; c < first + g->per_group; c++) {
                 const float step = m.step * (g->weight != NULL ? g->weight[c] : 1);
@@ -336,8 +346,7 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
     if (planes) {
         taper_strides_channels_last(4, x->sizes, strides);
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, planes ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS,
-                               &plain, error));
+    TAPER_TRY(taper_view_clone(call->run, x, planes ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS, &plain));
     taper_status status = arg_floats(call, at, g.channels, &vectors[0]);
     status = status == TAPER_OK ? arg_floats(call, at + 1, g.channels, &vectors[1]) : status;
     status = status == TAPER_OK ? taper_ret_quantized(call, 0, g.norm.dtype, x->rank, x->sizes, planes ? strides : NULL,
@@ -347,7 +356,7 @@ static taper_status group_norm(taper_call *call, int64_t groups, size_t at)
         g.pixels = taper_tensor_numel(x) / (x->sizes[0] * g.channels);
         g.weight = floats(vectors[0]);
         g.bias = floats(vectors[1]);
-        (planes ? run_groups_last : run_groups_plain)(&g, taper_tensor_data(plain), y);
+        (planes ? run_groups_last : run_groups_plain)(call->run, &g, taper_tensor_data(plain), y);
     }
     drop(vectors, 2);
     taper_tensor_drop(plain);

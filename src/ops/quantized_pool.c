@@ -105,10 +105,10 @@ static taper_status run_pool(taper_run *run, const pool_work *work)
             place.d = taper_pool_window_at(&axis[0], d);
             for (int64_t h = 0; h < axis[1].output; h++) {
                 place.h = taper_pool_window_at(&axis[1], h);
-                TAPER_TRY(taper_run_check(run));
                 for (int64_t w = 0; w < axis[2].output; w++) {
                     place.w = taper_pool_window_at(&axis[2], w);
                     place.taps = place.d.taps * place.h.taps * place.w.taps;
+                    TAPER_TRY(taper_run_spend(run, (uint64_t)(place.taps + 5) * (uint64_t)x->c * 4));
                     pool_channels(work, &place, n * x->stride_n,
                                   n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
                 }
@@ -121,7 +121,7 @@ static taper_status run_pool(taper_run *run, const pool_work *work)
 // Whether the tensor, with dimensions of size 1 for the absent ones, is channels-last.
 static bool is_channels_last(const taper_tensor *x, size_t spatial)
 {
-    taper_tensor seen = *x;
+    taper_tensor seen = taper_tensor_local(x);
     if (spatial == 1 && x->rank == 3) { // N, C, 1, W
         seen.rank = 4;
         seen.sizes[3] = x->sizes[2];

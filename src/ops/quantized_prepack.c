@@ -167,7 +167,7 @@ taper_status taper_qembedding_make(taper_run *run, taper_tensor *weight, taper_o
 static taper_status relaid(taper_run *run, const taper_tensor *from, const int64_t *strides, taper_tensor **to)
 {
     TAPER_TRY(taper_tensor_new(run->heap, (taper_dtype)from->dtype, from->rank, from->sizes, strides, to, run->error));
-    taper_status status = taper_tensor_copy(*to, from, run->error);
+    taper_status status = taper_run_copy(run, *to, from);
     if (status == TAPER_OK && from->quantizer != NULL) {
         status = taper_tensor_set_quantizer(*to, from->quantizer, run->error);
     }
@@ -267,7 +267,7 @@ static taper_status return_bias(taper_call *call, taper_tensor *bias, int64_t ou
         taper_ret(call, 1, tensor_or_none(bias));
         return TAPER_OK;
     }
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, TAPER_F32, 1, &out, &made, call->run->error));
+    TAPER_TRY(taper_run_zeros(call->run, TAPER_F32, 1, &out, &made));
     taper_ret(call, 1, TAPER_VAL(made));
     return TAPER_OK;
 }

@@ -65,6 +65,7 @@ static taper_status check_channels(taper_run *run, const char *name, const taper
                    z->axis);
     }
     const void *scales = taper_tensor_data(z->scales), *points = taper_tensor_data(z->zero_points);
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 10));
     for (int64_t c = 0; c < count; c++) {
         const double scale = taper_load_double((taper_dtype)z->scales->dtype, scales, c);
         const int64_t point = taper_load_int((taper_dtype)z->zero_points->dtype, points, c);
@@ -176,7 +177,7 @@ static taper_status pick(taper_run *run, const taper_tensor *from, taper_dtype d
 {
     TAPER_TRY(taper_tensor_new(run->heap, dtype, 1, &count, NULL, vector, run->error));
     const void *data = taper_tensor_data(from);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && taper_run_step(run, i, 5); i++) {
         const int64_t at = start + i * step;
         if (dtype == TAPER_F64) {
             ((double *)taper_tensor_mutable(*vector))[i] = taper_load_double((taper_dtype)from->dtype, data, at);

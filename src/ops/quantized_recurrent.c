@@ -70,7 +70,7 @@ static taper_status run_steps(taper_call *call, taper_rnn_kind kind, const taper
                               taper_tensor *c, float *gates, float *scratch, float *out, int64_t out_step)
 {
     const int64_t hidden = params->hidden.in, width = params->hidden.out;
-    taper_tensor rows = *x;
+    taper_tensor rows = taper_tensor_local(x);
     TAPER_TRY(taper_qlinear_dynamic(call, &params->input, &rows, steps->rows, false, gates));
     int64_t row = reverse ? steps->rows : 0;
     for (int64_t i = 0; i < steps->steps; i++) {
@@ -209,7 +209,7 @@ static taper_status check_state(taper_call *call, const taper_tensor *input, con
 static taper_status copy_state(taper_call *call, size_t at, const taper_tensor *from, taper_tensor **copy)
 {
     TAPER_TRY(taper_ret_new(call, at, TAPER_F32, from->rank, from->sizes, NULL, copy));
-    return taper_tensor_copy(*copy, from, call->run->error);
+    return taper_run_copy(call->run, *copy, from);
 }
 
 static taper_status compute_cell(taper_call *call, taper_rnn_kind kind, const taper_qcell_params *params,
@@ -223,7 +223,7 @@ static taper_status compute_cell(taper_call *call, taper_rnn_kind kind, const ta
         TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the recurrent cell is too large");
     }
     bytes = taper_max_size(bytes, 1);
-    TAPER_TRY(taper_tensor_contiguous(run->heap, input, &plain, run->error));
+    TAPER_TRY(taper_run_contiguous(run, input, &plain));
     float *gates = taper_heap_alloc(run->heap, bytes);
     taper_status status = gates == NULL ? taper_fail_memory(run->error) : copy_state(call, 0, h, &next);
     if (status == TAPER_OK && c != NULL) {

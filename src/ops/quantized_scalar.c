@@ -63,7 +63,7 @@ static taper_status run_shift(taper_call *call, const taper_tensor *x, shift_wor
     const float from_scale = (float)x->quantizer->scale;
     TAPER_TRY(taper_ret_quantized_like(call, 0, x, scale, point, &y));
     w->multiplier = w->multiplier > 0 ? from_scale * (1.0f / (float)scale) : w->multiplier;
-    taper_q_walk(y, x, NULL, shift_row, w);
+    taper_q_walk(call->run, y, x, NULL, shift_row, w);
     return TAPER_OK;
 }
 

@@ -138,9 +138,9 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     const float scale = (float)x->quantizer->scale;
     const int64_t point = x->quantizer->zero_point;
     if (target != NULL && target->storage == x->storage) { // which is about to be resized
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &plain, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &plain));
     } else {
-        TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+        TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     }
     const taper_status status = taper_ret_quantized(call, 0, dtype, rank, sizes, NULL, x->quantizer->scale, point, &y);
     if (status != TAPER_OK) {
@@ -149,7 +149,7 @@ static taper_status mean_inner(taper_call *call, taper_tensor *x, const bool *re
     }
     for (int64_t i = 0; i < taper_tensor_numel(y); i++) {
         int64_t sum = 0;
-        for (int64_t k = 0; k < count; k++) {
+        for (int64_t k = 0; k < count && taper_run_goes_on(call->run, 3); k++) {
             sum += taper_q_load(dtype, taper_tensor_data(plain), i * count + k);
         }
         const int64_t q =
@@ -262,7 +262,7 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     taper_tensor_steps(x, 1, in);
     taper_tensor_steps(y, 1, out);
     const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
-    for (int64_t n = 0; n < rows; n++) {
+    for (int64_t n = 0; n < rows && taper_run_goes_on(call->run, (uint64_t)count * 12 + 20); n++) {
         softmax_bytes(table, from, in[dim], count, to, out[dim]);
         for (size_t d = x->rank; d-- > 0;) {
             if (d == dim) {

@@ -22,12 +22,12 @@ static void clamp_row(const void *work, const taper_q_row *row)
     }
 }
 
-static void walk_clamped(taper_tensor *y, const taper_tensor *x, const bounds *b)
+static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x, const bounds *b)
 {
     taper_q_tables tables;
     const int64_t high = b->high < 255 ? b->high : 255; // above every byte
     if (b->dtype == TAPER_QI32) {
-        taper_q_walk(y, x, NULL, clamp_row, b);
+        taper_q_walk(run, y, x, NULL, clamp_row, b);
         return;
     }
     for (int i = 0; i < 256; i++) {
@@ -35,7 +35,7 @@ static void walk_clamped(taper_tensor *y, const taper_tensor *x, const bounds *b
         q = q < b->low ? b->low : q;
         tables.plain[i] = tables.wide[i] = (uint8_t)(q > high ? high : q);
     }
-    taper_q_walk(y, x, NULL, taper_q_table_row, &tables);
+    taper_q_walk(run, y, x, NULL, taper_q_table_row, &tables);
 }
 
 // The tensor for result 0 with x's quantizer: x itself in the in-place form.
@@ -52,7 +52,7 @@ static taper_status clamp(taper_call *call, const taper_tensor *x, bounds b, boo
     taper_tensor *y;
     b.dtype = (taper_dtype)x->dtype;
     TAPER_TRY(ret_like(call, x, contiguous, &y));
-    walk_clamped(y, x, &b);
+    walk_clamped(call->run, y, x, &b);
     return TAPER_OK;
 }
 
@@ -109,7 +109,7 @@ taper_status taper_op_q_relu6(taper_call *call)
     const bounds b = {.dtype = (taper_dtype)x->dtype, .low = bound(x, 0), .high = bound(x, 6)};
     TAPER_TRY(taper_check_writable(x, call->run->error));
     TAPER_TRY(taper_storage_write(x->storage, call->run->error));
-    walk_clamped(x, x, &b);
+    walk_clamped(call->run, x, x, &b);
     taper_obj_retain(&x->head);
     taper_ret(call, 0, TAPER_VAL(x));
     return TAPER_OK;
@@ -210,11 +210,11 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
     uint8_t *bytes = taper_tensor_mutable(y); // y is dense
     const uint8_t *from_bytes = taper_tensor_data(x);
     if (memcmp(x->strides, y->strides, x->rank * sizeof *x->strides) != 0) {
-        TAPER_TRY(taper_tensor_copy(y, x, call->run->error));
+        TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
-    taper_q_translate(table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
-    return TAPER_OK;
+    taper_q_translate(table, (size_t)taper_tensor_numel(y), from_bytes, bytes); // one pass over memory
+    return taper_run_spend(call->run, (uint64_t)taper_tensor_numel(y));
 }
 
 static taper_status run_map(taper_call *call, const taper_tensor *x, const taper_q_map *map, double scale,
@@ -222,7 +222,7 @@ static taper_status run_map(taper_call *call, const taper_tensor *x, const taper
 {
     taper_tensor *y;
     TAPER_TRY(taper_ret_quantized_like(call, 0, x, scale, zero_point, &y));
-    taper_q_map_run(map, y, x);
+    taper_q_map_run(call->run, map, y, x);
     return TAPER_OK;
 }
 
@@ -243,7 +243,7 @@ taper_status taper_op_q_leaky_relu(taper_call *call)
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
     TAPER_TRY(arg_float(call, 1, &map.p[0]));
     TAPER_TRY(ret_like(call, x, false, &y));
-    taper_q_map_run(&map, y, x);
+    taper_q_map_run(call->run, &map, y, x);
     return TAPER_OK;
 }
 
@@ -256,7 +256,7 @@ taper_status taper_op_q_threshold(taper_call *call)
     TAPER_TRY(arg_float(call, 2, &map.p[1]));
     TAPER_TRY(ret_like(call, x, false, &y));
     map.inverse_wide = (float)(1.0 / (double)(float)x->quantizer->scale);
-    taper_q_map_run(&map, y, x);
+    taper_q_map_run(call->run, &map, y, x);
     return TAPER_OK;
 }
 
@@ -354,7 +354,7 @@ taper_status taper_op_q_leaky_relu_to(taper_call *call)
         return run_map(call, x, &map, scale, zero_point);
     }
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const taper_status status = run_map(call, plain, &map, scale, zero_point);
     taper_obj_release(&plain->head);
     return status;
@@ -369,7 +369,7 @@ static taper_status run_elu(taper_call *call, const taper_tensor *x, taper_q_map
     TAPER_TRY(taper_arg_qparams(call, 1, (taper_dtype)x->dtype, &scale, &zero_point));
     TAPER_TRY(taper_ret_quantized(call, 0, (taper_dtype)x->dtype, x->rank, x->sizes, NULL, scale, zero_point, &y));
     map->inverse_wide = (float)(1.0 / (double)(float)scale);
-    taper_q_map_run(map, y, x);
+    taper_q_map_run(call->run, map, y, x);
     return TAPER_OK;
 }
 

@@ -115,7 +115,7 @@ taper_status taper_op_q_shuffle(taper_call *call)
     taper_val args[MOST];
     taper_tensor *x, *plain;
     TAPER_TRY(taper_arg_uniform(call, 0, &x));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     taper_call inner = *call;
     memcpy(args, call->args, taper_min_size(call->arg_count, MOST) * sizeof *args);
     args[0] = TAPER_VAL(plain);

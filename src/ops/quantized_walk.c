@@ -2,7 +2,7 @@
 // Rows of quantized tensors, and mapping a function over one: see quantized_walk.h.
 #include "ops/quantized_walk.h"
 
-enum { OPERANDS = 3 };
+enum { OPERANDS = 3, PIECE = 1 << 16 }; // a multiple of two vectors
 
 typedef struct walk_dim {
     int64_t size, step[OPERANDS];
@@ -81,8 +81,8 @@ static size_t make_dims(const taper_tensor *const *tensors, size_t operands, wal
     return merge(dims, rank, operands);
 }
 
-void taper_q_walk(taper_tensor *y, const taper_tensor *a, const taper_tensor *b, taper_q_row_function function,
-                  const void *work)
+void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const taper_tensor *b,
+                  taper_q_row_function function, const void *work)
 {
     if (taper_tensor_numel(y) == 0) {
         return;
@@ -105,7 +105,19 @@ void taper_q_walk(taper_tensor *y, const taper_tensor *a, const taper_tensor *b,
     }
     int64_t index[TAPER_MAX_RANK + 1] = {0};
     for (;;) {
-        function(work, &row);
+        for (int64_t at = 0; at < row.count; at += PIECE) {
+            taper_q_row part = row;
+            part.first = at;
+            part.count = taper_min_i64(PIECE, row.count - at);
+            part.wide = taper_max_i64(0, taper_min_i64(row.wide - at, part.count));
+            part.y_at += at * row.y_step;
+            part.a_at += at * row.a_step;
+            part.b_at += at * row.b_step;
+            if (!taper_run_goes_on(run, (uint64_t)part.count * 10 + 20)) {
+                return;
+            }
+            function(work, &part);
+        }
         size_t d = 1;
         for (; d < rank; d++) {
             row.y_at += dims[d].step[0];
@@ -159,7 +171,7 @@ static void map_row(const void *work, const taper_q_row *row)
     }
 }
 
-void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor *x)
+void taper_q_map_run(taper_run *run, const taper_q_map *map, taper_tensor *y, const taper_tensor *x)
 {
     const taper_dtype dtype = (taper_dtype)x->dtype;
     map_work w = {.map = map,
@@ -171,7 +183,7 @@ void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor
                   .to_zero_point = y->quantizer->zero_point};
     w.inverse_wide = map->inverse_wide != 0 ? map->inverse_wide : w.inverse;
     if (dtype == TAPER_QI32 || taper_tensor_numel(y) < TABLE_FROM) {
-        taper_q_walk(y, x, NULL, map_row, &w);
+        taper_q_walk(run, y, x, NULL, map_row, &w);
         return;
     }
     taper_q_tables tables;
@@ -180,5 +192,5 @@ void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor
         tables.plain[i] = (uint8_t)map_one(&w, q, false);
         tables.wide[i] = (uint8_t)map_one(&w, q, true);
     }
-    taper_q_walk(y, x, NULL, taper_q_table_row, &tables);
+    taper_q_walk(run, y, x, NULL, taper_q_table_row, &tables);
 }

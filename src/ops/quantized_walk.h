@@ -13,13 +13,14 @@ typedef struct taper_q_row {
     int64_t y_at, a_at, b_at; // of the first element
     int64_t y_step, a_step, b_step;
     int64_t count, wide; // the first `wide` of count are computed as in vectors
+    int64_t first;       // long rows come in pieces: the place in its row of the first element
 } taper_q_row;
 
 typedef void (*taper_q_row_function)(const void *work, const taper_q_row *row);
 
 // y (writable), a and b (may be NULL) have the same dtype; a and b broadcast to y.
-void taper_q_walk(taper_tensor *y, const taper_tensor *a, const taper_tensor *b, taper_q_row_function function,
-                  const void *work);
+void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const taper_tensor *b,
+                  taper_q_row_function function, const void *work);
 
 // The work of a row of products: y = q(a * b) with a's and b's zero points taken away, as rows of taper_q_multiply have
 // it.
@@ -52,6 +53,6 @@ typedef struct taper_q_map {
     float inverse_wide; // 1 / the result's scale as vectors take it; 0: 1f / (float)scale
 } taper_q_map;
 // Both must have quantizers per tensor.
-void taper_q_map_run(const taper_q_map *map, taper_tensor *y, const taper_tensor *x);
+void taper_q_map_run(taper_run *run, const taper_q_map *map, taper_tensor *y, const taper_tensor *x);
 
 #endif

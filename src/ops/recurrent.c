@@ -146,7 +146,7 @@ typedef struct cell_tensors {
 static taper_status own_state(taper_run *run, const taper_tensor *from, taper_dtype work, taper_tensor **copy)
 {
     TAPER_TRY(taper_tensor_new(run->heap, work, 2, from->sizes, NULL, copy, run->error));
-    return taper_tensor_copy(*copy, from, run->error);
+    return taper_run_copy(run, *copy, from);
 }
 
 static taper_status run_owned(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *given,

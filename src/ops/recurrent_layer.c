@@ -126,40 +126,42 @@ typedef struct layer {
 } layer;
 
 // The cells of float32 with the backend's functions; gates and products are scratch.
-static void lstm_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
+static taper_status lstm_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
 {
     const size_t n = (size_t)hidden;
     for (int64_t r = 0; r < rows; r++, gates += 4 * n, c += n, h += n) {
-        run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, gates);
-        run->fast->activate(run, TAPER_FAST_TANH, n, gates + 2 * n);
-        run->fast->activate(run, TAPER_FAST_SIGMOID, n, gates + 3 * n);
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, gates));
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, gates + 2 * n));
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, n, gates + 3 * n));
         for (size_t j = 0; j < n; j++) {
             c[j] = gates[n + j] * c[j] + gates[j] * gates[2 * n + j];
             h[j] = c[j];
         }
-        run->fast->activate(run, TAPER_FAST_TANH, n, h);
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, h));
         for (size_t j = 0; j < n; j++) {
             h[j] *= gates[3 * n + j];
         }
     }
+    return TAPER_OK;
 }
 
-static void gru_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
+static taper_status gru_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
 {
     const size_t n = (size_t)hidden;
     for (int64_t r = 0; r < rows; r++, x += 3 * n, y += 3 * n, h += n) {
         for (size_t j = 0; j < 2 * n; j++) {
             x[j] += y[j];
         }
-        run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, x);
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, x));
         for (size_t j = 0; j < n; j++) {
             x[2 * n + j] += x[j] * y[2 * n + j];
         }
-        run->fast->activate(run, TAPER_FAST_TANH, n, x + 2 * n);
+        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, x + 2 * n));
         for (size_t j = 0; j < n; j++) {
             h[j] = (h[j] - x[2 * n + j]) * x[n + j] + x[2 * n + j];
         }
     }
+    return TAPER_OK;
 }
 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
@@ -171,8 +173,7 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
         TAPER_TRY(
             times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
         if (fast) {
-            gru_cell_fast(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
-            return TAPER_OK;
+            return gru_cell_fast(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
         }
         wide ? gru_cell_f64(rows, l->hidden, gates, (const void *)l->scratch, state)
              : gru_cell_f32(rows, l->hidden, gates, (const void *)l->scratch, state);
@@ -187,7 +188,7 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     }
     void *fresh = l->weights->project != NULL ? l->scratch : state;
     if (fast) {
-        lstm_cell_fast(l->run, rows, l->hidden, gates, cell, fresh);
+        TAPER_TRY(lstm_cell_fast(l->run, rows, l->hidden, gates, cell, fresh));
     } else {
         wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
     }

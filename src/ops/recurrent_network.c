@@ -19,7 +19,7 @@ static taper_status working_dtype(taper_run *run, const taper_tensor *input, tap
 static taper_status copy_of(taper_run *run, const taper_tensor *from, taper_dtype work, taper_tensor **copy)
 {
     TAPER_TRY(taper_tensor_new(run->heap, work, from->rank, from->sizes, NULL, copy, run->error));
-    return taper_tensor_copy(*copy, from, run->error);
+    return taper_run_copy(run, *copy, from);
 }
 
 static taper_tensor at_index(const taper_tensor *tensor, int64_t index)

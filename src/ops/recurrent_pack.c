@@ -93,7 +93,7 @@ taper_status taper_op_pack_padded_sequence(taper_call *call)
         const taper_tensor from =
             rows_of(input, 2, 1, t * input->strides[time_at], &active, &input->strides[1 - time_at]);
         taper_tensor to = rows_of(data, 1, 1, row * data->strides[0], &active, &data->strides[0]);
-        status = taper_tensor_copy(&to, &from, run->error);
+        status = taper_run_copy(run, &to, &from);
         row += active;
     }
     if (status == TAPER_OK) {
@@ -120,7 +120,7 @@ static taper_status fill(taper_run *run, taper_tensor *tensor, taper_scalar valu
     } else {
         *(double *)taper_tensor_mutable(number) = value.f;
     }
-    const taper_status status = taper_tensor_copy(tensor, number, run->error);
+    const taper_status status = taper_run_copy(run, tensor, number);
     taper_tensor_drop(number);
     return status;
 }
@@ -180,7 +180,7 @@ taper_status taper_op_pad_packed_sequence(taper_call *call)
         const int64_t active = length_at(batch_sizes, t), next = t + 1 < longest ? length_at(batch_sizes, t + 1) : 0;
         const taper_tensor from = rows_of(data, 1, 1, row * data->strides[0], &active, &data->strides[0]);
         taper_tensor to = rows_of(out, 2, 1, t * out->strides[0], &active, &out->strides[1]);
-        status = taper_tensor_copy(&to, &from, run->error);
+        status = taper_run_copy(run, &to, &from);
         row += active;
         for (int64_t b = next; b < active; b++) {
             ((int64_t *)taper_tensor_mutable(lengths))[b] = t + 1;

@@ -85,20 +85,15 @@ typedef struct walk {
     accumulators first, second, centre;
     taper_ew_block elements, temp;
     taper_run *run;
-    size_t unasked; // elements since the host was asked whether to go on
     taper_status status;
 } walk;
 
-enum { LONG_WALK = 1 << 22, FOLD_BLOCK = 1 << 20 };
+enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
 
 // Counts n elements; false when the run is to end.
 static bool go_on(walk *w, size_t n)
 {
-    w->unasked += n;
-    if (w->unasked >= LONG_WALK) {
-        w->unasked = 0;
-        w->status = taper_run_check(w->run);
-    }
+    w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
     return w->status == TAPER_OK;
 }
 
@@ -132,7 +127,6 @@ static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
     size_t at = 0;
     w->r = r;
     w->kept_count = w->reduced_count = 0;
-    w->unasked = 0;
     w->status = TAPER_OK;
     w->count = 1;
     for (size_t i = 0; i < r->x->rank; i++) {
@@ -341,7 +335,7 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
         if (target != NULL) {
             TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
             if (target->storage == x->storage && apart == NULL) { // out is read as well
-                TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &apart, error));
+                TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;
             }
         }

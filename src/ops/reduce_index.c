@@ -58,8 +58,8 @@ static void pick(picker *p, const char *from, int64_t step, size_t m, bool lanes
 }
 
 // values (may be NULL) and indices are contiguous and have the shape without dim.
-static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool keep, taper_tensor *values,
-                       taper_tensor *indices)
+static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
+                       taper_tensor *values, taper_tensor *indices)
 {
     picker p;
     taper_lines lines;
@@ -77,11 +77,11 @@ static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool ke
         for (int64_t lane = 0; lane < width; lane += LANES) {
             const size_t m = (size_t)taper_min_i64(LANES, width - lane);
             if (lines.side_by_side) {
-                for (int64_t r = 0; r < lines.line.size; r++) {
+                for (int64_t r = 0; r < lines.line.size && taper_run_goes_on(run, m * 5); r++) {
                     pick(&p, from + lane * lines.kept[0].in + r * lines.line.in, lines.kept[0].in, m, true, r);
                 }
             } else {
-                for (int64_t r = 0; r < lines.line.size; r += (int64_t)block) {
+                for (int64_t r = 0; r < lines.line.size && taper_run_goes_on(run, block * 5); r += (int64_t)block) {
                     pick(&p, from + r * lines.line.in, lines.line.in,
                          (size_t)taper_min_i64((int64_t)block, lines.line.size - r), false, r);
                 }
@@ -100,7 +100,8 @@ static void pick_lines(const taper_tensor *x, size_t dim, bool smallest, bool ke
                                &p.temp);
             }
         }
-    } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+    } while (taper_run_goes_on(run, 50) &&
+             taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
 }
 
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)
@@ -134,7 +135,7 @@ static taper_status pick_dim(taper_call *call, taper_tensor *x, size_t dim, bool
         }
     }
     if (taper_tensor_numel(indices) != 0) {
-        pick_lines(x, dim, smallest, keep, values, indices);
+        pick_lines(call->run, x, dim, smallest, keep, values, indices);
     }
     if (values != NULL) {
         const taper_status status = taper_ret_tensor(call, 0, values);
@@ -186,7 +187,7 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
                    "Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
                    "'dim' argument.");
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &flat));
     taper_status status = taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, error);
     taper_tensor_drop(flat);
     TAPER_TRY(status);
@@ -197,9 +198,9 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     }
     status = taper_tensor_new(call->run->heap, TAPER_I64, keep ? x->rank : 0, ones, NULL, &result, error);
     if (status == TAPER_OK) {
-        taper_tensor scalar = *result; // as a result of rank 0
+        taper_tensor scalar = taper_tensor_local(result); // as a result of rank 0
         scalar.rank = 0;
-        pick_lines(line, 0, smallest, false, NULL, &scalar);
+        pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);
         status = taper_ret_tensor(call, 0, result);
     }
     taper_tensor_drop(line);

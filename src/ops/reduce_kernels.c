@@ -190,7 +190,7 @@ static taper_status aminmax_number(taper_call *call, taper_tensor *x)
     const int64_t one = 1;
     for (size_t k = 0; k < 2; k++) {
         taper_tensor *copy, *line;
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &copy, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &copy));
         const taper_status status =
             taper_tensor_alias(call->run->heap, copy, copy->offset, 1, &one, &one, &line, call->run->error);
         taper_tensor_drop(copy);

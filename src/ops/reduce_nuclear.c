@@ -32,13 +32,13 @@ static bool rotate(size_t rows, double *p, double *q)
 }
 
 // The columns of a lie one after the other, rows apart.
-static double nuclear(double *a, size_t rows, size_t columns)
+static double nuclear(taper_run *run, double *a, size_t rows, size_t columns)
 {
     bool turned = true;
     for (int sweep = 0; sweep < SWEEPS && turned; sweep++) {
         turned = false;
         for (size_t p = 0; p + 1 < columns; p++) {
-            for (size_t q = p + 1; q < columns; q++) {
+            for (size_t q = p + 1; q < columns && taper_run_goes_on(run, rows * 6 + 50); q++) {
                 turned = rotate(rows, a + p * rows, a + q * rows) || turned;
             }
         }
@@ -110,7 +110,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
         for (size_t d = 0; d < count; d++) {
             base += index[d] * x->strides[kept[d]];
         }
-        for (size_t c = 0; c < columns; c++) {
+        for (size_t c = 0; c < columns && taper_run_goes_on(call->run, rows * 20 + 20); c++) {
             for (size_t r = 0; r < rows; r++) {
                 const int64_t at = base + (int64_t)r * x->strides[first] + (int64_t)c * x->strides[second];
                 if (complex) {
@@ -121,7 +121,8 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
                 }
             }
         }
-        const double sum = complex ? nuclear(a, 2 * rows, 2 * columns) / 2 : nuclear(a, rows, columns);
+        const double sum =
+            complex ? nuclear(call->run, a, 2 * rows, 2 * columns) / 2 : nuclear(call->run, a, rows, columns);
         const taper_scalar norm = taper_scalar_double(sum);
         taper_scalar_store(real, (char *)taper_tensor_mutable(out) + (size_t)k * taper_tensor_item(out), &norm);
         for (size_t d = count; d-- > 0 && ++index[d] == x->sizes[kept[d]];) {

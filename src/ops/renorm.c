@@ -38,7 +38,7 @@ static taper_tensor *contiguous(taper_compose *c, taper_tensor *x)
     if (x == NULL || c->status != TAPER_OK) {
         return NULL;
     }
-    taper_compose_fail(c, taper_tensor_contiguous(c->run->heap, x, &result, c->run->error));
+    taper_compose_fail(c, taper_run_contiguous(c->run, x, &result));
     return taper_compose_keep(c, result);
 }
 

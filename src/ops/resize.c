@@ -68,7 +68,7 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
         switch (mode) {
         case TAPER_RESIZE_NEAREST:
         case TAPER_RESIZE_NEAREST_EXACT:
-            taper_resize_nearest(axes, &from, in, &to, out, taper_tensor_item(x));
+            taper_resize_nearest(call->run, axes, &from, in, &to, out, taper_tensor_item(x));
             break;
         case TAPER_RESIZE_LINEAR:
         case TAPER_RESIZE_CUBIC:

@@ -42,8 +42,8 @@ void taper_resize_axis_free(const taper_call *call, taper_resize_axis *table);
 TAPER_MUST_USE taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *resize);
 
 // The loops. item is the size of an element, zero the zero point of quantized ones.
-void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y,
-                          void *out, size_t item);
+void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
+                          const taper_volume *y, void *out, size_t item);
 TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
                                                   taper_dtype dtype, const taper_volume *x, const void *in,
                                                   const taper_volume *y, void *out, double zero, bool fused);

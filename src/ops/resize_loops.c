@@ -41,8 +41,8 @@ static void gather(size_t item, int64_t count, char *to, int64_t to_stride, cons
 #undef GATHER
 }
 
-void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, const void *in, const taper_volume *y,
-                          void *out, size_t item)
+void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
+                          const taper_volume *y, void *out, size_t item)
 {
     const bool inner = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t planes = inner ? 1 : x->c, wide = axes[2].output, size = (int64_t)item;
@@ -50,10 +50,11 @@ void taper_resize_nearest(const taper_resize_axis *axes, const taper_volume *x, 
     // An output row that reads the same input row as the one before it is a copy of that.
     const bool dense = y->stride[2] == (inner ? y->c : 1);
     const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
+    const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t c = 0; c < planes; c++) {
             for (int64_t d = 0; d < axes[0].output; d++) {
-                for (int64_t h = 0; h < axes[1].output; h++) {
+                for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, row_work); h++) {
                     const char *from =
                         (const char *)in + (n * x->stride_n + c * x->stride_c + axes[0].index[d] * x->stride[0] +
                                             axes[1].index[h] * x->stride[1]) *
@@ -146,8 +147,8 @@ static void row_f32(const taper_resize_axis *axis, int64_t group, const float *i
 }
 
 // rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
-static void weighted_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in,
-                         const taper_volume *y, float *out, float *rows)
+static void weighted_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
+                         const float *in, const taper_volume *y, float *out, float *rows)
 {
     int64_t held[ROWS];
     for (int i = 0; i < ROWS; i++) {
@@ -155,7 +156,7 @@ static void weighted_f32(const taper_resize_axis *axes, int64_t group, const tap
     }
     const int64_t wide = axes[2].output * group, taps = axes[0].taps * axes[1].taps;
     for (int64_t d = 0; d < axes[0].output; d++) {
-        for (int64_t h = 0; h < axes[1].output; h++) {
+        for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, (uint64_t)wide * 5 + 50); h++) {
             int64_t want[ROWS], slot[ROWS];
             float weights[ROWS];
             const float *pointers[ROWS];
@@ -205,12 +206,13 @@ static void weighted_f32(const taper_resize_axis *axes, int64_t group, const tap
     }
 }
 
-static void weighted_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
-                               int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
+static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                               const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
 {
+    const int64_t taps = axes[0].taps * axes[1].taps * axes[2].taps;
     for (int64_t d = 0; d < axes[0].output; d++) {
         for (int64_t h = 0; h < axes[1].output; h++) {
-            for (int64_t w = 0; w < axes[2].output; w++) {
+            for (int64_t w = 0; w < axes[2].output && taper_run_goes_on(run, (uint64_t)taps * 8 + 20); w++) {
                 double sum = 0.0;
                 for (int64_t i = d * axes[0].taps; i < (d + 1) * axes[0].taps; i++) {
                     for (int64_t j = h * axes[1].taps; j < (h + 1) * axes[1].taps; j++) {
@@ -237,11 +239,11 @@ static float weigh(plane_form form, float a, float x, float b, float y) // a · 
     return form == PLANE_PLAIN ? a * x + b * y : form == PLANE_FUSED ? fmaf(a, x, b * y) : fmaf(b, y, a * x);
 }
 
-static void quantized_plane(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
-                            int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double zero,
-                            plane_form form)
+static void quantized_plane(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                            const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at,
+                            double zero, plane_form form)
 {
-    for (int64_t h = 0; h < axes[1].output; h++) {
+    for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, (uint64_t)axes[2].output * 30 + 20); h++) {
         const float up = (float)axes[1].weight[2 * h], down = (float)axes[1].weight[2 * h + 1];
         for (int64_t w = 0; w < axes[2].output; w++) {
             const float left = (float)axes[2].weight[2 * w], right = (float)axes[2].weight[2 * w + 1];
@@ -266,12 +268,14 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
     const taper_fast *fast = call->run->fast;
-    if (f32 && fast != NULL && fast->bilinear != NULL && fast->bilinear(call->run, axes, x, in, y, out)) {
-        return TAPER_OK;
+    taper_status done = TAPER_DECLINED;
+    if (f32 && fast != NULL && fast->bilinear != NULL) {
+        done = fast->bilinear(call->run, axes, x, in, y, out);
+    } else if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL) {
+        done = fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero);
     }
-    if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL &&
-        fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero)) {
-        return TAPER_OK;
+    if (done != TAPER_DECLINED) {
+        return done;
     }
     float *rows = NULL;
     const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
@@ -285,12 +289,12 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
         for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
             const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
             if (f32) {
-                weighted_f32(axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
+                weighted_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
             } else if (taper_dtype_is_quantized(dtype)) {
                 const plane_form form = !fused ? PLANE_PLAIN : c < x->c / 8 * 8 ? PLANE_WIDE : PLANE_FUSED;
-                quantized_plane(axes, dtype, x, in, in_at, y, out, out_at, zero, form);
+                quantized_plane(call->run, axes, dtype, x, in, in_at, y, out, out_at, zero, form);
             } else {
-                weighted_plane_any(axes, dtype, x, in, in_at, y, out, out_at);
+                weighted_plane_any(call->run, axes, dtype, x, in, in_at, y, out, out_at);
             }
         }
     }
@@ -335,8 +339,8 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
     }
 }
 
-static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const taper_volume *x, const float *in,
-                         const taper_volume *y, float *out, float *scratch)
+static void aa_plane_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
+                         const float *in, const taper_volume *y, float *out, float *scratch)
 {
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     const int64_t line = wide->output * group;
@@ -346,6 +350,9 @@ static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const tap
                                   .weight = wide->weight + w * wide->taps,
                                   .index = wide->index + w * wide->taps,
                                   .count = wide->count[w]};
+            if (!taper_run_goes_on(run, (uint64_t)(step.count * group) * 2 + 10)) {
+                return;
+            }
             aa_f32(&step, in + h * x->stride[1], x->stride[2], scratch + h * line + w * group);
         }
     }
@@ -356,17 +363,21 @@ static void aa_plane_f32(const taper_resize_axis *axes, int64_t group, const tap
                         .index = high->index + h * high->taps,
                         .count = high->count[h]};
         for (int64_t w = 0; w < (dense ? 1 : wide->output); w++) {
+            if (!taper_run_goes_on(run, (uint64_t)(step.count * step.group) * 2 + 10)) {
+                return;
+            }
             aa_f32(&step, scratch + w * group, line, out + h * y->stride[1] + w * y->stride[2]);
         }
     }
 }
 
-static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x, const void *in,
-                         int64_t in_at, const taper_volume *y, void *out, int64_t out_at, double *scratch)
+static void aa_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                         const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at,
+                         double *scratch)
 {
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     for (int64_t h = 0; h < high->input; h++) {
-        for (int64_t w = 0; w < wide->output; w++) {
+        for (int64_t w = 0; w < wide->output && taper_run_goes_on(run, (uint64_t)wide->count[w] * 6 + 10); w++) {
             double sum = 0.0;
             for (int64_t t = w * wide->taps; t < w * wide->taps + wide->count[w]; t++) {
                 sum += wide->weight[t] *
@@ -376,7 +387,7 @@ static void aa_plane_any(const taper_resize_axis *axes, taper_dtype dtype, const
         }
     }
     for (int64_t h = 0; h < high->output; h++) {
-        for (int64_t w = 0; w < wide->output; w++) {
+        for (int64_t w = 0; w < wide->output && taper_run_goes_on(run, (uint64_t)high->count[h] * 3 + 10); w++) {
             double sum = 0.0;
             for (int64_t t = h * high->taps; t < h * high->taps + high->count[h]; t++) {
                 sum += high->weight[t] * scratch[high->index[t] * wide->output + w];
@@ -406,9 +417,9 @@ taper_status taper_resize_antialiased(const taper_call *call, const taper_resize
         for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
             const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
             if (f32) {
-                aa_plane_f32(axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, scratch);
+                aa_plane_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, scratch);
             } else {
-                aa_plane_any(axes, dtype, x, in, in_at, y, out, out_at, scratch);
+                aa_plane_any(call->run, axes, dtype, x, in, in_at, y, out, out_at, scratch);
             }
         }
     }

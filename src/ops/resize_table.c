@@ -25,10 +25,10 @@ static int64_t clamp_index(double position, int64_t input)
     return position >= 0.0 ? (position < (double)input ? (int64_t)position : input - 1) : 0;
 }
 
-static void fill_nearest(taper_resize_axis *table, float ratio, bool exact)
+static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, bool exact)
 {
     const int64_t input = table->input, output = table->output;
-    for (int64_t o = 0; o < output; o++) {
+    for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
         if (!exact && output == input) {
             table->index[o] = o;
         } else if (!exact && output == 2 * input) {
@@ -41,11 +41,12 @@ static void fill_nearest(taper_resize_axis *table, float ratio, bool exact)
 }
 
 // Positions are in doubles even of float32 tensors, in floats of quantized ones.
-static void fill_linear(taper_resize_axis *table, double ratio, const taper_resize *resize, bool single, bool quantized)
+static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, const taper_resize *resize, bool single,
+                        bool quantized)
 {
     const bool align_corners = resize->align_corners;
     const int64_t input = table->input, output = table->output;
-    for (int64_t o = 0; o < output; o++) {
+    for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
         int64_t *index = table->index + 2 * o;
         double *weight = table->weight + 2 * o;
         if (output == input) {
@@ -88,9 +89,9 @@ static double far_f64(double x, double a)
     return ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a;
 }
 
-static void fill_cubic(taper_resize_axis *table, double ratio, bool align_corners, bool single)
+static void fill_cubic(taper_run *run, taper_resize_axis *table, double ratio, bool align_corners, bool single)
 {
-    for (int64_t o = 0; o < table->output; o++) {
+    for (int64_t o = 0; o < table->output && taper_run_step(run, o, 30); o++) {
         int64_t *index = table->index + 4 * o;
         double *weight = table->weight + 4 * o;
         double base;
@@ -141,11 +142,11 @@ static double support_of(double ratio, bool cubic)
 }
 
 // align_corners changes the ratio alone here.
-static void fill_antialiased(taper_resize_axis *table, double ratio, bool cubic, bool single)
+static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, bool cubic, bool single)
 {
     const double support = support_of(ratio, cubic);
     const double inverse = ratio >= 1.0 ? (single ? (double)(1.0f / (float)ratio) : 1.0 / ratio) : 1.0;
-    for (int64_t o = 0; o < table->output; o++) {
+    for (int64_t o = 0; o < table->output && taper_run_goes_on(run, (uint64_t)table->taps * 10 + 50); o++) {
         int64_t *index = table->index + table->taps * o;
         double *weight = table->weight + table->taps * o;
         const double place = (double)o + 0.5;
@@ -242,13 +243,13 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
             table->count[0] = 1;
         }
     } else if (nearest) {
-        fill_nearest(table, (float)ratio, mode == TAPER_RESIZE_NEAREST_EXACT);
+        fill_nearest(call->run, table, (float)ratio, mode == TAPER_RESIZE_NEAREST_EXACT);
     } else if (antialiased) {
-        fill_antialiased(table, ratio, cubic, single);
+        fill_antialiased(call->run, table, ratio, cubic, single);
     } else if (cubic) {
-        fill_cubic(table, ratio, resize->align_corners, single);
+        fill_cubic(call->run, table, ratio, resize->align_corners, single);
     } else {
-        fill_linear(table, ratio, resize, single, taper_dtype_is_quantized(dtype));
+        fill_linear(call->run, table, ratio, resize, single, taper_dtype_is_quantized(dtype));
     }
-    return TAPER_OK;
+    return taper_run_spend(call->run, 0); // or not all of it is filled
 }

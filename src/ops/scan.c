@@ -11,6 +11,7 @@ enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
 typedef enum scan_kind { SCAN_SUM, SCAN_PROD, SCAN_LOGSUM, SCAN_MAX, SCAN_MIN } scan_kind;
 
 typedef struct scan {
+    taper_run *run;
     scan_kind kind;
     const taper_tensor *x;
     taper_tensor *out, *indices;
@@ -117,6 +118,9 @@ static void run_scan(scan *s, size_t dim)
             for (int64_t r = 0; r < lines.line.size; r += step) {
                 const int64_t n =
                     lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
+                if (!taper_run_goes_on(s->run, (uint64_t)n * 20)) {
+                    return;
+                }
                 char *const target = to + lane * lane_out + r * lines.line.out;
                 char *const place =
                     s->indices == NULL ? NULL : (char *)taper_tensor_mutable(s->indices) + (target - base) / item * 8;
@@ -128,10 +132,11 @@ static void run_scan(scan *s, size_t dim)
     } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
 }
 
-static void scan_begin(scan *s, scan_kind kind, const taper_tensor *x, taper_dtype dtype)
+static void scan_begin(taper_run *run, scan *s, scan_kind kind, const taper_tensor *x, taper_dtype dtype)
 {
     memset(s->at, 0, sizeof s->at);
     memset(&s->acc, 0, sizeof s->acc);
+    s->run = run;
     s->kind = kind;
     s->x = x;
     s->indices = NULL;
@@ -166,7 +171,7 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, x->rank, x->sizes, NULL, &out, error));
     if (taper_tensor_numel(out) != 0) {
         scan s;
-        scan_begin(&s, kind, x, dtype);
+        scan_begin(call->run, &s, kind, x, dtype);
         s.out = out;
         run_scan(&s, dim);
     }
@@ -204,7 +209,7 @@ static taper_status extremes(taper_call *call, scan_kind kind, const taper_tenso
     }
     if (taper_tensor_numel(x) != 0) {
         scan s;
-        scan_begin(&s, kind, x, (taper_dtype)x->dtype);
+        scan_begin(call->run, &s, kind, x, (taper_dtype)x->dtype);
         s.out = *values;
         s.indices = *indices;
         run_scan(&s, dim);
@@ -260,7 +265,7 @@ static taper_status fill_extremes(taper_call *call, scan_kind kind)
             status = taper_storage_write(to[k]->storage, error);
         }
         if (status == TAPER_OK) {
-            status = taper_tensor_copy(to[k], from[k], error);
+            status = taper_run_copy(call->run, to[k], from[k]);
         }
         taper_tensor_drop(from[k]);
     }

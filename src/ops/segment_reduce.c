@@ -128,8 +128,8 @@ static taper_status arg_segments(const taper_call *call, segments *s)
     if (s->count < 0) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "offsets are empty");
     }
-    TAPER_TRY(taper_tensor_contiguous(run->heap, data, &s->data, error));
-    TAPER_TRY(taper_tensor_contiguous(run->heap, given, &s->given, error));
+    TAPER_TRY(taper_run_contiguous(run, data, &s->data));
+    TAPER_TRY(taper_run_contiguous(run, given, &s->given));
     return check_rows(call, s, unsafe);
 }
 

@@ -10,6 +10,7 @@
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
 
 typedef struct soft {
+    taper_run *run;
     const taper_tensor *x;
     taper_tensor *out;
     bool logarithm;
@@ -141,7 +142,7 @@ static void run_line(soft *s, const taper_reduce_dim *line, const char *from, ch
         return;
     }
     for (int pass = 0; pass < 3; pass++) {
-        for (size_t at = 0; at < n; at += BLOCK) {
+        for (size_t at = 0; at < n && taper_run_goes_on(s->run, BLOCK * 15); at += BLOCK) {
             const size_t m = taper_min_size(BLOCK, n - at);
             load(s, from + (int64_t)at * line->in, line->in, m);
             if (pass == 0) {
@@ -164,7 +165,7 @@ static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_
 {
     start(s, m);
     for (int pass = 0; pass < 3; pass++) {
-        for (int64_t r = 0; r < line->size; r++) {
+        for (int64_t r = 0; r < line->size && taper_run_goes_on(s->run, m * 15); r++) {
             load(s, from + r * line->in, lanes->in, m);
             if (pass == 0) {
                 top(s, m, true);
@@ -210,6 +211,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     }
     soft s;
     taper_lines lines;
+    s.run = call->run;
     s.x = x;
     s.out = out;
     s.logarithm = logarithm;
@@ -228,7 +230,8 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
             const size_t m = (size_t)taper_min_i64(LANES, lanes->size - at);
             run_lanes(&s, &lines.line, lanes, from + at * lanes->in, to + at * lanes->out, m);
         }
-    } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+    } while (taper_run_goes_on(call->run, (uint64_t)taper_min_i64(lines.line.size, BLOCK) * 20 + 50) &&
+             taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
     return TAPER_OK;
 }
 

@@ -11,7 +11,7 @@
 typedef taper_sort_entry entry;
 
 typedef struct sorter {
-    taper_heap *heap;
+    taper_run *run;
     const taper_tensor *x;
     bool whole; // keys are integers
     size_t n;
@@ -24,14 +24,14 @@ enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16, RUN = 12 };
 
 static taper_status sorter_begin(sorter *s, taper_call *call, const taper_tensor *x, size_t dim)
 {
-    s->heap = call->run->heap;
+    s->run = call->run;
     s->x = x;
     s->whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
     s->n = x->rank == 0 ? 1 : (size_t)x->sizes[dim];
     if (!taper_mul_size(s->n, 2 * sizeof(entry), &s->bytes)) {
         return taper_fail_memory(call->run->error);
     }
-    s->entries = s->bytes == 0 ? NULL : taper_heap_alloc(s->heap, s->bytes);
+    s->entries = s->bytes == 0 ? NULL : taper_heap_alloc(s->run->heap, s->bytes);
     if (s->entries == NULL && s->bytes != 0) {
         return taper_fail_memory(call->run->error);
     }
@@ -43,13 +43,13 @@ static void sorter_end(sorter *s)
 {
     if (s->bytes != 0) {
         entry *block = s->entries < s->spare ? s->entries : s->spare; // they change places
-        taper_heap_free(s->heap, block, s->bytes);
+        taper_heap_free(s->run->heap, block, s->bytes);
     }
 }
 
 static void read_line(sorter *s, const char *from, int64_t step)
 {
-    for (size_t at = 0; at < s->n; at += BLOCK) {
+    for (size_t at = 0; at < s->n && taper_run_goes_on(s->run, BLOCK * 5); at += BLOCK) {
         const size_t m = taper_min_size(BLOCK, s->n - at);
         taper_ew_load((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64, &s->elements,
                       from + (int64_t)at * step, step, m, &s->temp);
@@ -70,12 +70,12 @@ static void read_line(sorter *s, const char *from, int64_t step)
     static void name(sorter *s)                                                                                        \
     {                                                                                                                  \
         const size_t n = s->n;                                                                                         \
-        for (size_t run = 0; run < n; run += RUN) {                                                                    \
-            const size_t end = taper_min_size(n, run + RUN);                                                           \
-            for (size_t i = run + 1; i < end; i++) {                                                                   \
+        for (size_t low = 0; low < n && taper_run_goes_on(s->run, RUN * 20); low += RUN) {                             \
+            const size_t end = taper_min_size(n, low + RUN);                                                           \
+            for (size_t i = low + 1; i < end; i++) {                                                                   \
                 const entry e = s->entries[i];                                                                         \
                 size_t j = i;                                                                                          \
-                for (; j > run && before(e, s->entries[j - 1]); j--) {                                                 \
+                for (; j > low && before(e, s->entries[j - 1]); j--) {                                                 \
                     s->entries[j] = s->entries[j - 1];                                                                 \
                 }                                                                                                      \
                 s->entries[j] = e;                                                                                     \
@@ -85,6 +85,9 @@ static void read_line(sorter *s, const char *from, int64_t step)
             for (size_t low = 0; low < n; low += 2 * width) {                                                          \
                 const size_t middle = taper_min_size(n, low + width), high = taper_min_size(n, low + 2 * width);       \
                 size_t i = low, j = middle;                                                                            \
+                if (!taper_run_goes_on(s->run, (high - low) * 5)) {                                                    \
+                    return;                                                                                            \
+                }                                                                                                      \
                 for (size_t k = low; k < high; k++) {                                                                  \
                     const bool right = j < high && (i == middle || before(s->entries[j], s->entries[i]));              \
                     s->spare[k] = s->entries[right ? j++ : i++];                                                       \
@@ -150,7 +153,7 @@ static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char
     if (j->stable) {
         sort_line_stably(s, j->descending);
     } else {
-        taper_sort_all(order_of(s, j->descending), s->entries, s->n);
+        taper_sort_all(s->run, order_of(s, j->descending), s->entries, s->n);
     }
     write_line(s, s->entries, (size_t)j->k, value, value_step, place, place_step);
 }
@@ -161,11 +164,11 @@ static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *p
     const taper_order order = order_of(s, j->descending);
     const size_t k = (size_t)j->k;
     if (k <= s->n / 64) {
-        taper_sort_first(order, s->entries, s->n, k);
+        taper_sort_first(s->run, order, s->entries, s->n, k);
     } else {
-        taper_sort_nth(order, s->entries, s->n, k - 1);
+        taper_sort_nth(s->run, order, s->entries, s->n, k - 1);
         if (j->sorted) {
-            taper_sort_all(order, s->entries, k - 1);
+            taper_sort_all(s->run, order, s->entries, k - 1);
         }
     }
     write_line(s, s->entries, k, value, value_step, place, place_step);
@@ -173,7 +176,7 @@ static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *p
 
 static void kth_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    taper_sort_kth(s->whole, s->entries, s->n, (size_t)(j->k - 1));
+    taper_sort_kth(s->run, s->whole, s->entries, s->n, (size_t)(j->k - 1));
     write_line(s, s->entries + (j->k - 1), 1, value, value_step, place, place_step);
 }
 
@@ -196,9 +199,9 @@ static void median_line(job *j, sorter *s, char *value, int64_t value_step, char
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     (void)j;
-    taper_sort_all(order_of(s, false), s->entries, s->n);
+    taper_sort_all(s->run, order_of(s, false), s->entries, s->n);
     size_t best = 0, best_count = 0, count = 0;
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && taper_run_step(s->run, (int64_t)i, 3); i++) {
         const entry *e = &s->entries[i];
         const bool same = i != 0 && (s->whole ? e->key.i == e[-1].key.i : e->key.f == e[-1].key.f);
         count = same ? count + 1 : 1;
@@ -228,7 +231,8 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
         read_line(&s, from, lines.line.in);
         j->line(j, &s, values == NULL ? NULL : values + (to - base) / 8 * item, lines.line.out / 8 * item, to,
                 lines.line.out);
-    } while (taper_reduce_advance(lines.kept, 0, lines.kept_count, index, &from, &to));
+    } while (taper_run_goes_on(call->run, 100) &&
+             taper_reduce_advance(lines.kept, 0, lines.kept_count, index, &from, &to));
     sorter_end(&s);
     return TAPER_OK;
 }
@@ -399,9 +403,9 @@ static taper_status median_all(taper_call *call, bool skip_nan)
     if (count == 0) {
         const taper_scalar nan = taper_scalar_double(NAN);
         TAPER_TRY(taper_ret_new(call, 0, (taper_dtype)x->dtype, 0, NULL, NULL, &out));
-        return taper_tensor_fill(out, &nan, call->run->error);
+        return taper_tensor_fill(call->run, out, &nan);
     }
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &flat, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &flat));
     taper_status status =
         taper_tensor_alias(call->run->heap, flat, flat->offset, 1, &count, &step, &line, call->run->error);
     taper_tensor_drop(flat);

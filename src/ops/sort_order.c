@@ -40,24 +40,25 @@ static size_t whole_log2(size_t n)
 #undef BEFORE
 #undef NAME
 
-void taper_sort_all(taper_order order, taper_sort_entry *entries, size_t n)
+void taper_sort_all(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n)
 {
-    static void (*const by_order[])(taper_sort_entry *, size_t) = {all_up_f64, all_down_f64, all_up_i64, all_down_i64};
-    by_order[order](entries, n);
+    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t) = {all_up_f64, all_down_f64, all_up_i64,
+                                                                                all_down_i64};
+    by_order[order](run, entries, n);
 }
 
-void taper_sort_nth(taper_order order, taper_sort_entry *entries, size_t n, size_t nth)
+void taper_sort_nth(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t nth)
 {
-    static void (*const by_order[])(taper_sort_entry *, size_t, size_t) = {nth_up_f64, nth_down_f64, nth_up_i64,
-                                                                           nth_down_i64};
-    by_order[order](entries, n, nth);
+    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t, size_t) = {nth_up_f64, nth_down_f64,
+                                                                                        nth_up_i64, nth_down_i64};
+    by_order[order](run, entries, n, nth);
 }
 
-void taper_sort_first(taper_order order, taper_sort_entry *entries, size_t n, size_t count)
+void taper_sort_first(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t count)
 {
-    static void (*const by_order[])(taper_sort_entry *, size_t, size_t) = {first_up_f64, first_down_f64, first_up_i64,
-                                                                           first_down_i64};
-    by_order[order](entries, n, count);
+    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t, size_t) = {first_up_f64, first_down_f64,
+                                                                                        first_up_i64, first_down_i64};
+    by_order[order](run, entries, n, count);
 }
 
 static bool above(bool whole, const taper_sort_entry *a, const taper_sort_entry *b)
@@ -67,12 +68,15 @@ static bool above(bool whole, const taper_sort_entry *a, const taper_sort_entry 
 
 // Hoare's selection. The median of the first, the middle and the last entry of the part that is left becomes its first;
 // the second and the last then bound the search from both sides.
-void taper_sort_kth(bool whole, taper_sort_entry *e, size_t n, size_t k)
+void taper_sort_kth(taper_run *run, bool whole, taper_sort_entry *e, size_t n, size_t k)
 {
     size_t low = 0, high = n - 1, rounds = 64 + 8 * whole_log2(n);
     while (high > low + 1) {
         if (rounds-- == 0) { // made to take long
-            taper_sort_nth(whole ? TAPER_UP_I64 : TAPER_UP_F64, e, n, k);
+            taper_sort_nth(run, whole ? TAPER_UP_I64 : TAPER_UP_F64, e, n, k);
+            return;
+        }
+        if (!taper_run_goes_on(run, 4 * (high - low))) {
             return;
         }
         swap(&e[low + (high - low) / 2], &e[low + 1]);

@@ -23,12 +23,12 @@ typedef enum taper_order { TAPER_UP_F64, TAPER_DOWN_F64, TAPER_UP_I64, TAPER_DOW
 #define TAPER_BEFORE_UP_I64(a, b) ((a).key.i < (b).key.i)
 #define TAPER_BEFORE_DOWN_I64(a, b) ((a).key.i > (b).key.i)
 
-void taper_sort_all(taper_order order, taper_sort_entry *entries, size_t n);
+void taper_sort_all(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n);
 // entries[nth] becomes what it is in a sorted array, with smaller ones before it.
-void taper_sort_nth(taper_order order, taper_sort_entry *entries, size_t n, size_t nth);
+void taper_sort_nth(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t nth);
 // The first `count` entries become those of a sorted array.
-void taper_sort_first(taper_order order, taper_sort_entry *entries, size_t n, size_t count);
+void taper_sort_first(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t count);
 // As taper_sort_nth for an ascending order, by the Hoare partition that PyTorch's kthvalue has of its own.
-void taper_sort_kth(bool whole, taper_sort_entry *entries, size_t n, size_t k);
+void taper_sort_kth(taper_run *run, bool whole, taper_sort_entry *entries, size_t n, size_t k);
 
 #endif

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ops/op_table.c
     src/ops/registry.c
     src/ops/packs.c
+    src/ops/parallel.c
     src/ops/fake_quantize.c
     src/ops/quantize.c
     src/ops/quantized_cells.c
@@ -33,6 +34,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized_walk.c
     src/ops/call.c
     src/ops/call_describe.c
+    src/ops/run_work.c
     src/ops/container.c
     src/ops/dict_ops.c
     src/ops/effects.c

@@ -34,15 +34,14 @@ taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool bac
 
 taper_status taper_stft_window(taper_run *run, const taper_frames *f, taper_dtype dtype, taper_tensor **window)
 {
-    TAPER_TRY(taper_tensor_zeros(run->heap, dtype, 1, &f->n_fft, window, run->error));
+    TAPER_TRY(taper_run_zeros(run, dtype, 1, &f->n_fft, window));
     const int64_t one = 1;
     taper_tensor *middle;
     taper_status status = taper_tensor_alias(run->heap, *window, (f->n_fft - f->win_length) / 2, 1, &f->win_length,
                                              &one, &middle, run->error);
     if (status == TAPER_OK) {
         const taper_scalar number = taper_scalar_double(1);
-        status = f->window != NULL ? taper_tensor_copy(middle, f->window, run->error)
-                                   : taper_tensor_fill(middle, &number, run->error);
+        status = f->window != NULL ? taper_run_copy(run, middle, f->window) : taper_tensor_fill(run, middle, &number);
         taper_tensor_drop(middle);
     }
     if (status != TAPER_OK) {
@@ -114,7 +113,7 @@ static taper_status make_signal(taper_run *run, const taper_tensor *x, taper_dty
         status = taper_tensor_alias(run->heap, *signal, taper_tensor_numel(*signal) == 0 ? 0 : pad, 2, inside,
                                     (*signal)->strides, &to, run->error);
         if (status == TAPER_OK) {
-            status = taper_tensor_numel(to) == 0 ? TAPER_OK : taper_tensor_copy(to, from, run->error);
+            status = taper_tensor_numel(to) == 0 ? TAPER_OK : taper_run_copy(run, to, from);
             taper_tensor_drop(to);
         }
         taper_tensor_drop(from);

@@ -35,7 +35,7 @@ static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t di
         }
     }
     taper_tensor *zeros;
-    TAPER_TRY(taper_tensor_zeros(call->run->heap, (taper_dtype)y->dtype, rank, sizes, &zeros, call->run->error));
+    TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)y->dtype, rank, sizes, &zeros));
     return taper_ret_tensor(call, 0, zeros);
 }
 

@@ -196,8 +196,7 @@ taper_status taper_op_adjoint(taper_call *call)
     TAPER_TRY(taper_view_ret(call, 0, x, &view));
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
         taper_tensor *clone;
-        TAPER_TRY(taper_view_clone(call->run->heap, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone,
-                                   call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, call->rets[0].as.tensor, TAPER_FORMAT_PRESERVE, &clone));
         negate_imaginary(clone);
         taper_ret(call, 0, TAPER_VAL(clone));
     }
@@ -327,7 +326,7 @@ taper_status taper_op_narrow_copy(taper_call *call)
     inner.ret_count = 1;
     taper_status status = taper_op_narrow(&inner);
     if (status == TAPER_OK) {
-        status = taper_view_clone(call->run->heap, part.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone, call->run->error);
+        status = taper_view_clone(call->run, part.as.tensor, TAPER_FORMAT_CONTIGUOUS, &clone);
     }
     taper_val_release(part);
     return status == TAPER_OK ? taper_ret_tensor(call, 0, clone) : status;
@@ -411,7 +410,7 @@ taper_status taper_op_as_strided(taper_call *call)
     taper_tensor *x;
     taper_view view;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_tensor_reveal(x, error));
+    TAPER_TRY(taper_run_reveal(call->run, x));
     size_t count;
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, view.sizes, &view.rank));
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, view.strides, &count));
@@ -443,7 +442,7 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
     taper_tensor *x, *source, *clone;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &source));
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &clone, error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &clone));
     taper_val args[8] = {TAPER_VAL(clone)};
     size_t count = 1;
     for (size_t i = 2; i < call->arg_count && count < 8; i++) {
@@ -465,7 +464,7 @@ static taper_status view_scatter(taper_call *call, taper_kernel kernel)
                                 taper_sizes_print(source->rank, source->sizes).text,
                                 taper_sizes_print(part->rank, part->sizes).text);
         } else {
-            status = taper_tensor_copy(part, source, error);
+            status = taper_run_copy(call->run, part, source);
         }
     }
     taper_val_release(result);

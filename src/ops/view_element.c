@@ -220,12 +220,13 @@ void taper_scalar_load(taper_dtype dtype, const void *p, taper_scalar *s)
     s->f = (double)s->i;
 }
 
-taper_status taper_tensor_fill(taper_tensor *tensor, const taper_scalar *scalar, taper_error *error)
+taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper_scalar *scalar)
 {
     size_t item;
-    TAPER_TRY(taper_move_item(tensor, &item, error));
-    TAPER_TRY(taper_scalar_check((taper_dtype)tensor->dtype, scalar, error));
+    TAPER_TRY(taper_move_item(tensor, &item, run->error));
+    TAPER_TRY(taper_scalar_check((taper_dtype)tensor->dtype, scalar, run->error));
     const int64_t count = taper_tensor_numel(tensor);
+    TAPER_TRY(taper_run_spend(run, 50));
     if (count == 0) {
         return TAPER_OK;
     }
@@ -238,7 +239,7 @@ taper_status taper_tensor_fill(taper_tensor *tensor, const taper_scalar *scalar,
         for (size_t d = 0; d < tensor->rank; d++) {
             sizes[d] = tensor->strides[d] == 0 ? 1 : tensor->sizes[d];
         }
-        taper_move(item, tensor->rank, sizes, data, tensor->strides, pattern, zero);
+        taper_move(run, item, tensor->rank, sizes, data, tensor->strides, pattern, zero);
         return TAPER_OK;
     }
     const size_t bytes = (size_t)count * item;
@@ -247,16 +248,16 @@ taper_status taper_tensor_fill(taper_tensor *tensor, const taper_scalar *scalar,
         same = same && pattern[i] == pattern[0];
     }
     if (same) {
-        memset(data, pattern[0], bytes);
-        return TAPER_OK;
+        return taper_run_memset(run, data, pattern[0], bytes);
     }
     // Doubles what is filled, up to a size that stays in the first cache.
     memcpy(data, pattern, item);
     size_t filled = item;
     while (filled < bytes) {
-        const size_t run = taper_min_size(taper_min_size(filled, 8192), bytes - filled);
-        memcpy(data + filled, data, run);
-        filled += run;
+        const size_t more = taper_min_size(taper_min_size(filled, 8192), bytes - filled);
+        TAPER_TRY(taper_run_spend(run, more / 2));
+        memcpy(data + filled, data, more);
+        filled += more;
     }
     return TAPER_OK;
 }

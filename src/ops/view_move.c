@@ -126,8 +126,27 @@ static void move_plane(size_t item, const move_dim *outer, const move_dim *inner
     }
 }
 
-void taper_move(size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides, const void *from,
-                const int64_t *from_strides)
+enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 }; // elements; of one, which may lie far away
+
+static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim inner, char *to, const char *from)
+{
+    const int64_t rows = outer.size, columns = inner.size;
+    const int64_t width = taper_min_i64(columns, PIECE), height = taper_max_i64(PIECE / width, 1);
+    for (int64_t c = 0; c < columns; c += width) {
+        inner.size = taper_min_i64(width, columns - c);
+        for (int64_t r = 0; r < rows; r += height) {
+            outer.size = taper_min_i64(height, rows - r);
+            if (!taper_run_goes_on(run, (uint64_t)(outer.size * inner.size) * WORK_OF_A_MOVE)) {
+                return false;
+            }
+            move_plane(item, &outer, &inner, to + r * outer.to + c * inner.to, from + r * outer.from + c * inner.from);
+        }
+    }
+    return true;
+}
+
+void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides,
+                const void *from, const int64_t *from_strides)
 {
     for (size_t d = 0; d < rank; d++) {
         if (sizes[d] == 0) {
@@ -160,7 +179,9 @@ void taper_move(size_t item, size_t rank, const int64_t *sizes, void *to, const 
     char *t = to;
     const char *f = from;
     for (;;) {
-        move_plane(item, &outer, &inner, t, f);
+        if (!move_pieces(run, item, outer, inner, t, f)) {
+            return;
+        }
         size_t d = n;
         while (d > 0) {
             d--;
@@ -312,27 +333,26 @@ taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, siz
     return TAPER_OK;
 }
 
-taper_status taper_tensor_move(taper_tensor *to, const taper_tensor *from, taper_error *error)
+taper_status taper_tensor_move(taper_run *run, taper_tensor *to, const taper_tensor *from)
 {
     size_t item;
-    TAPER_TRY(taper_move_item(to, &item, error));
-    taper_move(item, to->rank, to->sizes, taper_tensor_mutable(to), to->strides, taper_tensor_data(from),
+    TAPER_TRY(taper_move_item(to, &item, run->error));
+    taper_move(run, item, to->rank, to->sizes, taper_tensor_mutable(to), to->strides, taper_tensor_data(from),
                from->strides);
     return TAPER_OK;
 }
 
-taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format, taper_tensor **clone,
-                              taper_error *error)
+taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format, taper_tensor **clone)
 {
     int64_t strides[TAPER_MAX_RANK];
-    TAPER_TRY(taper_like_strides(tensor, format, strides, error));
+    TAPER_TRY(taper_like_strides(tensor, format, strides, run->error));
     const bool hidden = tensor->hidden_nhwc && (format == TAPER_FORMAT_CONTIGUOUS || format == TAPER_FORMAT_PRESERVE);
     if (hidden) {
         memcpy(strides, tensor->strides, sizeof strides);
     }
-    TAPER_TRY(taper_tensor_like(heap, tensor, tensor->rank, tensor->sizes, strides, clone, error));
+    TAPER_TRY(taper_tensor_like(run->heap, tensor, tensor->rank, tensor->sizes, strides, clone, run->error));
     (*clone)->hidden_nhwc = hidden;
-    const taper_status status = taper_tensor_move(*clone, tensor, error);
+    const taper_status status = taper_tensor_move(run, *clone, tensor);
     if (status != TAPER_OK) {
         taper_tensor_drop(*clone);
         *clone = NULL;
@@ -361,7 +381,7 @@ taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor 
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     if (!taper_call_in_place(call)) {
-        return taper_view_clone(call->run->heap, x, format, self, error);
+        return taper_view_clone(call->run, x, format, self);
     }
     TAPER_TRY(taper_storage_write(x->storage, error));
     taper_obj_retain(&x->head);

@@ -18,8 +18,9 @@ enum {
 
 // Copies elements of `item` bytes: to[sum of i*to_strides] = from[sum of i*from_strides] for every index i below sizes.
 // rank up to TAPER_MOVE_RANK; strides may be zero or negative; to and from must not overlap.
-void taper_move(size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides, const void *from,
-                const int64_t *from_strides);
+// Leaves the rest undone when the run is to end (ops/call.h).
+void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides,
+                const void *from, const int64_t *from_strides);
 
 // Fails for dtypes whose elements are no whole bytes.
 TAPER_MUST_USE taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error);
@@ -30,14 +31,14 @@ TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64
 // PyTorch's is_non_overlapping_and_dense, on the physical strides.
 bool taper_tensor_is_dense(const taper_tensor *tensor);
 // clone(memory_format); a hidden tensor that keeps its format stays hidden.
-TAPER_MUST_USE taper_status taper_view_clone(taper_heap *heap, const taper_tensor *tensor, int64_t format,
-                                             taper_tensor **clone, taper_error *error);
+TAPER_MUST_USE taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format,
+                                             taper_tensor **clone);
 // A contiguous tensor with tensor's quantizer and dtype, uninitialized.
 TAPER_MUST_USE taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank,
                                               const int64_t *sizes, const int64_t *strides, taper_tensor **result,
                                               taper_error *error);
 // Copies the elements of from into to: same sizes (from may have stride 0), same dtype.
-TAPER_MUST_USE taper_status taper_tensor_move(taper_tensor *to, const taper_tensor *from, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_move(taper_run *run, taper_tensor *to, const taper_tensor *from);
 
 // ---- single elements and fills
 
@@ -55,7 +56,7 @@ static inline taper_scalar taper_scalar_double(double f)
     return (taper_scalar){.kind = TAPER_SCALAR_DOUBLE, .f = f};
 }
 // Fills a tensor whose storage may be written.
-TAPER_MUST_USE taper_status taper_tensor_fill(taper_tensor *tensor, const taper_scalar *scalar, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper_scalar *scalar);
 
 // ---- dimensions
 

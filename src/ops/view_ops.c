@@ -19,7 +19,7 @@ static taper_status copy_result(taper_call *call, taper_tensor *view, int64_t fo
 {
     taper_tensor *result = taper_ret_target(call, 0);
     if (result == NULL) {
-        TAPER_TRY(taper_view_clone(call->run->heap, view, format, &result, call->run->error));
+        TAPER_TRY(taper_view_clone(call->run, view, format, &result));
     } else {
         TAPER_TRY(copy_into(call, result, view));
         taper_obj_retain(&result->head);
@@ -42,7 +42,7 @@ static taper_status copy_list(taper_call *call, taper_list *list)
     for (size_t i = 0; i < list->count; i++) {
         taper_tensor *const piece = list->items[i].as.tensor, *to;
         if (out == NULL) {
-            TAPER_TRY(taper_view_clone(call->run->heap, piece, TAPER_FORMAT_PRESERVE, &to, error));
+            TAPER_TRY(taper_view_clone(call->run, piece, TAPER_FORMAT_PRESERVE, &to));
             taper_val_replace(&list->items[i], TAPER_VAL(to));
             continue;
         }
@@ -286,7 +286,7 @@ taper_status taper_op_ravel(taper_call *call)
 {
     taper_tensor *x, *plain;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
-    TAPER_TRY(taper_tensor_contiguous(call->run->heap, x, &plain, call->run->error));
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
     const taper_view view = {.rank = 1, .offset = plain->offset, .sizes = {taper_tensor_numel(plain)}, .strides = {1}};
     const taper_status status = taper_view_ret(call, 0, plain, &view);
     taper_tensor_drop(plain);

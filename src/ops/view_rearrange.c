@@ -27,7 +27,7 @@ static taper_status flipped(taper_call *call, const taper_tensor *x, const bool 
             from[d] = -x->strides[d];
         }
     }
-    taper_move(item, x->rank, x->sizes, taper_tensor_mutable(*result), strides, start, from);
+    taper_move(call->run, item, x->rank, x->sizes, taper_tensor_mutable(*result), strides, start, from);
     return TAPER_OK;
 }
 
@@ -96,7 +96,7 @@ taper_status taper_op_rot90(taper_call *call)
     }
     times = ((times % 4) + 4) % 4;
     if (times == 0) {
-        TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_CONTIGUOUS, &result, error));
+        TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_CONTIGUOUS, &result));
         return taper_ret_tensor(call, 0, result);
     }
     bool reverse[TAPER_MAX_RANK] = {false};
@@ -120,7 +120,7 @@ taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64
 {
     const int64_t size = x->sizes[dim];
     if (taper_tensor_numel(x) == 0) {
-        return taper_view_clone(run->heap, x, TAPER_FORMAT_PRESERVE, result, run->error);
+        return taper_view_clone(run, x, TAPER_FORMAT_PRESERVE, result);
     }
     int64_t strides[TAPER_MAX_RANK];
     taper_strides_contiguous(x->rank, x->sizes, strides);
@@ -137,10 +137,10 @@ taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
     sizes[dim] = size - shift;
-    taper_move(item, x->rank, sizes, to + shift * strides[dim] * (int64_t)item, strides, from, x->strides);
+    taper_move(run, item, x->rank, sizes, to + shift * strides[dim] * (int64_t)item, strides, from, x->strides);
     if (shift > 0) {
         sizes[dim] = shift;
-        taper_move(item, x->rank, sizes, to, strides, from + (size - shift) * x->strides[dim] * (int64_t)item,
+        taper_move(run, item, x->rank, sizes, to, strides, from + (size - shift) * x->strides[dim] * (int64_t)item,
                    x->strides);
     }
     return TAPER_OK;
@@ -150,8 +150,8 @@ static taper_status roll_flat(taper_call *call, taper_tensor *x, int64_t shift)
 {
     taper_run *run = call->run;
     taper_tensor *plain, *result;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, x, &plain, run->error));
-    taper_tensor flat = *plain; // for reading only
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
+    taper_tensor flat = taper_tensor_local(plain); // for reading only
     flat.rank = 1;
     flat.sizes[0] = taper_tensor_numel(plain);
     flat.strides[0] = 1;
@@ -230,7 +230,7 @@ static taper_status repeat(taper_call *call, const taper_tensor *x, size_t rank,
         from[2 * d + 1] = d < lead ? 0 : x->strides[d - lead];
     }
     if (taper_tensor_numel(result) > 0) {
-        taper_move(item, 2 * rank, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
+        taper_move(call->run, item, 2 * rank, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
     }
     return taper_ret_tensor(call, 0, result);
 }
@@ -296,7 +296,7 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
                           forward ? "upscale_factor" : "downscale_factor", (long long)factor);
     }
     if (x->hidden_nhwc && x->rank != 4) {
-        TAPER_TRY(taper_tensor_reveal(x, error));
+        TAPER_TRY(taper_run_reveal(call->run, x));
     }
     const size_t c = x->rank - 3u, h = c + 1, w = c + 2;
     int64_t sizes[TAPER_MAX_RANK];
@@ -353,7 +353,7 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
         small_strides[n] = deep_steps[i];
         large_strides[n] = wide_steps[i];
     }
-    taper_move(item, n, move, taper_tensor_mutable(result), forward ? large_strides : small_strides,
+    taper_move(call->run, item, n, move, taper_tensor_mutable(result), forward ? large_strides : small_strides,
                taper_tensor_data(x), forward ? small_strides : large_strides);
     return TAPER_OK;
 }
@@ -387,7 +387,7 @@ taper_status taper_op_channel_shuffle(taper_call *call)
                           (long long)x->sizes[1], (long long)groups);
     }
     if (x->hidden_nhwc && x->rank != 4) {
-        TAPER_TRY(taper_tensor_reveal(x, error));
+        TAPER_TRY(taper_run_reveal(call->run, x));
     }
     TAPER_TRY(ret_planes(call, x, x->sizes, &result));
     // Channel g * (C / groups) + i goes to i * groups + g.
@@ -401,7 +401,7 @@ taper_status taper_op_channel_shuffle(taper_call *call)
         from[d + 1] = x->strides[d];
         to[d + 1] = result->strides[d];
     }
-    taper_move(item, x->rank + 1u, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
+    taper_move(call->run, item, x->rank + 1u, move, taper_tensor_mutable(result), to, taper_tensor_data(x), from);
     return TAPER_OK;
 }
 
@@ -439,11 +439,15 @@ static taper_status triangle(taper_call *call, bool lower)
             char *row = matrix + i * steps[r];
             const int64_t split = taper_min_i64(taper_max_i64(i + edge + (lower ? 1 : 0), 0), columns);
             const int64_t begin = lower ? split : 0, end = lower ? columns : split;
+            if (!taper_run_goes_on(call->run, 10)) {
+                return taper_inplace_end(call, self);
+            }
             if (step == (int64_t)item) {
+                (void)taper_run_goes_on(call->run, (uint64_t)(end - begin) * item / 4);
                 memset(row + begin * step, 0, (size_t)(end - begin) * item);
                 continue;
             }
-            for (int64_t j = begin; j < end; j++) {
+            for (int64_t j = begin; j < end && taper_run_goes_on(call->run, 2); j++) {
                 memset(row + j * step, 0, item);
             }
         }
@@ -515,7 +519,7 @@ taper_status taper_op_kron(taper_call *call)
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
     int64_t at[TAPER_MAX_RANK] = {0};
-    for (int64_t n = 0; n < count; n++, to += to_item) {
+    for (int64_t n = 0; n < count && taper_run_step(call->run, n, 60); n++, to += to_item) {
         int64_t a_at = 0, b_at = 0;
         for (size_t d = 0; d < rank; d++) {
             a_at += d < a_lead ? 0 : at[d] / b_sizes[d] * a->strides[d - a_lead];

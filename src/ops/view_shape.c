@@ -50,7 +50,7 @@ bool taper_tensor_unhide_if_trivial(taper_tensor *tensor)
 taper_status taper_arg_plain(const taper_call *call, size_t at, taper_tensor **tensor)
 {
     TAPER_TRY(taper_arg_tensor(call, at, tensor));
-    return taper_tensor_unhide_if_trivial(*tensor) ? TAPER_OK : taper_tensor_reveal(*tensor, call->run->error);
+    return taper_tensor_unhide_if_trivial(*tensor) ? TAPER_OK : taper_run_reveal(call->run, *tensor);
 }
 
 // ---- reshape
@@ -142,7 +142,7 @@ taper_status taper_reshape(taper_run *run, const taper_tensor *tensor, size_t ra
         return taper_view_make(run, tensor, &view, result);
     }
     taper_tensor *copy;
-    TAPER_TRY(taper_view_clone(run->heap, tensor, TAPER_FORMAT_CONTIGUOUS, &copy, run->error));
+    TAPER_TRY(taper_view_clone(run, tensor, TAPER_FORMAT_CONTIGUOUS, &copy));
     view.offset = copy->offset;
     taper_strides_contiguous(rank, view.sizes, view.strides);
     const taper_status status = taper_view_make(run, copy, &view, result);

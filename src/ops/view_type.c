@@ -238,7 +238,7 @@ taper_status taper_op_contiguous(taper_call *call)
         taper_view_ret_same(call, 0, x);
         return TAPER_OK;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     taper_ret(call, 0, TAPER_VAL(clone));
     return TAPER_OK;
 }
@@ -251,7 +251,7 @@ taper_status taper_op_clone(taper_call *call)
     if (call->arg_count > 1 && call->args[1].tag == TAPER_INT) {
         format = call->args[1].as.i;
     }
-    TAPER_TRY(taper_view_clone(call->run->heap, x, format, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, format, &clone));
     return taper_ret_tensor(call, 0, clone);
 }
 
@@ -268,7 +268,7 @@ static taper_status resize(taper_call *call, taper_tensor *x, size_t rank, const
     }
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
-    taper_tensor shape = *x; // never seen outside
+    taper_tensor shape = taper_tensor_local(x); // never seen outside
     int64_t strides[TAPER_MAX_RANK], count = 1, bytes;
     TAPER_TRY(taper_tensor_check_sizes((taper_dtype)x->dtype, rank, sizes, run->error));
     shape.rank = (uint8_t)rank;
@@ -305,7 +305,7 @@ static taper_status ret_resized(taper_call *call, taper_tensor *x, size_t rank, 
         return TAPER_OK;
     }
     taper_tensor *clone;
-    TAPER_TRY(taper_view_clone(call->run->heap, x, TAPER_FORMAT_PRESERVE, &clone, call->run->error));
+    TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &clone));
     const taper_status status = resize(call, clone, rank, sizes, format);
     if (status != TAPER_OK) {
         taper_tensor_drop(clone);
@@ -334,7 +334,7 @@ taper_status taper_op_resize_as(taper_call *call)
     taper_tensor *x, *like;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &like));
-    TAPER_TRY(taper_tensor_reveal(like, call->run->error));
+    TAPER_TRY(taper_run_reveal(call->run, like));
     int64_t format = arg_format(call, 2);
     if (format == TAPER_FORMAT_PRESERVE) {
         format = !taper_tensor_suggests_channels_last(like) ? TAPER_FORMAT_CONTIGUOUS

@@ -119,9 +119,7 @@ static taper_status suppress(taper_run *run, nms_box *boxes, int64_t count, doub
         } else {
             mark_f64(&f, i, count, threshold);
         }
-        if (*kept % 64 == 0) {
-            status = taper_run_check(run);
-        }
+        status = taper_run_spend(run, (uint64_t)(count - i) * 4);
     }
     taper_heap_free(run->heap, block, bytes);
     return status;

@@ -8,7 +8,6 @@
 #include "ops/volume.h"
 
 enum { MOST_SAMPLES = 1 << 20 };   // of a bin along one axis: only absurd regions have more
-enum { ASK_AFTER = 1 << 20 };      // elements
 enum { UPRIGHT = 5, ROTATED = 6 }; // columns of a region
 
 typedef struct roi_work {
@@ -126,7 +125,7 @@ static taper_status roi_read(const taper_call *call, const roi_work *work, int64
     const double angle = numbers[5] * (3.14159265358979323846 / 180.0);
     region->sine = step(work, sin(angle));
     region->cosine = step(work, cos(angle));
-    return taper_run_check(call->run);
+    return taper_run_spend(call->run, 200);
 }
 
 static void store(const roi_work *work, int64_t k, int64_t c, int64_t h, int64_t w, double value, int64_t mapped)
@@ -184,10 +183,8 @@ static taper_status samples_of(const taper_call *call, double size, int64_t bins
 }
 
 // Adds the samples of one bin for channels first, first + 1, …
-// since: the work since the host was asked whether to go on.
-static taper_status sample_bin(taper_run *run, int64_t *since, const roi_work *work, const roi_region *region,
-                               const int64_t grid[2], const double bin[2], int64_t h, int64_t w, int64_t first,
-                               int64_t channels, double *sums)
+static taper_status sample_bin(taper_run *run, const roi_work *work, const roi_region *region, const int64_t grid[2],
+                               const double bin[2], int64_t h, int64_t w, int64_t first, int64_t channels, double *sums)
 {
     const int64_t base = region->sample * work->x.stride_n + first * work->x.stride_c;
     memset(sums, 0, (size_t)channels * sizeof *sums);
@@ -197,11 +194,7 @@ static taper_status sample_bin(taper_run *run, int64_t *since, const roi_work *w
         for (int64_t j = 0; j < grid[1]; j++) {
             const double inner_x = step(work, step(work, ((double)j + 0.5) * bin[1]) / (double)grid[1]);
             const double x = step(work, step(work, region->x1 + step(work, (double)w * bin[1])) + inner_x);
-            *since += channels + 8;
-            if (*since > ASK_AFTER) {
-                *since = 0;
-                TAPER_TRY(taper_run_check(run));
-            }
+            TAPER_TRY(taper_run_spend(run, (uint64_t)channels * 8 + 50));
             roi_tap tap;
             const bool turned = work->region_columns == ROTATED;
             const double turned_y = turned ? step(work, y * region->cosine - x * region->sine + region->centre_y) : y;
@@ -238,7 +231,6 @@ static taper_status align(taper_call *call, roi_work work, bool sensitive, bool 
         return taper_fail_memory(call->run->error);
     }
     taper_status status = TAPER_OK;
-    int64_t since = 0;
     for (int64_t k = 0; k < work.count && status == TAPER_OK; k++) {
         roi_region region;
         int64_t grid[2] = {0, 0};
@@ -288,7 +280,7 @@ static taper_status align(taper_call *call, roi_work work, bool sensitive, bool 
             for (int64_t w = 0; w < work.wide && status == TAPER_OK; w++) {
                 for (int64_t c = 0; c < (sensitive ? work.channels : 1); c++) {
                     const int64_t first = sensitive ? (c * work.high + h) * work.wide + w : 0;
-                    status = sample_bin(call->run, &since, &work, &region, grid, bin, h, w, first, channels, sums);
+                    status = sample_bin(call->run, &work, &region, grid, bin, h, w, first, channels, sums);
                     if (status != TAPER_OK) {
                         break;
                     }

@@ -50,9 +50,6 @@ TAPER_MUST_USE taper_status taper_out_check(const taper_call *call, size_t at, c
 double taper_number_load(taper_dtype dtype, const void *data, int64_t index);
 void taper_number_store(taper_dtype dtype, void *data, int64_t index, double value);
 
-// Copies a strided box of elements of item bytes; from and to must not overlap. A source stride may be 0.
-void taper_box_copy(size_t rank, const int64_t *sizes, size_t item, void *to, const int64_t *to_strides,
-                    const void *from, const int64_t *from_strides);
 // The strides that PyTorch's empty_like gives a copy of tensor: its own when dense, otherwise in the same order.
 void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_t *strides);
 

@@ -14,9 +14,14 @@ typedef struct taper_mapping {
     size_t base_size;
 } taper_mapping;
 
-TAPER_MUST_USE taper_status taper_map_path(const char *path, taper_mapping *mapping, taper_error *error);
+TAPER_MUST_USE taper_status taper_open_file(const char *path, int *fd, taper_error *error); // for reading
+void taper_close_file(int fd);
 TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping,
                                          taper_error *error);
+// The same part of a file in a block of the allocator, of *size bytes. A file that becomes shorter meanwhile is an
+// error.
+TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int fd, uint64_t offset, uint64_t length,
+                                          void **block, size_t *size, taper_error *error);
 void taper_unmap(taper_mapping *mapping);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
@@ -25,7 +30,7 @@ void taper_map_unneeded(const void *data, size_t size);
 double taper_clock(void);          // seconds, monotonic
 uint64_t taper_cpu_features(void); // TAPER_CPU_ bits of this machine
 bool taper_cpu_has_pclmul(void);   // carry-less multiplication of x86
-unsigned taper_cpu_cores(void);    // physical cores that this process may use
+unsigned taper_cpu_cores(void);    // big physical cores this process may use, at most its quota; platform/cores.h
 size_t taper_cpu_l1_bytes(void);   // data cache of one core; a guess where unknown
 size_t taper_cpu_l2_bytes(void);
 

@@ -12,9 +12,25 @@
 #include <time.h>
 #include <unistd.h>
 
-taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping, taper_error *error)
+// O_NONBLOCK: a pipe is opened, and refused, without waiting for somebody to write to it.
+taper_status taper_open_file(const char *path, int *fd, taper_error *error)
 {
-    memset(mapping, 0, sizeof *mapping);
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0) {
+        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be opened: %s", strerror(errno));
+    }
+    return TAPER_OK;
+}
+
+void taper_close_file(int fd)
+{
+    (void)close(fd);
+}
+
+// The part's length where it was not given; it lies within the file.
+static taper_status check_part(int fd, uint64_t offset, uint64_t *part, taper_error *error)
+{
+    uint64_t length = *part;
     struct stat info;
     if (fstat(fd, &info) != 0) {
         TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be read: %s", strerror(errno));
@@ -24,8 +40,8 @@ taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mappin
     }
     const uint64_t size = (uint64_t)info.st_size;
     if (offset > size || length > size - offset) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bytes %llu to %llu were asked for, the file has %llu",
-                   (unsigned long long)offset, (unsigned long long)(offset + length), (unsigned long long)size);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%llu bytes from byte %llu on were asked for, the file has %llu",
+                   (unsigned long long)length, (unsigned long long)offset, (unsigned long long)size);
     }
     if (length == 0) {
         length = size - offset;
@@ -33,6 +49,14 @@ taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mappin
     if (length == 0) {
         TAPER_FAIL(error, TAPER_ERROR_FILE, "the file is empty");
     }
+    *part = length;
+    return TAPER_OK;
+}
+
+taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping, taper_error *error)
+{
+    memset(mapping, 0, sizeof *mapping);
+    TAPER_TRY(check_part(fd, offset, &length, error));
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t start = offset / page * page;
     const uint64_t lead = offset - start;
@@ -50,15 +74,36 @@ taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mappin
     return TAPER_OK;
 }
 
-taper_status taper_map_path(const char *path, taper_mapping *mapping, taper_error *error)
+static taper_status read_all(int fd, uint64_t offset, char *to, size_t size, taper_error *error)
 {
-    memset(mapping, 0, sizeof *mapping);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be opened: %s", strerror(errno));
+    for (size_t done = 0; done < size;) {
+        const ssize_t got = pread(fd, to + done, size - done, (off_t)(offset + done));
+        if (got == 0) {
+            TAPER_FAIL(error, TAPER_ERROR_FILE, "the file became shorter while it was read");
+        }
+        if (got < 0 && errno != EINTR) {
+            TAPER_FAIL(error, TAPER_ERROR_FILE, "the file cannot be read: %s", strerror(errno));
+        }
+        done += got > 0 ? (size_t)got : 0;
     }
-    const taper_status status = taper_map_fd(fd, 0, 0, mapping, error);
-    (void)close(fd);
+    return TAPER_OK;
+}
+
+taper_status taper_read_fd(const taper_allocator *allocator, int fd, uint64_t offset, uint64_t length, void **block,
+                           size_t *size, taper_error *error)
+{
+    *block = NULL;
+    TAPER_TRY(check_part(fd, offset, &length, error));
+    *size = (size_t)length;
+    *block = length <= SIZE_MAX / 4 ? taper_alloc(allocator, *size) : NULL;
+    if (*block == NULL) {
+        return taper_fail_memory(error);
+    }
+    const taper_status status = read_all(fd, offset, *block, *size, error);
+    if (status != TAPER_OK) {
+        taper_free(allocator, *block, *size);
+        *block = NULL;
+    }
     return status;
 }
 

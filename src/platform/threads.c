@@ -1,58 +1,380 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// threads.h over one of three engines: the host's pool, pthreadpool, or pool_own.c.
+// A job lies in one of a few slots of the pool, its pieces in lanes, one after the other: each thread begins with a
+// lane of its own, the same in every job, so it meets what it wrote in the last one, and then helps in the others. The
+// state of a lane is the only way in: who moves one from the pieces that nobody has begun to those that are being done
+// has the next piece, and until he has taken it off there the job cannot end. So a worker that wakes late finds 0 and
+// touches nothing, and one that was interrupted between reading the state and changing it gets a piece of whatever job
+// is there then. A lane holds all that its thread needs, in one line of the cache.
+#define _DEFAULT_SOURCE 1
 #include "platform/threads.h"
 
-#include "platform/platform.h"
-#include "platform/pool_own.h"
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
 
-#ifdef TAPER_WITH_PTHREADPOOL
-#include <pthreadpool.h>
-#endif
+#include "base/atomic.h"
+#include "platform/platform.h"
+
+enum {
+    SLOTS = 4,
+    LANES = 16,
+    PAUSES = 32,
+    YIELDS = 4,
+    HOST_PIECES = 256,
+    BATCH_PIECES = 32768,
+    MOST_THREADS = 1024,
+    LINE = 64
+};
+enum { LEFT = 0x10000 }; // a state: pieces being done, and 65536 times those not begun
+enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 }; // microseconds
+
+typedef struct pool_lane {
+    atomic_uint state;
+    taper_range_task task;
+    void *argument;
+    size_t begin, piece, end; // items: the lane's first; of a piece; behind the lane's last
+    unsigned pieces;          // of the lane
+} pool_lane;
+
+typedef union pool_line { // threads do not share cache lines
+    pool_lane lane;
+    char bytes[LINE];
+} pool_line;
+
+typedef struct pool_worker {
+    struct taper_pool *pool;
+    unsigned number;
+    pthread_t thread;
+} pool_worker;
 
 struct taper_pool {
     taper_allocator allocator;
-    unsigned threads;
+    unsigned threads, workers; // workers: started
+    unsigned slots, lanes;     // lanes: of a slot
     bool has_host;
     taper_thread_pool host;
-    taper_mutex *turn; // several sessions share one pool: they take turns
-#ifdef TAPER_WITH_PTHREADPOOL
-    pthreadpool_t engine;
-#else
-    taper_own_pool *engine;
-#endif
+    pid_t process;
+    pool_line *lines; // of slot i and lane k: [i * lanes + k]
+    size_t bytes;
+    pool_worker *worker;
+    atomic_bool stop;
+    atomic_uint runs;       // under way
+    atomic_bool busy;       // the machine, which is found out
+    atomic_uint busy_until; // microseconds
+    atomic_uint left;       // when the last run ended
+    atomic_bool close;      // it began just after the one before: the next one may, too
+    // Workers sleep here. Jobs do without the lock: who holds it might not be running.
+    pthread_mutex_t idle;
+    pthread_cond_t wake;
+    atomic_uint asleep;
+    // Here those whose last pieces others have.
+    pthread_mutex_t lock;
+    pthread_cond_t done;
+    atomic_uint waiting;
+    char apart[LINE];
+    atomic_bool taken[SLOTS]; // by the thread whose job it is
 };
+
+// ---- waiting
+
+// Differences of up to half an hour are right.
+static unsigned microseconds(void)
+{
+    return (unsigned)(uint64_t)(1e6 * taper_clock());
+}
+
+typedef struct patience {
+    unsigned begin, yields;
+    bool begun;
+} patience;
+
+// Watches `count` lanes, `step` lines apart, until one has pieces to begin (to_begin) or has none unfinished. Returns
+// false once it is time to sleep; true may mean nothing.
+static bool wait_a_little(patience *p, const pool_line *line, unsigned count, unsigned step, bool to_begin)
+{
+    for (unsigned i = 0; i < PAUSES; i++) {
+        for (unsigned k = 0; k < count; k++) {
+            const unsigned state =
+                atomic_load_explicit((atomic_uint *)&line[k * step].lane.state, memory_order_relaxed);
+            if (to_begin ? state >= LEFT : state == 0) {
+                return true;
+            }
+        }
+        taper_pause();
+    }
+    if (!p->begun) {
+        *p = (patience){.begin = microseconds(), .begun = true};
+    }
+    if (microseconds() - p->begin < SPIN) {
+        return true;
+    }
+    (void)sched_yield();
+    return ++p->yields <= YIELDS;
+}
+
+static bool is_busy(taper_pool *pool, unsigned now)
+{
+    if (atomic_load_explicit(&pool->busy, memory_order_relaxed) &&
+        atomic_load_explicit(&pool->busy_until, memory_order_relaxed) - now > INT32_MAX) {
+        atomic_store_explicit(&pool->busy, false, memory_order_relaxed);
+    }
+    return atomic_load_explicit(&pool->busy, memory_order_relaxed);
+}
+
+// Waits for what others have begun of a lane; each of the caller's own pieces took `own` microseconds. Who waits far
+// longer than that waits for a thread that the system has suspended for the sake of others, and would do so again.
+static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
+{
+    patience p = {0};
+    while (atomic_load_explicit(&line->lane.state, memory_order_acquire) != 0) {
+        if (wait_a_little(&p, line, 1, 1, false)) {
+            continue;
+        }
+        const unsigned begin = microseconds();
+        (void)pthread_mutex_lock(&pool->lock);
+        atomic_fetch_add(&pool->waiting, 1u);
+        while (atomic_load(&line->lane.state) != 0) {
+            (void)pthread_cond_wait(&pool->done, &pool->lock);
+        }
+        atomic_fetch_sub(&pool->waiting, 1u);
+        (void)pthread_mutex_unlock(&pool->lock);
+        const unsigned end = microseconds(), waited = end - begin;
+        if (waited > SUSPENDED + 4 * own) {
+            atomic_store_explicit(&pool->busy_until, end + 10 * (waited < LONGEST ? waited : LONGEST),
+                                  memory_order_relaxed);
+            atomic_store_explicit(&pool->busy, true, memory_order_relaxed);
+        }
+    }
+}
+
+// ---- pieces
+
+static void run_piece(void *argument, size_t number)
+{
+    const pool_lane *lane = argument;
+    const size_t begin = lane->begin + number * lane->piece;
+    lane->task(lane->argument, begin, begin + taper_min_size(lane->piece, lane->end - begin));
+}
+
+static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
+{
+    run_piece(lane, number);
+    // Sequentially consistent, as are the sleeper's: either he sees the 0, or this sees him.
+    if (atomic_fetch_sub(&lane->state, 1u) == 1 && atomic_load(&pool->waiting) != 0) {
+        (void)pthread_mutex_lock(&pool->lock);
+        (void)pthread_cond_broadcast(&pool->done);
+        (void)pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+// Does a piece that nobody has begun, if there is one: of the slot's lane `first`, or else of the next that has one.
+static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
+{
+    for (unsigned i = 0; i < pool->lanes; i++) {
+        pool_lane *lane = &pool->lines[slot * pool->lanes + (first + i) % pool->lanes].lane;
+        unsigned state = atomic_load_explicit(&lane->state, memory_order_relaxed);
+        while (state >= LEFT) {
+            if (atomic_compare_exchange_weak_explicit(&lane->state, &state, state - LEFT + 1, memory_order_acquire,
+                                                      memory_order_relaxed)) {
+                finish_piece(pool, lane, lane->pieces - state / LEFT);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// ---- workers
+
+// How many have something to do: with every run more there is a thread less to spare.
+static unsigned wanted_workers(taper_pool *pool)
+{
+    const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);
+    return runs < pool->threads ? pool->threads - (runs != 0 ? runs : 1) : 0;
+}
+
+static bool work_once(taper_pool *pool, const pool_worker *self)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        if (do_piece(pool, (self->number + i) % SLOTS, self->number + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Between runs nobody spins. Of runs that follow each other closely, in a loop over pictures say, workers yield through
+// the gap, because falling asleep and being woken takes longer.
+static bool is_run_near(taper_pool *pool)
+{
+    return atomic_load_explicit(&pool->close, memory_order_relaxed) &&
+           microseconds() - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR;
+}
+
+static void sleep_until_woken(taper_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->idle);
+    atomic_fetch_add(&pool->asleep, 1u);
+    if (!atomic_load(&pool->stop)) {
+        (void)pthread_cond_wait(&pool->wake, &pool->idle);
+    }
+    atomic_fetch_sub(&pool->asleep, 1u);
+    (void)pthread_mutex_unlock(&pool->idle);
+}
+
+static void *work(void *argument)
+{
+    const pool_worker *self = argument;
+    taper_pool *pool = self->pool;
+    patience p = {0};
+    while (!atomic_load_explicit(&pool->stop, memory_order_acquire)) {
+        const bool wanted = self->number < wanted_workers(pool);
+        if (wanted && work_once(pool, self)) {
+            p.begun = false;
+        } else if (wanted && atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 && is_run_near(pool)) {
+            (void)sched_yield();
+        } else if (!wanted || atomic_load_explicit(&pool->runs, memory_order_relaxed) == 0 ||
+                   !wait_a_little(&p, pool->lines + (self->number + 1) % pool->lanes, SLOTS, pool->lanes, true)) {
+            sleep_until_woken(pool);
+            p.begun = false;
+        }
+    }
+    return NULL;
+}
+
+// A job that comes while a worker falls asleep may not wake it: then it is done without it.
+static void wake_workers(taper_pool *pool)
+{
+    const unsigned awake = pool->workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
+    // Of those asleep some are not wanted; in a child that was forked there are none.
+    if (awake < taper_min_size(wanted_workers(pool), pool->workers) && pool->process == getpid()) {
+        (void)pthread_cond_broadcast(&pool->wake);
+    }
+}
+
+// ---- jobs
+
+// The slot is the caller's, who has the first piece of lane 0 from the start.
+static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, unsigned now, taper_pool_check check,
+                       void *user)
+{
+    pool_line *const lines = pool->lines + slot * pool->lanes;
+    const size_t all = job->end - job->begin;
+    const size_t used = taper_min_size(pool->lanes, taper_max_size(all / job->piece, 1));
+    const size_t most = all / used, more = all % used;
+    for (size_t i = pool->lanes; i-- > 0;) {
+        pool_lane *lane = &lines[i].lane;
+        const size_t count = i < used ? most + (i < more) : 0;
+        lane->task = job->task;
+        lane->argument = job->argument;
+        lane->begin = job->begin + i * most + taper_min_size(i, more);
+        lane->piece = job->piece;
+        lane->end = lane->begin + count;
+        lane->pieces = (unsigned)((count + job->piece - 1) / job->piece);
+        atomic_store_explicit(&lane->state, lane->pieces * LEFT - (i == 0 ? LEFT - 1 : 0), memory_order_release);
+    }
+    wake_workers(pool);
+    finish_piece(pool, &lines[0].lane, 0);
+    unsigned done = 1;
+    bool going = check(user);
+    for (; going && do_piece(pool, slot, 0); done++) {
+        going = check(user);
+    }
+    for (unsigned i = 0; i < pool->lanes; i++) {
+        if (!going) {
+            atomic_fetch_and(&lines[i].lane.state, LEFT - 1u);
+        }
+        if (atomic_load_explicit(&lines[i].lane.state, memory_order_acquire) != 0) {
+            wait_for_lane(pool, &lines[i], (microseconds() - now) / done);
+        }
+    }
+    return going;
+}
+
+bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,
+                    taper_pool_check check, void *user)
+{
+    const unsigned now = microseconds();
+    unsigned slot = 0;
+    bool taken = false;
+    if (pool != NULL && wanted_workers(pool) != 0 && count > piece && !is_busy(pool, now)) {
+        while (slot < pool->slots &&
+               !(taken = !atomic_exchange_explicit(&pool->taken[slot], true, memory_order_acquire))) {
+            slot++;
+        }
+    }
+    // In batches: of pieces that can be counted; and in the host's pool, where the thread that may ask is not known to
+    // do any of the pieces, of so many that it asks often enough.
+    const size_t most = !taken ? 1 : pool->has_host ? HOST_PIECES : BATCH_PIECES;
+    bool going = true;
+    for (size_t begin = 0; begin < count && (going = check(user));) {
+        const size_t pieces = taper_min_size((count - begin - 1) / piece + 1, most);
+        pool_lane job = {.task = task, .argument = argument, .begin = begin, .piece = piece};
+        job.end = begin + taper_min_size(pieces * piece, count - begin);
+        if (pieces == 1) {
+            task(argument, begin, job.end);
+        } else if (pool->has_host) {
+            pool->host.run(pool->host.user, run_piece, &job, pieces);
+        } else {
+            going = run_shared(pool, slot, &job, now, check, user);
+        }
+        begin = going ? job.end : count;
+    }
+    if (taken) {
+        atomic_store_explicit(&pool->taken[slot], false, memory_order_release);
+    }
+    return going;
+}
+
+// ---- the pool
+
+static void start_workers(taper_pool *pool)
+{
+    for (; pool->workers + 1 < pool->threads; pool->workers++) {
+        pool_worker *worker = &pool->worker[pool->workers];
+        worker->pool = pool;
+        worker->number = pool->workers;
+        if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
+            return; // fewer threads than wished still do the work
+        }
+    }
+}
 
 taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host,
                                taper_pool **pool, taper_error *error)
 {
-    taper_pool *p = taper_alloc_zeroed(allocator, sizeof *p);
-    *pool = NULL;
+    if (host != NULL) {
+        threads = (unsigned)taper_min_size(host->thread_count(host->user), MOST_THREADS);
+    } else if (threads == 0) {
+        threads = taper_cpu_cores();
+    }
+    threads = (unsigned)taper_max_size(taper_min_size(threads, MOST_THREADS), 1);
+    // In one block: the pool, the lanes, the workers.
+    const size_t lanes = taper_min_size(threads, LANES);
+    const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + threads * sizeof(pool_worker);
+    taper_pool *p = *pool = taper_alloc_zeroed(allocator, bytes);
     if (p == NULL) {
         return taper_fail_memory(error);
     }
     p->allocator = *allocator;
-    p->threads = threads != 0 ? threads : taper_cpu_cores();
-    taper_status status = taper_mutex_create(allocator, &p->turn, error);
-    if (status == TAPER_OK && host != NULL) {
+    p->bytes = bytes;
+    p->process = getpid();
+    p->threads = threads;
+    p->lanes = (unsigned)lanes;
+    p->lines = (pool_line *)(((uintptr_t)(p + 1) + LINE - 1) / LINE * LINE);
+    p->worker = (pool_worker *)(void *)(p->lines + SLOTS * lanes);
+    (void)pthread_mutex_init(&p->idle, NULL);
+    (void)pthread_mutex_init(&p->lock, NULL);
+    (void)pthread_cond_init(&p->wake, NULL);
+    (void)pthread_cond_init(&p->done, NULL);
+    p->slots = 1; // the host's pool has one job at a time
+    if (host != NULL) {
         p->has_host = true;
         p->host = *host;
-        const size_t count = host->thread_count(host->user);
-        p->threads = count > 0 ? (unsigned)taper_min_size(count, 1024) : 1;
-    } else if (status == TAPER_OK && p->threads > 1) {
-#ifdef TAPER_WITH_PTHREADPOOL
-        p->engine = pthreadpool_create(p->threads);
-        if (p->engine == NULL) {
-            status = taper_fail(error, TAPER_ERROR_RESOURCE, "%u threads cannot be started", p->threads);
-        }
-#else
-        status = taper_own_pool_create(allocator, p->threads, &p->engine, error);
-#endif
+    } else {
+        p->slots = SLOTS;
+        start_workers(p);
     }
-    if (status != TAPER_OK) {
-        taper_pool_destroy(p);
-        return status;
-    }
-    *pool = p;
     return TAPER_OK;
 }
 
@@ -61,16 +383,21 @@ void taper_pool_destroy(taper_pool *pool)
     if (pool == NULL) {
         return;
     }
-#ifdef TAPER_WITH_PTHREADPOOL
-    if (pool->engine != NULL) {
-        pthreadpool_destroy(pool->engine);
+    if (pool->process == getpid()) { // in a child that was forked there are no workers, but traces of them
+        (void)pthread_mutex_lock(&pool->idle);
+        atomic_store(&pool->stop, true);
+        (void)pthread_cond_broadcast(&pool->wake);
+        (void)pthread_mutex_unlock(&pool->idle);
+        for (unsigned i = 0; i < pool->workers; i++) {
+            (void)pthread_join(pool->worker[i].thread, NULL);
+        }
+        (void)pthread_cond_destroy(&pool->wake);
+        (void)pthread_cond_destroy(&pool->done);
+        (void)pthread_mutex_destroy(&pool->idle);
+        (void)pthread_mutex_destroy(&pool->lock);
     }
-#else
-    taper_own_pool_destroy(pool->engine);
-#endif
-    taper_mutex_destroy(pool->turn);
     const taper_allocator allocator = pool->allocator;
-    taper_free(&allocator, pool, sizeof *pool);
+    taper_free(&allocator, pool, pool->bytes);
 }
 
 unsigned taper_pool_threads(const taper_pool *pool)
@@ -78,51 +405,24 @@ unsigned taper_pool_threads(const taper_pool *pool)
     return pool != NULL ? pool->threads : 1;
 }
 
-void taper_pool_each(const taper_pool *pool, taper_index_task task, void *argument, size_t count)
+void taper_pool_enter(taper_pool *pool, bool soon)
 {
-    if (pool == NULL || pool->threads <= 1 || count <= 1) {
-        for (size_t i = 0; i < count; i++) {
-            task(argument, i);
-        }
-        return;
+    const unsigned now = microseconds();
+    const bool close = now - atomic_load_explicit(&pool->left, memory_order_relaxed) < NEAR;
+    atomic_store_explicit(&pool->close, close, memory_order_relaxed);
+    atomic_fetch_add_explicit(&pool->runs, 1u, memory_order_relaxed);
+    if (soon && !is_busy(pool, now)) {
+        wake_workers(pool);
     }
-    taper_mutex_lock(pool->turn);
-    if (pool->has_host) {
-        pool->host.run(pool->host.user, task, argument, count);
-    } else {
-#ifdef TAPER_WITH_PTHREADPOOL
-        pthreadpool_parallelize_1d(pool->engine, (pthreadpool_task_1d_t)task, argument, count, 0);
-#else
-        taper_own_pool_run(pool->engine, task, argument, count);
-#endif
-    }
-    taper_mutex_unlock(pool->turn);
 }
 
-typedef struct range_job {
-    taper_range_task task;
-    void *argument;
-    size_t count, piece;
-} range_job;
-
-static void run_piece(void *argument, size_t index)
+bool taper_pool_is_awake(taper_pool *pool)
 {
-    const range_job *job = argument;
-    const size_t begin = index * job->piece;
-    job->task(job->argument, begin, taper_min_size(begin + job->piece, job->count));
+    return pool != NULL && atomic_load_explicit(&pool->asleep, memory_order_relaxed) < pool->workers;
 }
 
-void taper_pool_range(const taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t grain)
+void taper_pool_leave(taper_pool *pool)
 {
-    if (count == 0) {
-        return;
-    }
-    const unsigned threads = taper_pool_threads(pool);
-    if (threads <= 1 || count <= grain) {
-        task(argument, 0, count);
-        return;
-    }
-    const size_t pieces = 4 * (size_t)threads;
-    range_job job = {task, argument, count, taper_max_size((count + pieces - 1) / pieces, taper_max_size(grain, 1))};
-    taper_pool_each(pool, run_piece, &job, (count + job.piece - 1) / job.piece);
+    atomic_store_explicit(&pool->left, microseconds(), memory_order_relaxed);
+    atomic_fetch_sub_explicit(&pool->runs, 1u, memory_order_relaxed);
 }

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread pool: pthreadpool, or a small pool of our own where that is not there, or the host's.
+// The thread pool: our own threads, or the host's pool. Operators come here through ops/parallel.h.
+//
+// Whoever has a job works on it himself, piece by piece, until no piece is left, and then waits for pieces that some
+// worker has begun, for nothing else: a worker that the system does not schedule costs the job nothing. If one is
+// suspended in the midst of a piece, the machine is busy, and for some time nothing is shared. Jobs of several
+// threads are open at once; who finds no place among them, and who would only get in the way of as many runs as there
+// are threads, does his pieces alone. Waiting spins for at most 50 us, yields, then sleeps; workers do not even spin
+// unless a run is under way.
 #ifndef TAPER_PLATFORM_THREADS_H
 #define TAPER_PLATFORM_THREADS_H
 
@@ -7,19 +14,26 @@
 
 typedef struct taper_pool taper_pool;
 
-// threads: the caller's included; 1 makes a pool without threads. host (may be NULL) is used instead of own threads.
+// threads: the caller's included; 0: taper_cpu_cores(); 1 makes a pool without threads. host (may be NULL) is used
+// instead of own threads.
 TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads,
                                               const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);
 unsigned taper_pool_threads(const taper_pool *pool); // pool NULL: 1
 
-// Calls task(argument, begin, end) over pieces of [0, count), each at least `grain` long (the last excepted), at most
-// one piece per thread times four; in the caller's thread alone when count <= grain. Several callers take turns.
-typedef void (*taper_range_task)(void *argument, size_t begin, size_t end);
-void taper_pool_range(const taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t grain);
+// A thread's run begins, and ends. soon: it will share work soon, so workers may as well wake up.
+void taper_pool_enter(taper_pool *pool, bool soon);
+void taper_pool_leave(taper_pool *pool);
+// Whether a worker is up, so that sharing costs little.
+bool taper_pool_is_awake(taper_pool *pool);
 
-// Calls task(argument, i) for every i in [0, count).
-typedef void (*taper_index_task)(void *argument, size_t index);
-void taper_pool_each(const taper_pool *pool, taper_index_task task, void *argument, size_t count);
+// Calls task(argument, begin, end) for pieces of [0, count), `piece` items long (the last of each thread's part may be
+// shorter): each once, in any order, on any thread. Returns when all are done. Before every piece of its own the
+// calling thread asks check (not with the host's pool: there now and then); when that says false, pieces nobody has
+// begun are left out and the result is false.
+typedef void (*taper_range_task)(void *argument, size_t begin, size_t end);
+typedef bool (*taper_pool_check)(void *user);
+bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,
+                    taper_pool_check check, void *user);
 
 #endif

@@ -11,7 +11,7 @@
 static taper_status make_draft(taper_model *model, const struct taper_compiler *compiler, taper_draft **draft,
                                taper_error *error)
 {
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     taper_draft *made = taper_alloc_zeroed(allocator, sizeof *made);
     if (made == NULL) {
         taper_model_release(model);
@@ -275,7 +275,7 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     taper_arena arena;
     taper_module_callstacks callstacks = {.count = 0};
     const bool tells = options.debug_info != 0 && draft->model->module.torchscript;
-    taper_arena_init(&arena, &draft->model->context->allocator);
+    taper_arena_init(&arena, draft->model->allocator);
     taper_status status = emit_functions(draft, options.bytecode, tells ? &callstacks : NULL, &arena, &written, error);
     if (status == TAPER_OK) {
         const taper_module_extra extra = {options.extra_name, options.extra_data, options.extra_size};
@@ -291,7 +291,7 @@ static taper_status save(taper_draft *draft, const taper_save_options *given, co
     for (size_t i = 0; written.functions != NULL && i < written.function_count; i++) {
         free_constants(&written.functions[i]);
     }
-    taper_free(&draft->model->context->allocator, callstacks.items, callstacks.capacity * sizeof *callstacks.items);
+    taper_free(draft->model->allocator, callstacks.items, callstacks.capacity * sizeof *callstacks.items);
     taper_arena_free(&arena);
     return status;
 }
@@ -323,7 +323,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
 {
     *bytes = NULL;
     *size = 0;
-    taper_bytes file = taper_bytes_make(&draft->model->context->allocator);
+    taper_bytes file = taper_bytes_make(draft->model->allocator);
     const taper_sink sink = taper_bytes_sink(&file);
     taper_status status = save(draft, options, &sink, error);
     if (status == TAPER_OK && file.failed) {
@@ -346,7 +346,7 @@ taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_option
 void taper_saved_free(taper_draft *draft, void *bytes, size_t size)
 {
     if (bytes != NULL) {
-        taper_free(&draft->model->context->allocator, bytes, size);
+        taper_free(draft->model->allocator, bytes, size);
     }
 }
 
@@ -384,7 +384,7 @@ taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_erro
 {
     *count = 0;
     taper_needs_free(&draft->operators);
-    draft->operators.allocator = &draft->model->context->allocator;
+    draft->operators.allocator = draft->model->allocator;
     for (size_t i = 0; i < draft->model->function_count; i++) {
         const taper_function *function = &draft->model->functions[i];
         if (function->graph != NULL && function->of_root) {
@@ -430,7 +430,7 @@ taper_status taper_draft_print(taper_draft *draft, const char *method, taper_sav
     if (function == NULL || function->graph == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
     }
-    taper_text text = taper_text_make(&draft->model->context->allocator);
+    taper_text text = taper_text_make(draft->model->allocator);
     taper_graph_print(function->graph, &text);
     taper_status status = text.failed ? taper_fail_memory(error) : TAPER_OK;
     if (status == TAPER_OK && write(user, taper_text_get(&text), text.length) != 0) {

@@ -20,7 +20,7 @@ static taper_status add_entry(taper_draft *draft, const char *method, taper_draf
 {
     taper_model *model = draft->model;
     TAPER_TRY(
-        TAPER_GROW(&model->context->allocator, draft->bundles, draft->bundle_capacity, draft->bundle_count + 1, error));
+        TAPER_GROW(model->allocator, draft->bundles, draft->bundle_capacity, draft->bundle_count + 1, error));
     const char *name = taper_arena_string(&model->module.arena, method, strlen(method));
     taper_list *samples = taper_list_new(model->module.heap, NULL, 1);
     if (name == NULL || samples == NULL) {
@@ -275,7 +275,7 @@ static taper_status build_info(method_builder *b, const taper_type **type, taper
     }
     for (size_t i = 0; i < draft->bundle_count; i++) {
         taper_ir_value *entry[4];
-        taper_text name = taper_text_make(&draft->model->context->allocator);
+        taper_text name = taper_text_make(draft->model->allocator);
         taper_text_format(&name, "get_all_bundled_inputs_for_%s", draft->bundles[i].method);
         taper_status status =
             name.failed ? taper_fail_memory(b->error) : add_string(b, "get_inputs_function_name", &entry[2]);
@@ -300,7 +300,7 @@ static taper_status method_name(method_builder *b, method_kind kind, const char 
     static const char *const starts[METHOD_KINDS] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs_for_",
                                                      "get_all_bundled_inputs", "get_num_bundled_inputs",
                                                      "get_bundled_inputs_functions_and_info"};
-    taper_text text = taper_text_make(&b->draft->model->context->allocator);
+    taper_text text = taper_text_make(b->draft->model->allocator);
     taper_text_format(&text, "%s.%s%s", taper_model_name(b->draft->model), starts[kind],
                       kind == GENERATE || kind == GET_FOR_METHOD ? method : "");
     *name = text.failed ? NULL : taper_arena_string(&b->draft->model->module.arena, taper_text_get(&text), text.length);
@@ -314,7 +314,7 @@ static taper_status fill_schema(method_builder *b, const taper_type *returns, ta
     function->has_schema = true;
     function->arguments = taper_arena_array(arena, 1, sizeof *function->arguments);
     function->returns = taper_arena_array(arena, 1, sizeof *function->returns);
-    taper_text text = taper_text_make(&b->draft->model->context->allocator);
+    taper_text text = taper_text_make(b->draft->model->allocator);
     taper_type_print(returns, &text);
     const char *printed = text.failed ? NULL : taper_arena_string(arena, taper_text_get(&text), text.length);
     taper_text_free(&text);
@@ -340,10 +340,10 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     const char *name;
     TAPER_TRY(method_name(&b, kind, entry->method, &name));
     TAPER_TRY(
-        TAPER_GROW(&model->context->allocator, draft->methods, draft->method_capacity, draft->method_count + 1, error));
+        TAPER_GROW(model->allocator, draft->methods, draft->method_capacity, draft->method_count + 1, error));
     taper_draft_method *method = &draft->methods[draft->method_count];
     *method = (taper_draft_method){.source.name = name};
-    TAPER_TRY(taper_graph_create(&model->context->allocator, name, 1, &method->graph, error));
+    TAPER_TRY(taper_graph_create(model->allocator, name, 1, &method->graph, error));
     draft->method_count++; // freed with the draft
     b.graph = method->graph;
     b.body = method->graph->body;
@@ -395,7 +395,7 @@ static taper_status add_attribute(taper_draft *draft, const taper_draft_bundle_e
 {
     taper_model *model = draft->model;
     taper_object *root = taper_draft_root(draft).as.object;
-    taper_text text = taper_text_make(&model->context->allocator);
+    taper_text text = taper_text_make(model->allocator);
     taper_text_format(&text, "_bundled_inputs_deflated_%s", entry->method);
     const char *name =
         text.failed ? NULL : taper_arena_string(&model->module.arena, taper_text_get(&text), text.length);
@@ -445,7 +445,7 @@ taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error)
 
 void taper_draft_free_bundles(taper_draft *draft)
 {
-    const taper_allocator *allocator = &draft->model->context->allocator;
+    const taper_allocator *allocator = draft->model->allocator;
     for (size_t i = 0; i < draft->bundle_count; i++) {
         taper_obj_release(&draft->bundles[i].samples->head.head);
     }

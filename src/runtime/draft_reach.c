@@ -77,7 +77,7 @@ static void walk(reach *r)
 
 taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error)
 {
-    const taper_allocator *allocator = &draft->model->context->allocator;
+    const taper_allocator *allocator = draft->model->allocator;
     const size_t functions = draft->model->function_count;
     reach r = {.model = draft->model, .buckets = 16};
     while (r.buckets < functions) { // at most TAPER_LIMIT_FUNCTIONS

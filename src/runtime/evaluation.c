@@ -39,7 +39,7 @@ static taper_status settle(evaluation *e, taper_object *object, int depth)
 
 taper_status taper_model_evaluate(taper_model *model, taper_error *error)
 {
-    evaluation e = {.allocator = &model->context->allocator, .error = error};
+    evaluation e = {.allocator = model->allocator, .error = error};
     const taper_val root = model->module.root;
     const taper_status status = root.tag == TAPER_OBJECT ? settle(&e, root.as.object, 0) : TAPER_OK;
     taper_pointer_free(e.allocator, &e.met);

@@ -16,7 +16,7 @@ taper_status taper_inspect_graph(taper_model *model, const char *method, taper_w
     if (function == NULL || function->program.graph == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
     }
-    taper_text text = taper_text_make(&model->context->allocator);
+    taper_text text = taper_text_make(model->allocator);
     taper_graph_print(function->program.graph, &text);
     const taper_status status = text.failed ? taper_fail_memory(error) : TAPER_OK;
     if (status == TAPER_OK) {
@@ -66,7 +66,7 @@ taper_status taper_profile_set(taper_session *session, int on, taper_error *erro
     }
     const size_t bytes = session->model->state_count * sizeof *session->profile;
     if (session->profile == NULL && bytes != 0) {
-        session->profile = taper_alloc(&session->model->context->allocator, bytes);
+        session->profile = taper_alloc(session->model->allocator, bytes);
         if (session->profile == NULL) {
             return taper_fail_memory(error);
         }

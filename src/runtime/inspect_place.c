@@ -55,7 +55,7 @@ taper_status taper_inspect_place(const taper_model *model, const struct taper_no
         taper_error_destroy(trace);
         return TAPER_OK;
     }
-    taper_text text = taper_text_make(&model->context->allocator);
+    taper_text text = taper_text_make(model->allocator);
     for (size_t i = 0; i < node->input_count && text.length == 0 && is_method_of_root(model, node->block->graph->name);
          i++) {
         put_module(model, taper_node_in(node, i), &text);

@@ -52,47 +52,43 @@ static TAPER_COLD taper_status out_of(const frame *f, const char *what)
     TAPER_FAIL(f->source->run->error, TAPER_ERROR_RESOURCE, "the run was stopped: its %s budget is spent", what);
 }
 
+enum { WORK_AN_INSTRUCTION = 20 };
+
 static taper_status check_budget(const frame *f)
 {
     taper_session *session = f->source->session;
     if (session == NULL) {
-        return f->source->instructions_left != NULL && (*f->source->instructions_left)-- == 0
-                   ? out_of(f, "load's instruction")
-                   : TAPER_OK;
-    }
-    if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
-        atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
-        TAPER_FAIL(f->source->run->error, TAPER_ERROR_CANCELLED, "the run was cancelled");
+        return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
     }
     if (session->instruction_budget != 0 && session->instructions_left-- == 0) {
         session->instructions_left = 0;
         return out_of(f, "instruction");
     }
-    if (session->time_budget > 0 && taper_clock() > session->deadline) {
-        return out_of(f, "time");
+    if (atomic_load_explicit(&session->cancelled, memory_order_relaxed)) {
+        f->source->run->work_left = 0; // at once
     }
-    return TAPER_OK;
+    return taper_run_spend(f->source->run, WORK_AN_INSTRUCTION);
 }
 
 // ---- operators
 
-static taper_status reveal_items(const taper_list *list, taper_error *error)
+static taper_status reveal_items(taper_run *run, const taper_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (list->items[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_tensor_reveal(list->items[i].as.tensor, error));
+            TAPER_TRY(taper_run_reveal(run, list->items[i].as.tensor));
         }
     }
     return TAPER_OK;
 }
 
-static taper_status reveal_args(const taper_val *args, size_t count, taper_error *error)
+static taper_status reveal_args(taper_run *run, const taper_val *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (args[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_tensor_reveal(args[i].as.tensor, error));
+            TAPER_TRY(taper_run_reveal(run, args[i].as.tensor));
         } else if (args[i].tag == TAPER_LIST) {
-            TAPER_TRY(reveal_items(args[i].as.list, error));
+            TAPER_TRY(reveal_items(run, args[i].as.list));
         }
     }
     return TAPER_OK;
@@ -186,7 +182,7 @@ static taper_status show_results(const frame *f, const taper_node *node, const t
     const taper_block *fused = node->kind == TAPER_NODE_FUSED ? node->blocks[1] : NULL; // what it replaced
     for (size_t i = 0; i < count; i++) {
         if (values[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_tensor_reveal(values[i].as.tensor, run->error));
+            TAPER_TRY(taper_run_reveal(run, values[i].as.tensor));
         }
         taper_value *box = taper_box_new(run->heap, taper_val_retain(values[i]));
         if (box == NULL) {
@@ -258,7 +254,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     taper_run *run = f->source->run;
     taper_status status = TAPER_OK;
     if ((in->op->flags & TAPER_OP_NHWC) == 0) {
-        status = reveal_args(args, in->in_count, run->error);
+        status = reveal_args(run, args, in->in_count);
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);

@@ -15,7 +15,7 @@ static void free_functions(taper_model *model)
         taper_graph_destroy(model->functions[i].graph);
         taper_program_free(&model->functions[i].program);
     }
-    taper_free(&model->context->allocator, model->functions, model->function_count * sizeof *model->functions);
+    taper_free(model->allocator, model->functions, model->function_count * sizeof *model->functions);
 }
 
 void taper_model_release(taper_model *model)
@@ -24,7 +24,8 @@ void taper_model_release(taper_model *model)
         return;
     }
     taper_context *context = model->context;
-    const taper_allocator *allocator = &context->allocator;
+    taper_budget *budget = model->budget;
+    const taper_allocator *allocator = model->allocator;
     taper_packs_destroy(model->packs);
     free_functions(model);
     taper_free(allocator, model->name_index, model->name_index_size * sizeof *model->name_index);
@@ -33,7 +34,8 @@ void taper_model_release(taper_model *model)
     taper_free(allocator, model->operators, model->operator_capacity * sizeof *model->operators);
     taper_module_free(&model->module);
     taper_types_release(model->types);
-    taper_free(allocator, model, sizeof *model);
+    taper_free(&context->allocator, model, sizeof *model);
+    taper_budget_release(budget);
     taper_context_release(context);
 }
 
@@ -45,6 +47,22 @@ static uint32_t hash_name(uint32_t h, const char *text)
         h = (h ^ (unsigned char)*text) * 16777619u;
     }
     return h;
+}
+
+// Begins with where the model lies, so that a file cannot choose names that collide, and mixes at the end: the low bits
+// of such a sum tell little.
+static uint32_t hash_start(const taper_model *model)
+{
+    return (uint32_t)((uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+}
+
+static size_t hash_end(uint32_t h, size_t mask)
+{
+    h ^= h >> 16;
+    h *= UINT32_C(0x85ebca6b);
+    h ^= h >> 13;
+    h *= UINT32_C(0xc2b2ae35);
+    return (h ^ h >> 16) & mask;
 }
 
 // Full name = class_name + "." + method.
@@ -60,7 +78,7 @@ taper_function *taper_model_find(const taper_model *model, const char *class_nam
         return NULL;
     }
     const size_t mask = model->name_index_size - 1;
-    size_t at = hash_name(hash_name(hash_name(2166136261u, class_name), "."), method) & mask;
+    size_t at = hash_end(hash_name(hash_name(hash_name(hash_start(model), class_name), "."), method), mask);
     for (; model->name_index[at] != 0; at = (at + 1) & mask) {
         taper_function *function = &model->functions[model->name_index[at] - 1];
         if (name_is(function->source->name, class_name, method)) {
@@ -78,7 +96,7 @@ static const char *root_class(const taper_model *model)
 
 static taper_status index_functions(taper_model *model, taper_error *error)
 {
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     const taper_module *module = &model->module;
     model->function_count = module->function_count;
     model->functions = taper_alloc_zeroed(allocator, model->function_count * sizeof *model->functions);
@@ -101,9 +119,13 @@ static taper_status index_functions(taper_model *model, taper_error *error)
         function->of_root = dot != NULL && (size_t)(dot - function->source->name) == prefix &&
                             strncmp(function->source->name, root_class(model), prefix) == 0;
         methods += function->of_root;
-        size_t at = hash_name(2166136261u, function->source->name) & (size - 1);
-        while (model->name_index[at] != 0) {
-            at = (at + 1) & (size - 1);
+        TAPER_TRY(taper_charge(allocator, 20 + 4 * (uint64_t)strlen(function->source->name), error));
+        size_t at = hash_end(hash_name(hash_start(model), function->source->name), size - 1);
+        for (; model->name_index[at] != 0; at = (at + 1) & (size - 1)) {
+            if (strcmp(module->functions[model->name_index[at] - 1].name, function->source->name) == 0) {
+                TAPER_FAIL(error, TAPER_ERROR_FILE, "the file has two functions named %.200s", function->source->name);
+            }
+            TAPER_TRY(taper_charge(allocator, 20, error));
         }
         model->name_index[at] = (uint32_t)i + 1;
     }
@@ -162,7 +184,7 @@ static void fill_constants(const taper_function *function, taper_val *table)
 static taper_status run_setstates(taper_model *model, taper_error *error)
 {
     const taper_module *module = &model->module;
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     if (module->pending_count == 0) {
         return TAPER_OK;
     }
@@ -173,14 +195,11 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     }
     const size_t constants = (model->constant_count + 1) * sizeof(taper_val),
                  states = (model->state_count + 1) * sizeof(void *);
-    taper_run run = {.heap = module->heap,
-                     .cpu = model->context->cpu,
-                     .error = error,
-                     .registry = model->context->registry,
-                     .log = model->context->log,
-                     .log_user = model->context->log_user};
-    uint64_t instructions_left = TAPER_LIMIT_LOAD_INSTRUCTIONS;
-    taper_frame_source source = {.model = model, .run = &run, .instructions_left = &instructions_left};
+    taper_run run = taper_run_on(module->heap, model->context->registry, error);
+    run.cpu = model->context->cpu;
+    run.log = model->context->log;
+    run.log_user = model->context->log_user;
+    taper_frame_source source = {.model = model, .run = &run};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
     source.states = taper_alloc_zeroed(allocator, states);
     source.constants = table;
@@ -188,8 +207,6 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
         fill_constants(&model->functions[i], table);
     }
-    const size_t size = ((const taper_blob *)module->blob)->size;
-    taper_heap_set_limit(module->heap, TAPER_LIMIT_LOAD_BYTES(taper_min_size(size, SIZE_MAX / 128)));
     for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
         const taper_module_pending *pending = &module->pending[i];
         const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
@@ -204,7 +221,6 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
             taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
         }
     }
-    taper_heap_set_limit(module->heap, 0);
     taper_free(allocator, table, constants);
     taper_free(allocator, source.states, states);
     return status;
@@ -212,7 +228,7 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
 
 taper_status taper_model_begin_compilation(taper_model *model, taper_compilation *compilation, taper_error *error)
 {
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     const size_t bytes = (model->function_count + 1) * sizeof(void *);
     taper_graph **graphs = taper_alloc_zeroed(allocator, bytes);
     const char **names = taper_alloc_zeroed(allocator, bytes);
@@ -263,7 +279,7 @@ static taper_status build_programs(taper_model *model, taper_error *error)
             TAPER_TRY(build_program(model, &model->functions[i], error));
         }
     }
-    model->constants = taper_alloc_zeroed(&model->context->allocator, model->constant_count * sizeof *model->constants);
+    model->constants = taper_alloc_zeroed(model->allocator, model->constant_count * sizeof *model->constants);
     if (model->constants == NULL && model->constant_count != 0) {
         return taper_fail_memory(error);
     }
@@ -276,7 +292,9 @@ static taper_status build_programs(taper_model *model, taper_error *error)
 taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
 {
     model->draft = false;
-    return build_programs(model, error);
+    const taper_status status = build_programs(model, error);
+    taper_budget_end(model->budget);
+    return taper_budget_explain(model->budget, status, error);
 }
 
 #ifdef TAPER_WITH_TORCHSCRIPT
@@ -296,7 +314,7 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
     if (status == TAPER_OK) {
         status = taper_model_list_operators(model, &script.missing, error);
     }
-    taper_torchscript_free(&script, &model->context->allocator);
+    taper_torchscript_free(&script, model->allocator);
     return status;
 }
 #endif
@@ -348,17 +366,27 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     m->reference = options->reference != 0;
     m->listing = options->listing != 0;
     m->draft = purpose == TAPER_MODEL_DRAFT;
-    taper_status status = taper_types_create(&context->allocator, &m->types, error);
+    taper_status status = taper_budget_create(&context->allocator, blob->size, options->memory_limit,
+                                              options->step_limit, &m->budget, error);
+    if (status == TAPER_OK) {
+        m->allocator = taper_budget_allocator(m->budget);
+        status = taper_types_create(m->allocator, &m->types, error);
+    }
     if (status == TAPER_OK) {
         status = taper_packs_create(&context->allocator, &m->packs, error);
     }
     if (status == TAPER_OK) {
-        status = taper_module_read(&context->allocator, m->types, blob, &m->module, error);
+        status = taper_module_read(m->allocator, m->types, blob, &m->module, error);
     }
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
+        taper_packs_belong(m->packs, m->module.heap);
         status = load_module(m, options, error);
     }
+    if (!m->draft && m->budget != NULL) {
+        taper_budget_end(m->budget);
+    }
+    status = taper_budget_explain(m->budget, status, error);
     if (status != TAPER_OK) {
         taper_model_release(m);
         return status;
@@ -381,36 +409,36 @@ taper_status taper_load_options_read(const taper_load_options *given, taper_load
     return TAPER_OK;
 }
 
-static taper_status load_mapping(taper_model_purpose purpose, taper_context *context, taper_mapping *mapping,
-                                 const taper_load_options *options, taper_model **model, taper_error *error)
+// Read or mapped. What is read cannot be taken away: a mapped file that somebody truncates ends the process.
+static taper_status load_fd(taper_model_purpose purpose, taper_context *context, int fd, uint64_t offset,
+                            uint64_t length, const taper_load_options *options, taper_model **model, taper_error *error)
 {
+    const taper_allocator *allocator = &context->allocator;
+    taper_load_options o;
     taper_blob *blob;
-    if (options->copy != 0) {
-        void *copy = taper_alloc(&context->allocator, mapping->size);
-        const size_t size = mapping->size;
-        if (copy != NULL) {
-            memcpy(copy, mapping->data, size);
-        }
-        taper_unmap(mapping);
-        if (copy == NULL) {
-            return taper_fail_memory(error);
-        }
-        TAPER_TRY(taper_blob_from_block(&context->allocator, copy, size, &blob, error));
+    TAPER_TRY(taper_load_options_read(options, &o, error));
+    if (o.copy != 0) {
+        void *copy;
+        size_t size;
+        TAPER_TRY(taper_read_fd(allocator, fd, offset, length, &copy, &size, error));
+        TAPER_TRY(taper_blob_from_block(allocator, copy, size, &blob, error));
     } else {
-        TAPER_TRY(taper_blob_from_mapping(&context->allocator, mapping, &blob, error));
+        taper_mapping mapping;
+        TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
+        TAPER_TRY(taper_blob_from_mapping(allocator, &mapping, &blob, error));
     }
-    return load_blob(purpose, context, blob, options, model, error);
+    return load_blob(purpose, context, blob, &o, model, error);
 }
 
 taper_status taper_model_load_for(taper_model_purpose purpose, taper_context *context, const char *path,
                                   const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_mapping mapping;
     *model = NULL;
-    TAPER_TRY(taper_load_options_read(options, &o, error));
-    TAPER_TRY(taper_map_path(path, &mapping, error));
-    return load_mapping(purpose, context, &mapping, &o, model, error);
+    int fd;
+    TAPER_TRY(taper_open_file(path, &fd, error));
+    const taper_status status = load_fd(purpose, context, fd, 0, 0, options, model, error);
+    taper_close_file(fd);
+    return status;
 }
 
 taper_status taper_model_load(taper_context *context, const char *path, const taper_load_options *options,
@@ -422,12 +450,8 @@ taper_status taper_model_load(taper_context *context, const char *path, const ta
 taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset, uint64_t length,
                                  const taper_load_options *options, taper_model **model, taper_error *error)
 {
-    taper_load_options o;
-    taper_mapping mapping;
     *model = NULL;
-    TAPER_TRY(taper_load_options_read(options, &o, error));
-    TAPER_TRY(taper_map_fd(fd, offset, length, &mapping, error));
-    return load_mapping(TAPER_MODEL_RUN, context, &mapping, &o, model, error);
+    return load_fd(TAPER_MODEL_RUN, context, fd, offset, length, options, model, error);
 }
 
 taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_context *context, const void *bytes,
@@ -443,9 +467,14 @@ taper_status taper_model_load_memory_for(taper_model_purpose purpose, taper_cont
 }
 
 taper_status taper_model_load_memory(taper_context *context, const void *bytes, size_t size,
-                                     const taper_load_options *options, taper_model **model, taper_error *error)
+                                     void (*release)(void *user), void *user, const taper_load_options *options,
+                                     taper_model **model, taper_error *error)
 {
-    return taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error);
+    TAPER_TRY(taper_model_load_memory_for(TAPER_MODEL_RUN, context, bytes, size, options, model, error));
+    taper_blob *blob = (taper_blob *)(*model)->module.blob; // not before: on failure the host keeps its memory
+    blob->release = release;
+    blob->user = user;
+    return TAPER_OK;
 }
 
 taper_status taper_model_load_callback(taper_context *context, taper_read_function read, void *user, uint64_t size,

@@ -5,6 +5,7 @@
 
 #include <taper/taper_inspect.h>
 
+#include "base/budget.h"
 #include "compiler_hook.h"
 #include "format/module.h"
 #include "ops/packs.h"
@@ -36,6 +37,8 @@ typedef struct taper_function {
 struct taper_model {
     taper_refs refs;
     taper_context *context;
+    taper_budget *budget;             // of the load; of a draft as long as it is one
+    const taper_allocator *allocator; // the budget's
     taper_module module;
     taper_function *functions;
     size_t function_count;
@@ -84,6 +87,7 @@ struct taper_session {
     int64_t looks; // walks over results so far: what containers were seen in
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;
+    size_t memory_budget;
     uint64_t calls_of_run;
     taper_profile_site *profile; // by state number; NULL: never profiled
     bool profiling;
@@ -132,8 +136,7 @@ typedef struct taper_frame_source {
     taper_run *run;
     const taper_val *constants;
     void **states;
-    struct taper_session *session; // NULL while loading
-    uint64_t *instructions_left;   // while loading: no file can make a load endless
+    struct taper_session *session; // NULL while loading: run->budget counts then
 } taper_frame_source;
 
 // Runs function with args (borrowed). *result gets a reference.

@@ -116,7 +116,7 @@ static void add_kernels(taper_text *text, const taper_model *model)
 taper_status taper_inspect_config(const taper_model *model, taper_write_function write, void *user, taper_error *error)
 {
     static const char native[] = "__torch__.torch.classes.";
-    taper_text text = taper_text_make(&model->context->allocator);
+    taper_text text = taper_text_make(model->allocator);
     taper_needs needs;
     taper_status status = collect(model, &needs, error);
     for (size_t i = 0; i < needs.count; i++) {

@@ -84,19 +84,16 @@ taper_status taper_model_extra(taper_model *model, const char *name, const void 
 {
     *data = NULL;
     *size = 0;
-    for (size_t i = 0; i < model->module.extra_count; i++) {
-        const taper_module_extra *extra = &model->module.extras[i];
-        if (strcmp(extra->name, name) == 0) {
-            if (extra->data == NULL && extra->size != 0) {
-                TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate",
-                           name);
-            }
-            *data = extra->data != NULL ? extra->data : "";
-            *size = extra->size;
-            return TAPER_OK;
-        }
+    const taper_module_extra *extra = taper_module_find_extra(&model->module, name);
+    if (extra == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
     }
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model carries no extra file %s", name);
+    if (extra->data == NULL && extra->size != 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "extra file %s is compressed and too large to inflate", name);
+    }
+    *data = extra->data != NULL ? extra->data : "";
+    *size = extra->size;
+    return TAPER_OK;
 }
 
 size_t taper_model_operator_count(const taper_model *model)
@@ -138,7 +135,7 @@ static taper_status add_operator(taper_model *model, const taper_lite_operator *
         name[base] = '.';
         memcpy(name + base + 1, op->overload, extra);
     }
-    TAPER_TRY(TAPER_GROW(&model->context->allocator, model->operators, *capacity, model->operator_count + 1, error));
+    TAPER_TRY(TAPER_GROW(model->allocator, model->operators, *capacity, model->operator_count + 1, error));
     const bool known = taper_row_find(op->name, op->overload) != NULL;
     model->operators[model->operator_count++] = (taper_model_operator){name, 0, !known};
     return TAPER_OK;
@@ -200,7 +197,7 @@ static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *c
 static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
 {
     if (model->module.torchscript) {
-        taper_needs needs = {.allocator = &model->context->allocator};
+        taper_needs needs = {.allocator = model->allocator};
         const taper_status status = add_graphs(model, &needs, capacity, error);
         taper_needs_free(&needs);
         TAPER_TRY(status);

@@ -10,12 +10,14 @@ static void session_log(void *user, taper_log_level level, const char *text, siz
     context->log(context->log_user, level, text, length);
 }
 
-static bool session_stop(taper_run *run)
+static taper_status session_stop(taper_run *run, double ahead)
 {
     const taper_session *session =
         (const taper_session *)(const void *)((const char *)run - offsetof(taper_session, run));
-    return atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed) ||
-           (session->time_budget > 0 && taper_clock() > session->deadline);
+    if (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->cancelled, memory_order_relaxed)) {
+        return TAPER_ERROR_CANCELLED;
+    }
+    return session->time_budget > 0 && taper_clock() + ahead > session->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
 // The session's own copies of the root object and of the constants, which share what they share in the model.
@@ -78,7 +80,8 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
         taper_session_destroy(s);
         return status;
     }
-    taper_heap_set_limit(s->heap, o.memory_budget);
+    s->memory_budget = o.memory_budget;
+    taper_heap_set_limit(s->heap, s->memory_budget);
     s->run = (taper_run){.heap = s->heap,
                          .pool = context->pool,
                          .cpu = context->cpu,
@@ -99,7 +102,7 @@ void taper_session_destroy(taper_session *session)
         return;
     }
     taper_model *model = session->model;
-    const taper_allocator *allocator = &model->context->allocator;
+    const taper_allocator *allocator = model->allocator;
     taper_val_release(session->root);
     for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
         taper_val_release(session->constants[i]);
@@ -162,9 +165,10 @@ static TAPER_COLD taper_status wrong_count(const taper_module_function *f, size_
     return status;
 }
 
-// args: the root, then the inputs, then defaults.
+// args: the root, then the inputs, then defaults. What the host gave as constant is shared with it until somebody
+// writes.
 static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
-                           size_t count, taper_val *args, taper_error *error)
+                           size_t count, taper_val *args, taper_clone_memo **constants, taper_error *error)
 {
     const taper_module_function *f = function->source;
     const size_t params = function->program.param_count;
@@ -188,7 +192,7 @@ static taper_status gather(const taper_session *session, const taper_function *f
         if (inputs[i] == NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "input %zu is NULL", i);
         }
-        args[i + 1] = inputs[i]->val;
+        TAPER_TRY(taper_clone_constants(session->heap, constants, inputs[i]->val, &args[i + 1], error));
         if (f->has_schema) {
             TAPER_TRY(fit_input(&f->arguments[i + 1], i, &args[i + 1], error));
         }
@@ -264,13 +268,14 @@ static taper_status run_method(taper_session *session, const taper_function *fun
         return taper_fail_memory(error);
     }
     taper_val value = taper_val_none();
-    taper_status status = gather(session, function, inputs, count, args, error);
+    taper_clone_memo *constants = NULL;
+    taper_status status = gather(session, function, inputs, count, args, &constants, error);
     if (status == TAPER_OK) {
-        const taper_frame_source source = {session->model,  &session->run, session->constants,
-                                           session->states, session,       NULL};
+        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);
+    taper_clone_end(constants);
     return status == TAPER_OK ? box_result(session, value, result, error) : status;
 }
 
@@ -290,10 +295,25 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->run.error = error;
     session->instructions_left = session->instruction_budget;
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    session->run.work_left = 0; // the first to say what it does asks
+    session->run.ended = TAPER_OK;
+    taper_heap_set_limit(session->heap, session->memory_budget);
     const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
     taper_planner_begin(session->planner, function, inputs, count);
+    taper_pool_enter(session->run.pool, session->run.shared); // as the last one did
+    session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
+    taper_pool_leave(session->run.pool);
     taper_planner_end(session->planner, status == TAPER_OK);
+    if (status == TAPER_ERROR_RESOURCE && taper_heap_limit_met(session->heap) != 0) {
+        taper_error_prefix(error,
+                           "the run's memory budget of %zu bytes is spent (taper_session_options.memory_budget or "
+                           "--memory-limit MB raises it): ",
+                           session->memory_budget);
+    }
+    if (status == TAPER_ERROR_CANCELLED) { // which every loop had to see
+        atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
+    }
     session->calls_of_run = taper_heap_calls(session->heap) + taper_planner_calls(session->planner) - calls;
     session->run.error = NULL;
     return status;

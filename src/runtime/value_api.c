@@ -129,8 +129,7 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "data is not aligned for %s", taper_dtype_name(dtype));
     }
     taper_storage *storage;
-    TAPER_TRY(taper_storage_borrow(context->heap, data, bytes, NULL, &storage, error));
-    storage->kind = TAPER_STORAGE_HOST;
+    TAPER_TRY(taper_storage_borrow(context->heap, TAPER_STORAGE_HOST, data, bytes, NULL, &storage, error));
     storage->read_only = read_only != 0;
     taper_tensor *tensor;
     const taper_status status =
@@ -180,7 +179,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
     }
-    taper_run run = {.heap = context->heap, .registry = context->registry, .error = error};
+    taper_run run = taper_run_on(context->heap, context->registry, error);
     taper_val args[] = {value->val, taper_val_double(scale), taper_val_int(zero_point), taper_val_int(dtype)};
     taper_val result = taper_val_none();
     TAPER_TRY(taper_call_op(&run, op, args, 4, &result, 1));
@@ -290,8 +289,10 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     taper_tensor_info full = {.struct_size = out->struct_size, .dtype = (taper_dtype)t->dtype, .rank = t->rank};
     memcpy(full.sizes, t->sizes, t->rank * sizeof t->sizes[0]);
     memcpy(full.strides, t->strides, t->rank * sizeof t->strides[0]);
-    full.data = taper_tensor_mutable(t);
-    full.bytes = t->storage->bytes - (size_t)t->offset * taper_tensor_item(t);
+    const size_t before = (size_t)t->offset * taper_tensor_item(t); // an empty view may begin anywhere
+    full.data = before <= t->storage->bytes ? taper_tensor_mutable(t) : t->storage->data;
+    full.bytes = t->storage->bytes - taper_min_size(before, t->storage->bytes);
+    full.read_only = t->storage->read_only;
     if (t->quantizer != NULL) {
         full.quantized = t->quantizer->scales != NULL ? 2 : 1;
         full.scale = t->quantizer->scale;
@@ -299,6 +300,19 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     }
     memcpy(out, &full, taper_min_size(out->struct_size, sizeof full));
     return TAPER_OK;
+}
+
+taper_status taper_value_make_writable(taper_value *value, taper_error *error)
+{
+    if (value->val.tag != TAPER_TENSOR) {
+        return wrong_kind(value, "a Tensor", error);
+    }
+    taper_storage *storage = value->val.as.tensor->storage;
+    if (storage->kind == TAPER_STORAGE_HOST && storage->read_only) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the tensor stands on memory that was given as read-only");
+    }
+    TAPER_TRY(taper_tensor_reveal(value->val.as.tensor, error));
+    return taper_storage_write(value->val.as.tensor->storage, error);
 }
 
 taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error)

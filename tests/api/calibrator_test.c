@@ -74,7 +74,7 @@ static taper_status save(taper_context *context, taper_calibrator *calibrator, t
     }
     if (status == TAPER_OK) {
         const taper_load_options copied = {.struct_size = sizeof copied, .copy = 1};
-        status = taper_model_load_memory(context, bytes, size, &copied, model, error);
+        status = taper_model_load_memory(context, bytes, size, NULL, NULL, &copied, model, error);
     }
     taper_saved_free(draft, bytes, size);
     taper_draft_release(draft);

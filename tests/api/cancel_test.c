@@ -55,7 +55,8 @@ static void open_world(world *w, const code *instructions, size_t count, taper_s
     test_allocator_init(&w->allocator);
     w->context = test_context(&w->allocator, 1);
     limits.struct_size = sizeof limits;
-    if (taper_model_load_memory(w->context, w->file.data, w->file.size, NULL, &w->model, w->error) != TAPER_OK) {
+    if (taper_model_load_memory(w->context, w->file.data, w->file.size, NULL, NULL, NULL, &w->model, w->error) !=
+        TAPER_OK) {
         fail_msg("%s", taper_error_message(w->error));
     }
     assert_int_equal(taper_session_create(w->model, &limits, &w->session, NULL), TAPER_OK);

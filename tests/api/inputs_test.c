@@ -270,7 +270,8 @@ static void ways_to_load(void **state)
         file all = slurp(files[i]);
         const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .copy = 1};
         taper_model *model;
-        assert_int_equal(taper_model_load_memory(w.context, all.data, all.size, &options, &model, w.error), TAPER_OK);
+        assert_int_equal(taper_model_load_memory(w.context, all.data, all.size, NULL, NULL, &options, &model, w.error),
+                         TAPER_OK);
         loads(&w, model, wanted);
         assert_int_equal(taper_model_load_callback(w.context, read_from, &all, all.size, &options, &model, w.error),
                          TAPER_OK);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/api/fixture.h"
+#include "tests/unit/program_builder.h"
 
 enum { THREADS = 4, ROUNDS = 3 };
 
@@ -170,9 +171,127 @@ static void released_elsewhere(void **state)
     assert_int_equal(atomic_load(&allocator.blocks), 0);
 }
 
+// Sessions look at the same input values while the model's weights are packed, somebody asks how large they are, and
+// the model's owner lets go of it.
+typedef struct sharer {
+    pthread_t thread;
+    taper_session *session;
+    taper_value *const *inputs;
+    size_t count;
+    taper_value *result;
+} sharer;
+
+static void *run_shared(void *argument)
+{
+    sharer *s = argument;
+    for (int round = 0; round < ROUNDS; round++) {
+        taper_value_release(s->result);
+        s->result = NULL;
+        if (taper_session_run(s->session, NULL, s->inputs, s->count, &s->result, NULL) != TAPER_OK) {
+            break;
+        }
+        taper_memory_info memory = {.struct_size = sizeof memory};
+        taper_session_memory(s->session, &memory);
+    }
+    taper_session_destroy(s->session);
+    return NULL;
+}
+
+static taper_value *float_input(taper_context *context, size_t rank, const int64_t *sizes, bool constant, float *data,
+                                size_t count)
+{
+    taper_value *value;
+    for (size_t i = 0; i < count; i++) {
+        data[i] = (float)(i * 37 % 101) / 50.0f - 1.0f;
+    }
+    assert_int_equal(taper_value_tensor_from(context, TAPER_F32, rank, sizes, NULL, data, count * sizeof *data,
+                                             constant, NULL, NULL, &value, NULL),
+                     TAPER_OK);
+    return value;
+}
+
+static void share_inputs(const char *path, const int64_t *sizes, bool constant)
+{
+    static float data[3 * 96 * 96];
+    taper_context *context = test_context(NULL, 1);
+    const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
+    taper_model *model;
+    assert_int_equal(taper_model_load(context, path, &options, &model, NULL), TAPER_OK);
+    taper_value *input = float_input(context, 4, sizes, constant, data, (size_t)(sizes[1] * sizes[2] * sizes[3]));
+    sharer sharers[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        sharers[i] = (sharer){.inputs = &input, .count = 1};
+        assert_int_equal(taper_session_create(model, NULL, &sharers[i].session, NULL), TAPER_OK);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&sharers[i].thread, NULL, run_shared, &sharers[i]), 0);
+    }
+    taper_model_release(model); // the sessions hold it
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(sharers[i].thread, NULL), 0);
+        assert_non_null(sharers[i].result);
+        assert_true(test_same(sharers[i].result, sharers[0].result));
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        taper_value_release(sharers[i].result);
+    }
+    taper_value_release(input);
+    taper_context_release(context);
+}
+
+static void shared_inputs(void **state)
+{
+    (void)state;
+    char path[1024];
+    test_path("classifier.ptl", path, sizeof path);
+    for (int constant = 0; constant < 2; constant++) {
+        share_inputs(path, (const int64_t[]){1, 3, 96, 96}, constant != 0);
+        share_inputs(TEST_MODELS "/per_channel.ptl", (const int64_t[]){1, 3, 8, 8}, constant != 0);
+    }
+}
+
+// One tensor is both sides of a product in all sessions: nothing of it is looked at but what stays the same.
+static void shared_by_products(void **state)
+{
+    (void)state;
+    static const code product[] = {{"STOREN", 1, 2}, {"LOAD", 2, 0},  {"LOAD", 2, 0}, {"OP", 0, 0},
+                                   {"DROPR", 1, 0},  {"DROPR", 2, 0}, {"RET", 0, 0}};
+    static const char *const operators[] = {"aten::matmul 2", NULL}, *const arguments[] = {"Tensor", NULL};
+    const function f = {.name = "__torch__.Net.forward",
+                        .code = product,
+                        .code_count = sizeof product / sizeof *product,
+                        .operators = operators,
+                        .arguments = arguments,
+                        .registers = 3};
+    bytes file = build_program(&f, 1);
+    static float data[3 * 8 * 8];
+    taper_context *context = test_context(NULL, 1);
+    taper_model *model;
+    assert_int_equal(taper_model_load_memory(context, file.data, file.size, NULL, NULL, NULL, &model, NULL), TAPER_OK);
+    taper_value *input = float_input(context, 3, (const int64_t[]){3, 8, 8}, false, data, 3 * 8 * 8);
+    sharer sharers[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        sharers[i] = (sharer){.inputs = &input, .count = 1};
+        assert_int_equal(taper_session_create(model, NULL, &sharers[i].session, NULL), TAPER_OK);
+        assert_int_equal(pthread_create(&sharers[i].thread, NULL, run_shared, &sharers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(sharers[i].thread, NULL), 0);
+        assert_true(sharers[i].result != NULL && test_same(sharers[i].result, sharers[0].result));
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        taper_value_release(sharers[i].result);
+    }
+    taper_value_release(input);
+    taper_model_release(model);
+    taper_context_release(context);
+    bytes_free(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_sample), cmocka_unit_test(with_a_pool),
-                                       cmocka_unit_test(released_elsewhere)};
+                                       cmocka_unit_test(released_elsewhere), cmocka_unit_test(shared_inputs),
+                                       cmocka_unit_test(shared_by_products)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

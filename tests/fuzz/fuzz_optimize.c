@@ -134,11 +134,11 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
         if (status == TAPER_OK) {
             // With the passes at load, which compute in another order too.
             const taper_load_options *again = c->exact ? &plain : &compiled;
-            if (taper_model_load_memory(context, saved, written, again, &after, error) != TAPER_OK) {
+            if (taper_model_load_memory(context, saved, written, NULL, NULL, again, &after, error) != TAPER_OK) {
                 (void)fprintf(stderr, "what was written cannot be read: %s\n", taper_error_message(error));
                 abort();
             }
-            if (taper_model_load_memory(context, data, size, &plain, &before, error) == TAPER_OK) {
+            if (taper_model_load_memory(context, data, size, NULL, NULL, &plain, &before, error) == TAPER_OK) {
                 compare(context, before, after, c->exact, error);
                 taper_model_release(before);
             }

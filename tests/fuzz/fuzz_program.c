@@ -187,7 +187,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     taper_model *model;
     need(taper_context_create(&options, &context, NULL));
     taper_error *error = taper_error_create();
-    const taper_status status = taper_model_load_memory(context, data, size, &plain, &model, error);
+    const taper_status status = taper_model_load_memory(context, data, size, NULL, NULL, &plain, &model, error);
     if (status == TAPER_OK) {
         run_all(context, model, error);
         run_out_of_time(context, model, error);
@@ -203,7 +203,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         run_all(context, model, error);
         taper_model_release(model);
     }
-    if (taper_model_load_memory(context, data, size, &wrong, &model, error) != TAPER_ERROR_ARGUMENT || model != NULL) {
+    if (taper_model_load_memory(context, data, size, NULL, NULL, &wrong, &model, error) != TAPER_ERROR_ARGUMENT ||
+        model != NULL) {
         abort();
     }
     taper_context_release(context);

@@ -73,8 +73,8 @@ static void save_and_run(taper_context *context, taper_calibrator *calibrator, u
         return;
     }
     if (taper_draft_save_memory(draft, &save, &bytes, &size, error) == TAPER_OK) {
-        if (taper_model_load_memory(context, bytes, size, &plain, &model, error) != TAPER_OK ||
-            taper_model_load_memory(context, bytes, size, &compiled, &optimized, error) != TAPER_OK) {
+        if (taper_model_load_memory(context, bytes, size, NULL, NULL, &plain, &model, error) != TAPER_OK ||
+            taper_model_load_memory(context, bytes, size, NULL, NULL, &compiled, &optimized, error) != TAPER_OK) {
             (void)fprintf(stderr, "what was written cannot be read: %s\n", taper_error_message(error));
             abort();
         }

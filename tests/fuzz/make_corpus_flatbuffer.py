@@ -18,7 +18,7 @@ def write(kind, name, data):
 
 class Buffer:
     def __init__(self):
-        self.data = bytearray(8)
+        self.data, self.late = bytearray(8), {}
 
     def align(self, n=8):
         self.data += bytes(-len(self.data) % n)
@@ -43,12 +43,22 @@ class Buffer:
         else:
             self.data += struct.pack("<I", len(obj)) + bytes(4 * len(obj))
             for i, item in enumerate(obj):
-                place = at + 4 + 4 * i
-                self.data[place:place + 4] = struct.pack("<I", self.put(item) - place)
+                self.refer(at + 4 + 4 * i, item)
         return at
+
+    def refer(self, place, obj):
+        if isinstance(obj, Late):
+            self.late.setdefault(obj, []).append(place)
+        else:
+            self.data[place:place + 4] = struct.pack("<I", self.put(obj) - place)
 
     def finish(self, root):
         self.data[0:4] = struct.pack("<I", self.put(root))
+        while self.late:
+            shared, places = self.late.popitem()
+            at = self.put(shared.obj)
+            for place in places:
+                self.data[place:place + 4] = struct.pack("<I", at - place)
         self.data[4:8] = b"PTMF"
         return bytes(self.data)
 
@@ -77,6 +87,13 @@ class Once:
         self.obj, self.buffer, self.at = obj, None, 0
 
 
+class Late:
+    """An object that is written once, behind everything that refers to it."""
+
+    def __init__(self, obj):
+        self.obj = obj
+
+
 class Table:
     """Fields by slot: (format, number), or an object that is referred to."""
 
@@ -103,8 +120,7 @@ class Table:
         table[0:4] = struct.pack("<i", at - start)
         buffer.data += table
         for place, field in references:
-            target = buffer.put(field)
-            buffer.data[at + place:at + place + 4] = struct.pack("<I", target - at - place)
+            buffer.refer(at + place, field)
         return at
 
 

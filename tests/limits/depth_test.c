@@ -23,7 +23,7 @@ static taper_status run(const function *functions, size_t count, int64_t input, 
     taper_session *session = NULL;
     taper_value *value = NULL, *result = NULL;
     const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
-    taper_status status = taper_model_load_memory(context, file.data, file.size, &options, &model, error);
+    taper_status status = taper_model_load_memory(context, file.data, file.size, NULL, NULL, &options, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
     }

@@ -36,10 +36,10 @@ void bench_seed(bench *b, const char *text, uint64_t number)
     b->seed += b->seed == 0;
 }
 
-static bool stop(taper_run *run)
+static taper_status stop(taper_run *run, double ahead)
 {
     const bench *b = (const bench *)(const void *)((const char *)run - offsetof(bench, run));
-    return taper_clock() > b->deadline;
+    return taper_clock() + ahead > b->deadline ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
 static void quiet(void *user, taper_log_level level, const char *text, size_t length)
@@ -55,7 +55,7 @@ void check(taper_status status, const bench *b)
     }
 }
 
-static void report(const char *what)
+void report(const char *what)
 {
     fprintf(stderr, "%s: %s; called with %s\n", current_row, what, taper_text_get(&current_call));
 }
@@ -123,7 +123,9 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
         count = taper_min_size(draw(b, 5), MOST_ARGUMENTS);
     }
     for (size_t i = 0; i < count; i++) {
-        args[i] = i < schema->arg_count ? argument(b, schema, i) : any_value(b, 0);
+        args[i] = b->make != NULL         ? b->make(b, schema, i)
+                  : i < schema->arg_count ? argument(b, schema, i)
+                                          : any_value(b, 0);
     }
     // Half the time the tensors go together: one shape and dtype for most of them.
     if (draw(b, 2) == 0 && count > 1) {
@@ -150,17 +152,21 @@ static taper_status reveal(taper_val value, taper_error *error)
     return TAPER_OK;
 }
 
+taper_status call_kernels(bench *b, taper_call *call)
+{
+    const taper_kernel fast = taper_cpu_kernel(call->op, b->run.cpu);
+    b->run.work_left = 0;
+    b->run.ended = TAPER_OK;
+    b->run.current = call->op;
+    const taper_status status = fast != NULL ? taper_call_kernel(call, fast) : TAPER_DECLINED;
+    return status != TAPER_DECLINED ? status : taper_call_kernel(call, taper_row_kernel(call->op));
+}
+
 static taper_status run_call(bench *b, taper_call *call)
 {
-    const taper_op *op = call->op;
-    const taper_kernel fast = taper_cpu_kernel(op, b->run.cpu);
     b->deadline = taper_clock() + LONGEST_CALL;
-    b->run.current = op;
     alarm(SECONDS_PER_CALL);
-    taper_status status = fast != NULL ? taper_call_kernel(call, fast) : TAPER_DECLINED;
-    if (status == TAPER_DECLINED) {
-        status = taper_call_kernel(call, taper_row_kernel(op));
-    }
+    const taper_status status = b->call != NULL ? b->call(b, call) : call_kernels(b, call);
     alarm(SECONDS_PER_ROW);
     return status;
 }

@@ -26,6 +26,9 @@ typedef struct bench {
     bool verbose;              // every call is printed before it is made
     taper_val kept[MOST_KEPT]; // values that typed() hands out again
     size_t kept_count;
+    // What a test does in its own way: an argument of a call, and the call; NULL: as here.
+    taper_val (*make)(struct bench *b, const taper_schema *schema, size_t i);
+    taper_status (*call)(struct bench *b, taper_call *call);
 } bench;
 
 void bench_open(bench *b, const char *text); // text: the row's, in messages
@@ -47,6 +50,10 @@ taper_val any_tensor(bench *b);
 // Calls the row as the executor would, the backend's kernel first; the results are released, or kept. False: it broke a
 // rule, which was said. *ended: how the call did.
 bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool keep, taper_status *ended);
+// Says what is wrong with the call at hand.
+void report(const char *what);
+// The kernels of a call, as the executor does it.
+taper_status call_kernels(bench *b, taper_call *call);
 // Forgets the kept values.
 void drop_kept(bench *b);
 

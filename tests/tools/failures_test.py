@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Wrong usage, failing work, and that nothing half-written is left behind."""
 import os
+import resource
 import signal
 import stat
 import subprocess
@@ -69,6 +70,46 @@ class Failures(ToolCase):
         self.call("run", VALUES, "-i", x, "-o", "/dev/null")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
 
+    def test_the_mode_of_an_old_output_stays(self):
+        x = self.save("x.npy", np.ones((2, 2), "float32"))
+        for mode in (0o600, 0o640):
+            self.write("old.npz", "old")
+            os.chmod(self.path("old.npz"), mode)
+            self.call("run", VALUES, "-i", x, "-o", "old.npz")
+            self.assertEqual(stat.S_IMODE(os.stat(self.path("old.npz")).st_mode), mode)
+            self.assertEqual(np.load(self.path("old.npz"))["output"].shape, (2, 2))
+
+    def test_a_read_only_output_is_not_replaced(self):
+        x = self.save("x.npy", np.ones((2, 2), "float32"))
+        self.write("kept.npz", "old")
+        os.chmod(self.path("kept.npz"), 0o444)
+        self.fails("run", VALUES, "-i", x, "-o", "kept.npz", says="read-only")
+        with open(self.path("kept.npz")) as file:
+            self.assertEqual(file.read(), "old")
+
+    def test_a_link_to_nowhere_is_followed(self):
+        x = self.save("x.npy", np.ones((2, 2), "float32"))
+        os.mkdir(self.path("folder"))
+        os.symlink("../there.npz", self.path("folder/second"))
+        os.symlink("folder/second", self.path("first"))
+        self.call("run", VALUES, "-i", x, "-o", "first")
+        self.assertTrue(os.path.islink(self.path("first")) and os.path.islink(self.path("folder/second")))
+        self.assertEqual(np.load(self.path("there.npz"))["output"].shape, (2, 2))
+
+    def test_pipes_and_devices_are_no_models_and_no_inputs(self):
+        os.mkfifo(self.path("pipe.ptl"))
+        self.fails("run", "pipe.ptl", says="not a regular file")
+        self.fails("inspect", "/dev/zero", says="not a regular file")
+        self.fails("run", VALUES, "-i", '"@/dev/zero"', "-o", "out.npz", says="/dev/zero")
+
+    def test_control_characters_of_a_file_stay_there(self):
+        for name in ("csi\u009b31m.ptl", "esc\x1b[31m.ptl"):
+            done = self.fails("run", name)
+            self.assertNotIn("\u009b", done.stderr)
+            self.assertNotIn("\x1b", done.stderr)
+        done = subprocess.run([os.path.join(BIN, "taper"), "run", b"raw\x9b31m.ptl"], capture_output=True)
+        self.assertNotIn(b"\x9b", done.stderr)
+
     def test_full_standard_output(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run([os.path.join(BIN, "taper"), "inspect", VALUES], stdout=full, stderr=subprocess.PIPE,
@@ -77,18 +118,22 @@ class Failures(ToolCase):
         self.assertIn("taper: error: standard output", done.stderr)
 
     def test_a_signal_leaves_nothing(self):
+        for number in (signal.SIGTERM, signal.SIGQUIT):
+            self.ended_by(number)
+
+    def ended_by(self, number):
         calls = ",".join(['{"method": "count"}'] * 60000)
         self.write("calls.json", f"[{calls}]")
         before = sorted(os.listdir(self.folder.name))
         process = subprocess.Popen([os.path.join(BIN, "taper"), "run", VALUES, "--calls", "calls.json", "-o",
                                     "out.npz"],
-                                   cwd=self.folder.name)
+                                   cwd=self.folder.name, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
         for _ in range(500):  # until the unfinished file is there
             if sorted(os.listdir(self.folder.name)) != before or process.poll() is not None:
                 break
             time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        self.assertIn(process.wait(timeout=60), (-signal.SIGTERM, 0))
+        process.send_signal(number)
+        self.assertIn(process.wait(timeout=60), (-number, 0))
         left = set(os.listdir(self.folder.name)) - set(before)
         self.assertTrue(left <= {"out.npz"}, left)
 

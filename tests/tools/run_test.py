@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """taper run: .npy files in, .npz archives out, against NumPy."""
 import json
+import os
 import zipfile
 
-from toolcase import BUNDLED, VALUES, ToolCase, main, np
+from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
 
 DTYPES = ["float16", "float32", "float64", "complex64", "complex128", "uint8", "int8", "int16", "int32", "int64",
           "bool"]
@@ -181,6 +182,34 @@ class Calls(ToolCase):
         for text in ["{", "{}", "[3]", '[{"method": 3}]', '[{"inputs": {}}]']:
             self.write("calls.json", text)
             self.fails("run", VALUES, "--calls", "calls.json", "-o", "out.npz", says="calls.json")
+
+
+class Limits(ToolCase):
+    """--time-limit and --memory-limit, of every verb that runs a model: within them nothing changes, and beyond them
+    the line says which it was and how to raise it."""
+    MODEL = os.path.join(DEMO, "classifier.pt")
+
+    def verbs(self):
+        picture = self.save("x.npy", np.zeros((16, 3, 96, 96), "float32"))
+        yield ["run", self.MODEL, "-i", picture, "-o", "y.npz"]
+        yield ["bench", self.MODEL, "-i", picture, "--iter", "1", "--warmup", "1"]
+        yield ["quantize", self.MODEL, "-o", "q.ptl", "--mode", "core", "--calibrate", picture, "--compare", "1"]
+
+    def test_limits(self):
+        for arguments in self.verbs():
+            with self.subTest(arguments[0]):
+                self.fails(*arguments, "--time-limit", "1e-9", says="its time budget is spent")
+                self.fails(*arguments, "--time-limit", "1e-9", says="--time-limit S raises it")
+                self.fails(*arguments, "--memory-limit", "1", says="memory budget of 1048576 bytes is spent")
+                self.fails(*arguments, "--memory-limit", "1", says="--memory-limit MB raises it")
+                self.call(*arguments, "--time-limit", "600", "--memory-limit", "1000")
+
+    def test_wrong_limits(self):
+        for arguments in self.verbs():
+            for option, value in [("--time-limit", "0"), ("--time-limit", "-1"), ("--time-limit", "nan"),
+                                  ("--time-limit", "soon"), ("--memory-limit", "0"), ("--memory-limit", "x")]:
+                with self.subTest(f"{arguments[0]} {option} {value}"):
+                    self.fails(*arguments, option, value, status=2, says=option)
 
 
 class Bundled(ToolCase):

@@ -28,7 +28,8 @@ static inline void open_program(program *p, const function *f, bool optimized)
     test_allocator_init(&p->memory);
     p->context = test_context(&p->memory, 1);
     const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
-    if (taper_model_load_memory(p->context, p->file.data, p->file.size, &options, &p->model, p->error) != TAPER_OK ||
+    if (taper_model_load_memory(p->context, p->file.data, p->file.size, NULL, NULL, &options, &p->model, p->error) !=
+            TAPER_OK ||
         taper_session_create(p->model, NULL, &p->session, p->error) != TAPER_OK) {
         fail_msg("%s", taper_error_message(p->error));
     }

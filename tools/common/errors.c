@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/utf8.h"
+
 static const char *program = "taper";
 
 void errors_set_program(const char *name)
@@ -13,10 +15,15 @@ void errors_set_program(const char *name)
 
 void text_put(FILE *stream, const char *text, size_t length, bool lines)
 {
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        const bool control = c < 32 || c == 127;
-        fputc(control && !(lines && (c == '\n' || c == '\t')) ? '?' : c, stream);
+    for (size_t i = 0; i < length;) {
+        const size_t bytes = utf8_length(text + i, length - i);
+        const bool kept = lines && (text[i] == '\n' || text[i] == '\t');
+        if (bytes == 0 || (utf8_is_control(text + i, bytes) && !kept)) {
+            fputc('?', stream);
+        } else {
+            fwrite(text + i, 1, bytes, stream);
+        }
+        i += bytes != 0 ? bytes : 1;
     }
 }
 

@@ -54,8 +54,13 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
     *size = 0;
     errno = 0;
     FILE *stream = fopen(path, "rb");
+    struct stat status;
     if (stream == NULL) {
         return error_report(path, "cannot open: %s", strerror(errno));
+    }
+    if (fstat(fileno(stream), &status) == 0 && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))) {
+        fclose(stream);
+        return error_report(path, "a device, not a file: it may have no end");
     }
     const bool done = read_stream(path, stream, limit, bytes, size);
     fclose(stream);
@@ -77,7 +82,7 @@ static void on_signal(int number)
 
 static void watch(const char *temporary)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU};
     if (strlen(temporary) >= sizeof pending) {
         return;
     }
@@ -98,18 +103,50 @@ static void watch(const char *temporary)
 #endif
 }
 
-// The file that a symbolic link stands for, so that the link itself survives; otherwise a copy of path.
+static char *copy_text(const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    return copy != NULL ? memcpy(copy, text, size) : NULL;
+}
+
+// What a symbolic link to nowhere names, seen from the link's folder. NULL: path is no link, or memory ran out.
+static char *link_target(const char *path)
+{
+    char text[4096];
+    const ssize_t length = readlink(path, text, sizeof text - 1);
+    if (length <= 0) {
+        return NULL;
+    }
+    text[length] = '\0';
+    const char *slash = strrchr(path, '/');
+    const size_t folder = text[0] != '/' && slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char *target = malloc(folder + (size_t)length + 1);
+    if (target != NULL) {
+        memcpy(target, path, folder);
+        memcpy(target + folder, text, (size_t)length + 1);
+    }
+    return target;
+}
+
+// The file that a symbolic link stands for, so that the link itself survives, also one that is not there yet; otherwise
+// a copy of path.
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
-    if (real == NULL) {
-        const size_t size = strlen(path) + 1;
-        real = malloc(size);
-        if (real != NULL) {
-            memcpy(real, path, size);
-        }
+    if (real != NULL) {
+        return real;
     }
-    return real;
+    char *at = copy_text(path);
+    for (int links = 0; at != NULL && links < 40; links++) {
+        char *target = link_target(at);
+        if (target == NULL) {
+            break;
+        }
+        free(at);
+        at = target;
+    }
+    return at;
 }
 
 static FILE *open_temporary(output_file *output)
@@ -148,10 +185,16 @@ bool output_open(output_file *output, const char *path)
     const bool exists = stat(output->path, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
+    } else if (exists && ((status.st_mode & 0222) == 0 || access(output->path, W_OK) != 0)) {
+        output_discard(output); // renaming would replace what its owner wants to keep
+        return error_report(path, "cannot write: the file is read-only; remove it, or write to another");
     } else if (exists && !S_ISREG(status.st_mode)) {
         output->stream = fopen(output->path, "wb");
     } else {
         output->stream = open_temporary(output);
+        if (output->stream != NULL && exists) { // as private as the file it replaces
+            (void)fchmod(fileno(output->stream), status.st_mode & 07777);
+        }
     }
     if (output->stream == NULL) {
         const int reason = errno;

@@ -5,26 +5,7 @@
 #include <string.h>
 
 #include "common/json_value.h"
-
-// Length of the valid UTF-8 sequence at text, or 0.
-static size_t utf8_length(const char *text, size_t left)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    const size_t length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
-    if (length == 0 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((c[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF0 && c[1] < 0x90) ||
-        (c[0] == 0xF4 && c[1] > 0x8F)) {
-        return 0;
-    }
-    return length;
-}
+#include "common/utf8.h"
 
 void json_put_text(FILE *stream, const char *text, size_t length)
 {
@@ -39,8 +20,8 @@ void json_put_text(FILE *stream, const char *text, size_t length)
             fputs("\\n", stream);
         } else if (c == '\t') {
             fputs("\\t", stream);
-        } else if (c < 32 || c == 127) {
-            fprintf(stream, "\\u%04x", (unsigned)c);
+        } else if (utf8_is_control(text + i, bytes)) { // those of two bytes are U+0080 to U+009F, the second byte
+            fprintf(stream, "\\u%04x", (unsigned)(unsigned char)text[i + bytes - 1]);
         } else if (bytes == 0) {
             fputs("\\ufffd", stream);
         } else {

@@ -305,7 +305,7 @@ int main(int argc, char **argv)
         {"report_pep", "print the time of each run", FLAG_BOOL, &f.report_pep},
         {"pytext_len", "length of an input sequence, given as one more input", FLAG_INT, &f.pytext_len},
         {"vulkan", "run on the GPU", FLAG_BOOL, &f.vulkan},
-        {"pthreadpool_size", "threads; 0: one for each physical core", FLAG_INT, &f.pthreadpool_size},
+        {"pthreadpool_size", "threads; 0: one for each big core it may use", FLAG_INT, &f.pthreadpool_size},
         {"caffe2_log_level", NULL, FLAG_INT, NULL},
         {"logtostderr", NULL, FLAG_BOOL, NULL},
         {"minloglevel", NULL, FLAG_INT, NULL},

@@ -15,6 +15,7 @@
 #include "taper/bench_profile.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
+#include "taper/run_limits.h"
 
 static const char usage[] =
     "usage: taper bench MODEL [-i INPUT]… [options]\n\n"
@@ -26,10 +27,11 @@ static const char usage[] =
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE;
+    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
+    run_limits limits;
     arg_texts positional, inputs;
     const char *dims, *method;
     long bundled, warmup, iterations;
@@ -145,7 +147,10 @@ static int bench_checked(bench_options *options)
     if ((options->inputs.count != 0) + (options->bundled >= 0) + (options->dims != NULL) > 1) {
         return error_usage(usage, "-i, --bundled and --input-dims exclude each other");
     }
-    const int status = model_options_check(&options->model, usage);
+    int status = model_options_check(&options->model, usage);
+    if (status == ARGS_GO_ON) {
+        status = run_limits_read(&options->limits, usage, &options->model.session);
+    }
     if (status != ARGS_GO_ON) {
         return status;
     }
@@ -172,6 +177,7 @@ int command_bench(int argc, char **argv)
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
         MODEL_OPTION_ROWS(options.model),
+        RUN_LIMIT_ROWS(options.limits),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
     int status = args_parse(&table, argc, argv);

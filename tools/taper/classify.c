@@ -68,7 +68,9 @@ static void put_ranking(const vision *v, const char *path, const image *picture,
     for (size_t i = 0; i < r->shown; i++) {
         const char *label = vision_label(v, r->best[i], buffer);
         const double part = (double)r->scores[r->best[i]];
-        printf("  %s%*s  %5.1f %%  ", label, width - label_width(label), "", 100 * part);
+        fputs("  ", stdout);
+        text_put(stdout, label, strlen(label), false);
+        printf("%*s  %5.1f %%  ", width - label_width(label), "", 100 * part);
         fputs(colors ? (i == 0 ? "\033[32m" : "\033[90m") : "", stdout);
         terminal_bar(stdout, part, BAR_WIDTH);
         fputs(colors ? "\033[0m\n" : "\n", stdout);

@@ -22,7 +22,7 @@ static const char usage[] =
     "                      integers, and quantized tensors of one scale, must be equal\n"
     "  --top N             show the N results that differ most (default: 10)\n"
     "  --json              print all figures as JSON\n"
-    "  --threads N         threads to use (default: one for each physical core)\n"
+    "  --threads N         threads to use (default: one for each big core it may use)\n"
     "  --no-optimize       without the optimizer\n"
     "  --disable PASS,…    without these passes of the optimizer\n"
     "  --reference         with --against: use the portable operators only\n";

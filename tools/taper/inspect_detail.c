@@ -79,9 +79,12 @@ static void keep_text(void *user, const char *text, size_t length)
 static void put_line(const char *line, size_t length, const value_shapes *shapes)
 {
     text_put(stdout, line, length, true);
-    const char *equals = strstr(line, " = ");
+    size_t equals = 0; // where " = " stands, in this line
+    while (equals + 3 <= length && memcmp(line + equals, " = ", 3) != 0) {
+        equals++;
+    }
     bool first = true;
-    for (const char *at = line; equals != NULL && equals < line + length && at < equals; at++) {
+    for (const char *at = line; equals + 3 <= length && at < line + equals; at++) {
         if (*at != '%') {
             continue;
         }

@@ -10,12 +10,14 @@
 #include "common/errors.h"
 #include "common/files.h"
 
-bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count)
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
+                const load_limits *limits)
 {
     *opened = (opened_draft){.path = path, .error = taper_error_create()};
     const taper_context_options context = {.struct_size = sizeof context, .threads = 1};
-    const taper_load_options load = {
+    taper_load_options load = {
         .struct_size = sizeof load, .compiler = taper_compiler(), .methods = methods, .method_count = method_count};
+    load_limits_apply(limits, &load);
     bool done = true;
     if (opened->error == NULL) {
         done = error_report_memory(path);

@@ -7,6 +7,8 @@
 
 #include <taper/taper_compile.h>
 
+#include "taper/load_limits.h"
+
 typedef struct opened_draft {
     const char *path;
     taper_error *error;
@@ -15,7 +17,8 @@ typedef struct opened_draft {
 } opened_draft;
 
 // methods: as in taper_load_options. Failures are reported, and nothing is left open.
-bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count);
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
+                const load_limits *limits);
 void draft_close(opened_draft *opened);
 // The whole file or nothing; failures are reported.
 bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
@@ -25,11 +28,12 @@ typedef struct save_arguments {
     const char *output;
     long bytecode;
     bool flatbuffer, debug_info;
+    load_limits limits; // of the file that is read
 } save_arguments;
 
 #define SAVE_OPTION_ROWS(s)                                                                                            \
     {"--output", 'o', ARG_TEXT, &(s).output, 0, 0}, {"--bytecode", 0, ARG_COUNT, &(s).bytecode, 4, 8},                 \
-        {"--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0},                                                          \
+        {"--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0}, LOAD_LIMIT_ROWS((s).limits),                             \
     {                                                                                                                  \
         "--debug-info", 0, ARG_FLAG, &(s).debug_info, 0, 0                                                             \
     }
@@ -39,7 +43,7 @@ typedef struct save_arguments {
     "  --bytecode N        the version of its bytecode, 4 to 8 (default: 8)\n"                                         \
     "  --flatbuffer        write a flatbuffer rather than a zip archive\n"                                             \
     "  --debug-info        write where in the source of a TorchScript model its calls stand, for errors; a lite\n"     \
-    "                      model's is kept in any case\n"
+    "                      model's is kept in any case\n" LOAD_LIMIT_USAGE
 
 int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
 

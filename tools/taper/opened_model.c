@@ -68,12 +68,13 @@ static bool open_steps(opened_model *opened, const model_options *options, const
                                            .threads = (unsigned)options->threads,
                                            .log = log_text,
                                            .log_user = (void *)(uintptr_t)&options->print_to_stderr};
-    const taper_load_options load = {.struct_size = sizeof load,
-                                     .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
-                                     .disable_passes = disabled,
-                                     .reference = options->reference,
-                                     .listing = options->listing,
-                                     .evaluation = options->evaluation};
+    taper_load_options load = {.struct_size = sizeof load,
+                               .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
+                               .disable_passes = disabled,
+                               .reference = options->reference,
+                               .listing = options->listing,
+                               .evaluation = options->evaluation};
+    load_limits_apply(&options->limits, &load);
     opened->context = options->context;
     opened->has_context = options->context == NULL;
     if (opened->has_context && taper_context_create(&context, &opened->context, opened->error) != TAPER_OK) {
@@ -82,7 +83,9 @@ static bool open_steps(opened_model *opened, const model_options *options, const
     const double begin = clock_seconds();
     const bool done =
         taper_model_load(opened->context, opened->path, &load, &opened->model, opened->error) == TAPER_OK &&
-        (options->listing || taper_session_create(opened->model, NULL, &opened->session, opened->error) == TAPER_OK);
+        (options->listing ||
+         taper_session_create(opened->model, options->session.struct_size != 0 ? &options->session : NULL,
+                              &opened->session, opened->error) == TAPER_OK);
     opened->load_seconds = clock_seconds() - begin;
     return done;
 }

@@ -8,15 +8,18 @@
 #include <taper/taper.h>
 
 #include "common/args.h"
+#include "taper/load_limits.h"
 
 typedef struct model_options {
     const char *device;
-    long threads; // 0: physical cores
+    long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
     arg_texts disable;
-    bool print_to_stderr;   // where the model's print() goes
-    taper_context *context; // another open model's, which stays open longer; NULL: its own
+    load_limits limits;
+    taper_session_options session; // struct_size 0: the defaults
+    bool print_to_stderr;          // where the model's print() goes
+    taper_context *context;        // another open model's, which stays open longer; NULL: its own
 } model_options;
 
 enum { THREADS_LIMIT = 1024 };
@@ -25,18 +28,18 @@ enum { THREADS_LIMIT = 1024 };
 #define MODEL_OPTION_ROWS(o)                                                                                           \
     {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT},         \
         {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
-        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0},                                                               \
+        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}, LOAD_LIMIT_ROWS((o).limits),                                  \
     {                                                                                                                  \
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
 
 #define MODEL_OPTION_USAGE                                                                                             \
     "  --device cpu        where to run; this build has the CPU\n"                                                     \
-    "  --threads N         threads to use (default: one for each physical core)\n"                                     \
+    "  --threads N         threads to use (default: one for each big core it may use)\n"                                     \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
     "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \
-    "  --reference         use the portable operators only: slow, for checking\n"
+    "  --reference         use the portable operators only: slow, for checking\n" LOAD_LIMIT_USAGE
 
 typedef struct opened_model {
     const char *path;

@@ -12,7 +12,8 @@
 static const char usage[] =
     "usage: taper ops MODEL [--config]\n\n"
     "Prints the names of the operators that a model calls, one a line, as torch.jit.export_opnames does.\n\n"
-    "  --config    print a header for a build with these operators only: cmake -DTAPER_OP_CONFIG=FILE\n";
+    "  --config            print a header for a build with these operators only: cmake "
+    "-DTAPER_OP_CONFIG=FILE\n" LOAD_LIMIT_USAGE;
 
 static void put_text(void *user, const char *text, size_t length)
 {
@@ -46,11 +47,12 @@ int command_ops(int argc, char **argv)
 {
     arg_texts positional = {0};
     bool config = false;
-    const arg_option rows[] = {{"--config", 0, ARG_FLAG, &config, 0, 0}};
-    const arg_table table = {usage, rows, 1, 1, 1, "MODEL is missing", &positional};
+    load_limits limits = {0};
+    const arg_option rows[] = {{"--config", 0, ARG_FLAG, &config, 0, 0}, LOAD_LIMIT_ROWS(limits)};
+    const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &positional};
     int status = args_parse(&table, argc, argv);
     if (status == ARGS_GO_ON) {
-        const model_options as_saved = {.no_optimize = true, .listing = !config};
+        const model_options as_saved = {.no_optimize = true, .listing = !config, .limits = limits};
         opened_model opened;
         status = EXIT_WORK_FAILED;
         if (model_open(&opened, positional.items[0], &as_saved)) {

@@ -12,6 +12,7 @@
 #include "taper/calibration.h"
 #include "taper/commands.h"
 #include "taper/opened_draft.h"
+#include "taper/run_limits.h"
 #include "taper/settings.h"
 
 static const char usage[] =
@@ -33,11 +34,12 @@ static const char usage[] =
     "  --compare N         samples to compare float and int8 with (default: 8; 0: none)\n"
     "  --report FILE       write the comparison of all layers as JSON\n"
     "  --preserve METHOD   keep this method too, besides forward and those of bundled inputs\n" VISION_OPTION_USAGE
-        SAVE_OPTION_USAGE;
+        SAVE_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct quantize_arguments {
     arg_texts positional, calibrate, keep_float, preserve;
     save_arguments save;
+    run_limits limits;
     vision_options vision;
     const char *mode, *observer, *percentile, *report;
     bool per_channel, bias_correction, equalize;
@@ -111,7 +113,8 @@ static bool is_array(const char *path)
 static bool open_model(quantizing *q, const quantize_arguments *a, const taper_quantize_options *options)
 {
     const taper_context_options context = {.struct_size = sizeof context};
-    const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
+    load_limits_apply(&a->save.limits, &load);
     opened_model *o = &q->opened;
     *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create(), .has_context = true};
     if (o->error == NULL) {
@@ -247,7 +250,8 @@ int command_quantize(int argc, char **argv)
                                {"--report", 0, ARG_TEXT, &a.report, 0, 0},
                                {"--preserve", 0, ARG_TEXTS, &a.preserve, 0, 0},
                                VISION_OPTION_ROWS(a.vision),
-                               SAVE_OPTION_ROWS(a.save)};
+                               SAVE_OPTION_ROWS(a.save),
+                               RUN_LIMIT_ROWS(a.limits)};
     const arg_table table = {usage,        rows, sizeof rows / sizeof *rows, 1, (size_t)argc, "MODEL is missing",
                              &a.positional};
     taper_save_options save;
@@ -255,6 +259,11 @@ int command_quantize(int argc, char **argv)
     int status = args_parse(&table, argc, argv);
     if (status == ARGS_GO_ON) {
         status = check(&a, &save, &options);
+    }
+    taper_session_options budgets;
+    if (status == ARGS_GO_ON) {
+        status = run_limits_read(&a.limits, usage, &budgets);
+        options.budgets = &budgets;
     }
     if (status == ARGS_GO_ON) {
         quantizing q = {0};

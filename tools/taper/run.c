@@ -10,6 +10,7 @@
 #include "taper/calls.h"
 #include "taper/commands.h"
 #include "taper/inputs.h"
+#include "taper/run_limits.h"
 
 static const char usage[] =
     "usage: taper run MODEL [-i INPUT]… [-o OUT.npz] [options]\n\n"
@@ -22,10 +23,11 @@ static const char usage[] =
     "  --json              print the result as JSON\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
-    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE;
+    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct run_options {
     model_options model;
+    run_limits limits;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
     long bundled; // -1: none
@@ -143,7 +145,10 @@ static int run_checked(run_options *options)
     if (options->bundled >= 0 && listed) {
         return error_usage(usage, "--bundled takes the place of -i");
     }
-    const int status = model_options_check(&options->model, usage);
+    int status = model_options_check(&options->model, usage);
+    if (status == ARGS_GO_ON) {
+        status = run_limits_read(&options->limits, usage, &options->model.session);
+    }
     if (status != ARGS_GO_ON) {
         return status;
     }
@@ -173,6 +178,7 @@ int command_run(int argc, char **argv)
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
+        RUN_LIMIT_ROWS(options.limits),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
     int status = args_parse(&table, argc, argv);

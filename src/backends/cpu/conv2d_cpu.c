@@ -2,6 +2,7 @@
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
 // dtypes, ranks, transposed, out forms) is declined and left to the reference.
 #include "backends/cpu/conv2d_cpu.h"
+#include "backends/cpu/fast_cpu.h"
 
 #include <math.h>
 
@@ -121,11 +122,16 @@ typedef struct to_nhwc {
     size_t channels, pixels;
 } to_nhwc;
 
-static void transpose_image(void *argument, size_t image)
+static void transpose_pixels(void *argument, size_t begin, size_t end)
 {
     const to_nhwc *t = argument;
-    const size_t size = t->channels * t->pixels;
-    t->vector->transpose(t->channels, t->pixels, t->from + image * size, t->pixels, t->to + image * size, t->channels);
+    while (begin < end) {
+        const size_t image = begin / t->pixels * t->channels * t->pixels, first = begin % t->pixels;
+        const size_t count = taper_min_size(end - begin, t->pixels - first);
+        t->vector->transpose(t->channels, count, t->from + image + first, t->pixels,
+                             t->to + image + first * t->channels, t->channels);
+        begin += count;
+    }
 }
 
 // The input in NHWC with slack behind it: the tensor's own bytes, or a copy in *scratch (to be freed by the caller).
@@ -150,21 +156,21 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     if (taper_tensor_is_contiguous(x) && !x->hidden_nhwc) {
         to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c,
                      job->in_h * job->in_w};
-        taper_pool_each(run->pool, transpose_image, &t, job->batch);
-        return TAPER_OK;
+        return taper_cpu_range(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
     }
     // Any other strides: through a tensor over the scratch block.
     taper_storage *storage;
     taper_tensor *view;
     int64_t strides[4];
     taper_strides_channels_last(4, x->sizes, strides);
-    taper_status status = taper_storage_borrow(run->heap, *scratch, count * sizeof(float), NULL, &storage, run->error);
+    taper_status status = taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count * sizeof(float), NULL,
+                                               &storage, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_view(run->heap, storage, TAPER_F32, 0, 4, x->sizes, strides, &view, run->error);
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_copy(view, x, run->error);
+        status = taper_run_copy(run, view, x);
         taper_obj_release(&view->head);
     }
     return status;

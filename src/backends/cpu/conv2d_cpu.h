@@ -7,7 +7,7 @@
 #include "backends/cpu/kernel_select.h"
 #include "ops/conv.h"
 #include "ops/packs.h"
-#include "platform/threads.h"
+#include "ops/parallel.h"
 
 typedef struct taper_conv2d {
     taper_call *call;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm),
-// anything else gathers a pointer per output pixel and tap (igemm). Output pixels are cut into strips of at most mr;
-// weights that exceed the L2 cache are taken in blocks of columns, each for all strips. Groups of few channels are
-// taken several at a time, as one product whose weights are zero between them: the lanes are there anyway.
+// anything else gathers a pointer per output pixel and tap (igemm). tiles.h cuts it. Groups of few channels are taken
+// several at a time, as one product whose weights are zero between them: the lanes are there anyway.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
-#include "platform/platform.h"
+#include "backends/cpu/tiles.h"
 
 enum { STRIP_POINTERS = 4096 };
 
@@ -18,9 +17,8 @@ typedef struct dense_plan {
     size_t groups;       // several of the convolution's may make one here
     size_t group_in, group_out;
     size_t taps, pixels; // of all images
-    size_t strips, panels, panel_floats;
-    size_t block_panels;            // per block of columns
-    size_t row_tasks, column_tasks; // the grid of tasks
+    size_t panels, panel_floats;
+    taper_tiles tiles;
     const float *zero;
     bool pointwise;
 } dense_plan;
@@ -72,24 +70,16 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
     }
 }
 
-// ---- the work of one task: a range of strips times a range of panels
+// ---- tiles
 
-static void strip_range(const dense_plan *plan, size_t strip, size_t *first, size_t *count)
-{
-    const size_t base = plan->pixels / plan->strips, extra = plan->pixels % plan->strips;
-    *first = strip * base + taper_min_size(strip, extra);
-    *count = base + (strip < extra);
-}
-
-static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t group, size_t panel, size_t panel_end,
-                      const float *const *pointers)
+static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const float *const *pointers)
 {
     const taper_conv2d *job = plan->job;
-    const size_t column = panel * plan->entry->nr;
-    const size_t columns = taper_min_size(panel_end * plan->entry->nr, plan->group_out) - column;
+    const size_t first = t->first, count = t->count, column = t->panel * plan->entry->nr;
+    const size_t columns = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column;
     const size_t channel = group * plan->group_out + column;
     float *y = job->y + first * job->out_c + channel;
-    const float *w = plan->packed + group * plan->group_floats + panel * plan->panel_floats;
+    const float *w = plan->packed + group * plan->group_floats + t->panel * plan->panel_floats;
     taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
     if (job->epilogue.add != NULL) {
         e.add = job->epilogue.add + first * job->out_c + channel;
@@ -105,26 +95,17 @@ static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t
     taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
 }
 
-static void run_task(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
-    const size_t row = index / plan->column_tasks, column = index % plan->column_tasks;
-    const size_t strip_begin = row * plan->strips / plan->row_tasks,
-                 strip_end = (row + 1) * plan->strips / plan->row_tasks;
-    const size_t panel_begin = column * plan->panels / plan->column_tasks;
-    const size_t panel_end = (column + 1) * plan->panels / plan->column_tasks;
     const float *pointers[STRIP_POINTERS];
-    for (size_t panel = panel_begin; panel < panel_end; panel += plan->block_panels) {
-        const size_t stop = taper_min_size(panel + plan->block_panels, panel_end);
-        for (size_t strip = strip_begin; strip < strip_end; strip++) {
-            size_t first, count;
-            strip_range(plan, strip, &first, &count);
-            if (!plan->pointwise) {
-                gather_pointers(plan, first, count, pointers);
-            }
-            for (size_t group = 0; group < plan->groups; group++) {
-                run_strip(plan, first, count, group, panel, stop, pointers);
-            }
+    for (size_t i = begin; i < end; i++) {
+        const taper_tile tile = taper_tile_at(&plan->tiles, i);
+        if (!plan->pointwise) {
+            gather_pointers(plan, tile.first, tile.count, pointers);
+        }
+        for (size_t group = 0; group < plan->groups; group++) {
+            run_tile(plan, &tile, group, pointers);
         }
     }
 }
@@ -204,25 +185,6 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-static void plan_tasks(dense_plan *plan, unsigned threads)
-{
-    const size_t panel_bytes = plan->panel_floats * sizeof(float);
-    const size_t budget = taper_cpu_l2_bytes() / 2;
-    plan->block_panels = plan->panels;
-    if (plan->panels * panel_bytes * plan->groups > budget) {
-        plan->block_panels = taper_max_size(1, budget / (panel_bytes * plan->groups));
-    }
-    plan->row_tasks = plan->column_tasks = 1;
-    if (threads > 1) {
-        // Rows first: threads then share the weights and nothing else. Columns when there are too few rows.
-        plan->row_tasks = taper_min_size(plan->strips, 4 * (size_t)threads);
-        if (plan->row_tasks < 2 * (size_t)threads) {
-            plan->row_tasks = 1;
-            plan->column_tasks = taper_min_size(plan->panels, 4 * (size_t)threads);
-        }
-    }
-}
-
 taper_status taper_conv2d_dense(taper_conv2d *job)
 {
     taper_call *call = job->call;
@@ -247,12 +209,13 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     if (mr == 0) {
         return TAPER_DECLINED;
     }
-    plan.strips = (plan.pixels + mr - 1) / mr;
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
-    plan_tasks(&plan, taper_pool_threads(run->pool));
     run->kernel = entry->name;
     run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
+    const double work = taper_cpu_gemm_work(entry, run->flops * (double)merged);
+    plan.tiles =
+        taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups, work);
     const size_t zero_bytes = plan.group_in * sizeof(float);
     float *zero = taper_heap_alloc(run->heap, zero_bytes);
     if (zero == NULL) {
@@ -265,10 +228,10 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     request.bytes = plan.group_floats * plan.groups * sizeof(float);
     request.fill = fill_weights;
     taper_pack pack;
-    const taper_status status = taper_pack_get(call, &request, &pack);
+    taper_status status = taper_pack_get(call, &request, &pack);
     if (status == TAPER_OK) {
         plan.packed = pack.data;
-        taper_pool_each(run->pool, run_task, &plan, plan.row_tasks * plan.column_tasks);
+        status = taper_run_range(run, run_tiles, &plan, plan.tiles.count, 1, work);
         taper_pack_done(call, &pack);
     }
     taper_heap_free(run->heap, zero, zero_bytes);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Depthwise convolution: one filter per channel. Bands of output rows are the tasks; within a band the channels are
+// Depthwise convolution: one filter per channel. Pieces are bands of output rows; within a band the channels are
 // taken in chunks whose input rows fit the L1 cache. Shapes without a row kernel gather a pointer per pixel and tap.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
+#include "backends/cpu/fast_cpu.h"
 #include "platform/platform.h"
 
 enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };
@@ -15,7 +16,7 @@ typedef struct depthwise_plan {
     const float *packed;
     const float *zero;
     size_t taps, block, chunk;
-    size_t bands, band_rows; // per image
+    size_t pairs, most_pairs; // of output rows: of an image; of a band
 } depthwise_plan;
 
 static void finish(const taper_conv2d *job, size_t image, size_t first, size_t count)
@@ -82,17 +83,22 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
     }
 }
 
-static void run_band(void *argument, size_t index)
+// Even bands, because the kernels make two rows together.
+static void run_pairs(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
-    const size_t image = index / plan->bands, first = index % plan->bands * plan->band_rows;
-    const size_t count = taper_min_size(plan->band_rows, plan->job->out_h - first);
-    if (plan->rows != NULL) {
-        run_rows(plan, image, first, count);
-    } else {
-        run_taps(plan, image, first, count);
+    while (begin < end) {
+        const size_t image = begin / plan->pairs, pair = begin % plan->pairs;
+        const size_t pairs = taper_min_size(taper_min_size(end - begin, plan->pairs - pair), plan->most_pairs);
+        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, plan->job->out_h - first);
+        if (plan->rows != NULL) {
+            run_rows(plan, image, first, count);
+        } else {
+            run_taps(plan, image, first, count);
+        }
+        finish(plan->job, image, first, count);
+        begin += pairs;
     }
-    finish(plan->job, image, first, count);
 }
 
 static void fill_weights(const taper_pack_request *request, void *data)
@@ -121,19 +127,14 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
     plan.chunk =
         plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
-    const unsigned threads = taper_pool_threads(run->pool);
-    // Even bands: the kernels make two rows together.
-    const size_t most = (MOST_ROWS - job->kernel_h) / job->stride_h;
-    const size_t wanted =
-        threads > 1 ? (job->out_h * job->batch + 4 * (size_t)threads - 1) / (4 * (size_t)threads) : job->out_h;
-    plan.band_rows = taper_min_size(taper_max_size((wanted + 1) / 2 * 2, 2), most);
-    plan.bands = (job->out_h + plan.band_rows - 1) / plan.band_rows;
+    plan.pairs = (job->out_h + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
     // A summand is not part of these kernels.
     if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
         plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
         return TAPER_DECLINED;
     }
+    plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
     const size_t zero_bytes = job->in_c * sizeof(float) + TAPER_OVERREAD;
     float *zero = taper_heap_alloc(run->heap, zero_bytes);
     if (zero == NULL) {
@@ -146,10 +147,11 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     request.bytes = count * sizeof(float);
     request.fill = fill_weights;
     taper_pack pack;
-    const taper_status status = taper_pack_get(call, &request, &pack);
+    taper_status status = taper_pack_get(call, &request, &pack);
     if (status == TAPER_OK) {
         plan.packed = pack.data;
-        taper_pool_each(run->pool, run_band, &plan, plan.bands * job->batch);
+        status =
+            taper_run_range(run, run_pairs, &plan, plan.pairs * job->batch, 1, run->flops / (4.0 * (double)plan.block));
         taper_pack_done(call, &pack);
     }
     taper_heap_free(run->heap, zero, zero_bytes);

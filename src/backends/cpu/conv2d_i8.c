@@ -74,23 +74,23 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     job->x = *scratch;
     if (job->stem) {
         stem_copy copy = {job, x, *scratch};
-        taper_pool_range(run->pool, stem_rows, &copy, job->batch * job->in_h, 64);
-        return TAPER_OK;
+        return taper_run_range(run, stem_rows, &copy, job->batch * job->in_h, 1, (double)count);
     }
     taper_storage *storage;
     taper_tensor *view;
     int64_t strides[4];
     taper_strides_channels_last(4, x->sizes, strides);
-    taper_status status = taper_storage_borrow(run->heap, *scratch, count, NULL, &storage, run->error);
+    taper_status status =
+        taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count, NULL, &storage, run->error);
     if (status == TAPER_OK) {
         status = taper_tensor_view(run->heap, storage, TAPER_U8, 0, 4, x->sizes, strides, &view, run->error);
         taper_obj_release(&storage->head);
     }
     if (status == TAPER_OK) {
-        taper_tensor plain = *x; // its integers
+        taper_tensor plain = taper_tensor_local(x); // its integers
         plain.dtype = TAPER_U8;
         plain.quantizer = NULL;
-        status = taper_tensor_copy(view, &plain, run->error);
+        status = taper_run_copy(run, view, &plain);
         taper_obj_release(&view->head);
     }
     return status;
@@ -152,7 +152,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     if (input->rank != rank + 2) {
         return TAPER_DECLINED;
     }
-    taper_tensor twin = *input;
+    taper_tensor twin = taper_tensor_local(input);
     if (rank == 1) { // an image of height 1
         twin = taper_tensor_twin(input, 4, (const int64_t[]){input->sizes[0], input->sizes[1], 1, input->sizes[2]},
                                  (const int64_t[]){input->strides[0], input->strides[1],

@@ -4,7 +4,7 @@
 #define TAPER_BACKENDS_CPU_CONV2D_I8_H
 
 #include "backends/cpu/layer_i8.h"
-#include "platform/threads.h"
+#include "ops/parallel.h"
 
 typedef struct taper_conv2d_i8 {
     taper_call *call;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense quantized convolution as matrix products over packed weights: a pointer per output pixel and tap; of a stem,
-// whose pixels of a row lie side by side with their padding, a pointer per pixel and row of the kernel. Strips, blocks
-// of columns and tasks are those of conv2d_dense.c.
+// whose pixels of a row lie side by side with their padding, a pointer per pixel and row of the kernel. tiles.h cuts
+// it.
 #include "backends/cpu/conv2d_i8.h"
-#include "platform/platform.h"
+#include "backends/cpu/tiles.h"
 
 enum { STRIP_POINTERS = 4096 };
 
@@ -16,8 +16,9 @@ typedef struct dense_plan {
     const uint8_t *padding; // in_c bytes of the input's zero point
     size_t group_in, group_out, group_bytes, group_places;
     size_t taps; // pointers of a pixel
-    size_t pixels, strips, panels, panel_bytes, block_panels;
-    size_t row_tasks, column_tasks;
+    size_t pixels, panels, panel_bytes;
+    taper_tiles tiles;
+    double work;
     bool pointwise;
 } dense_plan;
 
@@ -90,22 +91,21 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
     }
 }
 
-// ---- the work of one task: a range of strips times a range of panels
+// ---- tiles
 
-static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t group, size_t panel, size_t panel_end,
-                      const uint8_t *const *pointers)
+static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const uint8_t *const *pointers)
 {
     const taper_conv2d_i8 *job = plan->job;
-    const size_t column = panel * plan->entry->nr, place = group * plan->group_places + column;
-    const taper_gemm_i8 call = {.mr = count,
-                                .nc = taper_min_size(panel_end * plan->entry->nr, plan->group_out) - column,
+    const size_t column = t->panel * plan->entry->nr, place = group * plan->group_places + column;
+    const taper_gemm_i8 call = {.mr = t->count,
+                                .nc = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column,
                                 .kc = plan->group_in,
                                 .ks = plan->taps,
                                 .a = pointers,
-                                .a_tap_stride = count,
+                                .a_tap_stride = t->count,
                                 .a_offset = job->groups > 1 ? group * plan->group_in : 0,
-                                .w = plan->layer.weights + group * plan->group_bytes + panel * plan->panel_bytes,
-                                .c = job->y + first * job->out_c + group * plan->group_out + column,
+                                .w = plan->layer.weights + group * plan->group_bytes + t->panel * plan->panel_bytes,
+                                .c = job->y + t->first * job->out_c + group * plan->group_out + column,
                                 .c_stride = job->out_c,
                                 .e = {.bias = plan->bias + place,
                                       .scale = plan->factor + place,
@@ -115,24 +115,15 @@ static void run_strip(const dense_plan *plan, size_t first, size_t count, size_t
     plan->entry->run(&call);
 }
 
-static void run_task(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
-    const size_t row = index / plan->column_tasks, column = index % plan->column_tasks;
-    const size_t strip_begin = row * plan->strips / plan->row_tasks,
-                 strip_end = (row + 1) * plan->strips / plan->row_tasks;
-    const size_t panel_begin = column * plan->panels / plan->column_tasks;
-    const size_t panel_end = (column + 1) * plan->panels / plan->column_tasks;
-    const size_t base = plan->pixels / plan->strips, extra = plan->pixels % plan->strips;
     const uint8_t *pointers[STRIP_POINTERS];
-    for (size_t panel = panel_begin; panel < panel_end; panel += plan->block_panels) {
-        const size_t stop = taper_min_size(panel + plan->block_panels, panel_end);
-        for (size_t strip = strip_begin; strip < strip_end; strip++) {
-            const size_t first = strip * base + taper_min_size(strip, extra), count = base + (strip < extra);
-            gather_pointers(plan, first, count, pointers);
-            for (size_t group = 0; group < plan->job->groups; group++) {
-                run_strip(plan, first, count, group, panel, stop, pointers);
-            }
+    for (size_t i = begin; i < end; i++) {
+        const taper_tile tile = taper_tile_at(&plan->tiles, i);
+        gather_pointers(plan, tile.first, tile.count, pointers);
+        for (size_t group = 0; group < plan->job->groups; group++) {
+            run_tile(plan, &tile, group, pointers);
         }
     }
 }
@@ -174,23 +165,6 @@ static void fill_pack(const taper_pack_request *request, void *data)
     }
 }
 
-static void plan_tasks(dense_plan *plan, unsigned threads)
-{
-    const size_t budget = taper_cpu_l2_bytes() / 2, all = plan->panels * plan->panel_bytes * plan->job->groups;
-    plan->block_panels = plan->panels;
-    if (all > budget) {
-        plan->block_panels = taper_max_size(1, budget / (plan->panel_bytes * plan->job->groups));
-    }
-    plan->row_tasks = plan->column_tasks = 1;
-    if (threads > 1) {
-        plan->row_tasks = taper_min_size(plan->strips, 4 * (size_t)threads);
-        if (plan->row_tasks < 2 * (size_t)threads) {
-            plan->row_tasks = 1;
-            plan->column_tasks = taper_min_size(plan->panels, 4 * (size_t)threads);
-        }
-    }
-}
-
 static taper_status run_plan(dense_plan *plan, uint8_t *scratch)
 {
     taper_conv2d_i8 *job = (taper_conv2d_i8 *)plan->job;
@@ -215,8 +189,7 @@ static taper_status run_plan(dense_plan *plan, uint8_t *scratch)
     taper_status status = TAPER_DECLINED;
     if (taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, plan->entry->shift, job->out_scale, bias,
                             factor)) {
-        taper_pool_each(call->run->pool, run_task, plan, plan->row_tasks * plan->column_tasks);
-        status = TAPER_OK;
+        status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
     }
     taper_pack_done(call, &pack);
     return status;
@@ -246,11 +219,11 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
     }
     const size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);
     plan.layer.places = places;
-    plan.strips = (plan.pixels + mr - 1) / mr;
-    plan_tasks(&plan, taper_pool_threads(run->pool));
     run->kernel = entry->name;
     run->flops = 2.0 * (double)plan.pixels * (double)job->out_c *
                  (double)(job->params.weight->sizes[1] * (int64_t)job->kernel_h) * (double)job->kernel_w;
+    plan.work = taper_cpu_gemm_i8_work(entry, run->flops);
+    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.work);
     scratch_bytes = places * 8 + plan.group_in * job->groups + TAPER_OVERREAD;
     uint8_t *scratch = taper_heap_alloc(run->heap, scratch_bytes);
     if (scratch == NULL) {

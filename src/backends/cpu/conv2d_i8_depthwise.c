@@ -107,9 +107,9 @@ static taper_status run_plan(depthwise_plan *plan, uint8_t *scratch)
     taper_status status = TAPER_DECLINED;
     if (taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, 0, job->out_scale, bias, factor)) {
         const size_t row_bytes = job->out_w * job->out_c;
-        taper_pool_range(call->run->pool, run_rows, plan, job->batch * job->out_h,
-                         taper_max_size(1, BAND_BYTES / row_bytes));
-        status = TAPER_OK;
+        status =
+            taper_run_range(call->run, run_rows, plan, job->batch * job->out_h,
+                            taper_max_size(1, BAND_BYTES / row_bytes), call->run->flops / (double)plan->entry->block);
     }
     taper_pack_done(call, &pack);
     return status;

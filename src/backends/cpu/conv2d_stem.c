@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/tiles.h"
 
 enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
 
@@ -17,8 +19,8 @@ typedef struct stem_plan {
     float *rows;       // padded copy of all images
     size_t row_floats; // of a padded row
     size_t kc;         // floats under one kernel row
-    size_t strips;
-    size_t tasks;
+    taper_tiles tiles;
+    double work;
 } stem_plan;
 
 bool taper_conv2d_is_stem(const taper_conv2d *job)
@@ -30,33 +32,34 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
 
-static void copy_row(void *argument, size_t index) // index: image * in_h + y
+static void copy_rows(void *argument, size_t begin, size_t end) // number: image * in_h + y
 {
     const stem_plan *plan = argument;
     const taper_conv2d *job = plan->job;
     const size_t channels = job->in_c, width = job->in_w, left = (size_t)job->pad_left * channels;
-    float *to = plan->rows + index * plan->row_floats;
-    const float *x = taper_tensor_data(plan->input);
-    memset(to, 0, left * sizeof *to);
-    if (taper_tensor_is_channels_last(plan->input)) {
-        memcpy(to + left, x + index * width * channels, width * channels * sizeof *to);
-    } else {
-        const size_t image = index / job->in_h, y = index % job->in_h, plane = job->in_h * width;
-        plan->vector->transpose(channels, width, x + image * channels * plane + y * width, plane, to + left, channels);
+    for (size_t row = begin; row < end; row++) {
+        float *to = plan->rows + row * plan->row_floats;
+        const float *x = taper_tensor_data(plan->input);
+        memset(to, 0, left * sizeof *to);
+        if (taper_tensor_is_channels_last(plan->input)) {
+            memcpy(to + left, x + row * width * channels, width * channels * sizeof *to);
+        } else {
+            const size_t image = row / job->in_h, y = row % job->in_h, plane = job->in_h * width;
+            plan->vector->transpose(channels, width, x + image * channels * plane + y * width, plane, to + left,
+                                    channels);
+        }
+        memset(to + left + width * channels, 0, (plan->row_floats - left - width * channels) * sizeof *to);
     }
-    memset(to + left + width * channels, 0, (plan->row_floats - left - width * channels) * sizeof *to);
 }
 
-static void run_task(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const stem_plan *plan = argument;
     const taper_conv2d *job = plan->job;
-    const size_t pixels = job->batch * job->out_h * job->out_w;
-    const size_t begin = index * plan->strips / plan->tasks, end = (index + 1) * plan->strips / plan->tasks;
     const float *pointers[MOST_MR * MOST_TAPS];
-    for (size_t strip = begin; strip < end; strip++) {
-        const size_t base = pixels / plan->strips, extra = pixels % plan->strips;
-        const size_t first = strip * base + taper_min_size(strip, extra), count = base + (strip < extra);
+    for (size_t index = begin; index < end; index++) {
+        const taper_tile tile = taper_tile_at(&plan->tiles, index);
+        const size_t first = tile.first, count = tile.count;
         for (size_t i = 0; i < count; i++) {
             const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;
             const size_t image = pixel / (job->out_w * job->out_h);
@@ -113,10 +116,13 @@ static taper_status run_packed(stem_plan *plan, size_t packed_floats)
     taper_pack pack;
     TAPER_TRY(taper_pack_get(call, &request, &pack));
     plan->packed = pack.data;
-    taper_pool_each(call->run->pool, copy_row, plan, plan->job->batch * plan->job->in_h);
-    taper_pool_each(call->run->pool, run_task, plan, plan->tasks);
+    const size_t rows = plan->job->batch * plan->job->in_h;
+    taper_status status = taper_cpu_range(call->run, copy_rows, plan, rows, 2.0 * (double)plan->row_floats);
+    if (status == TAPER_OK) {
+        status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
+    }
     taper_pack_done(call, &pack);
-    return TAPER_OK;
+    return status;
 }
 
 taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input)
@@ -130,10 +136,9 @@ taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input)
     const size_t pixels = job->batch * job->out_h * job->out_w;
     run->kernel = plan.entry->name;
     run->flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
-    const size_t mr = taper_min_size(plan.entry->mr, MOST_MR);
-    plan.strips = (pixels + mr - 1) / mr;
-    const unsigned threads = taper_pool_threads(run->pool);
-    plan.tasks = threads > 1 ? taper_min_size(plan.strips, 4 * (size_t)threads) : 1;
+    plan.work = taper_cpu_gemm_work(plan.entry, run->flops);
+    // One block: the kernel takes all columns.
+    plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.work);
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;

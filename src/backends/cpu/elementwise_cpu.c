@@ -7,7 +7,8 @@
 #include "backends/cpu/kernel_select.h"
 #include "ops/elementwise_ops.h"
 #include "ops/op_parts.h"
-#include "platform/threads.h"
+
+enum { FUNCTION = 4 }; // simple operations that a function takes, about
 
 typedef struct loop_job {
     const taper_vector_entry *vector;
@@ -174,31 +175,31 @@ static void flat_range(void *argument, size_t begin, size_t end)
     }
 }
 
-bool taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew_args *args, const taper_ew_walk *walk)
+taper_status taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
+                                   const taper_ew_walk *walk)
 {
     loop_job job = {.vector = taper_vector_f32_select(run->cpu), .walk = walk};
     const bool alone = walk->rank == 1 && walk->sizes[0] == 1;
     if (walk->steps[0][0] != sizeof(float) && !alone) {
-        return false;
+        return TAPER_DECLINED;
     }
     if (walk->sides == 2) {
         if ((walk->steps[1][0] != sizeof(float) && !alone) || !choose_unary(&job, op, args)) {
-            return false;
+            return TAPER_DECLINED;
         }
     } else if (walk->sides != 3 || !choose_binary(&job, op, args)) {
-        return false;
+        return TAPER_DECLINED;
     }
     run->kernel = job.vector->name;
+    const double floats = job.unary != NULL ? FUNCTION : 1; // that take as long as one
     if (walk->rank == 1) {
-        taper_pool_range(run->pool, flat_range, &job, (size_t)walk->sizes[0], TAPER_CPU_GRAIN);
-        return true;
+        return taper_cpu_range(run, flat_range, &job, (size_t)walk->sizes[0], floats);
     }
     size_t rows = 1;
     for (size_t d = 1; d < walk->rank; d++) {
         rows *= (size_t)walk->sizes[d]; // at most the number of elements
     }
-    taper_pool_range(run->pool, rows_range, &job, rows, taper_cpu_grain((size_t)walk->sizes[0]));
-    return true;
+    return taper_cpu_range(run, rows_range, &job, rows, floats * (double)walk->sizes[0]);
 }
 
 // ---- in place, for operators that are no elementwise ones
@@ -215,12 +216,12 @@ static void activate_range(void *argument, size_t begin, size_t end)
     job->function(end - begin, job->x + begin, job->x + begin, relu);
 }
 
-void taper_cpu_activate(taper_run *run, taper_fast_function function, size_t count, float *x)
+taper_status taper_cpu_activate(taper_run *run, taper_fast_function function, size_t count, float *x)
 {
     static const uint8_t kernels[] = {[TAPER_FAST_RELU] = TAPER_UNARY_CLAMP,
                                       [TAPER_FAST_GELU] = TAPER_UNARY_GELU,
                                       [TAPER_FAST_SIGMOID] = TAPER_UNARY_SIGMOID,
                                       [TAPER_FAST_TANH] = TAPER_UNARY_TANH};
     activate_job job = {taper_vector_f32_select(run->cpu)->unary[kernels[function]], x};
-    taper_pool_range(run->pool, activate_range, &job, count, TAPER_CPU_GRAIN);
+    return taper_cpu_range(run, activate_range, &job, count, FUNCTION);
 }

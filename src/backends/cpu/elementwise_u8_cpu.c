@@ -6,9 +6,6 @@
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "ops/quantized_walk.h"
-#include "platform/threads.h"
-
-enum { GRAIN = 4 * TAPER_CPU_GRAIN };
 
 // Does the tensor lie in the format that its strides suggest? That format's strides, which are those of a result.
 static bool lies_in_format(const taper_tensor *x, int64_t *strides)
@@ -75,8 +72,7 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
                        .scale = 1.0f / (float)scale,
                        .zero_point = (int32_t)zero_point};
     call->run->kernel = job.vector->name;
-    taper_pool_range(call->run->pool, quantize_range, &job, (size_t)taper_tensor_numel(x), GRAIN);
-    return TAPER_OK;
+    return taper_cpu_range(call->run, quantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
 }
 
 taper_status taper_cpu_dequantize(taper_call *call);
@@ -95,8 +91,7 @@ taper_status taper_cpu_dequantize(taper_call *call)
                        .scale = (float)x->quantizer->scale,
                        .zero_point = (int32_t)x->quantizer->zero_point};
     call->run->kernel = job.vector->name;
-    taper_pool_range(call->run->pool, dequantize_range, &job, (size_t)taper_tensor_numel(x), GRAIN);
-    return TAPER_OK;
+    return taper_cpu_range(call->run, dequantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
 }
 
 // ---- sums
@@ -158,8 +153,7 @@ static taper_status add(taper_call *call, bool relu)
     job.sum.min = relu ? (int32_t)zero_point : 0;
     job.sum.max = 255;
     call->run->kernel = job.vector->name;
-    taper_pool_range(call->run->pool, sum_range, &job, (size_t)taper_tensor_numel(a), GRAIN);
-    return TAPER_OK;
+    return taper_cpu_range(call->run, sum_range, &job, (size_t)taper_tensor_numel(a), 0.5);
 }
 
 taper_status taper_cpu_quantized_add(taper_call *call);

@@ -4,6 +4,13 @@
 #include "backends/cpu/cpu_backend.h"
 #include "ops/op_parts.h"
 
+taper_status taper_cpu_range(taper_run *run, taper_range_task task, void *argument, size_t count, double floats)
+{
+    enum { GRAIN = 16384 }; // floats worth a thread's while
+    return taper_run_range(run, task, argument, count, floats < GRAIN ? (size_t)(GRAIN / floats) : 1,
+                           taper_cpu_floats_work((double)count * floats));
+}
+
 const taper_fast taper_cpu_fast = {
     .gemm = taper_cpu_gemm,
     .elementwise = taper_cpu_elementwise,

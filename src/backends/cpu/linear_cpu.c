@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fully connected layers of floats. One row is a matrix-vector product straight from the weights of the file; more rows
-// use packed weights and the gemm kernels, in strips of rows and blocks of columns as conv2d_dense.c does.
+// use packed weights and the gemm kernels, in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
 #include "backends/cpu/epilogue.h"
+#include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
+#include "backends/cpu/tiles.h"
 #include "ops/linear.h"
 #include "ops/packs.h"
-#include "platform/platform.h"
-#include "platform/threads.h"
 
 typedef struct linear_job {
     taper_call *call;
@@ -19,7 +19,8 @@ typedef struct linear_job {
     const float *x, *packed, *weight, *bias;
     float *y;
     size_t rows, in, out;
-    size_t strips, panels, panel_floats, block_panels, row_tasks, column_tasks;
+    size_t panel_floats;
+    taper_tiles tiles;
     taper_epilogue epilogue;
 } linear_job;
 
@@ -49,30 +50,21 @@ static void gemv_range(void *argument, size_t begin, size_t end)
 
 // ---- several rows
 
-static void run_task(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const linear_job *job = argument;
-    const size_t row = index / job->column_tasks, column = index % job->column_tasks;
-    const size_t strip_begin = row * job->strips / job->row_tasks, strip_end = (row + 1) * job->strips / job->row_tasks;
-    const size_t panel_begin = column * job->panels / job->column_tasks,
-                 panel_end = (column + 1) * job->panels / job->column_tasks;
-    const size_t base = job->rows / job->strips, extra = job->rows % job->strips;
-    for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
-        const size_t stop = taper_min_size(panel + job->block_panels, panel_end);
-        const size_t first_column = panel * job->entry->nr;
-        const size_t columns = taper_min_size(stop * job->entry->nr, job->out) - first_column;
-        for (size_t strip = strip_begin; strip < strip_end; strip++) {
-            const size_t first = strip * base + taper_min_size(strip, extra), count = base + (strip < extra);
-            float *y = job->y + first * job->out + first_column;
-            taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
-            if (job->epilogue.add != NULL) {
-                e.add = job->epilogue.add + first * job->out + first_column;
-                e.add_stride = job->out;
-            }
-            job->entry->gemm(count, columns, job->in, job->x + first * job->in, job->in,
-                             job->packed + panel * job->panel_floats, y, job->out, &e);
-            taper_epilogue_finish(&job->epilogue, count, columns, y, job->out);
+    for (size_t i = begin; i < end; i++) {
+        const taper_tile t = taper_tile_at(&job->tiles, i);
+        const size_t column = t.panel * job->entry->nr, at = t.first * job->out + column;
+        const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->out) - column;
+        taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
+        if (job->epilogue.add != NULL) {
+            e.add = job->epilogue.add + at;
+            e.add_stride = job->out;
         }
+        job->entry->gemm(t.count, columns, job->in, job->x + t.first * job->in, job->in,
+                         job->packed + t.panel * job->panel_floats, job->y + at, job->out, &e);
+        taper_epilogue_finish(&job->epilogue, t.count, columns, job->y + at, job->out);
     }
 }
 
@@ -87,7 +79,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .weights = job->weight,
                                   .bias = job->bias,
                                   .transpose = job->vector->transpose};
-    taper_gemm_f32_pack(job->entry->nr, &pack, 0, job->panels, data);
+    taper_gemm_f32_pack(job->entry->nr, &pack, 0, job->tiles.panels, data);
 }
 
 static taper_status run_packed(linear_job *job)
@@ -98,20 +90,10 @@ static taper_status run_packed(linear_job *job)
     if (floats == 0) {
         return TAPER_DECLINED;
     }
-    job->panels = (job->out + entry->nr - 1) / entry->nr;
     job->panel_floats = (job->in + 1) * entry->nr;
-    job->strips = (job->rows + entry->mr - 1) / entry->mr;
-    const size_t budget = taper_cpu_l2_bytes() / 2 / sizeof(float);
-    job->block_panels = taper_max_size(1, taper_min_size(job->panels, budget / job->panel_floats));
-    job->row_tasks = job->column_tasks = 1;
-    const unsigned threads = taper_pool_threads(run->pool);
-    if (threads > 1) {
-        job->row_tasks = taper_min_size(job->strips, 4 * (size_t)threads);
-        if (job->row_tasks < 2 * (size_t)threads) {
-            job->row_tasks = 1;
-            job->column_tasks = taper_min_size(job->panels, 4 * (size_t)threads);
-        }
-    }
+    const double work = taper_cpu_gemm_work(entry, run->flops);
+    job->tiles = taper_tiles_make(run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
+                                  job->panel_floats * sizeof(float), work);
     taper_pack_request request = {.kind = entry,
                                   .tensors = {job->args.weight, job->args.bias},
                                   .numbers = {-1, job->args.weight_is_in_out},
@@ -121,9 +103,9 @@ static taper_status run_packed(linear_job *job)
     taper_pack pack;
     TAPER_TRY(taper_pack_get(job->call, &request, &pack));
     job->packed = pack.data;
-    taper_pool_each(run->pool, run_task, job, job->row_tasks * job->column_tasks);
+    const taper_status status = taper_run_range(run, run_tiles, job, job->tiles.count, 1, work);
     taper_pack_done(job->call, &pack);
-    return TAPER_OK;
+    return status;
 }
 
 static bool plain(const taper_tensor *t)
@@ -153,7 +135,7 @@ taper_status taper_cpu_linear(taper_call *call)
     TAPER_TRY(
         taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
     taper_tensor *x, *y;
-    TAPER_TRY(taper_tensor_contiguous(run->heap, a->input, &x, run->error));
+    TAPER_TRY(taper_run_contiguous(run, a->input, &x));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);
     if (status == TAPER_OK) {
         run->kernel = job.rows == 1 ? job.vector->name : job.entry->name;
@@ -161,7 +143,8 @@ taper_status taper_cpu_linear(taper_call *call)
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
         if (job.rows == 1 && job.epilogue.add == NULL && (in_stride(&job) == 1 || job.in == 1)) {
-            taper_pool_range(run->pool, gemv_range, &job, job.out, GEMV_GRAIN);
+            status = taper_run_range(run, gemv_range, &job, job.out, GEMV_GRAIN,
+                                     taper_cpu_floats_work((double)job.in * (double)job.out));
         } else {
             status = run_packed(&job);
         }

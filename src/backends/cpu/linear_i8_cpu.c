@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// quantized::linear, linear_dynamic and their forms with relu: rows of bytes times packed weights, in strips of rows
-// and blocks of columns as linear_cpu.c has them. Dynamic layers quantize their float input by its range first.
+// quantized::linear, linear_dynamic and their forms with relu: rows of bytes times packed weights, in the
+// tiles of tiles.h. Dynamic layers quantize their float input by its range first.
 #include <math.h>
 
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/layer_i8.h"
+#include "backends/cpu/tiles.h"
 #include "ops/quantized_layer.h"
-#include "platform/platform.h"
-#include "platform/threads.h"
 
 enum { MOST_ROWS = 64 }; // of a strip
 
@@ -24,26 +23,28 @@ typedef struct linear_i8 {
     bool relu;
     const int32_t *bias;
     const float *factor;
-    size_t panels, panel_bytes, strips, block_panels, row_tasks, column_tasks;
+    size_t panel_bytes;
+    taper_tiles tiles;
+    double work;
 } linear_i8;
 
 // ---- the product
 
-static void run_strip(const linear_i8 *job, size_t first, size_t count, size_t panel, size_t panel_end)
+static void run_tile(const linear_i8 *job, const taper_tile *t)
 {
     const uint8_t *rows[MOST_ROWS];
-    for (size_t i = 0; i < count; i++) {
-        rows[i] = job->x + (first + i) * job->in;
+    for (size_t i = 0; i < t->count; i++) {
+        rows[i] = job->x + (t->first + i) * job->in;
     }
-    const size_t column = panel * job->entry->nr, at = first * job->out + column;
+    const size_t column = t->panel * job->entry->nr, at = t->first * job->out + column;
     const bool floats = job->out_scale == 0;
-    const taper_gemm_i8 call = {.mr = count,
-                                .nc = taper_min_size(panel_end * job->entry->nr, job->out) - column,
+    const taper_gemm_i8 call = {.mr = t->count,
+                                .nc = taper_min_size(t->panel_end * job->entry->nr, job->out) - column,
                                 .kc = job->in,
                                 .ks = 1,
                                 .a = rows,
-                                .a_tap_stride = count,
-                                .w = job->layer.weights + panel * job->panel_bytes,
+                                .a_tap_stride = t->count,
+                                .w = job->layer.weights + t->panel * job->panel_bytes,
                                 .c = floats ? (void *)((float *)job->y + at) : (void *)((uint8_t *)job->y + at),
                                 .c_stride = job->out,
                                 .e = {.bias = job->bias + column,
@@ -56,19 +57,12 @@ static void run_strip(const linear_i8 *job, size_t first, size_t count, size_t p
     job->entry->run(&call);
 }
 
-static void run_task(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const linear_i8 *job = argument;
-    const size_t row = index / job->column_tasks, column = index % job->column_tasks;
-    const size_t strip_begin = row * job->strips / job->row_tasks, strip_end = (row + 1) * job->strips / job->row_tasks;
-    const size_t panel_begin = column * job->panels / job->column_tasks;
-    const size_t panel_end = (column + 1) * job->panels / job->column_tasks;
-    const size_t base = job->rows / job->strips, extra = job->rows % job->strips;
-    for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
-        for (size_t strip = strip_begin; strip < strip_end; strip++) {
-            run_strip(job, strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
-                      taper_min_size(panel + job->block_panels, panel_end));
-        }
+    for (size_t i = begin; i < end; i++) {
+        const taper_tile tile = taper_tile_at(&job->tiles, i);
+        run_tile(job, &tile);
     }
 }
 
@@ -117,7 +111,7 @@ static taper_status run_packed(linear_i8 *job, size_t weight_bytes)
         job->factor = factor;
         if (taper_i8_layer_fold(&job->layer, job->in_scale, job->in_zero_point, job->entry->shift, job->out_scale, bias,
                                 factor)) {
-            taper_pool_each(run->pool, run_task, job, job->row_tasks * job->column_tasks);
+            status = taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
         } else {
             status = TAPER_DECLINED;
         }
@@ -132,26 +126,17 @@ static taper_status run_layer(linear_i8 *job)
     taper_run *run = job->call->run;
     const taper_gemm_i8_entry *entry = job->entry;
     const size_t weight_bytes = taper_gemm_i8_packed_bytes(entry, job->out, 1, job->in);
-    job->panels = (job->out + entry->nr - 1) / entry->nr;
+    const size_t panels = (job->out + entry->nr - 1) / entry->nr;
     job->panel_bytes = taper_gemm_i8_panel_bytes(entry, 1, job->in);
-    job->layer.places = job->panels * entry->nr;
+    job->layer.places = panels * entry->nr;
     if (weight_bytes == 0 || taper_i8_layer_bytes(job->layer.places, weight_bytes) == 0) {
         return TAPER_DECLINED;
     }
-    const size_t mr = taper_min_size(entry->mr, MOST_ROWS);
-    job->strips = (job->rows + mr - 1) / mr;
-    job->block_panels = taper_max_size(1, taper_min_size(job->panels, taper_cpu_l2_bytes() / 2 / job->panel_bytes));
-    job->row_tasks = job->column_tasks = 1;
-    const unsigned threads = taper_pool_threads(run->pool);
-    if (threads > 1) {
-        job->row_tasks = taper_min_size(job->strips, 4 * (size_t)threads);
-        if (job->row_tasks < 2 * (size_t)threads) {
-            job->row_tasks = 1;
-            job->column_tasks = taper_min_size(job->panels, 4 * (size_t)threads);
-        }
-    }
     run->kernel = entry->name;
     run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
+    job->work = taper_cpu_gemm_i8_work(entry, run->flops);
+    job->tiles =
+        taper_tiles_make(run, job->rows, taper_min_size(entry->mr, MOST_ROWS), panels, job->panel_bytes, job->work);
     return run_packed(job, weight_bytes);
 }
 
@@ -267,8 +252,10 @@ static taper_status multiply_floats(linear_i8 *job, const float *x)
     }
     quantize.y = bytes;
     job->x = bytes;
-    taper_pool_range(run->pool, quantize_range, &quantize, count, TAPER_CPU_GRAIN);
-    const taper_status status = run_layer(job);
+    taper_status status = taper_cpu_range(run, quantize_range, &quantize, count, 1);
+    if (status == TAPER_OK) {
+        status = run_layer(job);
+    }
     taper_heap_free(run->heap, bytes, count + 1024);
     return status;
 }

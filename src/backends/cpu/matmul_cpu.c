@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
 // kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
-// whole ones; with few they share the strips and panels of each. Rows of the left side must be contiguous, or are
+// whole ones; with few they share the tiles of each. Rows of the left side must be contiguous, or are
 // copied. A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they
 // lie.
 #include <math.h>
@@ -9,9 +9,7 @@
 
 #include "backends/cpu/denormals.h"
 #include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/kernel_select.h"
-#include "platform/platform.h"
-#include "platform/threads.h"
+#include "backends/cpu/tiles.h"
 
 typedef struct product_job {
     const taper_gemm_entry *entry;
@@ -21,19 +19,21 @@ typedef struct product_job {
     float *c;
     size_t m, n, k;
     size_t a_row, a_column, b_row, b_column, c_row;
-    size_t panels, panel_floats, strips, block_panels;
-    size_t count, tasks;     // of matrices; of tasks that share them
-    size_t turned_floats;    // of a copy of one left matrix; 0: none is needed
-    size_t scratch_floats;   // per task: packed right matrix unless all share one, then the left one
-    size_t turned_at;        // in a task's scratch
-    float *scratch, *target; // target: of packing by all threads
-    bool shared, add;        // shared: all products have the same right matrix
+    size_t panel_floats;
+    taper_tiles tiles;    // of one product
+    size_t count;         // of matrices
+    size_t turned_floats; // of a copy of one left matrix; 0: none is needed
+    taper_places scratch; // packed right matrix unless all share one, then the left one
+    size_t turned_at;     // there
+    float *own, *target;  // the scratch, and what is packed, when the threads share a matrix
+    bool shared, add;     // shared: all products have the same right matrix
     // of the matrix at hand, when the threads share one
     const float *left, *right, *packed;
     size_t left_stride;
     float *result;
-    size_t row_tasks, column_tasks;
 } product_job;
+
+static const double APART = 300e3; // nanoseconds: threads share products that take longer
 
 // ---- packing
 
@@ -82,32 +82,27 @@ static void turn_rows(const product_job *job, const float *a, size_t first, size
 // ---- products
 
 static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c,
-                     size_t strip_begin, size_t strip_end, size_t panel_begin, size_t panel_end)
+                     size_t begin, size_t end)
 {
-    const size_t base = job->m / job->strips, extra = job->m % job->strips, nr = job->entry->nr;
     const unsigned denormals = taper_denormals_off();
-    for (size_t panel = panel_begin; panel < panel_end; panel += job->block_panels) {
-        const size_t stop = taper_min_size(panel + job->block_panels, panel_end);
-        const size_t column = panel * nr, columns = taper_min_size(stop * nr, job->n) - column;
-        for (size_t strip = strip_begin; strip < strip_end; strip++) {
-            const size_t first = strip * base + taper_min_size(strip, extra), count = base + (strip < extra);
-            float *to = c + first * job->c_row + column;
-            const taper_gemm_epilogue e = {
-                .add = job->add ? to : NULL, .add_stride = job->c_row, .min = -INFINITY, .max = INFINITY};
-            job->entry->gemm(count, columns, job->k, a + first * a_stride, a_stride, packed + panel * job->panel_floats,
-                             to, job->c_row, &e);
-        }
+    for (size_t i = begin; i < end; i++) {
+        const taper_tile t = taper_tile_at(&job->tiles, i);
+        const size_t column = t.panel * job->entry->nr;
+        const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->n) - column;
+        float *to = c + t.first * job->c_row + column;
+        const taper_gemm_epilogue e = {
+            .add = job->add ? to : NULL, .add_stride = job->c_row, .min = -INFINITY, .max = INFINITY};
+        job->entry->gemm(t.count, columns, job->k, a + t.first * a_stride, a_stride,
+                         packed + t.panel * job->panel_floats, to, job->c_row, &e);
     }
     taper_denormals_on(denormals);
 }
 
-static void run_matrices(void *argument, size_t task)
+static void run_matrices(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    float *own =
-        job->scratch != NULL ? job->scratch + task * job->scratch_floats : NULL; // NULL: neither packs nor turns
-    float *rows = own != NULL ? own + job->turned_at : NULL;
-    const size_t begin = task * job->count / job->tasks, end = (task + 1) * job->count / job->tasks;
+    float *const own = taper_place_take(&job->scratch); // NULL: neither packs nor turns
+    float *const rows = own != NULL ? own + job->turned_at : NULL;
     for (size_t i = begin; i < end; i++) {
         int64_t at_a, at_b, at_c;
         taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
@@ -119,10 +114,11 @@ static void run_matrices(void *argument, size_t task)
             a_stride = job->k;
         }
         if (!job->shared) {
-            pack_panels(job, job->b + at_b, 0, job->panels, own);
+            pack_panels(job, job->b + at_b, 0, job->tiles.panels, own);
         }
-        multiply(job, a, a_stride, job->shared ? job->packed : own, job->c + at_c, 0, job->strips, 0, job->panels);
+        multiply(job, a, a_stride, job->shared ? job->packed : own, job->c + at_c, 0, job->tiles.count);
     }
+    taper_place_leave(own);
 }
 
 static void pack_range(void *argument, size_t begin, size_t end)
@@ -134,28 +130,19 @@ static void pack_range(void *argument, size_t begin, size_t end)
 static void turn_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    turn_rows(job, job->a, begin, end, job->scratch + job->turned_at);
+    turn_rows(job, job->a, begin, end, job->own + job->turned_at);
 }
 
-static void run_tiles(void *argument, size_t index)
+static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    const size_t row = index / job->column_tasks, column = index % job->column_tasks;
-    multiply(job, job->left, job->left_stride, job->packed, job->result, row * job->strips / job->row_tasks,
-             (row + 1) * job->strips / job->row_tasks, column * job->panels / job->column_tasks,
-             (column + 1) * job->panels / job->column_tasks);
+    multiply(job, job->left, job->left_stride, job->packed, job->result, begin, end);
 }
 
 // All threads on one matrix after the other.
-static void run_in_turn(const taper_run *run, product_job *job, unsigned threads)
+static taper_status run_in_turn(taper_run *run, product_job *job, double work)
 {
     const float *const a = job->a, *const b = job->b;
-    job->row_tasks = taper_min_size(job->strips, 4 * (size_t)threads);
-    job->column_tasks = 1;
-    if (job->row_tasks < 2 * (size_t)threads) {
-        job->row_tasks = 1;
-        job->column_tasks = taper_min_size(job->panels, 4 * (size_t)threads);
-    }
     for (size_t i = 0; i < job->count; i++) {
         int64_t at_a, at_b, at_c;
         taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
@@ -165,16 +152,17 @@ static void run_in_turn(const taper_run *run, product_job *job, unsigned threads
         job->left = job->a;
         job->left_stride = job->a_row;
         if (job->turned_floats != 0) {
-            taper_pool_range(run->pool, turn_range, job, job->m, taper_cpu_grain(job->k));
-            job->left = job->scratch + job->turned_at;
+            TAPER_TRY(taper_cpu_range(run, turn_range, job, job->m, (double)job->k));
+            job->left = job->own + job->turned_at;
             job->left_stride = job->k;
         }
         if (!job->shared) {
-            job->packed = job->target = job->scratch;
-            taper_pool_range(run->pool, pack_range, job, job->panels, taper_cpu_grain(job->panel_floats));
+            job->packed = job->target = job->own;
+            TAPER_TRY(taper_cpu_range(run, pack_range, job, job->tiles.panels, (double)job->panel_floats));
         }
-        taper_pool_each(run->pool, run_tiles, job, job->row_tasks * job->column_tasks);
+        TAPER_TRY(taper_run_range(run, run_tiles, job, job->tiles.count, 1, work));
     }
+    return TAPER_OK;
 }
 
 // ---- few rows
@@ -199,7 +187,7 @@ static bool are_dots(const taper_gemm *gemm)
            gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
 }
 
-static void run_dots(const taper_run *run, product_job *job)
+static taper_status run_dots(taper_run *run, product_job *job)
 {
     for (size_t i = 0; i < job->count; i++) {
         int64_t at_a, at_b, at_c;
@@ -207,9 +195,10 @@ static void run_dots(const taper_run *run, product_job *job)
         job->left = job->a + at_a;
         job->right = job->b + at_b;
         job->result = job->c + at_c;
-        taper_pool_range(run->pool, dots_range, job, job->n,
-                         taper_max_size(DOT_GRAIN, taper_cpu_grain(job->m * job->k)));
+        TAPER_TRY(taper_run_range(run, dots_range, job, job->n, DOT_GRAIN,
+                                  taper_cpu_floats_work((double)job->n * (double)job->m * (double)job->k)));
     }
+    return TAPER_OK;
 }
 
 static bool does(const taper_gemm *gemm)
@@ -223,19 +212,23 @@ static bool does(const taper_gemm *gemm)
 }
 
 // The right matrix that all products share, packed in *kept, where it may lie already.
-static bool pack_shared(const taper_run *run, product_job *job, size_t floats, taper_gemm_kept *kept)
+static taper_status pack_shared(taper_run *run, product_job *job, size_t floats, taper_gemm_kept *kept)
 {
     if (kept->data == NULL) {
         kept->bytes = floats * sizeof(float);
         kept->data = taper_heap_alloc(run->heap, kept->bytes);
         if (kept->data == NULL) {
-            return false;
+            return taper_fail_memory(run->error);
         }
         job->target = kept->data;
-        taper_pool_range(run->pool, pack_range, job, job->panels, taper_cpu_grain(job->panel_floats));
+        const taper_status status = taper_cpu_range(run, pack_range, job, job->tiles.panels, (double)job->panel_floats);
+        if (status != TAPER_OK) {
+            taper_gemm_kept_free(run, kept); // nobody shall take it for packed
+            return status;
+        }
     }
     job->packed = kept->data;
-    return true;
+    return TAPER_OK;
 }
 
 taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
@@ -264,8 +257,7 @@ taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_
                        .add = gemm->add,
                        .shared = true};
     if (are_dots(gemm)) {
-        run_dots(run, &job);
-        return TAPER_OK;
+        return run_dots(run, &job);
     }
     for (size_t d = 0; d < batch->rank; d++) {
         job.shared = job.shared && (batch->sizes[d] == 1 || batch->b[d] == 0);
@@ -274,37 +266,33 @@ taper_status taper_cpu_gemm(taper_run *run, const taper_gemm *gemm, const taper_
     if (gemm->a_column != 1 && !taper_mul_size(job.m, job.k, &job.turned_floats)) {
         return TAPER_DECLINED;
     }
-    job.panels = (job.n + entry->nr - 1) / entry->nr;
     job.panel_floats = (job.k + 1) * entry->nr;
-    job.strips = (job.m + entry->mr - 1) / entry->mr;
-    const size_t budget = taper_cpu_l2_bytes() / 2 / sizeof(float);
-    job.block_panels = taper_max_size(1, taper_min_size(job.panels, budget / job.panel_floats));
-    const unsigned threads = taper_pool_threads(run->pool);
-    const bool apart = threads == 1 || job.count >= 2 * (size_t)threads;
-    job.tasks = !apart || threads == 1 ? 1 : taper_min_size(job.count, 4 * (size_t)threads);
+    const double work = taper_cpu_gemm_work(entry, 2.0 * (double)job.m * (double)job.n * (double)job.k) +
+                        taper_cpu_floats_work((job.shared ? 0 : (double)packed_floats) + (double)job.turned_floats);
+    const size_t threads = taper_pool_threads(run->pool);
+    const bool apart = threads == 1 || (job.count >= 2 * threads && work < APART);
+    job.tiles = taper_tiles_make(run, job.m, entry->mr, (job.n + entry->nr - 1) / entry->nr,
+                                 job.panel_floats * sizeof(float), apart ? 0 : work);
     job.turned_at = job.shared ? 0 : packed_floats;
-    size_t bytes;
+    size_t floats, bytes;
     if (packed_floats == 0 || packed_floats > SIZE_MAX / sizeof(float) ||
-        !taper_add_size(job.turned_at, job.turned_floats, &job.scratch_floats) ||
-        !taper_mul_size(job.scratch_floats, job.tasks, &bytes) || !taper_mul_size(bytes, sizeof(float), &bytes)) {
+        !taper_add_size(job.turned_at, job.turned_floats, &floats) || !taper_mul_size(floats, sizeof(float), &bytes)) {
         return TAPER_DECLINED;
     }
     taper_gemm_kept own = {NULL, 0}, *const kept = gemm->kept != NULL && job.count == 1 ? gemm->kept : &own;
-    if (job.shared && !pack_shared(run, &job, packed_floats, kept)) {
-        return taper_fail_memory(run->error);
+    if (job.shared) {
+        TAPER_TRY(pack_shared(run, &job, packed_floats, kept));
     }
-    job.scratch = bytes != 0 ? taper_heap_alloc(run->heap, bytes) : NULL;
-    if (job.scratch == NULL && bytes != 0) {
-        taper_gemm_kept_free(run, &own);
-        return taper_fail_memory(run->error);
-    }
-    float *const scratch = job.scratch;
-    if (apart) {
-        taper_pool_each(run->pool, run_matrices, &job, job.tasks);
+    taper_status status;
+    if (!taper_places_open(run, bytes, apart ? job.count : 1, &job.scratch)) {
+        status = taper_fail_memory(run->error);
+    } else if (apart) {
+        status = taper_run_range(run, run_matrices, &job, job.count, 1, work * (double)job.count);
     } else {
-        run_in_turn(run, &job, threads);
+        job.own = taper_place_take(&job.scratch);
+        status = run_in_turn(run, &job, work);
     }
-    taper_heap_free(run->heap, scratch, bytes);
+    taper_places_close(run, &job.scratch);
     taper_gemm_kept_free(run, &own);
-    return TAPER_OK;
+    return status;
 }

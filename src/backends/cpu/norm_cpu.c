@@ -48,9 +48,9 @@ taper_status taper_cpu_layer_norm(taper_call *call)
     float *out = taper_tensor_mutable(y);
     const float *in = taper_tensor_data(x);
     if (!taper_tensor_is_contiguous(x)) {
-        TAPER_TRY(taper_tensor_copy(y, x, call->run->error));
+        TAPER_TRY(taper_run_copy(call->run, y, x));
         in = out;
     }
-    taper_cpu_layer_norm_rows(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps, out);
-    return TAPER_OK;
+    return taper_cpu_layer_norm_rows(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps,
+                                     out);
 }

@@ -7,7 +7,6 @@
 #include "backends/cpu/kernel_select.h"
 #include "backends/cpu/pool_u8_cpu.h"
 #include "ops/pool.h"
-#include "platform/threads.h"
 
 enum { POINTERS = 1024, CHANNELS = 64 };
 
@@ -159,13 +158,10 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
     const size_t rows = (size_t)(job->x.n * axis[1].output), channels = (size_t)job->x.c;
     const size_t window = (size_t)(most_h * most_w);
     if (sums) {
-        taper_pool_range(call->run->pool, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
-                         taper_cpu_grain(window * taper_min_size(channels, CHANNELS)));
-    } else {
-        taper_pool_range(call->run->pool, rows_range, job, rows,
-                         taper_cpu_grain((size_t)axis[2].output * channels * window));
+        return taper_cpu_range(call->run, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
+                               (double)(window * taper_min_size(channels, CHANNELS)));
     }
-    return TAPER_OK;
+    return taper_cpu_range(call->run, rows_range, job, rows, (double)((size_t)axis[2].output * channels * window));
 }
 
 taper_status taper_cpu_max_pool2d(taper_call *call);

@@ -9,9 +9,8 @@
 #include "backends/cpu/kernel_select.h"
 #include "backends/cpu/pool_u8_cpu.h"
 #include "ops/quantized.h"
-#include "platform/threads.h"
 
-enum { MOST_TAPS = 1024, GRAIN = 4 * TAPER_CPU_GRAIN };
+enum { MOST_TAPS = 1024 };
 
 typedef struct pool_u8 {
     const taper_pooling *pooling;
@@ -129,10 +128,10 @@ static size_t average_taps(const taper_pooling *pooling)
     return size[0] * size[1] > 1 && size[0] * size[1] <= MOST_TAPS ? (size_t)(size[0] * size[1]) : 0;
 }
 
-static void run_all(taper_run *run, pool_u8 *job, size_t images)
+static taper_status run_all(taper_run *run, pool_u8 *job, size_t images)
 {
-    taper_pool_range(run->pool, pixels_range, job, images * job->out_h * job->out_w,
-                     taper_max_size(1, GRAIN / (job->channels * job->taps)));
+    return taper_cpu_range(run, pixels_range, job, images * job->out_h * job->out_w,
+                           (double)(job->channels * job->taps) / 2);
 }
 
 static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
@@ -155,9 +154,9 @@ static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
     job->ones = (const int8_t *)scratch + block * 8;
     memset(scratch + block * 8 + weights, job->zero_point, block + TAPER_OVERREAD);
     job->padding = scratch + block * 8 + weights;
-    run_all(run, job, images);
+    const taper_status status = run_all(run, job, images);
     taper_heap_free(run->heap, scratch, bytes);
-    return TAPER_OK;
+    return status;
 }
 
 taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const taper_pooling *pooling, bool max)
@@ -195,9 +194,5 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
     TAPER_TRY(taper_ret_quantized(call, 0, TAPER_QU8, 4, sizes, strides, z->scale, z->zero_point, &y));
     job.y = taper_tensor_mutable(y);
     run->kernel = max ? job.vector->name : job.entry->name;
-    if (!max) {
-        return run_averages(run, &job, (size_t)x->sizes[0]);
-    }
-    run_all(run, &job, (size_t)x->sizes[0]);
-    return TAPER_OK;
+    return max ? run_all(run, &job, (size_t)x->sizes[0]) : run_averages(run, &job, (size_t)x->sizes[0]);
 }

@@ -5,9 +5,8 @@
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "backends/cpu/row_pair.h"
-#include "platform/threads.h"
 
-enum { PIECE = 64 }; // pixels
+enum { PIECE = 64, ROWS = 8 }; // pixels taken at a time; rows of planes, at least
 
 typedef struct bilinear_job {
     const taper_vector_entry *vector;
@@ -15,8 +14,7 @@ typedef struct bilinear_job {
     const taper_volume *x, *y;
     const float *in;
     float *out;
-    float *rows; // two per task
-    size_t tasks;
+    taper_places places; // two rows
 } bilinear_job;
 
 // The two input positions of an output position, and the weight of the second.
@@ -71,61 +69,59 @@ static void stretch_row(const bilinear_job *job, const float *in, float *out)
     }
 }
 
-static void planes_task(void *argument, size_t task)
+// Rows of the output, of one plane after the other.
+static void plane_rows(void *argument, size_t begin, size_t end)
 {
     const bilinear_job *job = argument;
     const taper_volume *x = job->x, *y = job->y;
-    const size_t planes = (size_t)(x->n * x->c), width = (size_t)job->w->output;
-    const size_t begin = task * planes / job->tasks, end = (task + 1) * planes / job->tasks;
-    for (size_t p = begin; p < end; p++) {
-        const int64_t n = (int64_t)p / x->c, c = (int64_t)p % x->c;
+    const size_t width = (size_t)job->w->output;
+    float *const rows = taper_place_take(&job->places);
+    taper_row_pair pair = {{rows, rows + width}, {-1, -1}};
+    for (size_t r = begin; r < end; r++) {
+        const int64_t plane = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
+        const int64_t n = plane / x->c, c = plane % x->c;
         const float *in = job->in + n * x->stride_n + c * x->stride_c;
-        float *out = job->out + n * y->stride_n + c * y->stride_c;
-        taper_row_pair pair = {{job->rows + 2 * task * width, job->rows + (2 * task + 1) * width}, {-1, -1}};
-        for (int64_t o = 0; o < job->h->output; o++) {
-            int64_t want[2];
-            const float weight = taps_at(job->h, o, &want[0], &want[1]);
-            taper_row_pair_want(&pair, want);
-            for (size_t i = 0; i < 2; i++) {
-                if (pair.held[i] != want[i]) {
-                    stretch_row(job, in + want[i] * x->stride[1], pair.rows[i]);
-                    pair.held[i] = want[i];
-                }
-            }
-            job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight, out + o * y->stride[1]);
+        int64_t want[2], at[2];
+        const float weight = taps_at(job->h, o, &at[0], &at[1]);
+        for (size_t i = 0; i < 2; i++) {
+            want[i] = plane * x->size[1] + at[i];
         }
+        taper_row_pair_want(&pair, want);
+        for (size_t i = 0; i < 2; i++) {
+            if (pair.held[i] != want[i]) {
+                stretch_row(job, in + at[i] * x->stride[1], pair.rows[i]);
+                pair.held[i] = want[i];
+            }
+        }
+        job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight,
+                           job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1]);
     }
+    taper_place_leave(rows);
 }
 
-static bool run_planes(taper_run *run, bilinear_job *job)
+static taper_status run_planes(taper_run *run, bilinear_job *job)
 {
-    const size_t planes = (size_t)(job->x->n * job->x->c);
-    const unsigned threads = taper_pool_threads(run->pool);
-    job->tasks = threads == 1 ? 1 : taper_min_size(planes, 4 * (size_t)threads);
+    const size_t width = (size_t)job->w->output, rows = (size_t)(job->x->n * job->x->c * job->h->output);
     size_t bytes;
-    if (!taper_mul_size((size_t)job->w->output, 2 * sizeof(float) * job->tasks, &bytes)) {
-        return false;
+    if (!taper_mul_size(width, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job->places)) {
+        return TAPER_DECLINED; // the portable loops say so, if they need memory
     }
-    job->rows = taper_heap_alloc(run->heap, bytes);
-    if (job->rows == NULL) {
-        return false; // the portable loops say so, if they need memory
-    }
-    taper_pool_each(run->pool, planes_task, job, job->tasks);
-    taper_heap_free(run->heap, job->rows, bytes);
-    return true;
+    const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);
+    taper_places_close(run, &job->places);
+    return status;
 }
 
-bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
-                        const taper_volume *y, float *out)
+taper_status taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const float *in,
+                                const taper_volume *y, float *out)
 {
     for (size_t i = 1; i < 3; i++) {
         if (axes[i].taps < 1 || axes[i].taps > 2 || axes[i].count != NULL || axes[i].weight == NULL) {
-            return false;
+            return TAPER_DECLINED;
         }
     }
     const bool pixels = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     if (axes[0].input != 1 || axes[0].output != 1 || (!pixels && y->stride[2] != 1)) {
-        return false;
+        return TAPER_DECLINED;
     }
     bilinear_job job = {.vector = taper_vector_f32_select(run->cpu),
                         .h = &axes[1],
@@ -138,7 +134,6 @@ bool taper_cpu_bilinear(taper_run *run, const taper_resize_axis *axes, const tap
     if (!pixels) {
         return run_planes(run, &job);
     }
-    taper_pool_range(run->pool, pixels_range, &job, (size_t)(x->n * axes[1].output),
-                     taper_cpu_grain((size_t)(axes[2].output * x->c)));
-    return true;
+    return taper_cpu_range(run, pixels_range, &job, (size_t)(x->n * axes[1].output),
+                           2.0 * (double)(axes[2].output * x->c));
 }

@@ -4,9 +4,8 @@
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "backends/cpu/row_pair.h"
-#include "platform/threads.h"
 
-enum { PIECE = 64 }; // pixels
+enum { PIECE = 64, ROWS = 8 }; // pixels stretched at a time; rows of a task at least
 
 typedef struct bilinear_job {
     const taper_vector_u8_entry *vector;
@@ -14,8 +13,7 @@ typedef struct bilinear_job {
     const taper_volume *x, *y;
     const uint8_t *in;
     uint8_t *out;
-    float *rows; // two per task
-    size_t tasks;
+    taper_places places; // two rows
     int32_t zero_point;
 } bilinear_job;
 
@@ -34,13 +32,13 @@ static void stretch_row(const bilinear_job *job, const uint8_t *in, float *to)
     }
 }
 
-static void rows_task(void *argument, size_t task)
+static void rows_range(void *argument, size_t begin, size_t end)
 {
     const bilinear_job *job = argument;
     const taper_volume *x = job->x, *y = job->y;
-    const size_t all = (size_t)(x->n * job->h->output), floats = (size_t)(job->w->output * x->c);
-    taper_row_pair pair = {{job->rows + 2 * task * floats, job->rows + (2 * task + 1) * floats}, {-1, -1}};
-    for (size_t r = task * all / job->tasks; r < (task + 1) * all / job->tasks; r++) {
+    float *const rows = taper_place_take(&job->places);
+    taper_row_pair pair = {{rows, rows + job->w->output * x->c}, {-1, -1}};
+    for (size_t r = begin; r < end; r++) {
         const int64_t n = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
         const float weights[2] = {(float)job->h->weight[2 * o], (float)job->h->weight[2 * o + 1]};
         const int64_t want[2] = {n * x->size[1] + job->h->index[2 * o], n * x->size[1] + job->h->index[2 * o + 1]};
@@ -55,14 +53,15 @@ static void rows_task(void *argument, size_t task)
         job->vector->blend((size_t)job->w->output, (size_t)x->c, pair.rows[0], pair.rows[1], weights, job->zero_point,
                            job->out + n * y->stride_n + o * y->stride[1], (size_t)y->stride[2]);
     }
+    taper_place_leave(rows);
 }
 
-bool taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const uint8_t *in,
-                           const taper_volume *y, uint8_t *out, int32_t zero_point)
+taper_status taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
+                                   const uint8_t *in, const taper_volume *y, uint8_t *out, int32_t zero_point)
 {
     if (axes[1].taps != 2 || axes[2].taps != 2 || axes[0].input != 1 || axes[0].output != 1 ||
         !taper_volume_channels_inner(x) || !taper_volume_channels_inner(y)) {
-        return false;
+        return TAPER_DECLINED;
     }
     bilinear_job job = {.vector = taper_vector_u8_select(run->cpu),
                         .h = &axes[1],
@@ -72,19 +71,14 @@ bool taper_cpu_bilinear_u8(taper_run *run, const taper_resize_axis *axes, const 
                         .in = in,
                         .out = out,
                         .zero_point = zero_point};
-    const unsigned threads = taper_pool_threads(run->pool);
-    const size_t all = (size_t)(x->n * axes[1].output);
-    job.tasks = threads == 1 ? 1 : taper_min_size(all, 4 * (size_t)threads);
+    const size_t floats = (size_t)(axes[2].output * x->c), rows = (size_t)(x->n * axes[1].output);
     size_t bytes;
-    if (!taper_mul_size((size_t)(axes[2].output * x->c), 2 * sizeof(float) * job.tasks, &bytes)) {
-        return false;
-    }
-    job.rows = taper_heap_alloc(run->heap, bytes);
-    if (job.rows == NULL) {
-        return false; // the portable loops need no memory
+    if (!taper_mul_size(floats, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job.places)) {
+        return TAPER_DECLINED; // the portable loops need no memory
     }
     run->kernel = job.vector->name;
-    taper_pool_each(run->pool, rows_task, &job, job.tasks);
-    taper_heap_free(run->heap, job.rows, bytes);
-    return true;
+    const taper_status status =
+        taper_run_range(run, rows_range, &job, rows, ROWS, taper_cpu_floats_work(2.0 * (double)rows * (double)floats));
+    taper_places_close(run, &job.places);
+    return status;
 }

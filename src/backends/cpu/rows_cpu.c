@@ -4,7 +4,6 @@
 
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
-#include "platform/threads.h"
 
 typedef struct rows_job {
     const taper_vector_entry *vector;
@@ -24,11 +23,11 @@ static void softmax_range(void *argument, size_t begin, size_t end)
     }
 }
 
-void taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y)
+taper_status taper_cpu_softmax_rows(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y)
 {
     rows_job job = {
         .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .width = width, .logarithm = logarithm};
-    taper_pool_range(run->pool, softmax_range, &job, rows, taper_cpu_grain(4 * width));
+    return taper_cpu_range(run, softmax_range, &job, rows, 8 * (double)width);
 }
 
 static void layer_norm_range(void *argument, size_t begin, size_t end)
@@ -40,8 +39,8 @@ static void layer_norm_range(void *argument, size_t begin, size_t end)
     }
 }
 
-void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
-                               const float *bias, double eps, float *y)
+taper_status taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                                       const float *bias, double eps, float *y)
 {
     rows_job job = {.vector = taper_vector_f32_select(run->cpu),
                     .x = x,
@@ -50,7 +49,7 @@ void taper_cpu_layer_norm_rows(taper_run *run, size_t rows, size_t width, const 
                     .shift = bias,
                     .width = width,
                     .eps = (float)eps};
-    taper_pool_range(run->pool, layer_norm_range, &job, rows, taper_cpu_grain(2 * width));
+    return taper_cpu_range(run, layer_norm_range, &job, rows, 2 * (double)width);
 }
 
 static void channels_range(void *argument, size_t begin, size_t end)
@@ -60,8 +59,8 @@ static void channels_range(void *argument, size_t begin, size_t end)
                           job->shift, job->y + begin * job->y_stride, job->y_stride, -INFINITY, INFINITY);
 }
 
-void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride, const float *scale,
-                        const float *shift, float *y, size_t y_stride)
+taper_status taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride,
+                                const float *scale, const float *shift, float *y, size_t y_stride)
 {
     rows_job job = {.vector = taper_vector_f32_select(run->cpu),
                     .x = x,
@@ -71,7 +70,7 @@ void taper_cpu_channels(taper_run *run, size_t rows, size_t count, const float *
                     .width = count,
                     .x_stride = x_stride,
                     .y_stride = y_stride};
-    taper_pool_range(run->pool, channels_range, &job, rows, taper_cpu_grain(count));
+    return taper_cpu_range(run, channels_range, &job, rows, (double)count);
 }
 
 static void planes_range(void *argument, size_t begin, size_t end)
@@ -83,10 +82,10 @@ static void planes_range(void *argument, size_t begin, size_t end)
     }
 }
 
-void taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale,
-                      const float *shift, float *y)
+taper_status taper_cpu_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale,
+                              const float *shift, float *y)
 {
     rows_job job = {
         .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = scale, .shift = shift, .width = count};
-    taper_pool_range(run->pool, planes_range, &job, planes, taper_cpu_grain(count));
+    return taper_cpu_range(run, planes_range, &job, planes, (double)count);
 }

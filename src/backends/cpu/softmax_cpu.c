@@ -24,8 +24,7 @@ static taper_status softmax(taper_call *call, bool has_dtype, bool logarithm)
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));
     const size_t width = (size_t)x->sizes[dim], rows = (size_t)taper_tensor_numel(x) / width;
-    taper_cpu_softmax_rows(call->run, logarithm, rows, width, taper_tensor_data(x), taper_tensor_mutable(y));
-    return TAPER_OK;
+    return taper_cpu_softmax_rows(call->run, logarithm, rows, width, taper_tensor_data(x), taper_tensor_mutable(y));
 }
 
 taper_status taper_cpu_softmax(taper_call *call);

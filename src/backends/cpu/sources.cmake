@@ -22,4 +22,5 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/pool_cpu.c
     src/backends/cpu/pool_u8_cpu.c
     src/backends/cpu/softmax_cpu.c
+    src/backends/cpu/tiles.c
 )

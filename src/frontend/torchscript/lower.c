@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "base/budget.h"
 #include "format/script_archive.h"
 #include "ops/effects.h"
 
@@ -33,6 +34,7 @@ taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts_node *node)
 taper_status taper_ts_charge(taper_ts_lowering *l, size_t things)
 {
     const size_t cost = things / 8;
+    TAPER_TRY(taper_charge(l->unit->allocator, 4 * (uint64_t)things, l->unit->error));
     if (cost > l->nodes_left) {
         l->nodes_left = 0;
         TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "the program becomes too long when calls are inlined");

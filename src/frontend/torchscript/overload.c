@@ -96,7 +96,7 @@ static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_s
         }
         args[i] = constant->constant;
     }
-    if (written || !taper_fold(l->unit->registry, op, schema, args, count, &result)) {
+    if (written || !taper_fold(l->unit->registry, l->unit->module->heap, op, schema, args, count, &result)) {
         return TAPER_OK;
     }
     return taper_ts_bind_constant(l, result, schema->rets[0].type, out);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "platform/cores.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096, TEXT_BYTES = 4096 };
+
+// The text of root + a formatted path; false: there is none.
+static bool read_text(char *text, const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = fd >= 0 ? read(fd, text, TEXT_BYTES - 1) : -1;
+    text[size > 0 ? size : 0] = '\0';
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return size > 0;
+}
+
+static bool read_of_cpu(const char *root, size_t cpu, const char *name, char *text)
+{
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpu%zu/%s", root, cpu, name);
+    return read_text(text, path);
+}
+
+// ---- cores
+
+static bool is_allowed(const unsigned char *allowed, size_t count, size_t cpu)
+{
+    return cpu < 8 * count && (allowed[cpu / 8] >> cpu % 8 & 1) != 0;
+}
+
+// "0-1,4": is there an allowed CPU before this one?
+static bool has_earlier(const char *list, const unsigned char *allowed, size_t count, size_t cpu)
+{
+    for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
+        const size_t first = strtoul(list, &end, 10);
+        const size_t last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+        for (size_t i = first; i <= last && i < cpu; i++) {
+            if (is_allowed(allowed, count, i)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The allowed CPUs that are the first of their core and, by what the file `name` says of their power, at least
+// `percent` of the strongest. 0: the file is not there.
+static unsigned count_cores(const char *root, const unsigned char *allowed, size_t count, const char *name,
+                            unsigned percent)
+{
+    char text[TEXT_BYTES];
+    unsigned long strongest = 0;
+    unsigned cores = 0;
+    // First who is the strongest, then who comes near.
+    for (int pass = name != NULL ? 0 : 1; pass < 2; pass++) {
+        for (size_t cpu = 0; cpu < 8 * count; cpu++) {
+            if (!is_allowed(allowed, count, cpu)) {
+                continue;
+            }
+            unsigned long power = 0;
+            if (name != NULL) {
+                if (!read_of_cpu(root, cpu, name, text)) {
+                    return 0;
+                }
+                power = strtoul(text, NULL, 10);
+            }
+            if (pass == 0) {
+                strongest = power > strongest ? power : strongest;
+            } else if (power >= strongest / 100 * percent &&
+                       !(read_of_cpu(root, cpu, "topology/thread_siblings_list", text) &&
+                         has_earlier(text, allowed, count, cpu))) {
+                cores++;
+            }
+        }
+    }
+    return cores;
+}
+
+// ---- control groups
+
+// The quota of the group at `path` below `mount` and of all those it is in, rounded up, if that is less than most.
+static unsigned quota_of_groups(const char *root, const char *mount, char *path, bool unified, unsigned most)
+{
+    char file[PATH_BYTES], text[TEXT_BYTES];
+    for (char *end = path + strlen(path);; *end = '\0') {
+        (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, mount, path,
+                       unified ? "cpu.max" : "cpu.cfs_quota_us");
+        if (read_text(text, file)) {
+            char *rest;
+            const long quota = strtol(text, &rest, 10); // "max" is 0, version 1 has -1
+            if (!unified) {
+                char *name = strrchr(file, '/');
+                memcpy(name, "/cpu.cfs_period_us", sizeof "/cpu.cfs_period_us");
+                rest = read_text(text, file) ? text : rest;
+            }
+            const long period = strtol(rest, NULL, 10);
+            if (quota > 0 && period > 0 && (quota - 1) / period < (long)most) {
+                most = (unsigned)((quota - 1) / period + 1);
+            }
+        }
+        if (end == path) {
+            return most;
+        }
+        while (end > path && *--end != '/') {
+        }
+    }
+}
+
+static unsigned at_most_quota(const char *root, unsigned most)
+{
+    char text[TEXT_BYTES], file[PATH_BYTES];
+    (void)snprintf(file, sizeof file, "%s/proc/self/cgroup", root);
+    (void)read_text(text, file);
+    // Lines "number:controllers:path"; no controllers: the unified hierarchy.
+    for (char *line = text, *next; *line != '\0'; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next != '\0') {
+            *next++ = '\0';
+        }
+        char *const controllers = strchr(line, ':');
+        char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+        if (path == NULL) {
+            continue;
+        }
+        if (path == controllers + 1) {
+            most = quota_of_groups(root, "", path + 1, true, most);
+            continue;
+        }
+        for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL && cpu < path; cpu += 3) {
+            if (cpu[3] == ',' || cpu[3] == ':') {
+                most = quota_of_groups(root, "/cpu", path + 1, false, most);
+            }
+        }
+    }
+    return most;
+}
+
+unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count)
+{
+    // Half the capacity, the kernel's own measure, is what small cores do not have. They are closer in frequency.
+    unsigned cores = count_cores(root, allowed, count, "cpu_capacity", 50);
+    if (cores == 0) {
+        cores = count_cores(root, allowed, count, "cpufreq/cpuinfo_max_freq", 70);
+    }
+    if (cores == 0) {
+        cores = count_cores(root, allowed, count, NULL, 0);
+    }
+    return cores > 1 ? at_most_quota(root, cores) : 1;
+}

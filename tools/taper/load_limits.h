@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What loading a file may cost, as options of every verb that opens one.
+#ifndef TAPER_TOOLS_LOAD_LIMITS_H
+#define TAPER_TOOLS_LOAD_LIMITS_H
+
+#include <taper/taper.h>
+
+#include "common/args.h"
+
+typedef struct load_limits {
+    long megabytes, steps; // millions; 0: what the file's size allows
+} load_limits;
+
+enum { LOAD_LIMIT_MOST = 1000000000 };
+
+#define LOAD_LIMIT_ROWS(l)                                                                                             \
+    {"--load-memory", 0, ARG_COUNT, &(l).megabytes, 1, LOAD_LIMIT_MOST},                                               \
+    {                                                                                                                  \
+        "--load-steps", 0, ARG_COUNT, &(l).steps, 1, LOAD_LIMIT_MOST                                                   \
+    }
+
+#define LOAD_LIMIT_USAGE                                                                                               \
+    "  --load-memory MB    what opening the file may take (default: 88 and 12 times the file's size)\n"                \
+    "  --load-steps M      millions of steps it may take (default: 200 and 400 for each megabyte)\n"
+
+static inline void load_limits_apply(const load_limits *limits, taper_load_options *options)
+{
+    options->memory_limit = (uint64_t)limits->megabytes << 20;
+    options->step_limit = (uint64_t)limits->steps * 1000000;
+}
+
+#endif
