@@ -28,5 +28,5 @@ set(foreign_libraries /usr/${foreign_triple}/lib ${TAPER_FOREIGN_ROOT}/usr/lib/$
                       ${TAPER_FOREIGN_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 string(REPLACE ";" ":" foreign_path "${foreign_libraries}")
 set(CMAKE_C_FLAGS_INIT "-isystem ${TAPER_FOREIGN_ROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=/usr/${foreign_triple}/lib/${foreign_loader} -Wl,-rpath,${foreign_path}")
-set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,-rpath,${foreign_path}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--dynamic-linker=/usr/${foreign_triple}/lib/${foreign_loader} -Wl,-rpath,${foreign_path} -Wl,--disable-new-dtags")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-Wl,-rpath,${foreign_path} -Wl,--disable-new-dtags")

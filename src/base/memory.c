@@ -69,7 +69,7 @@ taper_status taper_grow(const taper_allocator *allocator, void **items, size_t *
 struct taper_arena_chunk {
     struct taper_arena_chunk *previous;
     size_t size; // of data
-    _Alignas(16) char data[];
+    _Alignas(max_align_t) char data[];
 };
 
 enum { FIRST_CHUNK = 4096, LARGEST_CHUNK = 1 << 20 };

@@ -22,7 +22,7 @@ TAPER_MUST_USE taper_status taper_grow(const taper_allocator *allocator, void **
 #define TAPER_GROW(allocator, array, capacity, want, error)                                                            \
     taper_grow((allocator), (void **)&(array), &(capacity), (want), sizeof *(array), (error))
 
-// Bump allocation, freed all at once. Alignment 16.
+// Bump allocation, freed all at once. Aligned for any C type.
 typedef struct taper_arena {
     const taper_allocator *allocator;
     struct taper_arena_chunk *chunk;

@@ -19,7 +19,7 @@ const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 taper_types *taper_heap_types(const taper_heap *heap);
 
 // A block; size must be given back exactly. Blocks of 1 KiB and more are aligned to TAPER_ALIGNMENT and have
-// TAPER_OVERREAD readable bytes behind them; smaller ones are aligned to 16.
+// TAPER_OVERREAD readable bytes behind them; smaller ones are aligned for any C type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 // Registers an object that the caller filled in (tag set); links containers.

@@ -88,9 +88,10 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 // ---- control groups
 
 // The quota of the group at `path` below `mount` and of all those it is in, rounded up, if that is less than most.
-static unsigned quota_of_groups(const char *root, const char *mount, char *path, bool unified, unsigned most)
+static unsigned quota_of_groups(const char *root, const char *mount, const char *of, bool unified, unsigned most)
 {
-    char file[PATH_BYTES], text[TEXT_BYTES];
+    char file[PATH_BYTES], text[TEXT_BYTES], path[TEXT_BYTES];
+    (void)snprintf(path, sizeof path, "%s", of);
     for (char *end = path + strlen(path);; *end = '\0') {
         (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, mount, path,
                        unified ? "cpu.max" : "cpu.cfs_quota_us");
@@ -135,9 +136,13 @@ static unsigned at_most_quota(const char *root, unsigned most)
             most = quota_of_groups(root, "", path + 1, true, most);
             continue;
         }
-        for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL && cpu < path; cpu += 3) {
-            if (cpu[3] == ',' || cpu[3] == ':') {
+        // The hierarchy is mounted under the name of one controller, or of all it has.
+        *path = '\0';
+        *controllers = '/';
+        for (const char *cpu = controllers; (cpu = strstr(cpu, "cpu")) != NULL; cpu += 3) {
+            if (cpu[3] == ',' || cpu[3] == '\0') {
                 most = quota_of_groups(root, "/cpu", path + 1, false, most);
+                most = quota_of_groups(root, controllers, path + 1, false, most);
             }
         }
     }

@@ -15,7 +15,7 @@ static void blocks_are_reused(void **state)
         for (size_t i = 0; i < COUNT; i++) {
             blocks[i] = taper_heap_alloc(f.heap, sizes[i]);
             assert_non_null(blocks[i]);
-            assert_int_equal((uintptr_t)blocks[i] % (sizes[i] >= 1024 ? TAPER_ALIGNMENT : 16), 0);
+            assert_int_equal((uintptr_t)blocks[i] % (sizes[i] >= 1024 ? TAPER_ALIGNMENT : _Alignof(max_align_t)), 0);
             memset(blocks[i], 1, sizes[i]);
             if (sizes[i] >= 1024) {
                 volatile char behind = ((char *)blocks[i])[sizes[i] + TAPER_OVERREAD - 1];

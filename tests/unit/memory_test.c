@@ -81,7 +81,7 @@ static void arenas(void **state)
     for (size_t size = 1; size < 20000; size += 97) {
         unsigned char *p = taper_arena_alloc(&arena, size);
         assert_non_null(p);
-        assert_int_equal((uintptr_t)p % 16, 0);
+        assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
         for (size_t i = 0; i < size; i++) {
             assert_int_equal(p[i], 0);
         }
