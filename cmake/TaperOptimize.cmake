@@ -37,6 +37,14 @@ set(TAPER_VECTOR_SOURCES
 )
 
 function(taper_optimize)
+    if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+        # What gcc still does for the speed of loops under -Os: 1 percent of the library.
+        foreach(source IN LISTS ARGN)
+            if(NOT source MATCHES "/kernels/")
+                set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch)
+            endif()
+        endforeach()
+    endif()
     if(NOT CMAKE_BUILD_TYPE MATCHES "^(Release|RelWithDebInfo)$")
         return()
     endif()

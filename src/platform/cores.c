@@ -93,9 +93,9 @@ static unsigned quota_of_groups(const char *root, const char *mount, const char 
     char file[PATH_BYTES], text[TEXT_BYTES], path[TEXT_BYTES];
     (void)snprintf(path, sizeof path, "%s", of);
     for (char *end = path + strlen(path);; *end = '\0') {
-        (void)snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, mount, path,
-                       unified ? "cpu.max" : "cpu.cfs_quota_us");
-        if (read_text(text, file)) {
+        const int length = snprintf(file, sizeof file, "%s/sys/fs/cgroup%s%s/%s", root, mount, path,
+                                    unified ? "cpu.max" : "cpu.cfs_quota_us");
+        if (length > 0 && length < PATH_BYTES && read_text(text, file)) {
             char *rest;
             const long quota = strtol(text, &rest, 10); // "max" is 0, version 1 has -1
             if (!unified) {
