@@ -213,6 +213,9 @@ int taper_compiler_pass_stages(size_t index)
 
 int taper_compiler_has_pass(const char *name, size_t length)
 {
+    if (name == NULL) {
+        return 0;
+    }
     for (size_t i = 0; i < PASSES; i++) {
         if (strlen(passes[i].name) == length && memcmp(passes[i].name, name, length) == 0) {
             return 1;

@@ -39,7 +39,7 @@ static taper_status read_weights(const taper_call *call, size_t at, bool whole, 
                    "expected %s to have the same numel as there are observations in the input but got %lld != %lld",
                    name, (long long)taper_tensor_numel(w), (long long)observations);
     }
-    for (int64_t i = 0; i < observations; i++) {
+    for (int64_t i = 0; i < observations && taper_run_step(call->run, i, 3); i++) {
         if (!(taper_load_double((taper_dtype)w->dtype, taper_tensor_data(w), w->rank == 0 ? 0 : i * w->strides[0]) >=
               0)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s cannot be negative", name);

@@ -323,7 +323,7 @@ static taper_status into_rows(taper_call *call, const rows *r, const char *name,
 {
     taper_into_function into;
     TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, operation, &into, call->run->error));
-    for (int64_t i = 0; i < r->count; i++) {
+    for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 30); i++) {
         int64_t at;
         TAPER_TRY(row_index(call, r, name, false, i, &at));
         taper_tensor to = part_at(r->self, r->dim, at);
@@ -396,7 +396,7 @@ taper_status taper_op_index_fill(taper_call *call)
     TAPER_TRY(taper_arg_scalar(call, 3, &value));
     TAPER_TRY(begin_rows(call, "index_fill_()", false, TAPER_FORMAT_PRESERVE, false, &r));
     taper_status status = TAPER_OK;
-    for (int64_t i = 0; i < r.count && status == TAPER_OK; i++) {
+    for (int64_t i = 0; i < r.count && status == TAPER_OK && taper_run_step(call->run, i, 30); i++) {
         int64_t at;
         status = row_index(call, &r, "index_fill_()", true, i, &at);
         if (status == TAPER_OK) {

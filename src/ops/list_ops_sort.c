@@ -82,9 +82,13 @@ static taper_status keys_of(taper_run *run, taper_val item, size_t depth, size_t
 }
 
 // The first keys that differ decide. NaN differs from everything, and is below nothing.
-static bool comes_first(const taper_val *a, const taper_val *b, size_t keys)
+static bool comes_first(taper_run *run, const taper_val *a, const taper_val *b, size_t keys)
 {
     for (size_t i = 0; i < keys; i++) {
+        if (a[i].tag == TAPER_STRING &&
+            !taper_run_goes_on(run, taper_min_size(a[i].as.string->length, b[i].as.string->length) / 4)) {
+            return false;
+        }
         if (less(a[i], b[i])) {
             return true;
         }
@@ -95,14 +99,15 @@ static bool comes_first(const taper_val *a, const taper_val *b, size_t keys)
     return false;
 }
 
-static void merge(const entry *from, entry *to, size_t low, size_t middle, size_t high, size_t keys, bool reverse)
+static void merge(taper_run *run, const entry *from, entry *to, size_t low, size_t middle, size_t high, size_t keys,
+                  bool reverse)
 {
     size_t a = low, b = middle;
     for (size_t i = low; i < high; i++) {
         bool second = a == middle;
         if (!second && b < high) {
-            second =
-                reverse ? comes_first(from[a].keys, from[b].keys, keys) : comes_first(from[b].keys, from[a].keys, keys);
+            second = reverse ? comes_first(run, from[a].keys, from[b].keys, keys)
+                             : comes_first(run, from[b].keys, from[a].keys, keys);
         }
         to[i] = second ? from[b++] : from[a++];
     }
@@ -151,8 +156,8 @@ static taper_status sort(taper_run *run, taper_list *list, bool reverse)
     for (size_t run_width = 1; run_width < count && status == TAPER_OK; run_width *= 2) {
         for (size_t low = 0; low < count && status == TAPER_OK; low += 2 * run_width) {
             status = taper_run_spend(run, taper_min_size(2 * run_width, count) * 10 * width);
-            merge(from, to, low, taper_min_size(low + run_width, count), taper_min_size(low + 2 * run_width, count),
-                  width, reverse);
+            merge(run, from, to, low, taper_min_size(low + run_width, count),
+                  taper_min_size(low + 2 * run_width, count), width, reverse);
         }
         entry *swap = from;
         from = to;

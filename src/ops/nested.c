@@ -6,13 +6,13 @@
 
 static const uint32_t mark = UINT32_C(0x7fc54150); // a quiet NaN
 
-static bool is_marked(const taper_tensor *t, int64_t batch, int64_t row)
+static bool is_marked(taper_run *run, const taper_tensor *t, int64_t batch, int64_t row)
 {
     if (t->sizes[2] == 0) {
         return false;
     }
     const float *at = (const float *)taper_tensor_data(t) + batch * t->strides[0] + row * t->strides[1];
-    for (int64_t i = 0; i < t->sizes[2]; i++) {
+    for (int64_t i = 0; i < t->sizes[2] && taper_run_step(run, i, 1); i++) {
         uint32_t bits;
         memcpy(&bits, at + i * t->strides[2], sizeof bits);
         if (bits != mark) {
@@ -28,15 +28,23 @@ taper_status taper_nested_padding(taper_run *run, const taper_tensor *src, taper
     if (src->dtype != TAPER_F32 || src->rank != 3) {
         return TAPER_OK;
     }
-    for (int64_t b = 0; b < src->sizes[0]; b++) {
-        for (int64_t t = src->sizes[1] - 1; t >= 0 && is_marked(src, b, t); t--) { // padding is at the end
-            if (*padding == NULL) {
-                TAPER_TRY(taper_run_zeros(run, TAPER_BOOL, 2, src->sizes, padding));
+    taper_status status = TAPER_OK;
+    for (int64_t b = 0; b < src->sizes[0] && status == TAPER_OK; b++) {
+        status = taper_run_spend(run, 20);
+        // Padding is at the end.
+        for (int64_t t = src->sizes[1] - 1; t >= 0 && status == TAPER_OK && is_marked(run, src, b, t); t--) {
+            status = *padding == NULL ? taper_run_zeros(run, TAPER_BOOL, 2, src->sizes, padding) : TAPER_OK;
+            if (status == TAPER_OK) {
+                ((uint8_t *)taper_tensor_mutable(*padding))[b * src->sizes[1] + t] = 1;
+                status = taper_run_spend(run, 5);
             }
-            ((uint8_t *)taper_tensor_mutable(*padding))[b * src->sizes[1] + t] = 1;
         }
     }
-    return TAPER_OK;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*padding);
+        *padding = NULL;
+    }
+    return status;
 }
 
 static void fill_padding(taper_tensor *tensor, const taper_tensor *padding, uint32_t bits)

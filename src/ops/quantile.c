@@ -65,7 +65,7 @@ static taper_status read_args(const taper_call *call, quantile *w)
                    "input tensor must be either float or double dtype, and q of the same dtype");
     }
     w->wanted = w->q == NULL ? 1 : taper_tensor_numel(w->q);
-    for (int64_t i = 0; i < w->wanted; i++) {
+    for (int64_t i = 0; i < w->wanted && taper_run_step(call->run, i, 3); i++) {
         const double q = wanted_at(w, i);
         if (!(q >= 0 && q <= 1)) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument 'q': values must be in the range [0, 1]");
@@ -176,8 +176,7 @@ static taper_status run_quantile(taper_call *call, bool skip_nan)
         void *to = taper_tensor_mutable(result);
         const void *from = taper_tensor_data(lines);
         for (int64_t row = 0; row < lines->sizes[0] && c.status == TAPER_OK; row++) {
-            c.status = taper_run_spend(call->run, (uint64_t)w.wanted * 50);
-            for (int64_t i = 0; i < w.wanted; i++) {
+            for (int64_t i = 0; i < w.wanted && taper_run_step(call->run, i, 50); i++) {
                 if (w.x->dtype == TAPER_F32) {
                     ((float *)to)[row * w.wanted + i] =
                         quantile_f32(&w, (const float *)from + row * n, n, wanted_at(&w, i));

@@ -76,7 +76,7 @@ static int64_t round_sum(const pool_work *work, const pool_place *place, int64_t
                 : taper_q_round((float)acc * (1.0f / (1.0f / multiplier)), work->zero_point, range);
 }
 
-static void pool_channels(const pool_work *work, const pool_place *place, int64_t in_at, int64_t out_at)
+static void pool_channels(taper_run *run, const pool_work *work, const pool_place *place, int64_t in_at, int64_t out_at)
 {
     const taper_volume *x = &work->x;
     const int64_t wide = work->form == POOL_CHANNELS_LAST && work->dtype != TAPER_QI32 ? x->c / 8 * 8 : 0;
@@ -85,6 +85,9 @@ static void pool_channels(const pool_work *work, const pool_place *place, int64_
         for (int64_t d = 0; d < place->d.taps; d++) {
             for (int64_t h = 0; h < place->h.taps; h++) {
                 for (int64_t w = 0; w < place->w.taps; w++) {
+                    if (!taper_pool_goes_on(run, place->taps, w, place->w.taps, 1)) {
+                        return;
+                    }
                     sum += taper_q_load(work->dtype, work->in,
                                         in_at + c * x->stride_c + (place->d.first + d) * x->stride[0] +
                                             (place->h.first + h) * x->stride[1] + (place->w.first + w) * x->stride[2]);
@@ -108,8 +111,8 @@ static taper_status run_pool(taper_run *run, const pool_work *work)
                 for (int64_t w = 0; w < axis[2].output; w++) {
                     place.w = taper_pool_window_at(&axis[2], w);
                     place.taps = place.d.taps * place.h.taps * place.w.taps;
-                    TAPER_TRY(taper_run_spend(run, (uint64_t)(place.taps + 5) * (uint64_t)x->c * 4));
-                    pool_channels(work, &place, n * x->stride_n,
+                    TAPER_TRY(taper_run_spend(run, taper_pool_work(place.taps + 5, x->c) * 2));
+                    pool_channels(run, work, &place, n * x->stride_n,
                                   n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
                 }
             }

@@ -42,17 +42,24 @@ taper_status taper_check_names(const char *const *names, const char *name, size_
     return TAPER_OK;
 }
 
-taper_status taper_check_place(taper_value **place, const char *place_name, taper_value *const *values,
+taper_status taper_check_apart(taper_value *const *place, const char *place_name, taper_value *const *values,
                                const char *name, size_t count, taper_error *error)
 {
-    if (place == NULL) {
-        return taper_fail_null(error, place_name);
-    }
     for (size_t i = 0; values != NULL && i < count; i++) {
         if (&values[i] == place) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s is the place of %s[%zu], which would be lost", place_name, name,
                        i);
         }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_check_inputs(taper_value **place, const char *place_name, taper_value *const *values,
+                                const char *name, size_t count, taper_error *error)
+{
+    TAPER_TRY(taper_check_apart(place, place_name, values, name, count, error));
+    if (place == NULL) {
+        return taper_fail_null(error, place_name);
     }
     *place = NULL;
     return taper_check_values(values, name, count, error);

@@ -36,10 +36,13 @@ TAPER_MUST_USE taper_status taper_check_values(taper_value *const *values, const
 // The same of names.
 TAPER_MUST_USE taper_status taper_check_names(const char *const *names, const char *name, size_t count,
                                               taper_error *error);
-// Values, and the place for what is made of them, as TAPER_NEED_OUT. When it is one of theirs nothing is written: the
-// host would lose that value.
-TAPER_MUST_USE taper_status taper_check_place(taper_value **place, const char *place_name, taper_value *const *values,
-                                              const char *name, size_t count, taper_error *error);
+// The place for what is made of values is none of theirs: the host would lose that value.
+TAPER_MUST_USE taper_status taper_check_apart(taper_value *const *place, const char *place_name,
+                                              taper_value *const *values, const char *name, size_t count,
+                                              taper_error *error);
+// That, TAPER_NEED_OUT and taper_check_values. Nothing is written to a place that is theirs.
+TAPER_MUST_USE taper_status taper_check_inputs(taper_value **place, const char *place_name, taper_value *const *values,
+                                               const char *name, size_t count, taper_error *error);
 
 // Structs begin with their size as the host's header has it. One of an older version has fewer members, and only those
 // are read or written; one of a newer version has more, which are left as they are. name: the struct's.

@@ -48,7 +48,7 @@ taper_status taper_model_evaluate(taper_model *model, taper_error *error)
 
 int taper_model_is_training(const taper_model *model)
 {
-    const taper_val root = model->module.root;
+    const taper_val root = model != NULL ? model->module.root : taper_val_none();
     const taper_val *training = root.tag == TAPER_OBJECT ? training_of(root.as.object) : NULL;
     return training != NULL && training->as.b;
 }

@@ -275,7 +275,7 @@ static taper_status run_method(taper_session *session, const taper_function *fun
 taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
                                taper_value **result, taper_error *error)
 {
-    TAPER_TRY(taper_check_place(result, "result", inputs, "inputs", count, error));
+    TAPER_TRY(taper_check_inputs(result, "result", inputs, "inputs", count, error));
     TAPER_NEED(session, error);
     const char *name = method != NULL ? method : "forward";
     const taper_function *function = taper_model_find(session->model, taper_model_name(session->model), name);

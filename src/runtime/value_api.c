@@ -226,7 +226,7 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
                               taper_value **value, taper_error *error)
 {
     const taper_type *type;
-    TAPER_TRY(taper_check_place(value, "value", items, "items", count, error));
+    TAPER_TRY(taper_check_inputs(value, "value", items, "items", count, error));
     TAPER_NEED(context, error);
     TAPER_TRY(parse_type(context, element_type, &type, error));
     for (size_t i = 0; i < count; i++) {
@@ -246,7 +246,7 @@ taper_status taper_value_list(taper_context *context, const char *element_type, 
 taper_status taper_value_tuple(taper_context *context, taper_value *const *items, size_t count, taper_value **value,
                                taper_error *error)
 {
-    TAPER_TRY(taper_check_place(value, "value", items, "items", count, error));
+    TAPER_TRY(taper_check_inputs(value, "value", items, "items", count, error));
     TAPER_NEED(context, error);
     taper_tuple *tuple = taper_tuple_new(context->heap, NULL, count);
     for (size_t i = 0; tuple != NULL && i < count; i++) {
@@ -260,8 +260,9 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
                               taper_error *error)
 {
     const taper_type *key, *item;
-    TAPER_TRY(taper_check_place(value, "value", keys, "keys", count, error));
-    TAPER_TRY(taper_check_place(value, "value", values, "values", count, error));
+    TAPER_TRY(taper_check_apart(value, "value", values, "values", count, error));
+    TAPER_TRY(taper_check_inputs(value, "value", keys, "keys", count, error));
+    TAPER_TRY(taper_check_values(values, "values", count, error));
     TAPER_NEED(context, error);
     TAPER_TRY(parse_type(context, key_type, &key, error));
     TAPER_TRY(parse_type(context, value_type, &item, error));

@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning.
+# headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c
+# calls each function that they declare.
 include=$1 cc=$2
+calls=$(dirname "$0")/arguments_test.c
 passed=0 failed=0 skipped=0
 check() { # language, standard, header
     if printf '#include <taper/%s>\n' "$3" |
@@ -20,6 +22,14 @@ for path in "$include"/taper/*.h; do
     else
         echo "SKIPPED $header as C++: the compiler has no C++ (package g++)"
         skipped=$((skipped + 1))
+    fi
+done
+for function in $(sed -n '/TAPER_API/,/;/p' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
+    if grep -q "\b$function" "$calls"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED arguments_test.c does not call $function NULL...)"
+        failed=$((failed + 1))
     fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
