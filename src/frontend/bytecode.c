@@ -9,6 +9,14 @@ typedef struct register_change {
     taper_ir_value *before;
 } register_change;
 
+enum { RECENT_ROWS = 64 };
+
+// A row found by these very texts, which the module or the library keeps.
+typedef struct recent_row {
+    const char *name, *overload;
+    const taper_op *op;
+} recent_row;
+
 typedef struct lowering {
     const taper_module *module;
     const taper_module_function *function;
@@ -23,6 +31,7 @@ typedef struct lowering {
     register_change *trail; // what blocks did to the registers, undone at their end
     size_t trail_count, trail_capacity;
     size_t nodes;
+    recent_row recent[RECENT_ROWS]; // by the texts' addresses
 } lowering;
 
 static TAPER_COLD taper_status bad_at(const lowering *l, size_t pc, const char *what)
@@ -177,12 +186,15 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
 static taper_status lower_row(lowering *l, taper_block *block, size_t pc, size_t floor, const char *name,
                               const char *overload, int64_t given)
 {
-    const taper_op *op = taper_row_find(name, overload);
-    if (op == NULL) {
+    recent_row *recent = &l->recent[(((uintptr_t)name >> 4) ^ ((uintptr_t)overload >> 3)) % RECENT_ROWS];
+    if (recent->op == NULL || recent->name != name || recent->overload != overload) {
+        *recent = (recent_row){name, overload, taper_row_find(name, overload)};
+    }
+    if (recent->op == NULL) {
         TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operator %s%s%s is not part of this build", name,
                    overload[0] != '\0' ? "." : "", overload);
     }
-    return lower_operator(l, block, pc, floor, op, given);
+    return lower_operator(l, block, pc, floor, recent->op, given);
 }
 
 // An instruction that stands for an operator.

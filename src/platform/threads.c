@@ -294,10 +294,11 @@ static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, un
 bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, size_t count, size_t piece,
                     taper_pool_check check, void *user)
 {
-    const unsigned now = microseconds();
+    const bool many = pool != NULL && count > piece && wanted_workers(pool) != 0;
+    const unsigned now = many ? microseconds() : 0;
     unsigned slot = 0;
     bool taken = false;
-    if (pool != NULL && wanted_workers(pool) != 0 && count > piece && !is_busy(pool, now)) {
+    if (many && !is_busy(pool, now)) {
         while (slot < pool->slots &&
                !(taken = !atomic_exchange_explicit(&pool->taken[slot], true, memory_order_acquire))) {
             slot++;

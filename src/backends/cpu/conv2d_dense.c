@@ -99,8 +99,8 @@ static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
     const float *pointers[STRIP_POINTERS];
-    for (size_t i = begin; i < end; i++) {
-        const taper_tile tile = taper_tile_at(&plan->tiles, i);
+    taper_tile tile = taper_tile_at(&plan->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
         if (!plan->pointwise) {
             gather_pointers(plan, tile.first, tile.count, pointers);
         }

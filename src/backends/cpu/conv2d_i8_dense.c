@@ -119,8 +119,8 @@ static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
     const uint8_t *pointers[STRIP_POINTERS];
-    for (size_t i = begin; i < end; i++) {
-        const taper_tile tile = taper_tile_at(&plan->tiles, i);
+    taper_tile tile = taper_tile_at(&plan->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
         gather_pointers(plan, tile.first, tile.count, pointers);
         for (size_t group = 0; group < plan->job->groups; group++) {
             run_tile(plan, &tile, group, pointers);

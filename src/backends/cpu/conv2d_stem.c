@@ -57,8 +57,8 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     const stem_plan *plan = argument;
     const taper_conv2d *job = plan->job;
     const float *pointers[MOST_MR * MOST_TAPS];
-    for (size_t index = begin; index < end; index++) {
-        const taper_tile tile = taper_tile_at(&plan->tiles, index);
+    taper_tile tile = taper_tile_at(&plan->tiles, begin);
+    for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
         const size_t first = tile.first, count = tile.count;
         for (size_t i = 0; i < count; i++) {
             const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;

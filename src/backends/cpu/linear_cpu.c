@@ -53,8 +53,8 @@ static void gemv_range(void *argument, size_t begin, size_t end)
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const linear_job *job = argument;
-    for (size_t i = begin; i < end; i++) {
-        const taper_tile t = taper_tile_at(&job->tiles, i);
+    taper_tile t = taper_tile_at(&job->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
         const size_t column = t.panel * job->entry->nr, at = t.first * job->out + column;
         const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->out) - column;
         taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};

@@ -60,8 +60,8 @@ static void run_tile(const linear_i8 *job, const taper_tile *t)
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const linear_i8 *job = argument;
-    for (size_t i = begin; i < end; i++) {
-        const taper_tile tile = taper_tile_at(&job->tiles, i);
+    taper_tile tile = taper_tile_at(&job->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &tile)) {
         run_tile(job, &tile);
     }
 }

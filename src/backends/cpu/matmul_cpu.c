@@ -85,8 +85,8 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
                      size_t begin, size_t end)
 {
     const unsigned denormals = taper_denormals_off();
-    for (size_t i = begin; i < end; i++) {
-        const taper_tile t = taper_tile_at(&job->tiles, i);
+    taper_tile t = taper_tile_at(&job->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
         const size_t column = t.panel * job->entry->nr;
         const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->n) - column;
         float *to = c + t.first * job->c_row + column;

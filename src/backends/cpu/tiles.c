@@ -6,7 +6,7 @@
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
                              double work)
 {
-    taper_tiles t = {.rows = rows, .strips = (rows + mr - 1) / mr, .panels = panels};
+    taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels};
     size_t blocks = (panels - 1) / taper_max_size(taper_cpu_l2_bytes() / 2 / panel_bytes, 1) + 1;
     const size_t wanted = taper_run_pieces(run, work);
     blocks = taper_max_size(blocks, taper_min_size((wanted - 1) / t.strips + 1, panels));
@@ -14,16 +14,19 @@ taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_
     t.group = t.strips >= 2 * threads ? (t.strips - 1) / threads + 1 : t.strips;
     t.block = (panels - 1) / blocks + 1;
     t.blocks = (panels - 1) / t.block + 1;
+    t.even = rows / t.strips;
+    t.longer = rows % t.strips;
     t.count = t.blocks * t.strips;
     return t;
 }
 
 taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
 {
-    const size_t first = index / (tiles->blocks * tiles->group) * tiles->group;
-    const size_t in_group = index - first * tiles->blocks, strips = taper_min_size(tiles->group, tiles->strips - first);
-    const size_t strip = first + in_group % strips, panel = in_group / strips * tiles->block;
-    const size_t base = tiles->rows / tiles->strips, extra = tiles->rows % tiles->strips;
-    return (taper_tile){strip * base + taper_min_size(strip, extra), base + (strip < extra), panel,
-                        taper_min_size(panel + tiles->block, tiles->panels)};
+    taper_tile tile = {.group_first = index / (tiles->blocks * tiles->group) * tiles->group};
+    tile.group_end = taper_min_size(tile.group_first + tiles->group, tiles->strips);
+    const size_t in_group = index - tile.group_first * tiles->blocks, strips = tile.group_end - tile.group_first;
+    tile.panel = in_group / strips * tiles->block;
+    tile.panel_end = taper_min_size(tile.panel + tiles->block, tiles->panels);
+    taper_tile_take_strip(tiles, &tile, tile.group_first + in_group % strips);
+    return tile;
 }

@@ -58,17 +58,25 @@ static int is_regular(const taper_gemm_pack *pack, size_t nr)
 }
 
 // One row of a panel: width floats of `from` times scale (NULL: 1), zeros up to nr.
-static void put_row(const float *from, const float *scale, size_t width, size_t nr, float *to)
+static void put_row(const float *restrict from, const float *restrict scale, size_t width, size_t nr,
+                    float *restrict to)
 {
+    enum { LANES = 8 }; // loops of this length become vectors
     if (scale == NULL) {
         memcpy(to, from, width * sizeof *to);
     } else {
-        for (size_t j = 0; j < width; j++) {
+        size_t j = 0;
+        for (; width - j >= LANES; j += LANES) {
+            for (size_t i = 0; i < LANES; i++) {
+                to[j + i] = from[j + i] * scale[j + i];
+            }
+        }
+        for (; j < width; j++) {
             to[j] = from[j] * scale[j];
         }
     }
-    for (size_t j = width; j < nr; j++) {
-        to[j] = 0.0f;
+    if (width < nr) {
+        memset(to + width, 0, (nr - width) * sizeof *to);
     }
 }
 
