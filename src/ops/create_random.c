@@ -79,6 +79,20 @@ static taper_status need_float(taper_call *call, const char *name, const taper_t
                             taper_dtype_torch_name((taper_dtype)x->dtype));
 }
 
+// A complex tensor seen as the real numbers that it lies in, for the length of a call.
+static taper_status parts_of(taper_call *call, const char *name, const taper_tensor *x, taper_tensor *parts)
+{
+    *parts = taper_tensor_local(x);
+    if (!taper_tensor_is_contiguous(x) || x->rank == TAPER_MAX_RANK || x->dtype == TAPER_C32) {
+        return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED, "%s: this complex tensor is not supported", name);
+    }
+    parts->dtype = x->dtype == TAPER_C64 ? TAPER_F32 : TAPER_F64;
+    parts->offset *= 2;
+    parts->sizes[parts->rank++] = 2;
+    taper_strides_contiguous(parts->rank, parts->sizes, parts->strides);
+    return TAPER_OK;
+}
+
 // ---- uniform
 
 static taper_scalar next_uniform(draw *d)
@@ -104,6 +118,11 @@ static taper_scalar next_uniform(draw *d)
 
 taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, double to)
 {
+    if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
+        taper_tensor parts;
+        TAPER_TRY(parts_of(call, "uniform_", x, &parts));
+        return taper_fill_uniform(call, &parts, from, to);
+    }
     taper_generator g;
     TAPER_TRY(need_float(call, "check_uniform_bounds", x));
     if (!(from <= to)) {
@@ -132,15 +151,8 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     taper_generator g;
     taper_rng *rng = taper_generator_open(call, &g);
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // both parts, each with half the variance
-        taper_tensor parts = taper_tensor_local(x);      // seen as real numbers; never leaves this function
-        if (!taper_tensor_is_contiguous(x) || x->rank == TAPER_MAX_RANK || x->dtype == TAPER_C32) {
-            return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
-                              "normal_: this complex tensor is not supported");
-        }
-        parts.dtype = x->dtype == TAPER_C64 ? TAPER_F32 : TAPER_F64;
-        parts.offset *= 2;
-        parts.sizes[parts.rank++] = 2;
-        taper_strides_contiguous(parts.rank, parts.sizes, parts.strides);
+        taper_tensor parts;
+        TAPER_TRY(parts_of(call, "normal_", x, &parts));
         return taper_fill_normal(call, &parts, mean, deviation / sqrt(2.0));
     }
     TAPER_TRY(need_float(call, "normal_kernel_cpu", x));

@@ -157,7 +157,7 @@ static void tensors_count_for_memory(void **state)
     assert_int_equal(test_load(context, "classifier.ptl", true, &model, NULL), TAPER_OK);
     const taper_session_options tight = {.struct_size = sizeof tight, .memory_budget = 200000};
     assert_int_equal(taper_session_create(model, &tight, &session, NULL), TAPER_OK);
-    const test_call call = {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK};
+    const test_call call = {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false};
     assert_int_equal(test_run(context, session, &call, &result, NULL), TAPER_ERROR_RESOURCE);
     taper_session_destroy(session);
     const taper_session_options wide = {.struct_size = sizeof wide, .memory_budget = (size_t)64 << 20};

@@ -69,12 +69,12 @@ void test_allocator_init(test_allocator *allocator)
 
 #define CONVNET(file)                                                                                                  \
     {                                                                                                                  \
-        file, "forward", "f1,3,10,12", TAPER_OK                                                                        \
+        file, "forward", "f1,3,10,12", TAPER_OK, false                                                                 \
     }
 #define CONTROL_FLOW(file)                                                                                             \
-    {file, "forward", "f2,3 i4 b1", TAPER_OK}, {file, "forward", "f2,3 i5 b0", TAPER_OK},                              \
+    {file, "forward", "f2,3 i4 b1", TAPER_OK, false}, {file, "forward", "f2,3 i5 b0", TAPER_OK, false},                \
     {                                                                                                                  \
-        file, "forward", "f2,3 i1 b1", TAPER_OK                                                                        \
+        file, "forward", "f2,3 i1 b1", TAPER_OK, false                                                                 \
     }
 
 const test_call test_calls[] = {
@@ -85,41 +85,41 @@ const test_call test_calls[] = {
     CONTROL_FLOW("s03_control_flow.bc4.ptl"),
     CONTROL_FLOW("s03_control_flow.bc7.ptl"),
     CONTROL_FLOW("s03_control_flow.fb.ptl"),
-    {"s04_containers.ptl", "forward", "f3,4", TAPER_OK},
-    {"s05_methods.ptl", "forward", "f3,2", TAPER_OK},
-    {"s05_methods.ptl", "twice", "f3,2", TAPER_OK},
-    {"s05_methods.ptl", "set_count", "i4", TAPER_OK},
-    {"s05_methods.ptl", "forward", "f3,2", TAPER_OK},
-    {"s06_raise.ptl", "forward", "f2,2 i0", TAPER_OK},
-    {"s06_raise.ptl", "forward", "f2,2 i1", TAPER_ERROR_RAISED},
-    {"s06_raise.ptl", "forward", "f2,2 i2", TAPER_OK},
-    {"s06_raise.ptl", "forward", "f2,2 i3", TAPER_ERROR_RAISED},
-    {"s06_raise.ptl", "forward", "f2 i0", TAPER_ERROR_RAISED},
-    {"s10_dynamic.ptl", "forward", "n2,4", TAPER_OK},
+    {"s04_containers.ptl", "forward", "f3,4", TAPER_OK, false},
+    {"s05_methods.ptl", "forward", "f3,2", TAPER_OK, true},
+    {"s05_methods.ptl", "twice", "f3,2", TAPER_OK, true},
+    {"s05_methods.ptl", "set_count", "i4", TAPER_OK, true},
+    {"s05_methods.ptl", "forward", "f3,2", TAPER_OK, true},
+    {"s06_raise.ptl", "forward", "f2,2 i0", TAPER_OK, false},
+    {"s06_raise.ptl", "forward", "f2,2 i1", TAPER_ERROR_RAISED, false},
+    {"s06_raise.ptl", "forward", "f2,2 i2", TAPER_OK, false},
+    {"s06_raise.ptl", "forward", "f2,2 i3", TAPER_ERROR_RAISED, false},
+    {"s06_raise.ptl", "forward", "f2 i0", TAPER_ERROR_RAISED, false},
+    {"s10_dynamic.ptl", "forward", "n2,4", TAPER_OK, false},
     CONVNET("s11_xnnpack.ptl"),
     CONVNET("s11_xnnpack.fb.ptl"),
-    {"s12_xnnpack_mix.ptl", "forward", "f1,2,8 f3,4", TAPER_OK},
+    {"s12_xnnpack_mix.ptl", "forward", "f1,2,8 f3,4", TAPER_OK, false},
     CONVNET("s13_vulkan.ptl"),
     CONVNET("s14_metal.ptl"),
-    {"s15_nnapi_float.ptl", "forward", "f1,3,6,6", TAPER_OK},
-    {"s17_bundled.ptl", "get_num_bundled_inputs", "", TAPER_OK},
-    {"s17_bundled.ptl", "get_all_bundled_inputs", "", TAPER_OK},
-    {"s17_bundled.ptl", "get_bundled_inputs_functions_and_info", "", TAPER_OK},
-    {"s18_storages.ptl", "forward", "f2", TAPER_OK},
-    {"s18_storages.fb.ptl", "forward", "f2", TAPER_OK},
-    {"s19_versions.ptl", "forward", "l3 l3", TAPER_OK},
-    {"s20_div_v3.ptl", "forward", "l3 l3", TAPER_OK},
+    {"s15_nnapi_float.ptl", "forward", "f1,3,6,6", TAPER_OK, false},
+    {"s17_bundled.ptl", "get_num_bundled_inputs", "", TAPER_OK, false},
+    {"s17_bundled.ptl", "get_all_bundled_inputs", "", TAPER_OK, false},
+    {"s17_bundled.ptl", "get_bundled_inputs_functions_and_info", "", TAPER_OK, false},
+    {"s18_storages.ptl", "forward", "f2", TAPER_OK, false},
+    {"s18_storages.fb.ptl", "forward", "f2", TAPER_OK, false},
+    {"s19_versions.ptl", "forward", "l3 l3", TAPER_OK, false},
+    {"s20_div_v3.ptl", "forward", "l3 l3", TAPER_OK, false},
     CONVNET("s01_convnet.pt"),
     CONTROL_FLOW("s03_control_flow.pt"),
-    {"s04_containers.pt", "forward", "f3,4", TAPER_OK},
-    {"s05_methods.pt", "forward", "f3,2", TAPER_OK},
-    {"s05_methods.pt", "set_count", "i4", TAPER_OK},
-    {"s06_raise.pt", "forward", "f2,2 i3", TAPER_ERROR_RAISED},
+    {"s04_containers.pt", "forward", "f3,4", TAPER_OK, false},
+    {"s05_methods.pt", "forward", "f3,2", TAPER_OK, true},
+    {"s05_methods.pt", "set_count", "i4", TAPER_OK, true},
+    {"s06_raise.pt", "forward", "f2,2 i3", TAPER_ERROR_RAISED, false},
     CONVNET("s11_xnnpack.pt"),
-    {"s18_storages.pt", "forward", "f2", TAPER_OK},
-    {"s20_div_v3.pt", "forward", "l3 l3", TAPER_OK},
-    {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK},
-    {"segmenter.ptl", "forward", "f1,3,64,64", TAPER_OK},
+    {"s18_storages.pt", "forward", "f2", TAPER_OK, false},
+    {"s20_div_v3.pt", "forward", "l3 l3", TAPER_OK, false},
+    {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false},
+    {"segmenter.ptl", "forward", "f1,3,64,64", TAPER_OK, false},
 };
 const size_t test_call_count = sizeof test_calls / sizeof *test_calls;
 

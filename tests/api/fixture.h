@@ -31,6 +31,7 @@ typedef struct test_call {
     const char *method;
     const char *args;
     taper_status status; /* that the call ends in */
+    bool counts;         /* the module counts its calls: the next one has another result */
 } test_call;
 
 extern const test_call test_calls[];

@@ -248,7 +248,7 @@ static void loads(world *w, taper_model *model, const taper_value *wanted)
 {
     taper_session *session;
     taper_value *result;
-    const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK};
+    const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK, false};
     assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
     assert_int_equal(test_run(w->context, session, &call, &result, NULL), TAPER_OK);
     assert_true(test_same(result, wanted));
@@ -265,7 +265,7 @@ static void ways_to_load(void **state)
         world w;
         open_world(&w, files[i]);
         taper_value *wanted;
-        const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK};
+        const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK, false};
         assert_int_equal(test_run(w.context, w.session, &call, &wanted, NULL), TAPER_OK);
         file all = slurp(files[i]);
         const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler(), .copy = 1};
@@ -416,8 +416,8 @@ static void log_hook(void **state)
     assert_int_equal(taper_context_create(&options, &context, NULL), TAPER_OK);
     assert_int_equal(test_load(context, "s06_raise.ptl", true, &model, NULL), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
-    const test_call warns = {"", "forward", "f2,2 i2", TAPER_OK},
-                    raises = {"", "forward", "f2,2 i1", TAPER_ERROR_RAISED};
+    const test_call warns = {"", "forward", "f2,2 i2", TAPER_OK, false},
+                    raises = {"", "forward", "f2,2 i1", TAPER_ERROR_RAISED, false};
     assert_int_equal(test_run(context, session, &warns, &result, NULL), TAPER_OK);
     taper_value_release(result);
     assert_non_null(strstr(heard, "mode two"));

@@ -44,7 +44,7 @@ static void only_some(void **state)
     assert_true(has(two, "forward") && has(two, "twice") && !has(two, "set_count"));
     assert_true(has(lite, "forward") && has(lite, "twice")); // a lite model has all that it has
 
-    const test_call call = {"s05_methods.pt", "forward", "f3,2", TAPER_OK};
+    const test_call call = {"s05_methods.pt", "forward", "f3,2", TAPER_OK, false};
     taper_model *const models[] = {all, one, two};
     taper_value *results[3];
     for (size_t i = 0; i < 3; i++) { // forward calls methods that are not there to be called

@@ -41,9 +41,8 @@ static void *work(void *argument)
             taper_value_release(w->left[i]);
             w->left[i] = w->results[i];
             w->results[i] = result;
-            // s05 counts its calls.
-            w->same = w->same &&
-                      (w->left[i] == NULL || result == NULL || call->file[2] == '5' || test_same(w->left[i], result));
+            w->same =
+                w->same && (w->left[i] == NULL || result == NULL || call->counts || test_same(w->left[i], result));
         }
     }
     taper_session_destroy(session);

@@ -106,7 +106,7 @@ static void run_all(const char *file, const char *const *args, bool optimized, b
     memset(before, 0, sizeof before);
     size_t count = 0;
     for (; args[count] != NULL && count < MOST_CALLS; count++) {
-        const test_call call = {file, "forward", args[count], TAPER_OK};
+        const test_call call = {file, "forward", args[count], TAPER_OK, false};
         assert_int_equal(test_run(context, session, &call, &results[count], NULL), TAPER_OK);
         put_value(&before[count], results[count]);
         for (size_t i = 0; i <= count; i++) {

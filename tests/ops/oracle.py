@@ -4,13 +4,14 @@
 
   oracle.py TAPER CASEFILE… [--filter TEXT] [--keep DIR] [--verbose] [--taper-arg ARG]…
 
-A case file is a Python file with CASES = [(name, source, args), …]: source is one function, "def f(x): return x.relu()", which
+A case file is a Python file with CASES = [(name, source, args), …]: source is a function, "def f(x): return x.relu()", perhaps behind those that it calls, which
 becomes the forward of a module that is scripted, saved for the lite interpreter and run by `taper run`. args is a tuple of
 inputs or a function that makes it; tensors are passed contiguous or channels-last, quantized ones (per tensor) contiguous. Instead of a
 source there may be a function that makes a module to script, for cases with attributes. Quantized results must have the same
 integers, scale and zero point; of those quantized per channel return q_per_channel_scales() too. A fourth item may hold
 {"rtol": …, "atol": …}, and "expect", a function of args that gives what PyTorch would, where this build of PyTorch cannot run the
-case. A case that raises in PyTorch must raise in Taper. Needs python3-torch. Ends with "N passed, N failed"."""
+case. Numbers agree element by element (agreement.py); where a file says SUMS = True its results are sums along rows or channels,
+whose error grows with the root of their length, and "whole" among the options compares tensors as wholes. A case that raises in PyTorch must raise in Taper, and for the same reason. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import importlib.util
 import json
@@ -28,6 +29,8 @@ warnings.filterwarnings("ignore")
 import numpy as np
 import torch
 
+import agreement
+
 torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"  # the engine of phones
 
@@ -37,14 +40,14 @@ def scripted_module(source, number):
     if callable(source):
         return torch.jit.script(source())
     lines = source.strip("\n").split("\n")
-    start = next(i for i, line in enumerate(lines) if line.startswith("def "))
+    start = max(i for i, line in enumerate(lines) if line.startswith("def "))
     head = re.sub(r"^def \w+\(", "def forward(self, ", lines[start])
     head = head.replace("(self, )", "(self)")
     body = lines[:start] + ["class M(torch.nn.Module):", "    " + head] + ["    " + line for line in lines[start + 1:]]
     text = "\n".join(body) + "\n"
     file = f"<case {number}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"torch": torch, "F": torch.nn.functional, "math": math}
+    space = {"__name__": "cases", "torch": torch, "F": torch.nn.functional, "math": math}
     exec("from typing import *\nfrom torch import Tensor", space)
     exec(compile(text, file, "exec"), space)
     return torch.jit.script(space["M"]())
@@ -160,14 +163,23 @@ def compare_tensor(want, got, options):
         return None if torch.equal(a, flat) else f"values {flat[:8].tolist()}, wanted {a[:8].tolist()}"
     half = want.dtype in (torch.float16, torch.bfloat16)
     fine = want.dtype in (torch.float64, torch.complex128)
-    rtol = options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4)
-    atol = options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5)
     finite = torch.isfinite(a)
     if not torch.equal(torch.nan_to_num(a[~finite], 7, 8, 9), torch.nan_to_num(flat[~finite], 7, 8, 9)):
         return f"infinities or NaNs differ: {flat[~finite][:6].tolist()}, wanted {a[~finite][:6].tolist()}"
     a, flat = a[finite], flat[finite]
     if a.numel() == 0:
         return None
+    bounds = agreement.bounds(want, options)
+    if bounds is not None:
+        error = (a - flat).abs()
+        allowed = bounds[0] * a.abs() + bounds[1]
+        worst = int((error / allowed).argmax())
+        if error[worst] <= allowed[worst]:
+            return None
+        return (f"element {worst} of the finite ones: {flat[worst].item()!r}, wanted {a[worst].item()!r}, error {error[worst].item():.3g}, "
+                f"allowed {allowed[worst].item():.3g}")
+    rtol = options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4)
+    atol = options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5)
     error = (a - flat).abs().max().item()
     bound = rtol * a.abs().max().item() + atol
     return None if error <= bound else f"error {error:.3g}, allowed {bound:.3g}: {flat[:6].tolist()}, wanted {a[:6].tolist()}"
@@ -209,10 +221,12 @@ def same_operators(taper, model):
         return None  # not for mobile
     p = subprocess.run([taper, "ops", model], capture_output=True, text=True)
     got = p.stdout.split()
-    return None if got == want or p.returncode else f"operators {got}, PyTorch lists {want}"
+    if p.returncode != 0:
+        return f"taper ops: {p.stderr.strip()[:300]}"
+    return None if got == want else f"operators {got}, PyTorch lists {want}"
 
 
-def run_case(taper, extra, case, number, folder, torchscript=False):
+def run_case(taper, extra, case, number, folder, torchscript=False, sums=False):
     """None when it agrees, otherwise what is wrong."""
     name, source, args = case[:3]
     options = case[3] if len(case) > 3 else {}
@@ -239,9 +253,13 @@ def run_case(taper, extra, case, number, folder, torchscript=False):
     if wrong:
         return wrong
     if raised is not None:
-        return None if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
+        return agreement.same_error(raised, p.stderr) if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
     if p.returncode != 0:
         return p.stderr.strip()[:300]
+    if not options.get("whole"):
+        options = {"scale": agreement.scale(args) or agreement.scale(want)} | options
+    if sums:
+        options = {"length": agreement.length(args)} | options
     wrong = compare(want, json.loads(p.stdout), options)
     return same_operators(taper, model) if torchscript and wrong is None else wrong
 
@@ -267,7 +285,7 @@ def main():
                 if a.filter not in case[0] or number % a.every:
                     continue
                 try:
-                    wrong = run_case(a.taper, a.taper_arg, case, number, folder, a.torchscript)
+                    wrong = run_case(a.taper, a.taper_arg, case, number, folder, a.torchscript, getattr(cases, "SUMS", False))
                 except Exception as e:
                     wrong = f"the case itself: {type(e).__name__}: {str(e).strip().splitlines()[-1][:200] if str(e).strip() else ''}"
                 if wrong is None:

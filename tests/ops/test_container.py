@@ -48,9 +48,9 @@ PAIRS = [(2, "b"), (1, "z"), (2, "a"), (-1, ""), (1, "y")]
 for name, kind, value in (("pair", "Tuple[int, str]", PAIRS), ("nested", "Tuple[Tuple[float, bool], int]", [((1.5, True), 3), ((1.5, False), 4), ((0.5, True), 9),
                                                                                                      ((1.5, True), 1)])):
     for call in ("l.sort()", "l.sort(reverse=True)", "l = sorted(l)"):
-        add(f"sort-{name}-{call}", f"def f(l: List[{kind}]):\n    {call}\n    return l\n", (value,))
+        add(f"sort-{name}-{call}", f"def f(l: List[{kind}]):\n    {call}\n    return l\n", value)
 add("sort-tensor-tuples", "def f(x: Tensor):\n    l = [(x[i], i) for i in range(4)]\n    l.sort()\n    return [b for _, b in l]\n",
-    (torch.tensor([3.0, 1.0, 2.0, 1.0]),))
+    torch.tensor([3.0, 1.0, 2.0, 1.0]))
 add("tensors", "def f(l: List[Tensor]):\n    l.sort()\n    return l, l.index(l[1]), l.count(l[0]), l == l\n",
     [torch.tensor(3), torch.tensor(1), torch.tensor(2)])
 add("tensors-large", "def f(l: List[Tensor]):\n    return l == l\n", [torch.tensor([1, 2])])

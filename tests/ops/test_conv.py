@@ -4,6 +4,7 @@
 import torch
 
 LAST = ".contiguous(memory_format=torch.channels_last)"
+SUMS = True
 CASES = []
 
 

@@ -43,14 +43,14 @@ case("histogram/on the edges", "x : [torch.histogram(x, 10)[0], torch.histogram(
 case("histc/on the edges, double", "x : [torch.histc(x, 10), torch.histc(x, 7, 0.1, 0.8)]",
      lambda: (torch.arange(2001.0, dtype=torch.float64) / 1000,))
 case("histogram/strided", "x : torch.histogram(x.t()[::2], 4)", args(numbers(7, 9)))
-DD = "x, w : torch.histogramdd(x, %s, weight=w%s)"
+DD = "x, w: Optional[Tensor] : torch.histogramdd(x, %s, weight=w%s)"
 for bins, shape in (("[3, 4]", (50, 2)), ("[3, 4]", (5, 6, 2)), ("5", (50, 3)), ("[2]", (50, 2)), ("[2]", (50,)), ("[2, 0]", (50, 2)), ("3", (50, 1)), ("[2, 2]", (0, 2)),
                     ("2", (4, 0))):
     for extra in ("", ", density=True") + ((", range=[-1., 1., -2., 2.]",) if "," in bins else ()):
         case("histogramdd/%s/%s/%s" % (bins, shape, extra), DD % (bins, extra), args(numbers(*shape), lambda: None))
         case("histogramdd/%s/%s/%s/weights" % (bins, shape, extra), DD % (bins, extra), args(numbers(*shape), numbers(*shape[:-1], seed=5)))
 for edges in (([0.0, 1.0], [-1.0, 0.0, 0.5]), ([0.0, 1.0],), ([], [1.0, 2.0])):
-    case("histogramdd/%s" % (edges,), "x, e : torch.histogramdd(x, e, density=True)", lambda e=edges: (numbers(50, 2)(), [torch.tensor(t) for t in e]))
+    case("histogramdd/%s" % (edges,), "x, e: List[Tensor] : torch.histogramdd(x, e, density=True)", lambda e=edges: (numbers(50, 2)(), [torch.tensor(t) for t in e]))
 case("_histogramdd", "x : [torch._histogramdd_from_bin_cts(x, [2, 3]), torch._histogramdd_from_bin_tensors(x, [torch.arange(3.), torch.arange(2.)])], "
      "torch._histogramdd_bin_edges(x, [2, 3])", args(numbers(50, 2)))
 

@@ -3,6 +3,7 @@
 (hidden NHWC), broadcast factors, products of strided matrices."""
 import torch
 
+SUMS = True
 CASES = []
 
 

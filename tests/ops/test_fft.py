@@ -4,6 +4,7 @@ import itertools
 
 import torch
 
+SUMS = True
 CASES = []
 
 
@@ -116,7 +117,7 @@ for op in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
             case("%s%s/out/%s" % (op, form, out),
                  "def f(x):\n    y = torch.empty([0], dtype=torch.%s)\n    torch.fft.%s%s(x, out=y)\n    return y\n" % (out, op, form),
                  args(numbers(3, 10)), **SINGLE)
-case("fftn/large", "x : torch.fft.fftn(x)", args(numbers(60, 34, 67, dtype=torch.complex64)))
+case("fftn/large", "x : torch.fft.fftn(x)", args(numbers(60, 34, 67, dtype=torch.complex64)), length=60 * 34 * 67)
 case("rfft2/large", "x : torch.fft.irfft2(torch.fft.rfft2(x), [120, 90])", args(numbers(2, 120, 90)))
 
 # ---- _fft_…
@@ -264,8 +265,8 @@ def spectrogram(x, n_fft: int, hop: int, power: Optional[float]):
 
 
 def script(name, text, builder, **options):
-    """text is the body of def f; it may call the functions above."""
-    CASES.append((name, MEL + text, builder, options))
+    """text is the body of def f; it may call the functions above. A whole model, of many layers."""
+    CASES.append((name, MEL + text, builder, {"whole": True} | options))
 
 
 script("audio/mel", """

@@ -4,6 +4,7 @@
 # CASES: (name, source of a scripted function, builder of its arguments).
 import torch
 
+SUMS = True
 CASES = []
 DTYPES = (torch.float32, torch.float64, torch.complex64, torch.complex128)
 ONE, TWO, THREE, FOUR = "Tensor", "Tuple[Tensor, Tensor]", "Tuple[Tensor, Tensor, Tensor]", "Tuple[Tensor, Tensor, Tensor, Tensor]"

@@ -3,6 +3,7 @@
 # CASES: (name, source of a scripted function, builder of its arguments).
 import torch
 
+SUMS = True
 CASES = []
 
 

@@ -67,5 +67,7 @@ for low in ("", "2, "):
     for dtype in (torch.float32, torch.float64, torch.int64, torch.uint8, torch.bfloat16):
         case("randint_like/%s%s" % (low, label(dtype)), "x : [torch.randint_like(x, %s10), torch.randint_like(x, %s10)]" % (low, low),
              args(numbers(3, 4, dtype=dtype)))
+case("rand/complex", "x : [torch.rand([3, 5], dtype=torch.complex64), torch.rand([4], dtype=torch.complex128), torch.rand_like(x), x.uniform_(2., 3.)]",
+     args(numbers(2, 9, dtype=torch.complex64)))
 case("in a row", "x : [torch.dropout(x, 0.2, True), torch.poisson(x.abs() * 30), torch.rrelu(x, training=True), torch.rand_like(x), torch.randn_like(x), "
      "torch.binomial(x.abs().mul(50).round(), torch.rand_like(x))]", args(numbers(7, 5)))

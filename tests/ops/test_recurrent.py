@@ -5,6 +5,7 @@ import itertools
 
 import torch
 
+SUMS = True
 CASES = []
 PAIR, TRIPLE = "Tuple[Tensor, Tensor]", "Tuple[Tensor, Tensor, Tensor]"
 
