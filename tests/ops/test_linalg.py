@@ -33,6 +33,8 @@ def symmetric(*sizes, dtype=torch.float32):
 
 def add(name, expression, args, result=ONE, before="", options=None):
     """args: tensors a, b, …; expression: of the result."""
+    if name.startswith(("ldl_factor", "matrix_exp")):  # whose error follows the whole matrix's condition
+        options = {"whole": True} | (options or {})
     names = ["a", "b", "c", "d"][:len(args)]
     body = "".join(f"    {line}\n" for line in before.split("\n") if line)
     text = f"def f({', '.join(n + ': Tensor' for n in names)}) -> {result}:\n{body}    return {expression}\n"

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""mutate.py [--count N] [--seed S] [--only PATH]: changes one place of src after the other, and says which changes no test notices.
+
+A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. In
+a copy of the tree (build-mutate) the object is built again and the tests of its room run, the quick ones first; then the file
+is as before. Prints a line for each change, and the survivors as diffs at the end. Every survivor wants a test, or a reason."""
+import argparse
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+WORK = TOP / "build-mutate"
+SOURCE, BUILD = WORK / "source", WORK / "build"
+QUICK = ["-L", "unit|api|limits|models|passes|kernels|tools", "-LE", "oracle|full|slow"]
+NUMERIC = ("ops", "backends")  # rooms of operators and kernels
+
+SWAPS = {"comparison": {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}, "sign": {"+": "-", "-": "+", "+=": "-=", "-=": "+="},
+         "condition": {"&&": "||", "||": "&&"}}
+STATEMENT = re.compile(r"^\s+(?!return\b|break\b|continue\b|goto\b|case\b|const\b|static\b|struct\b|enum\b|else\b)[\w>.\[\]*()-]+ (?:[-+*/|&]?= .*|)\S*;$|^\s+\(?void\)?\s*\w+\(.*\);$")
+SKIPPED = re.compile(r"^\s*(#|//|\*|TAPER_FAIL|return taper_fail)|\b(assert|_Static_assert|printf|snprintf|TAPER_FAIL|taper_fail\w*)\b|^\s*\"")
+
+
+def blanked(line):
+    """The line with texts and comments as blanks, of the same length."""
+    line = re.sub(r'"(\\.|[^"\\])*"|\'(\\.|[^\'\\])+\'', lambda m: " " * len(m[0]), line)
+    return re.sub(r"//.*|/\*.*?\*/", lambda m: " " * len(m[0]), line)
+
+
+def places(line):
+    """(kind, changed line) of all that can be changed in a line."""
+    code, found = blanked(line), []
+    if SKIPPED.search(line) or not code.strip():
+        return found
+    for kind, swaps in SWAPS.items():
+        for m in re.finditer(r"(?<= )(<=|>=|==|!=|\+=|-=|&&|\|\||[<>+-])(?= )", code):
+            if m[1] in swaps:
+                found.append((kind, line[:m.start()] + swaps[m[1]] + line[m.end():]))
+    for m in re.finditer(r"(?<![\w.])(\d+)(\.\d+)?(?=[^\w.]|f\b)", code):
+        other = f"{int(m[1]) + 2}{m[2]}" if m[2] else str(int(m[1]) + 1)
+        found.append(("constant", line[:m.start()] + other + line[m.end():]))
+    for m in re.finditer(r"(?<=\w)\[(\w+)\]", code):
+        if not re.match(r"\s*(static |const )*[\w ]+\*? \w+\[", code) and not m[1].isupper():
+            found.append(("index", line[:m.start(1)] + m[1] + " + 1" + line[m.end(1):]))
+    if STATEMENT.match(code.rstrip()):
+        found.append(("statement", re.match(r"\s*", line)[0] + ";"))
+    return found
+
+
+def draw(rng, only):
+    """(path, line number, kind, old line, new line)"""
+    files = sorted(p for p in (SOURCE / "src").rglob("*.c") if only in str(p.relative_to(SOURCE)))
+    numeric = [p for p in files if p.relative_to(SOURCE).parts[1] in NUMERIC]
+    others = [p for p in files if p not in set(numeric)]
+    while True:
+        group = (numeric if rng.random() < 0.5 else others) or files
+        path = rng.choices(group, [p.stat().st_size for p in group])[0]
+        lines = path.read_text().split("\n")
+        at = rng.randrange(len(lines))
+        options = places(lines[at])
+        if options:
+            kinds = sorted({kind for kind, _ in options})
+            kind = rng.choice(kinds)
+            return path, at, kind, lines[at], rng.choice([new for k, new in options if k == kind])
+
+
+def run(command, limit=3600):
+    try:
+        return subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=limit).returncode
+    except subprocess.TimeoutExpired:
+        return -1
+
+
+def build():
+    return run(["cmake", "--build", str(BUILD)]) == 0
+
+
+def case_files(path):
+    """Files of operator cases that name an operator whose kernel is in the file, those that name most first."""
+    kernels = set(re.findall(r"\btaper_status (taper_op_\w+)\(", path.read_text()))
+    names = set()
+    for rows in (SOURCE / "src/ops").rglob("*.inc"):
+        for name, kernel in re.findall(r'"\w+::(\w+)[.(][^;]*?(taper_op_\w+)', rows.read_text()):
+            if kernel in kernels:
+                names.add(name.strip("_"))
+    counts = {}
+    for file in sorted((SOURCE / "tests/ops").glob("test_*.py")):
+        text = file.read_text()
+        counts[file.stem] = sum(len(re.findall(rf"\b{name}\b", text)) for name in names)
+    return [name.replace("test_", "ops_", 1) for name, n in sorted(counts.items(), key=lambda x: -x[1]) if n]
+
+
+def noticed(path):
+    """Which step of the tests fails; None: none."""
+    room = path.relative_to(SOURCE).parts[1]
+    steps = [("quick", QUICK)]
+    if room in NUMERIC:
+        cases = case_files(path)
+        if cases:
+            steps.append(("cases", ["-R", "^(" + "|".join(cases[:4]) + ")$"]))
+        steps.append(("operators", ["-L", "ops"]))
+    else:
+        steps.append(("models", ["-L", "oracle", "-LE", "ops"]))
+    for name, arguments in steps:
+        if run(["ctest", "--test-dir", str(BUILD), "-j2", "--stop-on-failure", "--timeout", "600"] + arguments) != 0:
+            return name
+    return None
+
+
+def prepare():
+    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TOP, capture_output=True, text=True, check=True).stdout.split("\n")
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    for file in filter(None, files):
+        if (TOP / file).is_file():
+            (SOURCE / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(TOP / file, SOURCE / file)
+    if run(["cmake", "-S", str(SOURCE), "-B", str(BUILD), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]) != 0 or not build():
+        sys.exit("the tree does not build; see ./dev build")
+    if run(["ctest", "--test-dir", str(BUILD), "-j2"] + QUICK) != 0:
+        sys.exit("its quick tests fail as it is; see ./dev test --quick")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="files whose path has this")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    print(f"building {BUILD}", flush=True)
+    prepare()
+    survivors, done = [], 0
+    while done < options.count:
+        path, at, kind, old, new = draw(rng, options.only)
+        text, begin = path.read_text(), time.time()
+        lines = text.split("\n")
+        lines[at] = new
+        path.write_text("\n".join(lines))
+        try:
+            if not build():  # or a warning, which is an error
+                continue
+            step = noticed(path)
+        finally:
+            path.write_text(text)
+        done += 1
+        where = f"{path.relative_to(SOURCE)}:{at + 1}"
+        print(f"{done}/{options.count} {'survived' if step is None else 'noticed by ' + step}: {kind} in {where} ({time.time() - begin:.0f} s)", flush=True)
+        if step is None:
+            survivors.append(f"{where} ({kind})\n-{old}\n+{new}")
+    print("\n\n".join([""] + survivors))
+    print(f"{done} changes, {len(survivors)} survived")
+
+
+if __name__ == "__main__":
+    main()
