@@ -49,7 +49,7 @@ def bounds(want, options):
         return None
     eps = EPS.get(want.dtype, 2.0**-23)
     beside = ULPS.get(want.dtype, 4) * eps * options["scale"] * math.sqrt(options.get("length", 1))
-    return options.get("rtol", RELATIVE.get(want.dtype, 1e-5)), max(options.get("atol", 0.0), beside, 1e-45)
+    return options.get("rtol", RELATIVE.get(want.dtype, 1e-5)), max(options.get("atol", 0.0), beside, 3e-45)
 
 
 def plain(text):
