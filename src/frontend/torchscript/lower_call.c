@@ -293,8 +293,8 @@ static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, tap
     const int64_t kind = element == NULL                       ? -1
                          : element->kind == TAPER_TYPE_INT     ? 0
                          : element->kind == TAPER_TYPE_FLOAT   ? 1
-                         : element->kind == TAPER_TYPE_COMPLEX ? 2
-                         : element->kind == TAPER_TYPE_BOOL    ? 3
+                         : element->kind == TAPER_TYPE_BOOL    ? 2
+                         : element->kind == TAPER_TYPE_COMPLEX ? 3
                                                                : -1;
     if (kind < 0) {
         return taper_ts_refuse(l, node, "tolist() without the type of its result");

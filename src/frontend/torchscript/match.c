@@ -23,22 +23,28 @@ bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_typ
     if (a == NULL || b == NULL || a == b || b->kind == TAPER_TYPE_ANY) {
         return true;
     }
+    if (a->kind == TAPER_TYPE_UNION) {
+        for (size_t i = 0; i < a->count; i++) {
+            if (!taper_ts_subtype(l, a->items[i], b)) {
+                return false;
+            }
+        }
+        return true;
+    }
     switch ((taper_type_kind)b->kind) {
     case TAPER_TYPE_OPTIONAL:
         return a->kind == TAPER_TYPE_NONE ||
                taper_ts_subtype(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a, b->items[0]);
     case TAPER_TYPE_UNION:
-        for (size_t i = 0; a->kind == TAPER_TYPE_UNION && i < a->count; i++) {
-            if (!taper_ts_subtype(l, a->items[i], b)) {
-                return false;
-            }
+        if (a->kind == TAPER_TYPE_OPTIONAL) {
+            return taper_ts_subtype(l, &taper_type_none, b) && taper_ts_subtype(l, a->items[0], b);
         }
-        for (size_t i = 0; a->kind != TAPER_TYPE_UNION && i < b->count; i++) {
+        for (size_t i = 0; i < b->count; i++) {
             if (taper_ts_subtype(l, a, b->items[i])) {
                 return true;
             }
         }
-        return a->kind == TAPER_TYPE_UNION;
+        return false;
     case TAPER_TYPE_NUMBER:
         return a->kind == TAPER_TYPE_INT || a->kind == TAPER_TYPE_FLOAT || a->kind == TAPER_TYPE_COMPLEX ||
                a->kind == TAPER_TYPE_NUMBER;
@@ -114,12 +120,19 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
 
 // ---- conversions
 
+// A value that is there, for an Optional.
+static bool is_bare(const taper_type *from, const taper_type *to)
+{
+    return to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE &&
+           from->kind != TAPER_TYPE_UNION;
+}
+
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit)
 {
     if (from == NULL || to == NULL) {
         return true;
     }
-    if (to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE) {
+    if (is_bare(from, to)) {
         to = to->items[0];
     }
     if (size >= 0 && to->kind == TAPER_TYPE_LIST && from->kind == to->items[0]->kind &&
@@ -203,7 +216,7 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
     if (from == NULL || to == NULL || from == to) {
         return TAPER_OK;
     }
-    if (to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE) {
+    if (is_bare(from, to)) {
         to = to->items[0];
     }
     if (size >= 0 && to->kind == TAPER_TYPE_LIST && from->kind == to->items[0]->kind) {
