@@ -75,6 +75,28 @@ class Wider(torch.nn.Module):
         return self.width(n), self.width(m), self.width(y)
 
 
+@torch.jit.script
+class Ranked(object):
+    def __init__(self, name: str, rank: float):
+        self.name = name
+        self.rank = rank
+
+    def __lt__(self, other: "Ranked") -> bool:
+        return self.rank < other.rank
+
+
+class Sorts(torch.nn.Module):
+    def forward(self, ranks: List[float]):
+        items: List[Ranked] = []
+        for i, r in enumerate(ranks):
+            items.append(Ranked(str(i), r))
+        order = sorted(items)
+        items.sort()
+        first = [x.name for x in items]
+        items.sort(reverse=True)
+        return first, [x.name for x in items], [x.name for x in order], [x.rank for x in order]
+
+
 class Color(enum.Enum):
     RED = 1
     BLUE = 2
@@ -111,6 +133,22 @@ class Profiled(torch.nn.Module):
         return y
 
 
+class Deep(torch.nn.Module):
+    def __init__(self, depth: int):
+        super().__init__()
+        self.inner = torch.nn.Identity() if depth == 0 else Deep(depth - 1)
+        self.scale = float(depth)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) + self.scale
+
+
+class Strange(torch.nn.Module):
+    def forward(self, n: int):
+        s = "\u00e9" + chr(n) + "\U0001f600"
+        return s, s[0], len(s)
+
+
 class Instances(torch.nn.Module):
     def kind(self, v: Any) -> str:
         if isinstance(v, str):
@@ -130,6 +168,31 @@ class Instances(torch.nn.Module):
         return a, c, d, e, self.kind(True), self.kind(1), self.kind(b), self.kind("a"), self.kind(None)
 
 
+class Literals(torch.nn.Module):
+    def forward(self, x: Tensor):
+        a: List[float] = []
+        a.extend([0.5, 1e10])
+        c: List[float] = [1e10, 0.5]
+        d: Dict[str, float] = {"a": 1e10, "b": 0.25}
+        e = torch.tensor([0.5, 1e10])
+        f = torch.tensor([[1e10, 0.5], [1.0, 2e20]])
+        return a, c, d, e, f
+
+
+class Mixed(torch.nn.Module):
+    """Items of unlike types."""
+    def forward(self, x: Tensor):
+        a: List[Union[int, str]] = [1, "a", 2]
+        b: List[Any] = [1, 2.5, "a", x]
+        c: List[Optional[int]] = [1, None]
+        return a, b, c
+
+
+class Rare(torch.nn.Module):
+    def forward(self, x: List[int], n: int):
+        return [1] * n, x * n, "".startswith("a", 1), "abc".startswith("b", 1), "abc".startswith("", 3), "abc".startswith("", 4), "abc" * n
+
+
 class Raising(torch.nn.Module):
     def forward(self, x: Tensor, n: int):
         return x[n]
@@ -140,8 +203,9 @@ ANY, SCRIPT, LITE = (".pt", ".ptl"), (".pt",), (".ptl",)  # what PyTorch saves, 
 CASES = [
     ("tolist and float", ToLists, [(X, 16777216)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
     ("LPPool", Pool, [(torch.rand(1, 2, 4, 4),)], ANY), ("wider", Wider, [(X, None), (X, 3), (X[:1], 3, [1, 2])], ANY),
-    ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),
-    ("profiled", Profiled, [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),
+    ("sorts", Sorts, [([3.0, 1.0, 2.0, 1.0, -5.5, 3.0],), ([],)], SCRIPT), ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),
+    ("profiled", Profiled, [(X,)], ANY), ("deep", lambda: Deep(120), [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),
+    ("literals", Literals, [(X,)], ANY), ("mixed", Mixed, [(X,)], ANY), ("rare", Rare, [([1, 2], -1), ([1, 2], 2), ([], 3)], ANY),
     ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
 ]
 
