@@ -82,7 +82,26 @@ static taper_status make(taper_ts_lowering *l, taper_type_kind kind, const char 
     return taper_type_make(l->unit->module->types, kind, name, items, fields, count, type, l->unit->error);
 }
 
-taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+// The Union of both types, or of their members; NULL when it has too many.
+static taper_status either(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+{
+    const taper_type *items[16], *const both[2] = {a, b};
+    size_t count = 0;
+    TAPER_TRY(taper_ts_charge(l, sizeof items / sizeof *items));
+    for (size_t i = 0; i < 2; i++) {
+        const bool of_many = both[i]->kind == TAPER_TYPE_UNION;
+        for (size_t k = 0; k < (of_many ? both[i]->count : 1); k++) {
+            if (count == sizeof items / sizeof *items) {
+                return TAPER_OK;
+            }
+            items[count++] = of_many ? both[i]->items[k] : both[i];
+        }
+    }
+    return make(l, TAPER_TYPE_UNION, NULL, items, NULL, count, type);
+}
+
+static taper_status unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, bool unions,
+                          const taper_type **type)
 {
     *type = NULL;
     if (a == NULL || b == NULL) {
@@ -98,8 +117,8 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
     }
     if (a->kind == TAPER_TYPE_OPTIONAL || b->kind == TAPER_TYPE_OPTIONAL) {
         const taper_type *inner;
-        TAPER_TRY(taper_ts_unify(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a,
-                                 b->kind == TAPER_TYPE_OPTIONAL ? b->items[0] : b, &inner));
+        TAPER_TRY(unify(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a,
+                        b->kind == TAPER_TYPE_OPTIONAL ? b->items[0] : b, unions, &inner));
         return inner == NULL ? TAPER_OK : make(l, TAPER_TYPE_OPTIONAL, NULL, &inner, NULL, 1, type);
     }
     if (a->kind == TAPER_TYPE_TUPLE && b->kind == TAPER_TYPE_TUPLE && a->count == b->count) {
@@ -107,7 +126,7 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
         for (size_t i = 0; i < a->count; i++) {
             items[i % 64] = NULL;
             if (a->count <= 64) {
-                TAPER_TRY(taper_ts_unify(l, a->items[i], b->items[i], &items[i]));
+                TAPER_TRY(unify(l, a->items[i], b->items[i], unions, &items[i]));
             }
             if (items[i % 64] == NULL) {
                 return TAPER_OK;
@@ -115,7 +134,18 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
         }
         return make(l, TAPER_TYPE_TUPLE, NULL, items, NULL, a->count, type);
     }
-    return TAPER_OK;
+    return unions ? either(l, a, b, type) : TAPER_OK;
+}
+
+taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+{
+    return unify(l, a, b, false, type);
+}
+
+taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
+                                  const taper_type **type)
+{
+    return unify(l, a, b, true, type);
 }
 
 // ---- conversions
