@@ -166,6 +166,18 @@ class Mixed(torch.nn.Module):
         return x * a[n], x * b["z"], x * c["z"], len(a), len(c), len(d), k
 
 
+class Traced(torch.nn.Module):
+    """A trace keeps numbers as tensors of no dimensions."""
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+
+    def forward(self, x: Tensor):
+        n = x.long()
+        half = (x > 0) * 0.5
+        return self.linear(half), half, n * 2.5, n + 1, (x > 0) + 1, n / 2, half - 0.25, torch.add(n, 1.5, alpha=2), n * (1 + 2j), n + torch.tensor(3, dtype=torch.uint8)
+
+
 class Raising(torch.nn.Module):
     def forward(self, x: Tensor, n: int):
         return x[n]
@@ -179,6 +191,7 @@ CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),
     ("profiled", Profiled, [(X,)], ANY), ("deep", lambda: Deep(120), [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),
     ("whole floats", WholeFloats, [(X,)], ANY), ("mixed", Mixed, [(X, 0), (X, 1)], SCRIPT),
+    ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
 ]
 
@@ -202,7 +215,7 @@ def run_case(taper, extra, case, suffix, folder):
     torch.manual_seed(0)
     path = os.path.join(folder, "case" + suffix)
     module = make().eval()
-    script = torch.jit.script(module)
+    script = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
     script._save_for_lite_interpreter(path) if suffix == ".ptl" else script.save(path)
     want, files = run_torch(module, path, calls), []
     spec = [{"method": "forward", "inputs": [oracle.to_input(a, folder, files) for a in args]} for args in calls]
