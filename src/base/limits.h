@@ -23,7 +23,7 @@
 
 #define TAPER_LIMIT_PICKLE_STACK 4000000
 #define TAPER_LIMIT_PICKLE_MEMO 4000000
-#define TAPER_LIMIT_VALUE_DEPTH 200 // nesting of lists, tuples, dicts, objects
+#define TAPER_LIMIT_VALUE_DEPTH 500 // nesting of lists, tuples, dicts, objects: two for a module
 #define TAPER_LIMIT_TYPE_DEPTH 32
 #define TAPER_LIMIT_TYPE_TEXT 65536
 #define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // characters of the types of a file that is written
@@ -38,7 +38,7 @@
 #define TAPER_LIMIT_SOURCE_BYTES ((size_t)64 << 20) // of all TorchScript sources of a file, unpacked
 #define TAPER_LIMIT_SOURCE_DEPTH 200                // nested expressions and blocks of one function
 #define TAPER_LIMIT_NAME_PROBES 1000000             // of the table of names, beyond 64 for each
-#define TAPER_LIMIT_INLINE_DEPTH 240 // calls, blocks and expressions within each other while inlining; real models: 35
+#define TAPER_LIMIT_INLINE_DEPTH 720 // calls, blocks and expressions within each other while inlining; real models: 35
 #define TAPER_LIMIT_INLINED_NODES(source_bytes) (400000 + 2 * (source_bytes)) // real models: about one a byte
 #define TAPER_LIMIT_SOURCE_RATIO 16 // bytes of source that count for one of the file: text repeated packs very small
 

@@ -98,6 +98,9 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
                           "save it with model._save_for_lite_interpreter(\"model.ptl\")");
 #endif
     }
+    if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json")) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
+    }
     if (archive_has(zip, "data.pkl")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "tensors or an eager model written by torch.save, which hold no program: %s", save_hint);

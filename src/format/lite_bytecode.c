@@ -299,10 +299,7 @@ static taper_status read_arguments(reader *r, const taper_tuple *from, taper_mod
         TAPER_TRY(read_name(r, lookup(r, item, "name"), &argument->name));
         TAPER_TRY(read_type(r, lookup(r, item, "type"), &argument->type, &argument->type_text));
         const taper_val value = lookup(r, item, "default_value");
-        argument->default_value = taper_val_retain(value);
-        // None means "no default" and "the default is None" alike.
-        argument->has_default = value.tag != TAPER_NONE || argument->type->kind == TAPER_TYPE_OPTIONAL ||
-                                argument->type->kind == TAPER_TYPE_NONE;
+        taper_module_argument_default(argument, value);
     }
     return TAPER_OK;
 }

@@ -125,7 +125,7 @@ static taper_status read_ivalues(taper_fb_reader *r, const taper_fb_table *root)
     r->count = count != 0 ? (size_t)count : r->ivalues.count;
     const taper_allocator *allocator = r->module->allocator;
     r->values = taper_alloc_zeroed(allocator, r->count * sizeof *r->values); // all None
-    r->depths = taper_alloc_zeroed(allocator, r->count);
+    r->depths = taper_alloc_zeroed(allocator, r->count * sizeof *r->depths);
     r->storages = taper_alloc_zeroed(allocator, r->storage_data.count * sizeof *r->storages);
     r->classes = taper_alloc_zeroed(allocator, r->object_types.count * sizeof *r->classes);
     if ((r->count != 0 && (r->values == NULL || r->depths == NULL)) ||
@@ -246,7 +246,7 @@ taper_status taper_lite_flatbuffer_read(taper_blob *blob, taper_module *module, 
         taper_val_release(r.pending[i].state);
     }
     taper_free(allocator, r.values, r.count * sizeof *r.values);
-    taper_free(allocator, r.depths, r.count);
+    taper_free(allocator, r.depths, r.count * sizeof *r.depths);
     taper_free(allocator, r.storages, r.storage_data.count * sizeof *r.storages);
     taper_free(allocator, r.classes, r.object_types.count * sizeof *r.classes);
     taper_free(allocator, r.pending, r.pending_capacity * sizeof *r.pending);

@@ -154,10 +154,7 @@ static taper_status read_argument(taper_fb_reader *r, const taper_fb_table *tabl
     TAPER_TRY(taper_fb_value(r, table->at, (uint32_t)index, &value));
     argument->name = name->text;
     argument->type_text = type->text;
-    argument->default_value = taper_val_retain(value);
-    // None means "no default" and "the default is None" alike.
-    argument->has_default = value.tag != TAPER_NONE || argument->type->kind == TAPER_TYPE_OPTIONAL ||
-                            argument->type->kind == TAPER_TYPE_NONE;
+    taper_module_argument_default(argument, value);
     return TAPER_OK;
 }
 

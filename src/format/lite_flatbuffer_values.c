@@ -25,7 +25,7 @@ static taper_status take(taper_fb_reader *r, size_t at, uint32_t index, taper_va
                           TAPER_LIMIT_VALUE_DEPTH);
     }
     if (r->depths[r->current] <= r->depths[index]) {
-        r->depths[r->current] = (uint8_t)(r->depths[index] + 1);
+        r->depths[r->current] = (uint16_t)(r->depths[index] + 1);
     }
     *value = taper_val_retain(found);
     return TAPER_OK;

@@ -25,6 +25,15 @@ int taper_lite_opcode_from_name(const char *name, size_t length)
     return -1;
 }
 
+void taper_module_argument_default(taper_module_argument *argument, taper_val value)
+{
+    const uint8_t kind = argument->type->kind;
+    argument->default_value = taper_val_retain(value);
+    argument->has_default = value.tag != TAPER_NONE ||
+                            ((kind == TAPER_TYPE_OPTIONAL || kind == TAPER_TYPE_UNION || kind == TAPER_TYPE_NONE) &&
+                             taper_val_is_a(value, argument->type));
+}
+
 bool taper_module_keeps(const char *method, const char *const *others, size_t count)
 {
     static const char *const starts[] = {"_generate_bundled_inputs_for_", "get_all_bundled_inputs",

@@ -19,14 +19,14 @@
     X(STORE, 5)                                                                                                        \
     X(DROP, 6)                                                                                                         \
     X(DROPR, 7)                                                                                                        \
-    X(LOADC, 8) X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16)       \
-        X(FAIL_GUARD, 17) X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22)     \
-            X(LIST_UNPACK, 23) X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26)               \
-                X(DICT_CONSTRUCT, 27) X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31)     \
-                    X(RAISE_EXCEPTION, 32) X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35) X(UN_INITIALIZED, 36) \
-                        X(__ISNOT__, 37) X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42)            \
-                            X(TO_LIST, 43) X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47) X(ENTER, 48)    \
-                                X(EXIT, 49)
+    X(LOADC, 8)                                                                                                        \
+    X(JF, 9) X(JMP, 10) X(LOOP, 11) X(RET, 12) X(WAIT, 13) X(CALL, 14) X(GUARD, 15) X(TYPECHECK, 16) X(FAIL_GUARD, 17) \
+        X(PROFILE_OP, 18) X(TAIL_CALL, 19) X(INTERFACE_CALL, 20) X(GET_ATTR, 21) X(SET_ATTR, 22) X(LIST_UNPACK, 23)    \
+            X(TUPLE_CONSTRUCT, 24) X(NAMED_TUPLE_CONSTRUCT, 25) X(LIST_CONSTRUCT, 26) X(DICT_CONSTRUCT, 27)            \
+                X(CREATE_OBJECT, 28) X(ISINSTANCE, 29) X(TUPLE_SLICE, 30) X(TUPLE_INDEX, 31) X(RAISE_EXCEPTION, 32)    \
+                    X(DICT_INDEX, 33) X(UNCHECKED_CAST, 34) X(__IS__, 35) X(UN_INITIALIZED, 36) X(__ISNOT__, 37)       \
+                        X(FORMAT, 38) X(DEVICE, 39) X(DTYPE, 40) X(DIM, 41) X(__NOT__, 42) X(TO_LIST, 43)              \
+                            X(NUM_TO_TENSOR, 44) X(IS_CUDA, 45) X(FORK, 46) X(WARN, 47) X(ENTER, 48) X(EXIT, 49)
 
 typedef enum taper_lite_opcode {
 #define X(name, number) TAPER_LITE_##name = number,
@@ -61,6 +61,9 @@ typedef struct taper_module_argument {
     taper_val default_value;
     bool has_default;
 } taper_module_argument;
+
+// What a file gives as the default of an argument whose type is known: None stands for "no default" as well.
+void taper_module_argument_default(taper_module_argument *argument, taper_val value);
 
 typedef struct taper_module_function {
     const char *name; // "__torch__.Net.forward"

@@ -171,6 +171,10 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
         }
         if (folder == NULL) {
             const uint8_t *slash = length != 0 ? memchr(name, '/', length) : NULL;
+            static const char exported[] = "serialized_exported_program";
+            if (slash == NULL && length >= sizeof exported - 1 && memcmp(name, exported, sizeof exported - 1) == 0) {
+                return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
+            }
             if (slash == NULL) {
                 return taper_fail_at(
                     error, TAPER_ERROR_FILE, (int64_t)at,

@@ -7,6 +7,12 @@
 
 #include "format/name_sort.h"
 
+// What to say of an archive that torch.export made; those of PyTorch before 2.7 have no folder.
+#define TAPER_ZIP_EXPORTED_PROGRAM                                                                                     \
+    "an exported program (.pt2 of torch.export), which holds no TorchScript: script or trace the module that it was "  \
+    "exported from, or torch.export.load(\"model.pt2\").module(), and save that with "                                 \
+    "model._save_for_lite_interpreter(\"model.ptl\")"
+
 typedef struct taper_zip_entry {
     const char *name; // in the file's bytes, not NUL-terminated: "data.pkl", "constants/0"
     uint32_t name_length;

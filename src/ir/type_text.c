@@ -151,19 +151,6 @@ static taper_status parse_named_tuple(parser *p, const char *name, size_t length
 }
 
 // Passes over what stands in brackets, after the opening one.
-static taper_status skip_brackets(parser *p)
-{
-    for (size_t open = 1; open != 0; p->position++) {
-        if (p->position >= p->length) {
-            return refuse(p, "']' expected");
-        }
-        const char c = p->text[p->position];
-        open += c == '[' ? 1 : 0;
-        open -= c == ']' ? 1 : 0;
-    }
-    return TAPER_OK;
-}
-
 // After "NAME[".
 static taper_status parse_generic(parser *p, const char *name, size_t length, int depth, const taper_type **type)
 {
@@ -174,18 +161,14 @@ static taper_status parse_generic(parser *p, const char *name, size_t length, in
     } generics[] = {
         {"List", TAPER_TYPE_LIST, 1},    {"Optional", TAPER_TYPE_OPTIONAL, 1}, {"Dict", TAPER_TYPE_DICT, 2},
         {"Tuple", TAPER_TYPE_TUPLE, 0},  {"Future", TAPER_TYPE_FUTURE, 1},     {"RRef", TAPER_TYPE_FUTURE, 1},
-        {"Await", TAPER_TYPE_FUTURE, 1},
+        {"Await", TAPER_TYPE_FUTURE, 1}, {"Union", TAPER_TYPE_UNION, 0},
     };
-    if (is(name, length, "Union")) {
-        *type = &taper_type_any;
-        return skip_brackets(p);
-    }
     for (size_t i = 0; i < sizeof generics / sizeof generics[0]; i++) {
         if (!is(name, length, generics[i].text)) {
             continue;
         }
         const size_t base = p->count;
-        if (generics[i].count == 0 && accept(p, '(')) { // Tuple[()]
+        if (generics[i].kind == TAPER_TYPE_TUPLE && accept(p, '(')) { // Tuple[()]
             TAPER_TRY(expect(p, ')'));
             TAPER_TRY(expect(p, ']'));
         } else {

@@ -278,8 +278,7 @@ taper_status taper_op_stack(taper_call *call)
     }
     // The concatenation along dim, which is then split in two: what PyTorch's strides are those of.
     if (first->rank == TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
-                          TAPER_MAX_RANK);
+        return taper_rank_refused(error);
     }
     TAPER_TRY(make_cat(call->run, list, (int64_t)dim, &x));
     for (size_t d = x->rank; d > dim; d--) {

@@ -220,7 +220,7 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     const taper_dtype dtype = taper_promote((taper_dtype)x->dtype, TAPER_I64);
     int64_t sizes[TAPER_MAX_RANK], at[TAPER_MAX_RANK] = {0};
     if (x->rank == TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "x: too many dimensions");
+        return taper_rank_refused(error);
     }
     memcpy(sizes, x->sizes, sizeof sizes);
     const size_t rank = taper_max_size(x->rank, 1); // a number is one row

@@ -83,9 +83,11 @@ static taper_status measure(taper_error *error, const taper_list *list, list_sha
     *shape = (list_shape){.rank = 0, .dtype = TAPER_F32};
     const taper_list *at = list;
     for (;;) {
+        if (at->element != NULL && at->element->kind == TAPER_TYPE_UNION) {
+            return taper_fail(error, TAPER_ERROR_RAISED, "data: items of one type are wanted, not ints beside floats");
+        }
         if (shape->rank == TAPER_MAX_RANK) {
-            return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                              "data: a tensor of more than %d dimensions is not supported", TAPER_MAX_RANK);
+            return taper_rank_refused(error);
         }
         shape->sizes[shape->rank++] = (int64_t)at->count;
         if (at->count == 0) {

@@ -3,6 +3,7 @@
 // index tensors into one list of offsets; what is moved per offset is the block of the dimensions without an index.
 #include "ops/index_into.h"
 #include "ops/kernels.h"
+#include "ops/view_shape.h"
 
 typedef struct index_plan {
     taper_view self;   // with the indexed dimensions together, in front when they were not
@@ -222,8 +223,7 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     int64_t source[TAPER_MAX_RANK], indices[TAPER_MAX_RANK][TAPER_MAX_RANK] = {{0}};
     r->rank = plan->self.rank - plan->indexed + plan->index_rank;
     if (r->rank > TAPER_MAX_RANK) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
-                          TAPER_MAX_RANK);
+        return taper_rank_refused(run->error);
     }
     for (size_t d = 0; d < r->rank; d++) {
         const bool in_front = d < plan->before;

@@ -4,6 +4,7 @@
 
 #include "ops/index_into.h"
 #include "ops/kernels.h"
+#include "ops/view_shape.h"
 
 enum { BAG_SUM = 0, BAG_MEAN = 1, BAG_MAX = 2 };
 
@@ -283,7 +284,7 @@ taper_status taper_op_one_hot(taper_call *call)
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "one_hot is only applicable to index tensor.");
     }
     if (x->rank == TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "self: too many dimensions");
+        return taper_rank_refused(error);
     }
     TAPER_TRY(taper_index_flat(call->run, x, &flat));
     taper_status status = TAPER_OK;

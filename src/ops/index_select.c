@@ -3,6 +3,7 @@
 // ones: index_add, index_copy, index_fill, index_reduce.
 #include "ops/index_into.h"
 #include "ops/kernels.h"
+#include "ops/view_shape.h"
 
 // ---- reading
 
@@ -104,7 +105,7 @@ taper_status taper_op_embedding(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "'weight' must be 2-D");
     }
     if (indices->rank + 1u > TAPER_MAX_RANK) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "indices: too many dimensions");
+        return taper_rank_refused(run->error);
     }
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, indices->sizes, sizeof sizes);

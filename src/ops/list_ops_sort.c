@@ -50,7 +50,8 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
     }
     if (!is_real(*key) && key->tag != TAPER_STRING) {
         const taper_status status =
-            taper_fail(run->error, TAPER_ERROR_ARGUMENT, "items of kind %s have no order", taper_val_kind_name(*key));
+            taper_fail(run->error, TAPER_ERROR_ARGUMENT, "items of kind %s have no order%s", taper_val_kind_name(*key),
+                       key->tag == TAPER_OBJECT ? " here, __lt__ is not called: sort tuples of their keys" : "");
         if (item.tag == TAPER_TENSOR) {
             taper_val_release(*key);
         }

@@ -104,13 +104,21 @@ taper_status taper_op_uninitialized(taper_call *call)
     return TAPER_OK;
 }
 
-taper_status taper_op_none(taper_call *call) // prim::grad, prim::name: nothing is recorded
+taper_status taper_op_none(taper_call *call) // prim::grad, prim::name, ranges of the profiler: nothing is recorded
 {
     taper_ret(call, 0, taper_val_none());
     return TAPER_OK;
 }
 
-taper_status taper_op_nothing(taper_call *call) // set_grad_enabled
+// The handle of a range of PyTorch's profiler, which only its end takes.
+taper_status taper_op_record_function(taper_call *call)
+{
+    const int64_t size = 0;
+    taper_tensor *handle;
+    return taper_ret_new(call, 0, TAPER_U8, 1, &size, NULL, &handle);
+}
+
+taper_status taper_op_nothing(taper_call *call) // set_grad_enabled, the end of a range of the profiler
 {
     (void)call;
     return TAPER_OK;

@@ -4,6 +4,7 @@
 
 #include "ops/compose.h"
 #include "ops/kernels.h"
+#include "ops/view_shape.h"
 
 typedef enum quantile_mode { MODE_LINEAR, MODE_LOWER, MODE_HIGHER, MODE_MIDPOINT, MODE_NEAREST } quantile_mode;
 
@@ -145,7 +146,7 @@ static taper_status new_result(taper_run *run, const quantile *w, taper_tensor *
         sizes[rank++] = w->wanted;
     }
     if (rank > TAPER_MAX_RANK) {
-        TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the result would have too many dimensions");
+        return taper_rank_refused(run->error);
     }
     taper_strides_contiguous(rank, sizes, strides);
     if (many) {

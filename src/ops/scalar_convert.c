@@ -204,8 +204,7 @@ taper_status taper_op_to_float(taper_call *call)
         taper_val number;
         TAPER_TRY(number_arg(call, 0, &number));
         TAPER_TRY(drop_imaginary(call, &number, "double"));
-        const bool rounded = call->args[0].tag == TAPER_INT; // PyTorch converts ints through single precision
-        result = number.tag == TAPER_DOUBLE ? number.as.f : rounded ? (double)(float)number.as.i : (double)number.as.i;
+        result = number.tag == TAPER_DOUBLE ? number.as.f : (double)number.as.i;
     }
     taper_ret(call, 0, taper_val_double(result));
     return TAPER_OK;

@@ -258,8 +258,7 @@ taper_status taper_op_unflatten(taper_call *call)
             taper_sizes_print(count, wanted).text, dim, (long long)x->sizes[dim]);
     }
     if (x->rank - 1u + count > TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
-                          TAPER_MAX_RANK);
+        return taper_rank_refused(error);
     }
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;

@@ -235,11 +235,17 @@ void taper_view_remove(taper_view *view, size_t dim)
     view->rank--;
 }
 
+taper_status taper_rank_refused(taper_error *error)
+{
+    return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                      "a tensor of more than %d dimensions is not supported: flatten some of them before",
+                      TAPER_MAX_RANK);
+}
+
 taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride, taper_error *error)
 {
     if (view->rank >= TAPER_MAX_RANK) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "a tensor of more than %d dimensions is not supported",
-                          TAPER_MAX_RANK);
+        return taper_rank_refused(error);
     }
     for (size_t d = view->rank; d > dim; d--) {
         view->sizes[d] = view->sizes[d - 1];

@@ -13,6 +13,9 @@ typedef struct taper_view {
     int64_t strides[TAPER_MAX_RANK];
 } taper_view;
 
+// What is said of a tensor beyond TAPER_MAX_RANK.
+TAPER_COLD TAPER_MUST_USE taper_status taper_rank_refused(taper_error *error);
+
 void taper_view_of(const taper_tensor *tensor, taper_view *view);
 TAPER_MUST_USE taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view,
                                             taper_tensor **tensor);

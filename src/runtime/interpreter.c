@@ -130,6 +130,9 @@ static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const 
         taper_text_free(&text);
     }
     taper_trace_node(&f->source->model->module, in->node, error);
+    if (f->source->model->module.torchscript) { // once more, in the last line, where PyTorch has it and logs are cut
+        taper_error_add_detail(error, "RuntimeError: %s\n", taper_error_message(error));
+    }
 }
 
 static taper_call make_call(const frame *f, const taper_instruction *in, taper_val *args, taper_val *rets)

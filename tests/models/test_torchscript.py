@@ -618,6 +618,8 @@ def run_case(taper, extra, case, folder):
         return f"raised {p.stderr.strip()[:300]!r}; PyTorch: {raised!r}"
     if raised is not None and "Traceback of TorchScript, serialized code" not in p.stderr:
         return f"no line of source: {p.stderr.strip()[:300]!r}"
+    if raised is not None and raised.split(": ")[-1] not in p.stderr.strip().split("\n")[-1]:
+        return f"the last line has no reason: {p.stderr.strip()[-300:]!r}"
     got = json.loads(p.stdout) if p.stdout.strip() else []
     for i, result in enumerate(got):
         wrong = oracle.compare(want[i][0], result, {})

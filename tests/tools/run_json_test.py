@@ -22,7 +22,8 @@ class Inputs(ToolCase):
             self.assertEqual(self.method("scalars", *values), values)
 
     def test_strings(self):
-        for text in ["", "a\"b\\c\n\t\r\b\f", "ünïcödé 漢字 😀", "nul\0inside", "\x7f\x01"]:
+        for text in ["", "a\"b\\c\n\t\r\b\f", "ünïcödé 漢字 😀", "nul\0inside", "\x7f\x01",
+                     "no UTF-8: \udcc8 \udcff\udc80"]:
             self.assertEqual(self.method("same_any", text), text)
         self.assertEqual(self.call("run", VALUES, "--method", "same_any", "-i", r'"\ud83d\ude00\u00e9"',
                                    "--json").stdout, '"😀é"\n')

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "format/module.h"
 
 #ifndef TEST_UNIT_DATA
@@ -548,7 +549,7 @@ static void test_made(void **state)
     assert_non_null(m);
     taper_types *types;
     assert_int_equal(taper_types_create(&taper_allocator_system, &types, NULL), TAPER_OK);
-    size_t at[300];
+    size_t at[TAPER_LIMIT_VALUE_DEPTH + 20];
 
     // Sharing is kept.
     put_module(m, 4, at);
@@ -569,17 +570,17 @@ static void test_made(void **state)
         expect_refused(types, m->data, m->size, "does not come before it");
     }
 
-    // 199 levels are fine, 201 are not. The object is one more.
-    for (uint32_t depth = 190; depth < 210; depth++) {
+    // One level less than the limit is fine, one more is not. The object is one more.
+    for (uint32_t depth = TAPER_LIMIT_VALUE_DEPTH - 10; depth < TAPER_LIMIT_VALUE_DEPTH + 10; depth++) {
         put_module(m, depth + 2, at);
         for (uint32_t i = 1; i <= depth; i++) {
             const uint32_t below = i - 1;
             put_tuple(m, at[i], &below, 1);
         }
-        if (depth < 200) {
+        if (depth < TAPER_LIMIT_VALUE_DEPTH) {
             assert_int_equal(load(&taper_allocator_system, types, m->data, m->size, &module, NULL), TAPER_OK);
             taper_module_free(&module);
-        } else if (depth > 201) {
+        } else if (depth > TAPER_LIMIT_VALUE_DEPTH + 1) {
             expect_refused(types, m->data, m->size, "nested deeper");
         }
     }

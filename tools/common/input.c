@@ -244,13 +244,13 @@ static bool may_be(const json_value *json, type_text type)
 
 static bool convert_union(const input_source *source, const json_value *json, type_text type, taper_value **value)
 {
-    type_text member;
+    type_text member, found = {NULL, 0};
     for (size_t i = 0; (member = type_argument(type, i)).length != 0; i++) {
-        if (may_be(json, member)) {
-            return convert(source, json, member, value);
+        if (may_be(json, member) && (found.length == 0 || (json->kind == JSON_INT && type_is(member, "int")))) {
+            found = member; // an int stays one where it can, whatever stands first
         }
     }
-    return mismatch(source, json, type);
+    return found.length != 0 ? convert(source, json, found, value) : mismatch(source, json, type);
 }
 
 static bool convert_tuple(const input_source *source, const json_value *json, type_text type, taper_value **value)

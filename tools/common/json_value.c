@@ -97,6 +97,10 @@ static bool parse_escape(parser *p, char *out, size_t *length)
     if (!parse_hex(p, &code)) {
         return false;
     }
+    if (code >= 0xDC80 && code <= 0xDCFF) { // a byte that is no UTF-8, as json_put_text writes it
+        out[(*length)++] = (char)(code & 0xFF);
+        return true;
+    }
     if (code >= 0xD800 && code <= 0xDFFF) {
         if (code > 0xDBFF || !take(p, "\\u") || !parse_hex(p, &low) || low < 0xDC00 || low > 0xDFFF) {
             return fail(p, "half of a surrogate pair in a string");

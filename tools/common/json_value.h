@@ -40,7 +40,8 @@ void json_free(json_value *value);
 const json_value *json_member(const json_value *value, const char *name);
 const char *json_kind_name(json_kind kind); // "a string"
 
-// Writers. Numbers are written as short as they can be read back exactly; a float always looks like one.
+// Writers. Numbers are written as short as they can be read back exactly; a float always looks like one. Bytes that are
+// no UTF-8 are "\udc80" to "\udcff", and read back as such.
 void json_put_text(FILE *stream, const char *text, size_t length);
 void json_put_double(FILE *stream, double number);
 void json_put_float(FILE *stream, float number);

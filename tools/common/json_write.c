@@ -23,7 +23,7 @@ void json_put_text(FILE *stream, const char *text, size_t length)
         } else if (utf8_is_control(text + i, bytes)) { // those of two bytes are U+0080 to U+009F, the second byte
             fprintf(stream, "\\u%04x", (unsigned)(unsigned char)text[i + bytes - 1]);
         } else if (bytes == 0) {
-            fputs("\\ufffd", stream);
+            fprintf(stream, "\\udc%02x", c); // no UTF-8: as Python's "surrogateescape" has it, so that no byte is lost
         } else {
             fwrite(text + i, 1, bytes, stream);
         }

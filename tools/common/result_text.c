@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/json_value.h"
 #include "common/result.h"
 #include "common/tensor_data.h"
 
@@ -114,9 +115,7 @@ static bool put_leaf(void *user, const char *path, size_t path_length, const tap
     case TAPER_KIND_STRING:
         done = taper_value_get_string(leaf, &text, &length, v->error) == TAPER_OK;
         if (done) {
-            fputc('"', v->stream);
-            text_put(v->stream, text, length, false);
-            fputc('"', v->stream);
+            json_put_text(v->stream, text, length);
         }
         break;
     default:

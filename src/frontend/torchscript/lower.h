@@ -196,6 +196,9 @@ bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_typ
 // The type of a value that is either; NULL when there is none.
 TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
                                            const taper_type **type);
+// The same for items of a list or dict, which are a Union at the least.
+TAPER_MUST_USE taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
+                                                 const taper_type **type);
 // Whether a value can be made one of the type, and making it one. implicit: with the conversions that calls make last,
 // of tensors to numbers and strings to devices. size: of int[2], -1 otherwise.
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);

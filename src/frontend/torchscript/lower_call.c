@@ -293,8 +293,8 @@ static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, tap
     const int64_t kind = element == NULL                       ? -1
                          : element->kind == TAPER_TYPE_INT     ? 0
                          : element->kind == TAPER_TYPE_FLOAT   ? 1
-                         : element->kind == TAPER_TYPE_COMPLEX ? 2
-                         : element->kind == TAPER_TYPE_BOOL    ? 3
+                         : element->kind == TAPER_TYPE_BOOL    ? 2
+                         : element->kind == TAPER_TYPE_COMPLEX ? 3
                                                                : -1;
     if (kind < 0) {
         return taper_ts_refuse(l, node, "tolist() without the type of its result");
@@ -348,19 +348,34 @@ static taper_status fork(taper_ts_lowering *l, taper_ts_node *node, const taper_
     return TAPER_OK;
 }
 
-static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_node *first,
-                                   taper_ts_arguments *args)
+// They lie on the heap: with calls within calls they would be most of the stack.
+static void free_arguments(taper_ts_lowering *l, taper_ts_arguments *args)
 {
-    args->count = 0;
-    for (taper_ts_node *a = first; a != NULL; a = a->next) {
-        if (args->count == TAPER_TS_ARGUMENTS) {
-            return taper_ts_refuse(l, node, "the call has more than %d arguments", TAPER_TS_ARGUMENTS);
+    taper_free(l->unit->allocator, args, sizeof *args);
+}
+
+// args is the caller's to free.
+static taper_status read_arguments(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_node *first,
+                                   taper_ts_arguments **args)
+{
+    taper_ts_arguments *read = taper_alloc(l->unit->allocator, sizeof *read);
+    taper_status status = read != NULL ? TAPER_OK : taper_fail_memory(l->unit->error);
+    size_t count = 0;
+    for (taper_ts_node *a = first; status == TAPER_OK && a != NULL; a = a->next) {
+        if (count == TAPER_TS_ARGUMENTS) {
+            status = taper_ts_refuse(l, node, "the call has more than %d arguments", TAPER_TS_ARGUMENTS);
+            break;
         }
         const bool keyword = a->kind == TAPER_TS_KEYWORD;
-        args->keywords[args->count] = keyword ? l->unit->atoms.names[a->atom] : NULL;
-        TAPER_TRY(taper_ts_value(l, keyword ? a->child : a, NULL, &args->items[args->count]));
-        args->count++;
+        read->keywords[count] = keyword ? l->unit->atoms.names[a->atom] : NULL;
+        status = taper_ts_value(l, keyword ? a->child : a, NULL, &read->items[count++]);
     }
+    if (status != TAPER_OK) {
+        free_arguments(l, read);
+        return status;
+    }
+    read->count = count;
+    *args = read;
     return TAPER_OK;
 }
 
@@ -385,16 +400,17 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
     if (i == sizeof casts / sizeof casts[0]) {
         return taper_ts_refuse(l, node, "%s is not known", l->unit->atoms.names[node->child->atom]);
     }
-    taper_ts_arguments args;
+    taper_ts_arguments *args;
+    taper_status status = TAPER_OK;
     TAPER_TRY(read_arguments(l, node, node->child->next, &args));
-    if (args.count == 1 && casts[i].type != NULL && args.items[0].type == casts[i].type) {
-        *out = args.items[0];
-        return TAPER_OK;
+    const bool one = args->count == 1 && casts[i].type != NULL;
+    if (one && args->items[0].type == casts[i].type) {
+        *out = args->items[0];
+    } else if (!one || !taper_ts_number_behind(l, args->items[0], casts[i].type, out)) {
+        status = taper_ts_call_operator(l, node, casts[i].name, args, out);
     }
-    if (args.count == 1 && casts[i].type != NULL && taper_ts_number_behind(l, args.items[0], casts[i].type, out)) {
-        return TAPER_OK;
-    }
-    return taper_ts_call_operator(l, node, casts[i].name, &args, out);
+    free_arguments(l, args);
+    return status;
 }
 
 // name(…) where name is no variable.
@@ -416,11 +432,11 @@ static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_t
     case TAPER_ATOM_ISINSTANCE:
         return is_instance(l, node, out);
     case TAPER_ATOM_FORK: {
-        taper_ts_arguments args = {.count = 0};
-        if (first != NULL) {
-            TAPER_TRY(read_arguments(l, node, first->next, &args));
-        }
-        return fork(l, node, &args, out);
+        taper_ts_arguments *args;
+        TAPER_TRY(read_arguments(l, node, first != NULL ? first->next : NULL, &args));
+        const taper_status status = fork(l, node, args, out);
+        free_arguments(l, args);
+        return status;
     }
     default:
         return cast(l, node, out);
@@ -432,10 +448,12 @@ static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_t
 static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_definition *d,
                                     taper_ts_binding *out)
 {
-    taper_ts_arguments args;
+    taper_ts_arguments *args;
     TAPER_TRY(read_arguments(l, node, node->child->next, &args));
-    return d->kind == TAPER_TS_A_FUNCTION ? call_function(l, node, d->function, NULL, &args, out)
-                                          : construct(l, node, d, &args, out);
+    const taper_status status = d->kind == TAPER_TS_A_FUNCTION ? call_function(l, node, d->function, NULL, args, out)
+                                                               : construct(l, node, d, args, out);
+    free_arguments(l, args);
+    return status;
 }
 
 static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, const char *text, size_t length,
@@ -459,21 +477,25 @@ static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, con
     const char *base = torch ? rest : dot + 1;
     memcpy(name + at, base, (size_t)(text + length - base));
     name[at + (size_t)(text + length - base)] = '\0';
-    taper_ts_arguments args;
-    TAPER_TRY(read_arguments(l, node, node->child->next, &args));
-    if (strcmp(name, "aten::wait") == 0 && args.count == 1) {
-        *out = args.items[0];
-        if (out->type != NULL && out->type->kind == TAPER_TYPE_FUTURE) {
-            out->type = out->type->items[0];
-        }
-        return TAPER_OK;
-    }
-    if (strcmp(name, "aten::device") == 0 && args.count == 1 && node->child->next->kind == TAPER_TS_STRING) {
+    taper_ts_node *first = node->child->next;
+    if (strcmp(name, "aten::device") == 0 && first != NULL && first->next == NULL && first->kind == TAPER_TS_STRING) {
         taper_val device;
         TAPER_TRY(taper_ts_literal(l->unit, file_of(l), node, NULL, &device));
         return taper_ts_bind_constant(l, device, &taper_type_device, out);
     }
-    return taper_ts_call_operator(l, node, name, &args, out);
+    taper_ts_arguments *args;
+    taper_status status = TAPER_OK;
+    TAPER_TRY(read_arguments(l, node, first, &args));
+    if (strcmp(name, "aten::wait") == 0 && args->count == 1) {
+        *out = args->items[0];
+        if (out->type != NULL && out->type->kind == TAPER_TYPE_FUTURE) {
+            out->type = out->type->items[0];
+        }
+    } else {
+        status = taper_ts_call_operator(l, node, name, args, out);
+    }
+    free_arguments(l, args);
+    return status;
 }
 
 static bool is_free(const taper_ts_lowering *l, const taper_ts_node *name)
@@ -519,9 +541,11 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     if (callee->atom == TAPER_ATOM_TOLIST && (object.type == NULL || object.type->kind == TAPER_TYPE_TENSOR)) {
         return to_list(l, node, object, hint, out);
     }
-    taper_ts_arguments args;
+    taper_ts_arguments *args;
     TAPER_TRY(read_arguments(l, node, node->child->next, &args));
-    return method_call(l, node, object, callee->atom, &args, out);
+    const taper_status status = method_call(l, node, object, callee->atom, args, out);
+    free_arguments(l, args);
+    return status;
 }
 
 taper_status taper_ts_call(taper_ts_lowering *l, taper_ts_node *node, const taper_type *hint, taper_ts_binding *out)

@@ -88,13 +88,38 @@ static const taper_type *wanted(const taper_type *hint, taper_type_kind kind)
     return hint != NULL && hint->kind == kind ? hint : NULL;
 }
 
-// The type of a list or dict from its items; strides 1 or 2. NULL stays unknown.
-static taper_status common_type(taper_ts_lowering *l, const taper_ts_binding *items, size_t count, size_t from,
-                                size_t step, const taper_type **type)
+// The number that a constant expression is; false when it is none.
+static bool constant_int(const taper_ts_binding *b, int64_t *number)
 {
+    const taper_node *node = taper_value_constant(b->value);
+    *number = node != NULL ? node->constant.as.i : 0;
+    return node != NULL && node->constant.tag == TAPER_INT;
+}
+
+// PyTorch writes floats of 1e10 and more that are whole without a point. Among floats they are told from ints so.
+static taper_status read_whole_floats(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from,
+                                      size_t step, bool floats)
+{
+    for (size_t i = from; i < count && !floats; i += step) {
+        floats = items[i].type == &taper_type_float;
+    }
+    for (size_t i = from; i < count && floats; i += step) {
+        int64_t number;
+        if (constant_int(&items[i], &number) && (number >= 10000000000 || number <= -10000000000)) {
+            TAPER_TRY(taper_ts_bind_constant(l, taper_val_double((double)number), &taper_type_float, &items[i]));
+        }
+    }
+    return TAPER_OK;
+}
+
+// The type of a list or dict from its items; strides 1 or 2. NULL stays unknown.
+static taper_status common_type(taper_ts_lowering *l, taper_ts_binding *items, size_t count, size_t from, size_t step,
+                                const taper_type **type)
+{
+    TAPER_TRY(read_whole_floats(l, items, count, from, step, false));
     *type = count > from ? items[from].type : NULL;
     for (size_t i = from + step; i < count && *type != NULL; i += step) {
-        TAPER_TRY(taper_ts_unify(l, *type, items[i].type, type));
+        TAPER_TRY(taper_ts_unify_items(l, *type, items[i].type, type));
     }
     return TAPER_OK;
 }
@@ -115,6 +140,9 @@ static taper_status list(taper_ts_lowering *l, const taper_ts_node *node, const 
             status = taper_type_make(l->unit->module->types, TAPER_TYPE_LIST, NULL, &element, NULL, 1, &type,
                                      l->unit->error);
         }
+    }
+    if (status == TAPER_OK && type != NULL) {
+        status = read_whole_floats(l, items, count, 0, 1, type->items[0] == &taper_type_float);
     }
     for (size_t i = 0; status == TAPER_OK && type != NULL && i < count; i++) {
         status = taper_ts_convert(l, node, items[i], type->items[0], -1, &items[i]);
@@ -142,6 +170,8 @@ static taper_status dict(taper_ts_lowering *l, const taper_ts_node *node, const 
             status =
                 taper_type_make(l->unit->module->types, TAPER_TYPE_DICT, NULL, parts, NULL, 2, &type, l->unit->error);
         }
+    } else if (type != NULL) {
+        status = read_whole_floats(l, items, count, 1, 2, type->items[1] == &taper_type_float);
     }
     if (status == TAPER_OK) {
         status = taper_ts_make_container(l, TAPER_NODE_DICT, type, items, count, out);
@@ -347,14 +377,6 @@ static taper_status attribute(taper_ts_lowering *l, taper_ts_node *node, taper_t
     taper_ts_binding object;
     TAPER_TRY(taper_ts_value(l, node->child, NULL, &object));
     return object_attribute(l, node, object, out);
-}
-
-// The number that a constant expression is; false when it is none.
-static bool constant_int(const taper_ts_binding *b, int64_t *number)
-{
-    const taper_node *node = taper_value_constant(b->value);
-    *number = node != NULL ? node->constant.as.i : 0;
-    return node != NULL && node->constant.tag == TAPER_INT;
 }
 
 static taper_status tuple_slice(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding whole,

@@ -23,22 +23,28 @@ bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_typ
     if (a == NULL || b == NULL || a == b || b->kind == TAPER_TYPE_ANY) {
         return true;
     }
+    if (a->kind == TAPER_TYPE_UNION) {
+        for (size_t i = 0; i < a->count; i++) {
+            if (!taper_ts_subtype(l, a->items[i], b)) {
+                return false;
+            }
+        }
+        return true;
+    }
     switch ((taper_type_kind)b->kind) {
     case TAPER_TYPE_OPTIONAL:
         return a->kind == TAPER_TYPE_NONE ||
                taper_ts_subtype(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a, b->items[0]);
     case TAPER_TYPE_UNION:
-        for (size_t i = 0; a->kind == TAPER_TYPE_UNION && i < a->count; i++) {
-            if (!taper_ts_subtype(l, a->items[i], b)) {
-                return false;
-            }
+        if (a->kind == TAPER_TYPE_OPTIONAL) {
+            return taper_ts_subtype(l, &taper_type_none, b) && taper_ts_subtype(l, a->items[0], b);
         }
-        for (size_t i = 0; a->kind != TAPER_TYPE_UNION && i < b->count; i++) {
+        for (size_t i = 0; i < b->count; i++) {
             if (taper_ts_subtype(l, a, b->items[i])) {
                 return true;
             }
         }
-        return a->kind == TAPER_TYPE_UNION;
+        return false;
     case TAPER_TYPE_NUMBER:
         return a->kind == TAPER_TYPE_INT || a->kind == TAPER_TYPE_FLOAT || a->kind == TAPER_TYPE_COMPLEX ||
                a->kind == TAPER_TYPE_NUMBER;
@@ -76,7 +82,26 @@ static taper_status make(taper_ts_lowering *l, taper_type_kind kind, const char 
     return taper_type_make(l->unit->module->types, kind, name, items, fields, count, type, l->unit->error);
 }
 
-taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+// The Union of both types, or of their members; NULL when it has too many.
+static taper_status either(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+{
+    const taper_type *items[16], *const both[2] = {a, b};
+    size_t count = 0;
+    TAPER_TRY(taper_ts_charge(l, sizeof items / sizeof *items));
+    for (size_t i = 0; i < 2; i++) {
+        const bool of_many = both[i]->kind == TAPER_TYPE_UNION;
+        for (size_t k = 0; k < (of_many ? both[i]->count : 1); k++) {
+            if (count == sizeof items / sizeof *items) {
+                return TAPER_OK;
+            }
+            items[count++] = of_many ? both[i]->items[k] : both[i];
+        }
+    }
+    return make(l, TAPER_TYPE_UNION, NULL, items, NULL, count, type);
+}
+
+static taper_status unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, bool unions,
+                          const taper_type **type)
 {
     *type = NULL;
     if (a == NULL || b == NULL) {
@@ -92,8 +117,8 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
     }
     if (a->kind == TAPER_TYPE_OPTIONAL || b->kind == TAPER_TYPE_OPTIONAL) {
         const taper_type *inner;
-        TAPER_TRY(taper_ts_unify(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a,
-                                 b->kind == TAPER_TYPE_OPTIONAL ? b->items[0] : b, &inner));
+        TAPER_TRY(unify(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a,
+                        b->kind == TAPER_TYPE_OPTIONAL ? b->items[0] : b, unions, &inner));
         return inner == NULL ? TAPER_OK : make(l, TAPER_TYPE_OPTIONAL, NULL, &inner, NULL, 1, type);
     }
     if (a->kind == TAPER_TYPE_TUPLE && b->kind == TAPER_TYPE_TUPLE && a->count == b->count) {
@@ -101,7 +126,7 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
         for (size_t i = 0; i < a->count; i++) {
             items[i % 64] = NULL;
             if (a->count <= 64) {
-                TAPER_TRY(taper_ts_unify(l, a->items[i], b->items[i], &items[i]));
+                TAPER_TRY(unify(l, a->items[i], b->items[i], unions, &items[i]));
             }
             if (items[i % 64] == NULL) {
                 return TAPER_OK;
@@ -109,17 +134,35 @@ taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const tap
         }
         return make(l, TAPER_TYPE_TUPLE, NULL, items, NULL, a->count, type);
     }
-    return TAPER_OK;
+    return unions ? either(l, a, b, type) : TAPER_OK;
+}
+
+taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b, const taper_type **type)
+{
+    return unify(l, a, b, false, type);
+}
+
+taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
+                                  const taper_type **type)
+{
+    return unify(l, a, b, true, type);
 }
 
 // ---- conversions
+
+// A value that is there, for an Optional.
+static bool is_bare(const taper_type *from, const taper_type *to)
+{
+    return to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE &&
+           from->kind != TAPER_TYPE_UNION;
+}
 
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit)
 {
     if (from == NULL || to == NULL) {
         return true;
     }
-    if (to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE) {
+    if (is_bare(from, to)) {
         to = to->items[0];
     }
     if (size >= 0 && to->kind == TAPER_TYPE_LIST && from->kind == to->items[0]->kind &&
@@ -203,7 +246,7 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
     if (from == NULL || to == NULL || from == to) {
         return TAPER_OK;
     }
-    if (to->kind == TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_OPTIONAL && from->kind != TAPER_TYPE_NONE) {
+    if (is_bare(from, to)) {
         to = to->items[0];
     }
     if (size >= 0 && to->kind == TAPER_TYPE_LIST && from->kind == to->items[0]->kind) {

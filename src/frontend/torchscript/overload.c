@@ -4,6 +4,7 @@
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
 #include "ops/effects.h"
+#include "ops/scalar.h"
 
 static void describe(const taper_ts_arguments *args, taper_text *text)
 {
@@ -250,6 +251,34 @@ static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *nod
     return taper_ts_call_operator(l, node, name, &upgraded, out);
 }
 
+// PyTorch's executor takes constant tensors of no dimensions for numbers, as which they say nothing about the dtype of
+// the result: what a trace made of `x * 0.5`.
+static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                     const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
+{
+    static const char *const names[] = {"aten::add", "aten::sub", "aten::mul", "aten::div"};
+    const taper_node *constant = taper_value_constant(args->items[1].value);
+    const taper_type *self = args->items[0].type;
+    if (constant == NULL || constant->constant.tag != TAPER_TENSOR || constant->constant.as.tensor->rank != 0 ||
+        self == NULL || self->kind != TAPER_TYPE_TENSOR) {
+        return TAPER_OK;
+    }
+    size_t i = 0;
+    while (i < 4 && strcmp(name, names[i]) != 0) {
+        i++;
+    }
+    if (i == 4 || (args->count == 3 && i > 1)) { // div with a rounding_mode
+        return TAPER_OK;
+    }
+    taper_ts_binding with[3] = {args->items[0], args->items[1], args->items[2]};
+    taper_run run = taper_run_on(l->unit->module->heap, l->unit->registry, l->unit->error);
+    taper_val number;
+    TAPER_TRY(taper_tensor_number(&run, constant->constant.as.tensor, &number));
+    TAPER_TRY(taper_ts_bind_constant(l, number, &taper_type_number, &with[1]));
+    *done = true;
+    return taper_ts_builtin(l, node, name, with, args->keywords, args->count, out);
+}
+
 taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                     const taper_ts_arguments *args, taper_ts_binding *out)
 {
@@ -258,6 +287,8 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     TAPER_TRY(none_test(l, name, args, &known, out));
     if (!known && l->listing) {
         TAPER_TRY(taper_ts_known_in_call(l, name, args, &known, out));
+    } else if (!known && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
+        TAPER_TRY(call_with_number(l, node, name, args, &known, out));
     }
     if (known) {
         return TAPER_OK;

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_language.py TAPER [NAME…]: programs of what the language has, each saved by PyTorch as TorchScript and for the lite interpreter, run
+in Taper and compared with what PyTorch makes of the same file. Ends with "N passed, N failed"."""
+import enum
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "ops"))
+import torch
+from torch import Tensor
+from torch.jit.mobile import _load_for_lite_interpreter
+
+import oracle
+
+
+class ToLists(torch.nn.Module):
+    def forward(self, x: Tensor, n: int):
+        a: List[bool] = (x > 1).tolist()
+        b: List[List[bool]] = (x > 1).reshape(1, -1).tolist()
+        c: List[complex] = torch.complex(x, x).tolist()
+        d: List[int] = x.long().tolist()
+        e: bool = (x.sum() > 1).tolist()
+        return a, b, c, d, e, [float(n), float(n + 1)]
+
+
+class Numbers(torch.nn.Module):
+    """A number that may be of either kind, as LPPool has it."""
+    norm: Union[int, float]
+
+    def __init__(self):
+        super().__init__()
+        self.norm = 3
+
+    def twice(self, p: Union[int, float]) -> float:
+        return float(p) * 2
+
+    def forward(self, x: Tensor, p: Union[int, float], q: Optional[Union[int, float]] = None):
+        y = x.abs().pow(p) * self.norm
+        whole = isinstance(p, int)
+        if q is not None:
+            y = y + q
+        k = torch.full([2], 1.5) * p
+        return y, self.twice(2), self.twice(2.5), float(p), int(p), k, x.norm(p), whole
+
+
+class Pool(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = torch.nn.LPPool2d(2, 2), torch.nn.LPPool1d(1.5, 2, stride=1)
+
+    def forward(self, x: Tensor):
+        return self.a(x), self.b(x[0])
+
+
+class Wider(torch.nn.Module):
+    def width(self, n: Optional[Union[int, List[int], Tensor]]) -> int:
+        if n is None:
+            return -1
+        if isinstance(n, int):
+            return n
+        if isinstance(n, Tensor):
+            return n.numel()
+        return len(n)
+
+    def forward(self, x: Tensor, n: Optional[int], m: Optional[List[int]] = None):
+        y: Optional[Tensor] = None
+        if x.numel() > 2:
+            y = x
+        return self.width(n), self.width(m), self.width(y)
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Text(enum.Enum):
+    A = "alpha"
+    B = "beta"
+
+
+class Enums(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.color = Color.BLUE
+        self.colors = [Color.RED, Color.BLUE]
+
+    def forward(self, x: Tensor, n: int):
+        c = Color.RED
+        if n > 2:
+            c = Color.BLUE
+        if c == self.color:
+            x = x + c.value
+        return x, c.value, Text.B.value + c.name, self.colors[0] == c, self.colors[1] != c
+
+
+class Profiled(torch.nn.Module):
+    def forward(self, x: Tensor):
+        h = torch.ops.profiler._record_function_enter("part")
+        y = x * 2
+        torch.ops.profiler._record_function_exit(h)
+        g = torch.ops.profiler._record_function_enter_new("again", "with arguments")
+        y = y + 1
+        torch.ops.profiler._record_function_exit(g)
+        return y
+
+
+class Deep(torch.nn.Module):
+    def __init__(self, depth: int):
+        super().__init__()
+        self.inner = torch.nn.Identity() if depth == 0 else Deep(depth - 1)
+        self.scale = float(depth)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x) + self.scale
+
+
+class Instances(torch.nn.Module):
+    def kind(self, v: Any) -> str:
+        if isinstance(v, str):
+            return "str"
+        if isinstance(v, bool):
+            return "bool"
+        if isinstance(v, (int, float)):
+            return "number"
+        return "else"
+
+    def forward(self, x: Tensor, b: bool):
+        flag = True
+        a = isinstance(flag, str)
+        c = isinstance(flag, int)
+        d = isinstance(flag, bool)
+        e = isinstance(b, (str, int)), isinstance(b, (str, bool)), isinstance(1, bool), isinstance(1, float), isinstance(None, str)
+        return a, c, d, e, self.kind(True), self.kind(1), self.kind(b), self.kind("a"), self.kind(None)
+
+
+class WholeFloats(torch.nn.Module):
+    """Floats that PyTorch writes without a point, and then takes for ints: it cannot read its own file."""
+    def forward(self, x: Tensor):
+        a: List[float] = []
+        a.extend([0.5, 1e10, -2e15])
+        b: List[float] = [1e10, 0.5]
+        d: Dict[str, float] = {"a": 1e10, "b": 0.25}
+        return a, b, d, torch.tensor([1e10, 0.5]), torch.tensor([[1e10, 0.5], [1.0, 2e20]])
+
+
+class Mixed(torch.nn.Module):
+    """Lists and dicts of items that have no type in common."""
+    def forward(self, x: Tensor, n: int):
+        a = [0.5, 2]
+        b = {"a": 1.5, "z": 2}
+        c = dict([("a", 1.5), ("z", 2)])
+        d = [n, "a", x, None]
+        k = 7
+        first = d[0]
+        if isinstance(first, int):
+            k = first
+        for i in a:
+            x = x + i
+        return x * a[n], x * b["z"], x * c["z"], len(a), len(c), len(d), k
+
+
+class Traced(torch.nn.Module):
+    """A trace keeps numbers as tensors of no dimensions."""
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+
+    def forward(self, x: Tensor):
+        n = x.long()
+        half = (x > 0) * 0.5
+        return self.linear(half), half, n * 2.5, n + 1, (x > 0) + 1, n / 2, half - 0.25, torch.add(n, 1.5, alpha=2), n * (1 + 2j), n + torch.tensor(3, dtype=torch.uint8)
+
+
+class Raising(torch.nn.Module):
+    def forward(self, x: Tensor, n: int):
+        return x[n]
+
+
+X = torch.tensor([1.0, -2.0, 3.5])
+ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
+CASES = [
+    ("tolist and float", ToLists, [(X, 16777216)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
+    ("LPPool", Pool, [(torch.rand(1, 2, 4, 4),)], ANY), ("wider", Wider, [(X, None), (X, 3), (X[:1], 3, [1, 2])], ANY),
+    ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),
+    ("profiled", Profiled, [(X,)], ANY), ("deep", lambda: Deep(120), [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),
+    ("whole floats", WholeFloats, [(X,)], ANY), ("mixed", Mixed, [(X, 0), (X, 1)], SCRIPT),
+    ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
+    ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
+]
+
+
+def run_torch(module, path, calls):
+    results = []
+    if not isinstance(module, WholeFloats):
+        module = (_load_for_lite_interpreter if path.endswith(".ptl") else torch.jit.load)(path)
+    for args in calls:
+        try:
+            with torch.no_grad():
+                results.append((module(*oracle.clone(args)), None))
+        except Exception as e:
+            results.append((None, str(e).strip().split("\n")[-1]))
+            break
+    return results
+
+
+def run_case(taper, extra, case, suffix, folder):
+    name, make, calls, _ = case
+    torch.manual_seed(0)
+    path = os.path.join(folder, "case" + suffix)
+    module = make().eval()
+    script = module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module)
+    script._save_for_lite_interpreter(path) if suffix == ".ptl" else script.save(path)
+    want, files = run_torch(module, path, calls), []
+    spec = [{"method": "forward", "inputs": [oracle.to_input(a, folder, files) for a in args]} for args in calls]
+    with open(os.path.join(folder, "calls.json"), "w") as f:
+        json.dump(spec, f)
+    p = subprocess.run([taper, "run", path, "--calls", f.name, "--json"] + extra, capture_output=True, timeout=60)
+    stderr = p.stderr.decode(errors="replace").strip()
+    raised = want[-1][1]
+    if p.returncode not in (0, 1) or (p.returncode == 1) != (raised is not None):
+        return stderr[:500] or f"did not raise; PyTorch: {raised}"
+    if raised is not None and raised.split(": ")[-1] not in stderr:
+        return f"raised {stderr[:300]!r}; PyTorch: {raised!r}"
+    got = json.loads(p.stdout) if p.stdout.strip() else []
+    for i, result in enumerate(got):
+        wrong = oracle.compare(want[i][0], result, {})
+        if wrong:
+            return f"call {i}: {wrong}"
+    return None if len(got) == len(want) - (raised is not None) else f"{len(got)} results"
+
+
+def main():
+    taper, names = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for case in CASES:
+        if names and case[0] not in names:
+            continue
+        for suffix, extra in [(s, e) for s in case[3] for e in ([], ["--no-optimize"])]:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    wrong = run_case(taper, extra, case, suffix, folder)
+                except Exception as e:
+                    wrong = f"the case itself: {type(e).__name__}: {str(e).strip()[:600]}"
+            passed, failed = passed + (wrong is None), failed + (wrong is not None)
+            if wrong:
+                print(f"FAILED {case[0]} {suffix} {' '.join(extra)}: {wrong}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
