@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
 // optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
-// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a model that is
-// given an image without a batch is optimized without this pass.
+// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a convolution
+// stays what it is where the graph tells that it may be given an image without a batch. What the caller gives is taken
+// for a batch: a model that is given an image without one is optimized without this pass.
 #include "compiler/prepack.h"
 
 #include "compiler/layer.h"
@@ -51,7 +52,7 @@ taper_status taper_transposed_weight(const taper_compilation *compilation, const
                              made, compilation->error);
 }
 
-enum { MOST_ARGUMENTS = 9 };
+enum { MOST_ARGUMENTS = 9, MOST_BRANCHES = 4 };
 
 // The arguments of the prepack operator, by the names in its schema. args are owned; None where the schema has a
 // default.
@@ -140,6 +141,39 @@ static bool pads_too_much(const taper_layer *layer)
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
+// Whether the program asks if the value has so many dimensions.
+static bool is_asked_for_rank(const taper_ir_value *value, double rank)
+{
+    double asked;
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (use->user == NULL || !taper_node_is(use->user, "aten::dim")) {
+            continue;
+        }
+        for (const taper_value_use *test = use->user->outputs[0].uses; test != NULL; test = test->next) {
+            if (test->user != NULL &&
+                (taper_node_is(test->user, "aten::eq.int") || taper_node_is(test->user, "aten::ne.int")) &&
+                taper_node_constant_is_number(test->user, 1, &asked) && asked == rank) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool may_have_no_batch(const taper_ir_value *input, int branches)
+{
+    const taper_rank rank = taper_rank_of(input);
+    if (rank.number >= 0 || rank.more != 0) {
+        return rank.number >= 0 ? rank.number == 3 : rank.more < 0;
+    }
+    const taper_node *node = rank.from->node;
+    if (node != NULL && node->kind == TAPER_NODE_IF && branches != 0) {
+        return may_have_no_batch(node->blocks[0]->results[rank.from->index].value, branches - 1) ||
+               may_have_no_batch(node->blocks[1]->results[rank.from->index].value, branches - 1);
+    }
+    return is_asked_for_rank(rank.from, 3);
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     const packed_backend *backend = &backends[compilation->backend];
@@ -147,7 +181,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (!taper_layer_match(compilation, node, &layer)) {
         return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
     }
-    if ((layer.convolution && layer.dims != 2) || pads_too_much(&layer)) {
+    if ((layer.convolution && (layer.dims != 2 || may_have_no_batch(layer.input, MOST_BRANCHES))) ||
+        pads_too_much(&layer)) {
         return TAPER_OK;
     }
     const packed_names *names = !layer.convolution ? &backend->linear
