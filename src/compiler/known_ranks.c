@@ -140,7 +140,6 @@ static int64_t rank_of_result(const taper_node *node)
 taper_rank taper_rank_of(const taper_ir_value *value)
 {
     taper_rank rank = {.number = -1};
-    bool exact = true;
     for (int hops = 0; hops < 64; hops++) {
         const taper_node *node = value->node;
         if (node == NULL || node->kind != TAPER_NODE_OP || node->input_count == 0) {
@@ -148,7 +147,7 @@ taper_rank taper_rank_of(const taper_ir_value *value)
         }
         const int64_t own = rank_of_result(node);
         if (own >= 0) {
-            rank.number = exact ? own + rank.more : -1;
+            rank.number = !rank.squeezed ? own + rank.more : -1;
             break;
         }
         if (taper_node_is(node, "aten::unsqueeze")) {
@@ -157,7 +156,7 @@ taper_rank taper_rank_of(const taper_ir_value *value)
             rank.more--;
         } else if (taper_node_is(node, "aten::squeeze")) {
             rank.more--;
-            exact = false; // of sizes that are not 1 it takes none
+            rank.squeezed = true;
         } else if (!keeps_rank(node)) {
             break;
         }

@@ -29,6 +29,7 @@ typedef struct taper_rank {
     int64_t number;             // -1: not known
     const taper_ir_value *from; // it was computed from this one by operators that keep, add or drop dimensions,
     int64_t more;               // and has so many more of them; fewer where negative
+    bool squeezed;              // at most so many: what a squeeze drops depends on sizes
 } taper_rank;
 taper_rank taper_rank_of(const taper_ir_value *value);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);

@@ -141,37 +141,46 @@ static bool pads_too_much(const taper_layer *layer)
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
-// Whether the program asks if the value has so many dimensions.
-static bool is_asked_for_rank(const taper_ir_value *value, double rank)
+// The value whose rank is compared with 3; *block: of the If, where it is 3.
+static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *block)
 {
     double asked;
-    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
-        if (use->user == NULL || !taper_node_is(use->user, "aten::dim")) {
-            continue;
-        }
-        for (const taper_value_use *test = use->user->outputs[0].uses; test != NULL; test = test->next) {
-            if (test->user != NULL &&
-                (taper_node_is(test->user, "aten::eq.int") || taper_node_is(test->user, "aten::ne.int")) &&
-                taper_node_constant_is_number(test->user, 1, &asked) && asked == rank) {
-                return true;
-            }
-        }
+    const taper_node *test = taper_node_in(node, 0)->node;
+    if (test == NULL || (!taper_node_is(test, "aten::eq.int") && !taper_node_is(test, "aten::ne.int")) ||
+        !taper_node_constant_is_number(test, 1, &asked) || asked != 3) {
+        return NULL;
     }
-    return false;
+    const taper_node *dim = taper_node_in(test, 0)->node;
+    *block = taper_node_is(test, "aten::eq.int") ? 0 : 1;
+    return dim != NULL && taper_node_is(dim, "aten::dim") ? taper_node_in(dim, 0) : NULL;
 }
 
+// What is a batch before and behind both blocks of an If is one, as instance norm makes one of an image and an image of
+// the result again.
 static bool may_have_no_batch(const taper_ir_value *input, int branches)
 {
     const taper_rank rank = taper_rank_of(input);
+    const taper_node *node = rank.from->node;
     if (rank.number >= 0 || rank.more != 0) {
         return rank.number >= 0 ? rank.number == 3 : rank.more < 0;
     }
-    const taper_node *node = rank.from->node;
-    if (node != NULL && node->kind == TAPER_NODE_IF && branches != 0) {
-        return may_have_no_batch(node->blocks[0]->results[rank.from->index].value, branches - 1) ||
-               may_have_no_batch(node->blocks[1]->results[rank.from->index].value, branches - 1);
+    if (node == NULL || node->kind != TAPER_NODE_IF || branches == 0) {
+        return false;
     }
-    return is_asked_for_rank(rank.from, 3);
+    size_t image = 0;
+    const taper_ir_value *asked = asked_for_rank(node, &image);
+    for (size_t b = 0; b < 2; b++) {
+        const taper_ir_value *value = node->blocks[b]->results[rank.from->index].value;
+        const taper_rank given = taper_rank_of(value);
+        if (asked != NULL && given.from == taper_rank_of(asked).from) {
+            if (b == image && !given.squeezed && given.more == taper_rank_of(asked).more) {
+                return true;
+            }
+        } else if (may_have_no_batch(value, branches - 1)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)

@@ -228,7 +228,12 @@ def conv_of_a_batch_or_an_image(self, x):
     return self.conv(F.relu(x))
 
 
-@case((IMAGE,), (IMAGE[0],), conv=lambda: nn.Conv2d(4, 6, 3))
+@case((IMAGE,), conv=lambda: nn.Conv2d(4, 6, 3), norm=lambda: nn.InstanceNorm2d(6), other=lambda: nn.Conv2d(6, 3, 1), folded="aten::conv2d")
+def conv_between_instance_norm(self, x):
+    return self.other(self.norm(self.conv(x)))
+
+
+@case((IMAGE,), (IMAGE[0],), conv=lambda: nn.Conv2d(4, 6, 3), folded="aten::conv2d")
 def conv_of_an_image_that_becomes_a_batch(self, x):
     if x.dim() == 3:
         x = x.unsqueeze(0)
