@@ -8,7 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Dict, List, Optional, Tuple
+from enum import Enum
+from typing import Any, Dict, List, Optional, Tuple
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 import torch
@@ -553,7 +554,36 @@ class Quantized(nn.Module):
         return self.layers[1](self.layers[0](self.conv(x)).dequantize())
 
 
-MODULES = [Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+class Shade(Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Enums(nn.Module):
+    def f(self, x: Tensor, shade: Shade) -> Tensor:
+        if shade == Shade.RED:
+            return x + 1
+        elif shade.name == "GREEN":
+            return x * shade.value
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, Shade.GREEN)
+
+
+class Numbers(nn.Module):
+    """A number of either kind is a number."""
+
+    def f(self, v: Any) -> int:
+        if isinstance(v, (int, float)):
+            return int(v)
+        return 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.f(2.5) + self.f(x)
+
+
+MODULES = [Enums, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]

@@ -23,22 +23,25 @@ bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_typ
     if (a == NULL || b == NULL || a == b || b->kind == TAPER_TYPE_ANY) {
         return true;
     }
+    if (a->kind == TAPER_TYPE_UNION && b->kind != TAPER_TYPE_OPTIONAL) {
+        for (size_t i = 0; i < a->count; i++) {
+            if (!taper_ts_subtype(l, a->items[i], b)) {
+                return false;
+            }
+        }
+        return true;
+    }
     switch ((taper_type_kind)b->kind) {
     case TAPER_TYPE_OPTIONAL:
         return a->kind == TAPER_TYPE_NONE ||
                taper_ts_subtype(l, a->kind == TAPER_TYPE_OPTIONAL ? a->items[0] : a, b->items[0]);
     case TAPER_TYPE_UNION:
-        for (size_t i = 0; a->kind == TAPER_TYPE_UNION && i < a->count; i++) {
-            if (!taper_ts_subtype(l, a->items[i], b)) {
-                return false;
-            }
-        }
-        for (size_t i = 0; a->kind != TAPER_TYPE_UNION && i < b->count; i++) {
+        for (size_t i = 0; i < b->count; i++) {
             if (taper_ts_subtype(l, a, b->items[i])) {
                 return true;
             }
         }
-        return a->kind == TAPER_TYPE_UNION;
+        return false;
     case TAPER_TYPE_NUMBER:
         return a->kind == TAPER_TYPE_INT || a->kind == TAPER_TYPE_FLOAT || a->kind == TAPER_TYPE_COMPLEX ||
                a->kind == TAPER_TYPE_NUMBER;
