@@ -571,6 +571,19 @@ class Enums(nn.Module):
         return self.f(x, Shade.GREEN)
 
 
+class Formats(nn.Module):
+    def f(self, x: Tensor, name: str) -> Tensor:
+        why = "{} is not the one".format(name)
+        if len(why) > 0:
+            x = x.exp()
+        else:
+            x = x.log()
+        return x.sin() if name == "a" else x.cos()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, "a")
+
+
 class Numbers(nn.Module):
     """A number of either kind is a number."""
 
@@ -583,7 +596,7 @@ class Numbers(nn.Module):
         return x + self.f(2.5) + self.f(x)
 
 
-MODULES = [Enums, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+MODULES = [Enums, Formats, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]

@@ -85,13 +85,14 @@ static bool is_of_enums(const taper_schema *schema)
 }
 
 // Numbers, strings and members of enums are computed at once, so that branches on them need not be lowered. Not so
-// is_grad_enabled() and the like, which `taper ops` lists, as PyTorch does.
+// is_grad_enabled() and the like, which `taper ops` lists, as PyTorch does; nor, for listing, "{}".format(…) and others
+// of any number of arguments, which PyTorch never computes ahead.
 static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                          taper_ir_value *const *inputs, size_t count, taper_ts_binding *out)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
-    bool written =
-        (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 || count == 0 || count > TAPER_FOLD_INPUTS;
+    bool written = (l->listing && schema->vararg) || (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 ||
+                   count == 0 || count > TAPER_FOLD_INPUTS;
     for (size_t i = 0; i < schema->arg_count; i++) {
         written |= schema->args[i].written;
     }
