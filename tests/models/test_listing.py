@@ -584,6 +584,20 @@ class Formats(nn.Module):
         return self.f(x, "a")
 
 
+class Kinds(nn.Module):
+    """Casts that tell nothing new stay where nothing is decided."""
+
+    def kind(self, v: Any) -> str:
+        if isinstance(v, Tensor):
+            return "tensor"
+        elif isinstance(v, (int, float)):
+            return "number"
+        return "else"
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + len(self.kind(x)) + len(self.kind(3))
+
+
 class Numbers(nn.Module):
     """A number of either kind is a number."""
 
@@ -596,7 +610,7 @@ class Numbers(nn.Module):
         return x + self.f(2.5) + self.f(x)
 
 
-MODULES = [Enums, Formats, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+MODULES = [Enums, Formats, Kinds, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]
