@@ -598,6 +598,34 @@ class Kinds(nn.Module):
         return x + len(self.kind(x)) + len(self.kind(3))
 
 
+class OwnLists(nn.Module):
+    """Of a list that nobody changes PyTorch knows the length, and items that are asked for by number."""
+
+    def windows(self, x: Tensor, n: int) -> Tensor:
+        for a in ((0, n), (n, n + 1)):
+            for b in ((0, -n), (-n, n)):
+                x = x + a[0] * b[1]
+        return x
+
+    def picked(self, x: Tensor) -> Tensor:
+        items = [x, x + 1]
+        return items[1] - items[-2]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.windows(x, x.size(0)) + self.picked(x)
+
+
+class GrownList(nn.Module):
+    def grown(self, x: Tensor) -> Tensor:
+        items = [x, x + 1]
+        n = len(items)
+        items.append(x)
+        return items[0] * n + len(items)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.grown(x)
+
+
 class Numbers(nn.Module):
     """A number of either kind is a number."""
 
@@ -610,7 +638,7 @@ class Numbers(nn.Module):
         return x + self.f(2.5) + self.f(x)
 
 
-MODULES = [Enums, Formats, Kinds, Numbers, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+MODULES = [Enums, Formats, Kinds, Numbers, OwnLists, GrownList, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]
