@@ -54,11 +54,11 @@ static const pass passes[] = {
     UNPREPARED(fold_tensors, "small tensors that follow from constants are computed")
     UNPREPARED(cse, "what was computed before is not computed again")
     ALWAYS(dead_code, "what nobody uses is removed")
-    UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     UNPREPARED(recognize_linear, "products with constant matrices are linear layers")
     UNPACKS(unpack, "packed layers that are to be quantized are plain again")
     IN_DRAFT(name_layers, "layers that may be quantized get the names of their modules")
     IN_DRAFT(fold_batch_norm, "batch norm goes into the weights before or behind it")
+    UNPREPARED(conv1d_to_conv2d, "convolutions over one dimension are done over two")
     PACKS(prepack, "layers take their weights as the backend's objects")
     // Convolutions with packed weights tell ranks too.
     IN_DRAFT(known_ranks, "numbers of dimensions that were checked before are known")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Batch norm with constant statistics is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β - μ s. Behind a
-// convolution or a linear layer it goes into the layer's weights, w′ = s w, b′ = s b + t; before a convolution that
-// does not pad, w′ = w s and b′ = b + Σ w t. Computed in double and rounded once.
+// convolution or a linear layer it goes into the layer's weights, w′ = s w, b′ = s b + t; before a linear layer or a
+// convolution that does not pad, w′ = w s and b′ = b + Σ w t. Computed in double and rounded once.
 #include <math.h>
 
 #include "compiler/layer.h"
@@ -59,34 +59,10 @@ static void scale_and_shift(const norm *n, int64_t channel, double *scale, doubl
     *shift = parts[1] - parts[2] * *scale;
 }
 
-// Whether dimension 1 of a linear layer's result is that of its features: when it has two dimensions.
+// Whether dimension 1 is that of a linear layer's features: when there are two dimensions.
 static bool is_matrix(const taper_ir_value *value)
 {
-    for (int hops = 0; hops < 64 && value->node != NULL; hops++) {
-        const taper_node *node = value->node;
-        double start, end;
-        if (taper_node_is(node, "aten::flatten.using_ints")) {
-            return taper_node_constant_is_number(node, 1, &start) && taper_node_constant_is_number(node, 2, &end) &&
-                   start == 1 && end == -1;
-        }
-        if (taper_node_is(node, "aten::addmm") || taper_node_is(node, "aten::mm")) {
-            return true;
-        }
-        if (taper_node_is(node, "aten::view") || taper_node_is(node, "aten::reshape")) {
-            const taper_node *list = taper_node_in(node, 1)->node;
-            return list != NULL && ((list->kind == TAPER_NODE_LIST && list->input_count == 2) ||
-                                    (list->kind == TAPER_NODE_CONSTANT && list->constant.tag == TAPER_LIST &&
-                                     list->constant.as.list->count == 2));
-        }
-        if (!taper_node_is(node, "aten::linear") && !taper_node_is(node, "aten::relu") &&
-            !taper_node_is(node, "aten::relu_") && !taper_node_is(node, "aten::batch_norm") &&
-            !taper_node_is(node, "aten::sigmoid") && !taper_node_is(node, "aten::tanh") &&
-            !taper_node_is(node, "aten::gelu") && !taper_node_is(node, "aten::dropout")) {
-            return false;
-        }
-        value = taper_node_in(node, 0);
-    }
-    return false;
+    return taper_rank_of(value).number == 2;
 }
 
 static taper_status copy_weight(taper_compilation *compilation, const taper_tensor *w, taper_tensor **weight)
@@ -179,7 +155,7 @@ static void fold_after(const taper_layer *layer, const norm *n, float *weight, d
     }
 }
 
-// The norm comes before the layer, which is not transposed and does not pad.
+// The norm comes before the layer, which is not a transposed convolution and does not pad.
 static void fold_before(const taper_layer *layer, const norm *n, float *weight, float *bias)
 {
     const int64_t inputs = layer->weight->sizes[1], inner = inner_size(layer->weight, 2);
@@ -227,7 +203,7 @@ static bool does_not_pad(const taper_layer *layer)
             return false;
         }
     }
-    return layer->convolution && !layer->transposed;
+    return !layer->transposed;
 }
 
 // The layer will look at the norm's input where it stands: nobody may have written to that since.
@@ -239,6 +215,17 @@ static bool nothing_between(const taper_node *node, const taper_node *layer)
         }
     }
     return true;
+}
+
+// Used once but for questions about its shape, which are the same behind the norm.
+static bool has_one_user(const taper_ir_value *value)
+{
+    size_t users = 0;
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        users +=
+            use->user == NULL || (!taper_node_is(use->user, "aten::dim") && !taper_node_is(use->user, "aten::size"));
+    }
+    return users == 1;
 }
 
 static bool has_channels(const taper_layer *layer, int64_t channels)
@@ -258,7 +245,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     taper_ir_value *in = taper_node_in(node, 0), *out = &node->outputs[0];
     const taper_node *producer = in->node;
-    if (producer != NULL && producer->block == node->block && taper_value_used_once(in) &&
+    if (producer != NULL && producer->block == node->block && has_one_user(in) &&
         taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&
         (layer.convolution || is_matrix(layer.input))) {
         TAPER_TRY(new_weights(compilation, &layer, !layer.transposed, &weight, &bias, &scales));
@@ -271,7 +258,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node *user = taper_value_used_once(out) ? out->uses->user : NULL;
     if (user != NULL && user->block == node->block && out->uses->index == 0 &&
         taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) && has_channels(&layer, n.channels) &&
-        nothing_between(node, user)) {
+        (layer.convolution || is_matrix(in)) && nothing_between(node, user)) {
         TAPER_TRY(new_weights(compilation, &layer, false, &weight, &bias, &scales));
         fold_before(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
         taper_value_replace_uses(out, in);

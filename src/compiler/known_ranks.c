@@ -46,6 +46,7 @@ static bool keeps_rank(const taper_node *node)
                                         "aten::instance_norm",
                                         "aten::group_norm",
                                         "aten::layer_norm",
+                                        "aten::linear",
                                         "aten::relu",
                                         "aten::relu_",
                                         "aten::relu6",
@@ -74,6 +75,10 @@ static bool keeps_rank(const taper_node *node)
                                         "aten::avg_pool1d",
                                         "aten::avg_pool2d",
                                         "aten::avg_pool3d",
+                                        "aten::add.Scalar",
+                                        "aten::sub.Scalar",
+                                        "aten::mul.Scalar",
+                                        "aten::div.Scalar",
                                         "aten::add_",
                                         "aten::mul_",
                                         "aten::contiguous",
@@ -101,6 +106,67 @@ static bool keeps_rank(const taper_node *node)
     }
     return false;
 }
+
+// ---- of one value
+
+static int64_t length_of(const taper_ir_value *list)
+{
+    const taper_node *node = list->node;
+    return node != NULL && node->kind == TAPER_NODE_LIST ? node->input_count
+           : node != NULL && node->kind == TAPER_NODE_CONSTANT && node->constant.tag == TAPER_LIST
+               ? (int64_t)node->constant.as.list->count
+               : -1;
+}
+
+// The operator's own rank of its result, whatever it is given; -1: there is none.
+static int64_t rank_of_result(const taper_node *node)
+{
+    double start, end;
+    if (taper_node_is(node, "aten::view") || taper_node_is(node, "aten::reshape") ||
+        taper_node_is(node, "aten::permute")) {
+        return length_of(taper_node_in(node, 1));
+    }
+    if (taper_node_is(node, "aten::flatten.using_ints")) {
+        return taper_node_constant_is_number(node, 1, &start) && taper_node_constant_is_number(node, 2, &end) &&
+                       start == 1 && end == -1
+                   ? 2
+                   : -1;
+    }
+    return taper_node_is(node, "aten::addmm") || taper_node_is(node, "aten::mm") ? 2
+           : taper_node_is(node, "aten::bmm")                                    ? 3
+                                                                                 : -1;
+}
+
+taper_rank taper_rank_of(const taper_ir_value *value)
+{
+    taper_rank rank = {.number = -1};
+    for (int hops = 0; hops < 64; hops++) {
+        const taper_node *node = value->node;
+        if (node == NULL || node->kind != TAPER_NODE_OP || node->input_count == 0) {
+            break;
+        }
+        const int64_t own = rank_of_result(node);
+        if (own >= 0) {
+            rank.number = !rank.squeezed ? own + rank.more : -1;
+            break;
+        }
+        if (taper_node_is(node, "aten::unsqueeze")) {
+            rank.more++;
+        } else if (taper_node_is(node, "aten::select.int")) {
+            rank.more--;
+        } else if (taper_node_is(node, "aten::squeeze")) {
+            rank.more--;
+            rank.squeezed = true;
+        } else if (!keeps_rank(node)) {
+            break;
+        }
+        value = taper_node_in(node, 0);
+    }
+    rank.from = value;
+    return rank;
+}
+
+// ---- checks
 
 // The one source of all items of a list that was just made.
 static const taper_ir_value *source_of_items(const ranks *r, const taper_ir_value *list)

@@ -24,6 +24,14 @@ taper_status taper_pass_known_devices(taper_compilation *compilation, taper_grap
 taper_status taper_pass_known_ranks(taper_compilation *compilation, taper_graph *graph);
 // Whether any graph has an operator that gives a tensor other sizes or another dtype in place (known_ranks.c).
 bool taper_ranks_change(taper_compilation *compilation);
+// How many dimensions a value has, as far as the operators before it tell (known_ranks.c).
+typedef struct taper_rank {
+    int64_t number;             // -1: not known
+    const taper_ir_value *from; // it was computed from this one by operators that keep, add or drop dimensions,
+    int64_t more;               // and has so many more of them; fewer where negative
+    bool squeezed;              // at most so many: what a squeeze drops depends on sizes
+} taper_rank;
+taper_rank taper_rank_of(const taper_ir_value *value);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);

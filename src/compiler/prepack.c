@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
 // optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
-// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a model that is
-// given an image without a batch is optimized without this pass.
+// their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a convolution
+// stays what it is where the graph tells that it may be given an image without a batch. What the caller gives is taken
+// for a batch: a model that is given an image without one is optimized without this pass.
 #include "compiler/prepack.h"
 
 #include "compiler/layer.h"
@@ -51,7 +52,7 @@ taper_status taper_transposed_weight(const taper_compilation *compilation, const
                              made, compilation->error);
 }
 
-enum { MOST_ARGUMENTS = 9 };
+enum { MOST_ARGUMENTS = 9, MOST_BRANCHES = 4 };
 
 // The arguments of the prepack operator, by the names in its schema. args are owned; None where the schema has a
 // default.
@@ -140,6 +141,48 @@ static bool pads_too_much(const taper_layer *layer)
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
+// The value whose rank is compared with 3; *block: of the If, where it is 3.
+static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *block)
+{
+    double asked;
+    const taper_node *test = taper_node_in(node, 0)->node;
+    if (test == NULL || (!taper_node_is(test, "aten::eq.int") && !taper_node_is(test, "aten::ne.int")) ||
+        !taper_node_constant_is_number(test, 1, &asked) || asked != 3) {
+        return NULL;
+    }
+    const taper_node *dim = taper_node_in(test, 0)->node;
+    *block = taper_node_is(test, "aten::eq.int") ? 0 : 1;
+    return dim != NULL && taper_node_is(dim, "aten::dim") ? taper_node_in(dim, 0) : NULL;
+}
+
+// What is a batch before and behind both blocks of an If is one, as instance norm makes one of an image and an image of
+// the result again.
+static bool may_have_no_batch(const taper_ir_value *input, int branches)
+{
+    const taper_rank rank = taper_rank_of(input);
+    const taper_node *node = rank.from->node;
+    if (rank.number >= 0 || rank.more != 0) {
+        return rank.number >= 0 ? rank.number == 3 : rank.more < 0;
+    }
+    if (node == NULL || node->kind != TAPER_NODE_IF || branches == 0) {
+        return false;
+    }
+    size_t image = 0;
+    const taper_ir_value *asked = asked_for_rank(node, &image);
+    for (size_t b = 0; b < 2; b++) {
+        const taper_ir_value *value = node->blocks[b]->results[rank.from->index].value;
+        const taper_rank given = taper_rank_of(value);
+        if (asked != NULL && given.from == taper_rank_of(asked).from) {
+            if (b == image && !given.squeezed && given.more == taper_rank_of(asked).more) {
+                return true;
+            }
+        } else if (may_have_no_batch(value, branches - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     const packed_backend *backend = &backends[compilation->backend];
@@ -147,7 +190,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     if (!taper_layer_match(compilation, node, &layer)) {
         return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
     }
-    if ((layer.convolution && layer.dims != 2) || pads_too_much(&layer)) {
+    if ((layer.convolution && (layer.dims != 2 || may_have_no_batch(layer.input, MOST_BRANCHES))) ||
+        pads_too_much(&layer)) {
         return TAPER_OK;
     }
     const packed_names *names = !layer.convolution ? &backend->linear

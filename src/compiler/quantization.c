@@ -28,6 +28,7 @@ static taper_status create(const taper_allocator *allocator, const taper_quantiz
     for (uint32_t i = 0; i < value_count; i++) {
         q->values[i].group = i;
         q->values[i].step = TAPER_NO_STEP;
+        q->values[i].feeds = TAPER_NO_VALUE;
         q->values[i].observer.kind = options->observer;
     }
     *quantization = q;
@@ -135,12 +136,21 @@ static taper_status observe_tensor(taper_quantization *q, uint32_t value, taper_
 static taper_status observe(taper_quantization *q, uint32_t value, taper_val seen, taper_error *error)
 {
     taper_tensor *flat;
-    if (value >= q->value_count || seen.tag != TAPER_TENSOR || seen.as.tensor->dtype != TAPER_F32 ||
-        !(q->values[value].observed || q->values[value].sums != NULL)) {
+    if (value >= q->value_count || seen.tag != TAPER_TENSOR || seen.as.tensor->dtype != TAPER_F32) {
+        return TAPER_OK;
+    }
+    bool learns = false;
+    for (uint32_t v = value; v != TAPER_NO_VALUE; v = q->values[v].feeds) {
+        learns = learns || q->values[v].observed || q->values[v].sums != NULL;
+    }
+    if (!learns) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_tensor_contiguous(seen.as.tensor->head.heap, seen.as.tensor, &flat, error));
-    const taper_status status = observe_tensor(q, value, flat, error);
+    taper_status status = TAPER_OK;
+    for (uint32_t v = value; status == TAPER_OK && v != TAPER_NO_VALUE; v = q->values[v].feeds) {
+        status = observe_tensor(q, v, flat, error);
+    }
     taper_obj_release(&flat->head);
     q->calibrated = true;
     return status;

@@ -52,6 +52,8 @@ typedef struct taper_quantize_step {
 
 #define TAPER_NO_STEP UINT32_MAX
 
+#define TAPER_NO_VALUE UINT32_MAX
+
 // By number of value.
 typedef struct taper_quantize_value {
     uint32_t group;     // another value of the group, or itself
@@ -62,6 +64,7 @@ typedef struct taper_quantize_value {
     bool parameter;     // of forward, quantized by the caller
     bool observed;      // its group learns from it
     uint8_t rank;       // in the first run
+    uint32_t feeds;     // the result of an If that this one may become; TAPER_NO_VALUE
     uint32_t made_from; // of what it was quantized in the graph being rewritten, as a number of a value
     // The group's, where group is the value itself:
     bool fixed, bounded;

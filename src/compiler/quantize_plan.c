@@ -142,19 +142,14 @@ static void give_result(const planner *p, const taper_quantize_step *step)
 static taper_status plan_layer(const planner *p, const taper_node *node, const taper_layer *layer)
 {
     taper_quantize_step *step;
-    const bool dynamic = !taper_is_static(p->q);
-    if (!taper_layer_is_quantizable(layer, dynamic)) {
-        return TAPER_OK;
-    }
-    if (dynamic) {
-        return add_step(p, node, TAPER_STEP_DYNAMIC, NULL, &step);
+    if (!taper_is_static(p->q)) {
+        return taper_layer_is_quantizable(layer, true) ? add_step(p, node, TAPER_STEP_DYNAMIC, NULL, &step) : TAPER_OK;
     }
     taper_quantize_value *input = facts(p, layer->input);
-    if (!is_usable(p, layer->input) || !is_usable(p, &node->outputs[0]) ||
-        (layer->convolution ? input->rank != 4 : input->rank < 2)) {
-        return TAPER_OK;
-    }
     TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, NULL, &step));
+    // The samples may not have come here, into a branch: the report names the layer all the same.
+    step->kept_float = step->kept_float || !taper_layer_is_quantizable(layer, false) || !is_usable(p, layer->input) ||
+                       !is_usable(p, &node->outputs[0]) || (layer->convolution ? input->rank != 4 : input->rank < 2);
     if (step->kept_float) {
         return TAPER_OK;
     }
@@ -266,12 +261,29 @@ static taper_status plan_node(const planner *p, taper_node *node)
                                            : plan_single(p, node, rule);
 }
 
+// Runs tell of what operators give. What an If gives is one of its blocks' results: it is known, and learns, by these.
+static void meet_results(const planner *p, const taper_node *node)
+{
+    for (uint32_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
+        taper_quantize_value *out = facts(p, &node->outputs[i]);
+        for (size_t b = 0; b < node->block_count; b++) {
+            taper_quantize_value *result = facts(p, node->blocks[b]->results[i].value);
+            if (result->is_float && result->feeds == TAPER_NO_VALUE) {
+                result->feeds = node->outputs[i].id;
+                out->is_float = true;
+                out->rank = result->rank;
+            }
+        }
+    }
+}
+
 static taper_status plan_block(const planner *p, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(plan_block(p, node->blocks[b]));
         }
+        meet_results(p, node);
         TAPER_TRY(plan_node(p, node));
     }
     return TAPER_OK;

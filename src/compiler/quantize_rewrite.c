@@ -238,11 +238,34 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
     return TAPER_OK;
 }
 
+// x with a dimension more or less, the last but one.
+static taper_status reshape_before(const rewriter *r, taper_node *before, const char *name, const char *overload,
+                                   taper_ir_value *x, taper_node **made)
+{
+    TAPER_TRY(new_op(r, before, name, overload, made));
+    taper_node_set_input(*made, 0, x);
+    return set_constant(r, *made, 1, taper_val_int(-2));
+}
+
+// A dynamic layer takes no single row without a batch, which the layer takes that it stands for: unless there are more
+// dimensions for sure, every row becomes a batch of its own.
+static taper_status take_rows(const rewriter *r, taper_node *node, taper_node **made)
+{
+    taper_node *wide;
+    if (taper_rank_of(taper_node_in(node, 0)).number >= 2) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(reshape_before(r, *made, "aten::unsqueeze", "", taper_node_in(*made, 0), &wide));
+    taper_node_set_input(*made, 0, &wide->outputs[0]);
+    return reshape_before(r, node, "aten::squeeze", "dim", &(*made)->outputs[0], made);
+}
+
 static taper_status rewrite_floating(const rewriter *r, taper_quantize_step *step, taper_node *node)
 {
     taper_node *made = NULL;
     if (step->kind == TAPER_STEP_DYNAMIC) {
         TAPER_TRY(make_layer(r, step, node, &made));
+        TAPER_TRY(made != NULL ? take_rows(r, node, &made) : TAPER_OK);
     } else {
         TAPER_TRY(taper_rewrite_recurrent(r->q, r->compilation, node, &made));
     }

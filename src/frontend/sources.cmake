@@ -9,6 +9,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lexer.c
     src/frontend/torchscript/list_live.c
     src/frontend/torchscript/literals.c
+    src/frontend/torchscript/local_objects.c
     src/frontend/torchscript/lower.c
     src/frontend/torchscript/match.c
     src/frontend/torchscript/objects.c

@@ -11,6 +11,12 @@ bool taper_node_has_name(const taper_node *node, const char *name)
     return next == '(' || (next == '.' && strchr(name, '.') == NULL);
 }
 
+static bool is_none(const taper_node *node, size_t index)
+{
+    const taper_val *value = taper_node_constant_in(node, index);
+    return value != NULL && value->tag == TAPER_NONE;
+}
+
 bool taper_node_updates_statistics(const taper_node *node)
 {
     static const char *const names[] = {"aten::batch_norm", "aten::native_batch_norm", "aten::_batch_norm_impl_index",
@@ -18,7 +24,8 @@ bool taper_node_updates_statistics(const taper_node *node)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (taper_node_is(node, names[i])) {
             const taper_val *training = taper_node_constant_in(node, 5);
-            return training == NULL || training->tag != TAPER_BOOLEAN || training->as.b;
+            return (training == NULL || training->tag != TAPER_BOOLEAN || training->as.b) &&
+                   !(is_none(node, 3) && is_none(node, 4));
         }
     }
     return false;
@@ -115,8 +122,8 @@ static bool small_result(const taper_schema *schema, const taper_val *args, size
     return true;
 }
 
-bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema, taper_val *args, size_t count,
-                taper_val *result)
+bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
+                taper_val *args, size_t count, taper_val *result)
 {
     // Without arguments: is_scripting() and the like.
     const bool asks = schema->ret_count == 1 && schema->rets[0].type->kind == TAPER_TYPE_BOOL;
@@ -144,8 +151,8 @@ static bool shares_storage(const taper_tensor *tensor, const taper_val *args, si
     return false;
 }
 
-bool taper_fold_tensor(taper_registry *registry, taper_heap *heap, const taper_op *op, taper_val *args, size_t count, size_t most_bytes,
-                       taper_val *result, bool *view)
+bool taper_fold_tensor(taper_registry *registry, taper_heap *heap, const taper_op *op, taper_val *args, size_t count,
+                       size_t most_bytes, taper_val *result, bool *view)
 {
     taper_run run = taper_run_on(heap, registry, NULL);
     if (count > TAPER_FOLD_INPUTS || taper_call_op(&run, op, args, count, result, 1) != TAPER_OK) {

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Modules of test_optimize.py: what the passes are for, and what only looks like it. CASES: (name, maker, tuples of arguments)."""
+"""Modules of test_optimize.py: what the passes are for, and what only looks like it. CASES: (name, maker, tuples of arguments).
+FOLDED: those of whose operators none must be left, by name."""
 from typing import Dict, List, Optional, Tuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-CASES = []
+CASES, FOLDED = [], {}
 
 
-def case(*calls, **attributes):
+def case(*calls, folded=None, **attributes):
     """The function after it is the forward of a module with these attributes, made anew each time: name=lambda: value."""
     def add(forward):
         def make():
@@ -21,6 +22,8 @@ def case(*calls, **attributes):
                 setattr(module, name, value)
             stir(module)
             return module
+        if folded:
+            FOLDED[forward.__name__.replace("_", " ")] = folded
         CASES.append((forward.__name__.replace("_", " "), make, list(calls)))
         return forward
     return add
@@ -124,7 +127,7 @@ def conv3d_norm(self, x):
     return self.norm(self.conv(x))
 
 
-@case((LINES,), conv=lambda: nn.Conv1d(4, 6, 3, dilation=2, stride=2, padding=1), norm=lambda: nn.BatchNorm1d(6))
+@case((LINES,), conv=lambda: nn.Conv1d(4, 6, 3, dilation=2, stride=2, padding=1), norm=lambda: nn.BatchNorm1d(6), folded="aten::batch_norm")
 def conv1d_norm(self, x):
     return F.relu(self.norm(self.conv(x)))
 
@@ -132,6 +135,37 @@ def conv1d_norm(self, x):
 @case((LINES,), (some(1, 4, 3),), conv=lambda: nn.Conv1d(4, 6, 3, groups=2, padding=1))
 def conv1d_of_groups(self, x):
     return self.conv(x)
+
+
+@case((LINES,), conv=lambda: nn.Conv1d(4, 6, 3, groups=2), norm=lambda: nn.BatchNorm1d(4), folded="aten::batch_norm")
+def norm_conv1d(self, x):
+    return self.conv(self.norm(x))
+
+
+@case((LINES,), conv=lambda: nn.ConvTranspose1d(4, 6, 3, stride=2), norm=lambda: nn.BatchNorm1d(6), folded="aten::batch_norm")
+def transposed1d_norm(self, x):
+    return F.relu(self.norm(self.conv(x)))
+
+
+@case((IMAGE,), conv=lambda: nn.Conv2d(4, 6, 3), drop=lambda: nn.Dropout2d(), norm=lambda: nn.BatchNorm2d(6), folded="aten::batch_norm")
+def conv_dropout_norm(self, x):
+    return self.norm(self.drop(self.conv(x)))
+
+
+@case((IMAGE,), conv=lambda: nn.Conv2d(4, 6, 3), norm=lambda: nn.BatchNorm2d(6), folded="aten::batch_norm")
+def conv_norm_of_known_sizes(self, x):
+    y = self.conv(x)
+    return self.norm(y).view(y.size(0), -1), y.dim(), y.size()
+
+
+@case((IMAGE,), line=lambda: nn.Linear(120, 3), norm=lambda: nn.BatchNorm1d(120), other=lambda: nn.BatchNorm1d(3), folded="aten::batch_norm")
+def norm_linear_norm(self, x):
+    return self.other(self.line(self.norm(torch.flatten(x, 1))))
+
+
+@case((some(2, 8, 8),), line=lambda: nn.Linear(8, 3), norm=lambda: nn.BatchNorm1d(8))
+def norm_linear_of_another_dimension(self, x):
+    return self.line(self.norm(x))
 
 
 @case((ROWS,), line=lambda: nn.Linear(8, 3), norm=lambda: nn.BatchNorm1d(3))
@@ -179,6 +213,30 @@ def transposed_with_more_output_padding_than_stride(self, x):
 
 @case((IMAGE,), conv=lambda: nn.ConvTranspose2d(4, 2, 3, dilation=2, stride=(2, 1), groups=2))
 def transposed_with_dilation(self, x):
+    return self.conv(x)
+
+
+@case((IMAGE,), conv=lambda: nn.Conv2d(4, 6, 3))
+def conv_of_batches_and_of_an_image(self, x):
+    return self.conv(x), F.relu(self.conv(x[0])), self.conv(x[1:].squeeze(0).contiguous())
+
+
+@case((IMAGE,), (IMAGE[0],), conv=lambda: nn.Conv2d(4, 6, 3))
+def conv_of_a_batch_or_an_image(self, x):
+    if x.dim() == 3:
+        x = x * 2
+    return self.conv(F.relu(x))
+
+
+@case((IMAGE,), conv=lambda: nn.Conv2d(4, 6, 3), norm=lambda: nn.InstanceNorm2d(6), other=lambda: nn.Conv2d(6, 3, 1), folded="aten::conv2d")
+def conv_between_instance_norm(self, x):
+    return self.other(self.norm(self.conv(x)))
+
+
+@case((IMAGE,), (IMAGE[0],), conv=lambda: nn.Conv2d(4, 6, 3), folded="aten::conv2d")
+def conv_of_an_image_that_becomes_a_batch(self, x):
+    if x.dim() == 3:
+        x = x.unsqueeze(0)
     return self.conv(x)
 
 

@@ -201,6 +201,32 @@ class Old(torch.nn.Module):
         return torch.div(x, y), x / 3, torch.full([2], 3), torch.linspace(0., 1., 100), torch.logspace(0., 1., 100)
 
 
+class WithoutGradients(torch.nn.Module):
+    """Objects that PyTorch's lite interpreter would not read from a zip archive."""
+
+    def __init__(self):
+        super().__init__()
+        self.line = torch.nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = x
+        for _ in range(2):
+            with torch.no_grad():
+                y = self.line(y)
+                with torch.no_grad():
+                    if bool(y.sum() > 100):
+                        return y
+        return y + 1
+
+
+def make_without_gradients(folder):
+    torch.manual_seed(0)
+    torch.jit.script(WithoutGradients()).save(os.path.join(folder, "without_gradients.pt"))
+    np.save(os.path.join(folder, "x.npy"), np.ones((2, 3), np.float32))
+    args = [{"t": "tensor", "dtype": "float32", "shape": [2, 3], "strides": [3, 1], "npy": "x.npy"}]
+    return {"name": "without_gradients", "models": ["without_gradients.pt"], "calls": [{"method": "forward", "args": args, "ret": {"t": "tensor"}}]}
+
+
 def make_old(folder, version):
     """A TorchScript file as of that version, and its entry in a manifest."""
     saved = io.BytesIO()
@@ -296,7 +322,7 @@ def examine_optimized(taper, folder, entry, model, out):
 def main():
     with tempfile.TemporaryDirectory() as old:
         with open(os.path.join(old, "manifest.json"), "w") as file:
-            json.dump([make_old(old, version) for version in (3, 4, 5, 10)], file)
+            json.dump([make_old(old, version) for version in (3, 4, 5, 10)] + [make_without_gradients(old)], file)
         return examine_all(sys.argv[1], [old] + sys.argv[2:])
 
 

@@ -8,7 +8,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from typing import Dict, List, Optional, Tuple
+from enum import Enum
+from typing import Any, Dict, List, Optional, Tuple
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 import torch
@@ -553,7 +554,91 @@ class Quantized(nn.Module):
         return self.layers[1](self.layers[0](self.conv(x)).dequantize())
 
 
-MODULES = [Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+class Shade(Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Enums(nn.Module):
+    def f(self, x: Tensor, shade: Shade) -> Tensor:
+        if shade == Shade.RED:
+            return x + 1
+        elif shade.name == "GREEN":
+            return x * shade.value
+        return x
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, Shade.GREEN)
+
+
+class Formats(nn.Module):
+    def f(self, x: Tensor, name: str) -> Tensor:
+        why = "{} is not the one".format(name)
+        if len(why) > 0:
+            x = x.exp()
+        else:
+            x = x.log()
+        return x.sin() if name == "a" else x.cos()
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.f(x, "a")
+
+
+class Kinds(nn.Module):
+    """Casts that tell nothing new stay where nothing is decided."""
+
+    def kind(self, v: Any) -> str:
+        if isinstance(v, Tensor):
+            return "tensor"
+        elif isinstance(v, (int, float)):
+            return "number"
+        return "else"
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + len(self.kind(x)) + len(self.kind(3))
+
+
+class OwnLists(nn.Module):
+    """Of a list that nobody changes PyTorch knows the length, and items that are asked for by number."""
+
+    def windows(self, x: Tensor, n: int) -> Tensor:
+        for a in ((0, n), (n, n + 1)):
+            for b in ((0, -n), (-n, n)):
+                x = x + a[0] * b[1]
+        return x
+
+    def picked(self, x: Tensor) -> Tensor:
+        items = [x, x + 1]
+        return items[1] - items[-2]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.windows(x, x.size(0)) + self.picked(x)
+
+
+class GrownList(nn.Module):
+    def grown(self, x: Tensor) -> Tensor:
+        items = [x, x + 1]
+        n = len(items)
+        items.append(x)
+        return items[0] * n + len(items)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.grown(x)
+
+
+class Numbers(nn.Module):
+    """A number of either kind is a number."""
+
+    def f(self, v: Any) -> int:
+        if isinstance(v, (int, float)):
+            return int(v)
+        return 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.f(2.5) + self.f(x)
+
+
+MODULES = [Enums, Formats, Kinds, Numbers, OwnLists, GrownList, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]

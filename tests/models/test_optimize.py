@@ -37,10 +37,10 @@ PARTS = ("samples", "torchscript", "apps", "passes")
 
 
 class Model:
-    """A file and calls of it, (method, args), up to the first that raises."""
+    """A file and calls of it, (method, args), up to the first that raises. folded: an operator of which none must be left."""
 
-    def __init__(self, name, path, calls, rtol=1e-4):
-        self.name, self.path, self.calls, self.rtol = name, path, calls, rtol
+    def __init__(self, name, path, calls, rtol=1e-4, folded=None):
+        self.name, self.path, self.calls, self.rtol, self.folded = name, path, calls, rtol, folded
 
 
 # ---- where they come from
@@ -95,7 +95,7 @@ def from_passes(scratch, wanted):
         path = os.path.join(scratch, f"passes{k}.pt")
         module = oracle.scripted_module(source, k)
         module.eval().save(path)
-        yield Model(name, path, [("forward", args) for args in calls])
+        yield Model(name, path, [("forward", args) for args in calls], folded=optimize_cases.FOLDED.get(name))
 
 
 # ---- running
@@ -283,6 +283,9 @@ class Run:
             return
         for backend in run_optimize.BACKENDS:
             self.check(model, base, backend, ["--backend", backend], lite=backend == "cpu")
+            if model.folded:
+                left = subprocess.run([self.a.taper, "ops", os.path.join(self.scratch, "out.ptl")], capture_output=True, text=True).stdout
+                self.tell(f"{model.name}: {backend}", model.path, f"{model.folded} is left" if model.folded in left.split() else None)
         if self.a.each_pass:
             names = run_optimize.passes(self.a.taper)
             for name in names:

@@ -197,6 +197,74 @@ def test_upward():
                 check(sqnr(f.detach().numpy(), w.numpy()) > 15, f"upward: {sqnr(f.detach().numpy(), w.numpy()):.2f} dB")
 
 
+class Normed(nn.Module):
+    """An operator between two layers that writes nothing, though its kind can."""
+
+    def __init__(self, training_norm):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 4, 3)
+        self.norm = nn.BatchNorm2d(8, track_running_stats=False) if training_norm else nn.InstanceNorm2d(8, affine=True)
+
+    def forward(self, x):
+        return self.b(self.norm(torch.relu(self.a(x))))
+
+
+class Lines(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.b = nn.Conv1d(3, 8, 3, padding=1), nn.BatchNorm1d(8), nn.Conv1d(8, 8, 3, groups=2, dilation=2)
+        self.c = nn.Conv1d(8, 4, 1)
+
+    def forward(self, x):
+        return self.c(torch.relu(self.b(torch.relu(self.norm(self.a(x))))))
+
+
+class Branches(nn.Module):
+    """A branch that no sample comes to, and a layer that has no operator for integers."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c, self.volume = nn.Linear(8, 16), nn.Linear(16, 4), nn.Linear(16, 4), nn.Conv3d(1, 1, 1)
+
+    def forward(self, x):
+        y = torch.relu(self.a(x))
+        if bool(y.sum() > -1):
+            z = self.b(y)
+        else:
+            z = self.c(y)
+        return z + self.volume(z.view(1, 1, 1, -1, 4)).view(-1, 4)
+
+
+def kinds_of(path):
+    return set(run("ops", path).split())
+
+
+def test_between():
+    """All layers become integers, whatever is between them; what stays float is counted and named."""
+    torch.manual_seed(5)
+    for m, x in ((Normed(False), torch.randn(2, 3, 12, 12)), (Normed(True), torch.randn(2, 3, 12, 12)), (Lines(), torch.randn(4, 3, 20))):
+        settle(m, x)
+        torch.jit.script(m).save("between.pt")
+        np.save("b.npy", x.numpy())
+        run("quantize", "between.pt", "-o", "b.ptl", "--mode", "core", "--calibrate", "b.npy", "--report", "b.json")
+        what = f"between {type(m).__name__}"
+        got = same("b.ptl", x, "b.npy", what)[0].numpy() if type(m) is Lines else in_torch("b.ptl", x)[0].numpy()
+        check(abs(in_taper("b.ptl", "b.npy")[0] - got).max() < 0.05 * abs(got).max(), f"{what}: other numbers here")
+        want = m(x).detach().numpy()
+        theirs = fx_sqnr(m, [x], x, False) if type(m) is Lines else 25
+        check(sqnr(want, got) > theirs - 0.3, f"{what}: {sqnr(want, got):.2f} dB, quantize_fx {theirs:.2f} dB")
+        check(not {"aten::conv1d", "aten::conv2d"} & kinds_of("b.ptl"), f"{what}: {kinds_of('b.ptl')}")
+    m, x = Branches().eval(), torch.randn(6, 8)
+    torch.jit.script(m).save("branches.pt")
+    np.save("b.npy", x.numpy())
+    said = run("quantize", "branches.pt", "-o", "b.ptl", "--mode", "core", "--calibrate", "b.npy", "--report", "b.json")
+    kept = {layer["name"] for layer in json.load(open("b.json"))["layers"] if layer["float"]}
+    check(kept == {"c", "volume"}, f"branches: {kept} stayed float")
+    check(", 2 kept float" in said and "kept float: c (aten::linear), volume (aten::conv3d)" in said, f"branches: says {said}")
+    said = run("quantize", "branches.pt", "-o", "b.ptl", "--mode", "dynamic", "--report", "b.json")
+    check("3 operators quantized, 0 kept float" in said and "quantized::linear_dynamic" in kinds_of("b.ptl"), f"branches: says {said}")
+
+
 def test_packed():
     """What an optimizer packed is quantized as what it was packed from, to the order of float sums."""
     torch.manual_seed(2)
@@ -402,6 +470,16 @@ def test_dynamic():
                 want = theirs(x).detach().numpy()
                 check(np.array_equal(want, in_torch("d.ptl", x)[0].numpy()), f"{what}: not quantize_dynamic's numbers")
                 check(abs(want - in_taper("d.ptl", "d.npy")[0]).max() < 1e-6, f"{what}: other numbers here")
+    m = nn.Sequential(nn.Linear(6, 10), nn.ReLU(), nn.Linear(10, 4)).eval()
+    theirs = ao.quantize_dynamic(copy.deepcopy(m), {nn.Linear})
+    for save in (lambda: torch.jit.script(m), lambda: torch.jit.trace(m, x)):
+        save().save("d.pt")
+        run("quantize", "d.pt", "-o", "d.ptl", "--mode", "dynamic")
+        for rows in (torch.randn(6), torch.randn(1, 6), torch.randn(3, 6), torch.randn(2, 1, 3, 6)):
+            np.save("rows.npy", rows.numpy())
+            want = theirs(rows.reshape(-1, 6)).reshape(*rows.shape[:-1], 4).detach().numpy()
+            check(np.array_equal(want, in_torch("d.ptl", rows)[0].numpy()), f"dynamic rows {rows.shape}: not quantize_dynamic's numbers")
+            check(np.array_equal(want, in_taper("d.ptl", "rows.npy")[0]), f"dynamic rows {rows.shape}: other numbers here")
 
 
 def test_refusals():
@@ -432,7 +510,7 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_packed, test_dynamic, test_diff, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_between, test_packed, test_dynamic, test_diff, test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")

@@ -54,6 +54,22 @@ static void put_worst(const layer_list *list, size_t count)
     printf("--keep-float NAME keeps one of them float.\n");
 }
 
+// Also those that nobody asked to keep: no sample comes to them, or no operator computes them with integers.
+static void put_kept(const layer_list *list)
+{
+    const char *before = "kept float: ";
+    for (size_t i = 0; i < list->count; i++) {
+        const taper_quantized_layer *layer = &list->items[i];
+        if (layer->kept_float != 0) {
+            fputs(before, stdout);
+            text_put(stdout, layer->name, strlen(layer->name), false);
+            printf(" (%.*s)", (int)layer->operator_length, layer->operator_name);
+            before = ", ";
+        }
+    }
+    fputs(*before == ',' ? "\n" : "", stdout);
+}
+
 static long long file_size(const char *path)
 {
     struct stat status;
@@ -76,6 +92,7 @@ static bool put_summary(const quantize_figures *f, const layer_list *list)
     qsort(sorted.items, compared, sizeof *sorted.items, compare_sqnr);
     printf("%s: %zu operators quantized, %zu kept float; %.2f MB, %.2f MB before\n", f->output, list->count - kept,
            kept, (double)file_size(f->output) / 1e6, (double)file_size(f->model) / 1e6);
+    put_kept(list);
     printf("%zu samples, %.1f s, %.1f MB of memory at most\n", f->samples, f->seconds, (double)f->peak_kb / 1024);
     double scale;
     int64_t zero_point;

@@ -66,13 +66,41 @@ void taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_frame *frame, size_
 
 // ---- what calls know
 
-// Items of lists that were passed to the function and that nobody has changed.
-static const taper_node *passed_list(const taper_ts_binding *b)
+// Whether anything in the statements may change a list; *looks: at how many parts of them.
+static bool changes_lists(const taper_ts_lowering *l, const taper_ts_node *node, size_t *looks)
+{
+    static const char *const names[] = {"append", "extend",  "insert", "pop",       "clear",  "remove",
+                                        "sort",   "reverse", "add_",   "_set_item", "Delete", "mul_"};
+    for (; node != NULL; node = node->next, ++*looks) {
+        for (size_t i = 0; node->kind == TAPER_TS_ATTRIBUTE && i < sizeof names / sizeof *names; i++) {
+            if (strcmp(l->unit->atoms.names[node->atom], names[i]) == 0) {
+                return true;
+            }
+        }
+        if (changes_lists(l, node->child, looks)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// A list that a function of this level made, in a function that changes none.
+static taper_status is_own_list(taper_ts_lowering *l, const taper_ts_binding *b, bool *own)
+{
+    size_t looks = 0;
+    const taper_node *made = b->value != NULL ? b->value->node : NULL;
+    *own = made != NULL && made->kind == TAPER_NODE_LIST && made->input_count != 0 &&
+           made->number == (int64_t)l->frame->level && !changes_lists(l, l->frame->function->body, &looks);
+    return taper_ts_charge(l, looks);
+}
+
+// Items of lists that nobody has changed, and that were passed to the function or are its own.
+static const taper_node *passed_list(const taper_ts_binding *b, bool own)
 {
     enum { MOST_USES = 256 };
     const taper_node *made = b->value != NULL ? b->value->node : NULL;
     int count = 0;
-    if (made == NULL || made->kind != TAPER_NODE_LIST || b->level == 0 || b->type == NULL ||
+    if (made == NULL || made->kind != TAPER_NODE_LIST || (b->level == 0 && !own) || b->type == NULL ||
         b->type->kind != TAPER_TYPE_LIST) {
         return NULL;
     }
@@ -94,7 +122,11 @@ static bool is_int(const taper_ts_binding *b, int64_t *number)
 static taper_status known_item(taper_ts_lowering *l, const char *name, const taper_ts_binding *args, size_t count,
                                taper_ts_binding *out)
 {
-    const taper_node *list = passed_list(&args[0]);
+    bool own = false;
+    if (strcmp(name, "aten::len") == 0 || strcmp(name, "aten::__getitem__") == 0) {
+        TAPER_TRY(is_own_list(l, &args[0], &own));
+    }
+    const taper_node *list = passed_list(&args[0], own);
     const int64_t items = list != NULL ? list->input_count : 0;
     int64_t at;
     if (list == NULL) {

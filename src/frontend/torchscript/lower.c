@@ -419,6 +419,8 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     if (l->listing) {
         TAPER_TRY(taper_ts_remove_dead(l));
     } else {
+        size_t looks = 1000000;
+        taper_ts_dissolve_objects(l->graph->body, &looks);
         drop_unused(l->graph->body);
     }
     return taper_graph_verify(l->graph, l->unit->error);

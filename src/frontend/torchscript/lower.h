@@ -190,6 +190,11 @@ TAPER_MUST_USE taper_status taper_ts_known_in_call(taper_ts_lowering *l, const c
                                                    const taper_ts_arguments *args, bool *known, taper_ts_binding *out);
 TAPER_MUST_USE taper_status taper_ts_remove_dead(taper_ts_lowering *l);
 
+// ---- local_objects.c
+
+// Objects of which only attributes are looked at, in one block, go. looks: at most so many nodes are looked at.
+void taper_ts_dissolve_objects(taper_block *block, size_t *looks);
+
 // ---- match.c: which types fit, as PyTorch's compiler has it
 
 bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_type *b);

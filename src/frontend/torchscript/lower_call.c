@@ -241,7 +241,8 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     TAPER_TRY(taper_ts_value(l, first->next, type, out));
     if (convert) {
         TAPER_TRY(taper_ts_convert(l, node, *out, type, -1, out));
-    } else if (l->listing && out->type != NULL && !taper_ts_subtype(l, taper_ts_actual(out), type)) {
+    } else if (l->listing && out->type != NULL &&
+               (l->frame->level == 0 || !taper_ts_subtype(l, taper_ts_actual(out), type))) {
         TAPER_TRY(taper_ts_builtin(l, node, "prim::unchecked_cast", out, NULL, 1, out));
     }
     out->type = type;

@@ -27,6 +27,7 @@ taper_status taper_ts_make_container(taper_ts_lowering *l, taper_node_kind kind,
     taper_node *node;
     TAPER_TRY(taper_ts_add_node(l, kind, count, 1, &node));
     node->type = kind == TAPER_NODE_TUPLE ? NULL : type; // a tuple's node has a type when it is a named one
+    node->number = l->listing ? (int64_t)l->frame->level : 0;
     for (size_t i = 0; i < count; i++) {
         taper_node_set_input(node, i, items[i].value);
     }

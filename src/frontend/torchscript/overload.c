@@ -79,20 +79,28 @@ static taper_status fits_schema(taper_ts_lowering *l, const taper_schema *schema
     return TAPER_OK;
 }
 
-// Numbers and strings are computed at once, so that branches on them need not be lowered. Not so is_grad_enabled() and
-// the like, which `taper ops` lists, as PyTorch does.
+// Whether the operator is of members of enums, which nobody changes.
+static bool is_of_enums(const taper_schema *schema)
+{
+    return schema->arg_count != 0 && strncmp(schema->args[0].type_text, "AnyEnumType", 11) == 0;
+}
+
+// Numbers, strings and members of enums are computed at once, so that branches on them need not be lowered. Not so
+// is_grad_enabled() and the like, which `taper ops` lists, as PyTorch does; nor, for listing, "{}".format(…) and others
+// of any number of arguments, which PyTorch never computes ahead.
 static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                          taper_ir_value *const *inputs, size_t count, taper_ts_binding *out)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
-    bool written =
-        (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 || count == 0 || count > TAPER_FOLD_INPUTS;
+    bool written = (l->listing && schema->vararg) || (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 ||
+                   count == 0 || count > TAPER_FOLD_INPUTS;
     for (size_t i = 0; i < schema->arg_count; i++) {
         written |= schema->args[i].written;
     }
     for (size_t i = 0; !written && i < count; i++) {
         const taper_node *constant = taper_value_constant(inputs[i]);
-        if (constant == NULL || (taper_val_is_object(constant->constant) && constant->constant.tag != TAPER_STRING)) {
+        if (constant == NULL || (taper_val_is_object(constant->constant) && constant->constant.tag != TAPER_STRING &&
+                                 !is_of_enums(schema))) {
             return TAPER_OK;
         }
         args[i] = constant->constant;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An object that only its own block looks at, as `with torch.no_grad():` makes one, is the values of its attributes.
+// PyTorch's lite interpreter reads no zip archive whose functions make objects.
+#include "frontend/torchscript/lower.h"
+
+enum { MOST_SLOTS = 8 };
+
+// Whether node reads or sets an attribute of the object.
+static bool is_access(const taper_node *node, const taper_node *object)
+{
+    return (node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_SET_ATTR) &&
+           taper_node_in(node, 0) == &object->outputs[0];
+}
+
+// Whether nothing is done with the object but reading attributes, each after it was set, and setting them, in its
+// block.
+static bool is_local(const taper_node *object, size_t *looks)
+{
+    size_t left = 0;
+    bool set[MOST_SLOTS] = {false};
+    for (const taper_value_use *use = object->outputs[0].uses; use != NULL; use = use->next, left++) {
+        if (use->user == NULL || use->user->block != object->block || use->index != 0 ||
+            !is_access(use->user, object) || use->user->number < 0 || use->user->number >= MOST_SLOTS) {
+            return false;
+        }
+    }
+    for (const taper_node *node = object->next; left != 0 && *looks != 0; node = node->next, --*looks) {
+        if (is_access(node, object)) {
+            left--;
+            if (node->kind == TAPER_NODE_GET_ATTR && !set[node->number]) {
+                return false;
+            }
+            set[node->number] = true;
+        }
+    }
+    return left == 0;
+}
+
+static void dissolve(taper_node *object)
+{
+    taper_ir_value *slots[MOST_SLOTS];
+    for (taper_node *node = object->next, *next; object->outputs[0].uses != NULL; node = next) {
+        next = node->next;
+        if (!is_access(node, object)) {
+            continue;
+        }
+        if (node->kind == TAPER_NODE_SET_ATTR) {
+            slots[node->number] = taper_node_in(node, 1);
+        } else {
+            taper_value_replace_uses(&node->outputs[0], slots[node->number]);
+        }
+        taper_node_remove(node);
+    }
+    taper_node_remove(object);
+}
+
+void taper_ts_dissolve_objects(taper_block *block, size_t *looks)
+{
+    for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
+        previous = node->previous;
+        for (size_t b = 0; b < node->block_count; b++) {
+            taper_ts_dissolve_objects(node->blocks[b], looks);
+        }
+        if (node->kind == TAPER_NODE_OBJECT && is_local(node, looks)) {
+            dissolve(node);
+        }
+    }
+}
