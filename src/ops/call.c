@@ -7,6 +7,7 @@
 #include "ops/promote.h"
 #include "ops/quantized.h"
 #include "ops/registry.h"
+#include "platform/denormals.h"
 
 // ---- arguments
 
@@ -467,7 +468,18 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
-    taper_status status = taper_run_settle(call->run, kernel(call));
+    taper_run *const run = call->run;
+    taper_status status;
+    if ((call->op->flags & TAPER_OP_PRODUCT) == 0 || run->flushes) {
+        status = kernel(call);
+    } else {
+        const uint64_t before = taper_denormals_off();
+        run->flushes = true; // so that other threads do, too
+        status = kernel(call);
+        run->flushes = false;
+        taper_denormals_restore(before);
+    }
+    status = taper_run_settle(run, status);
     for (size_t i = 0; status == TAPER_OK && (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];
