@@ -113,3 +113,12 @@ for name, expression in PRODUCTS.items():
                           {"expect": lambda x, w, e=expression, d=d: (torch.tensor(False), torch.zeros_like(eval(e, {"torch": torch, "F": torch.nn.functional}, {"x": x, "w": w})).to(getattr(torch, d)))}))
 CASES.append(("denormal/elementwise", "def f(x: Tensor):\n    y = F.conv2d(x, torch.ones(1, 1, 1, 1))\n    return y, (x * 1 != 0).all(), (x + x > x).all(), (x.relu() == x).all(), x.sum() != 0\n",
               lambda: (torch.full((1, 1, 8, 8), 1e-40),), {"expect": lambda x: (torch.zeros(1, 1, 8, 8), *[torch.tensor(True)] * 4)}))
+
+# What is not finite stays in its group, also where kernels take several groups at a time.
+for groups, ins, outs in ((2, 2, 2), (4, 1, 2), (4, 3, 4), (8, 2, 1), (16, 2, 2), (6, 2, 5)):
+    for k in (1, 3):
+        for v in ("inf", "nan"):
+            source = ("def f(x: Tensor, w: Tensor, b: Tensor):\n    y = torch.cat([x[:, :1] * 0 + float('%s'), x[:, 1:]], 1)\n    z = x.clone()\n    z[1, -1, 3, 2] = float('-%s')\n"
+                      "    return (F.conv2d(x, w, b, groups=%d), F.conv2d(y, w, b, groups=%d), F.conv2d(z, w, b, padding=1, groups=%d),\n            F.relu(F.conv2d(z, w, b, groups=%d)),"
+                      " F.hardswish(F.conv2d(y.contiguous(memory_format=torch.channels_last), w, groups=%d)))\n" % ((v, v) + (groups,) * 5))
+            CASES.append((f"grouped/{groups}x{ins}x{outs}/{k}/{v}", source, lambda g=groups, i=ins, o=outs, k=k: (*(torch.randn(*s, generator=torch.Generator().manual_seed(0)) for s in ((2, g * i, 9, 8), (g * o, i, k, k), (g * o,))),)))
