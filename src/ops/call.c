@@ -7,6 +7,7 @@
 #include "ops/promote.h"
 #include "ops/quantized.h"
 #include "ops/registry.h"
+#include "platform/denormals.h"
 
 // ---- arguments
 
@@ -335,6 +336,21 @@ taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t ran
     return TAPER_OK;
 }
 
+taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor)
+{
+    if ((call->op->flags & TAPER_OP_OVERLAP) != 0 || taper_tensor_numel(tensor) == 0) {
+        return TAPER_OK;
+    }
+    for (unsigned d = 0; d < tensor->rank; d++) {
+        if (tensor->strides[d] == 0 && tensor->sizes[d] > 1) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "unsupported operation: more than one element of the written-to tensor refers to a single "
+                       "memory location. Please clone() the tensor before performing the operation.");
+        }
+    }
+    return TAPER_OK;
+}
+
 static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, taper_dtype dtype, size_t rank,
                                    const int64_t *sizes, const int64_t *strides)
 {
@@ -352,6 +368,7 @@ static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *ta
                    taper_arg_name(call, 0));
     }
     TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
+    TAPER_TRY(taper_ret_check_overlap(call, target));
     TAPER_TRY(taper_storage_write(target->storage, call->run->error));
     taper_obj_retain(&target->head);
     taper_ret(call, at, TAPER_VAL(target));
@@ -451,7 +468,18 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
-    taper_status status = taper_run_settle(call->run, kernel(call));
+    taper_run *const run = call->run;
+    taper_status status;
+    if ((call->op->flags & TAPER_OP_PRODUCT) == 0 || run->flushes) {
+        status = kernel(call);
+    } else {
+        const uint64_t before = taper_denormals_off();
+        run->flushes = true; // so that other threads do, too
+        status = kernel(call);
+        run->flushes = false;
+        taper_denormals_restore(before);
+    }
+    status = taper_run_settle(run, status);
     for (size_t i = 0; status == TAPER_OK && (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];

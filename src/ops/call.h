@@ -39,6 +39,7 @@ struct taper_run {
     taper_status (*stop)(struct taper_run *run, double ahead);
     uint64_t work_left;          // work until taper_run_spend asks
     taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
+    bool flushes;                // denormal numbers are off: a product is being computed
     double unshared;             // ops/parallel.h: nanoseconds since the last work that was
     bool shared;                 // some was
     struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
@@ -58,7 +59,9 @@ typedef enum taper_op_flags {
     // out tensor, which is made contiguous when it has other sizes. The kernel sees no out tensor.
     TAPER_OP_OUT_COPY = 1 << 5,
     TAPER_OP_OUT_CAST = 1 << 6, // the out tensor has a dtype that promotion lets the result's become
-    TAPER_OP_OUT_SAME = 1 << 7  // the out tensor has the result's dtype
+    TAPER_OP_OUT_SAME = 1 << 7, // the out tensor has the result's dtype
+    TAPER_OP_OVERLAP = 1 << 8,  // may write to a tensor whose elements share memory (an expanded one), as in PyTorch
+    TAPER_OP_PRODUCT = 1 << 9   // takes denormal numbers for zero, and gives none: see docs/numerics.md
 } taper_op_flags;
 
 // A row of the operator list: places in the tables of ops/op_table.h, which has functions for them.
@@ -152,6 +155,8 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
 TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
                                              const int64_t *strides);
+// Fails when several elements of a tensor that the call writes to share memory, unless its row allows that.
+TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
 
 // A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.

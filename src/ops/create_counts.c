@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random counts: poisson and binomial. For small means the events are counted one by one; for large ones the methods
-// are Hörmann's transformed rejections (PTRS and BTRS, 1993), in the form and with the order of draws of PyTorch.
+// Random counts, poisson and binomial, and gamma. For small means the events are counted one by one; for large ones the
+// methods are Hörmann's transformed rejections (PTRS and BTRS, 1993), in the form and with the order of draws of
+// PyTorch.
+#include <float.h>
 #include <math.h>
 
 #include "ops/create_random.h"
@@ -32,8 +34,10 @@ static double poisson_many(taper_rng *rng, double rate)
     }
 }
 
-static double poisson(taper_rng *rng, double rate)
+static double poisson(taper_run *run, taper_rng *rng, taper_dtype dtype, double rate)
 {
+    (void)run;
+    (void)dtype;
     if (rate >= 10) {
         return poisson_many(rng, rate);
     }
@@ -51,7 +55,8 @@ static double poisson(taper_rng *rng, double rate)
     }
 }
 
-taper_status taper_op_poisson(taper_call *call)
+// Another number for each of x.
+static taper_status draw_each(taper_call *call, double (*next)(taper_run *, taper_rng *, taper_dtype, double))
 {
     taper_run *run = call->run;
     taper_generator g;
@@ -59,8 +64,8 @@ taper_status taper_op_poisson(taper_call *call)
     taper_tensor *x, *plain, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     const taper_dtype dtype = (taper_dtype)x->dtype;
-    if (dtype != TAPER_F32 && dtype != TAPER_F64 && dtype != TAPER_BF16) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "\"poisson_cpu\" not implemented for '%s'",
+    if (dtype != TAPER_F32 && dtype != TAPER_F64 && (dtype != TAPER_BF16 || next != poisson)) {
+        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
                           taper_dtype_torch_name(dtype));
     }
     TAPER_TRY(taper_run_contiguous(run, x, &plain));
@@ -72,12 +77,12 @@ taper_status taper_op_poisson(taper_call *call)
     const int64_t count = taper_tensor_numel(x);
     for (int64_t i = 0; i < count && status == TAPER_OK && taper_run_goes_on(run, 200); i++) {
         const double rate = taper_load_double(dtype, taper_tensor_data(plain), i);
-        if (!(rate >= 0)) {
+        if (!(rate >= 0) && next == poisson) {
             status =
                 taper_fail(run->error, TAPER_ERROR_ARGUMENT, "invalid Poisson rate, expected rate to be non-negative");
             break;
         }
-        taper_put_double(dtype, taper_tensor_mutable(result), i, poisson(rng, rate));
+        taper_put_double(dtype, taper_tensor_mutable(result), i, next(run, rng, dtype, rate));
     }
     taper_tensor_drop(plain);
     if (status != TAPER_OK) {
@@ -85,6 +90,55 @@ taper_status taper_op_poisson(taper_call *call)
         return status;
     }
     return taper_ret_tensor(call, 0, result);
+}
+
+taper_status taper_op_poisson(taper_call *call)
+{
+    return draw_each(call, poisson);
+}
+
+// ---- gamma
+
+// Marsaglia and Tsang's method (2000), with PyTorch's roundings: shape is of the tensor's dtype, the rest double.
+static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool single)
+{
+    double scale = 1;
+    if (shape < 1) {
+        if (shape == 0) {
+            return 0;
+        }
+        const double power = single ? (double)(1.0f / (float)shape) : 1 / shape;
+        scale = pow(1 - taper_rng_uniform_f64(rng), power);
+        shape = single ? (double)((float)shape + 1.0f) : shape + 1;
+    }
+    const float third = 1.0f / 3.0f;
+    const double d = single ? (double)((float)shape - third) : shape - (double)third, c = 1 / sqrt(9 * d);
+    while (taper_run_goes_on(run, 100)) {
+        double x, y;
+        do {
+            x = taper_rng_normal(rng);
+            y = 1 + c * x;
+        } while (y <= 0 && taper_run_goes_on(run, 50));
+        const double v = y * y * y, u = 1 - taper_rng_uniform_f64(rng), square = x * x;
+        if (u < 1 - (double)0.0331f * square * square || log(u) < 0.5 * square + d * (1 - v + log(v))) {
+            return scale * d * v;
+        }
+    }
+    return 0;
+}
+
+// At least the least normal number, so that its logarithm is finite; also where there is no such distribution.
+static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, double shape)
+{
+    const bool single = dtype == TAPER_F32;
+    const double least = single ? (double)FLT_MIN : DBL_MIN, drawn = gamma_number(run, rng, shape, single);
+    const double number = single ? (double)(float)drawn : drawn;
+    return number > least ? number : least;
+}
+
+taper_status taper_op_standard_gamma(taper_call *call)
+{
+    return draw_each(call, gamma_above);
 }
 
 // ---- binomial

@@ -39,7 +39,7 @@ static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const t
 {
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, call->run->error));
-    TAPER_TRY(taper_check_writable(x, call->run->error));
+    TAPER_TRY(taper_ret_check_overlap(call, x));
     const int64_t count = taper_tensor_numel(x);
     unsigned order[TAPER_MAX_RANK] = {0};
     int64_t at[TAPER_MAX_RANK] = {0}, source = 0;

@@ -245,9 +245,9 @@ static taper_status spaced(taper_call *call, bool logarithmic)
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "start and end are complex, the result is to be %s",
                           taper_dtype_torch_name(dtype));
     }
+    TAPER_TRY(taper_scalar_check(dtype, &start, error));
+    TAPER_TRY(taper_scalar_check(dtype, &end, error));
     if (taper_dtype_is_integral(dtype)) {
-        TAPER_TRY(taper_scalar_check(dtype, &start, error));
-        TAPER_TRY(taper_scalar_check(dtype, &end, error));
         start.f = trunc(start.f);
         end.f = trunc(end.f);
     } else {

@@ -13,6 +13,9 @@ static taper_status from_number(taper_call *call)
     taper_tensor *result;
     TAPER_TRY(taper_arg_scalar(call, 0, &value));
     TAPER_TRY(taper_arg_dtype_or(call, 1, taper_create_dtype(&value), &dtype));
+    if (value.kind == TAPER_SCALAR_DOUBLE) { // PyTorch makes a float32 of it first, whatever the dtype
+        TAPER_TRY(taper_scalar_check(TAPER_F32, &value, call->run->error));
+    }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, 0, NULL, NULL, &result, call->run->error));
     // As a conversion of a tensor: what does not fit wraps.
     size_t item;

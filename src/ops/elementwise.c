@@ -391,9 +391,6 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text,
                    b.text);
     }
-    if (!ew->overlap) {
-        TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
-    }
     for (size_t k = 0; k < ew->count; k++) {
         const taper_tensor *input = ew->inputs[k].tensor;
         if (input != NULL && !same && input == target) {

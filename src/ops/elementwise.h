@@ -87,7 +87,6 @@ typedef struct taper_ew {
     int result;       // the result's dtype; -1: as op says
     uint8_t layout;   // of a new result
     bool unconverted; // the inputs' strides decide as they are, although common is another dtype
-    bool overlap;     // the result may write one element several times
 } taper_ew;
 
 static inline taper_ew taper_ew_make(const taper_ew_op *op)

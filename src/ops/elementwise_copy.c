@@ -20,7 +20,6 @@ static const taper_ew_op copy_op = {.loops = {copy_f32, copy_f64, copy_i64, copy
 // to (writable) = from, broadcast and converted.
 static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
-    TAPER_TRY(taper_ew_check_overlap(to, NULL, call->run->error));
     if (to->dtype == from->dtype) {
         return taper_run_copy(call->run, to, from);
     }
@@ -177,7 +176,7 @@ taper_status taper_op_copy_(taper_call *call)
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s", a.text,
                    b.text);
     }
-    TAPER_TRY(taper_ew_check_overlap(self, NULL, error));
+    TAPER_TRY(taper_ret_check_overlap(call, self));
     TAPER_TRY(taper_storage_write(self->storage, error));
     if (self->storage != from->storage) {
         TAPER_TRY(convert_into(call, self, from));

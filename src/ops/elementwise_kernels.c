@@ -6,11 +6,18 @@
 #include "ops/elementwise_ops.h"
 #include "ops/kernels.h"
 
+// PyTorch refuses finite numbers that a float dtype would make infinite.
+static taper_status check_number(const taper_call *call, taper_dtype dtype, const taper_scalar *scalar)
+{
+    return taper_dtype_is_float(dtype) ? taper_scalar_check(dtype, scalar, call->run->error) : TAPER_OK;
+}
+
 static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t from)
 {
     for (size_t k = 0; k < ew->op->scalars; k++) {
         taper_scalar scalar;
         TAPER_TRY(taper_arg_scalar(call, from + k, &scalar));
+        TAPER_TRY(check_number(call, taper_ew_common(ew), &scalar));
         taper_ew_set_scalar(&ew->args, k, &scalar);
     }
     return TAPER_OK;
@@ -112,7 +119,7 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, cons
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "For non-complex input tensors, argument alpha must not be a complex number.");
     }
-    return TAPER_OK;
+    return check_number(call, common, alpha);
 }
 
 static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t first, size_t second)
@@ -388,6 +395,10 @@ taper_status taper_op_celu(taper_call *call)
     if (alpha == 0) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "ZeroDivisionError: alpha cannot be 0 for CELU");
     }
+    taper_tensor *x;
+    const taper_scalar number = taper_scalar_double(alpha);
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(check_number(call, (taper_dtype)x->dtype, &number));
     return run_unary(call, 0, &taper_ew_elu, alpha, 1, 1 / alpha);
 }
 
@@ -538,6 +549,8 @@ taper_status taper_op_lerp(taper_call *call)
     TAPER_TRY(taper_ew_input_arg(&ew, call, 2));
     if (ew.inputs[2].tensor != NULL) {
         TAPER_TRY(check_same_dtype(call, self, ew.inputs[2].tensor, "weight"));
+    } else {
+        TAPER_TRY(check_number(call, (taper_dtype)self->dtype, &ew.inputs[2].scalar));
     }
     ew.common = self->dtype;
     return taper_ew_run(call, &ew);
@@ -561,6 +574,11 @@ taper_status taper_op_where(taper_call *call)
     taper_ew ew = taper_ew_make(&taper_ew_where);
     for (size_t k = 0; k < 3; k++) {
         TAPER_TRY(taper_ew_input_arg(&ew, call, k));
+    }
+    for (size_t k = 1; k < 3; k++) {
+        if (ew.inputs[k].tensor == NULL) {
+            TAPER_TRY(check_number(call, taper_ew_common(&ew), &ew.inputs[k].scalar));
+        }
     }
     return taper_ew_run(call, &ew);
 }
@@ -592,7 +610,6 @@ taper_status taper_op_masked_fill(taper_call *call)
     taper_ew_input_tensor(&ew, self);
     ew.common = self->dtype;
     ew.layout = TAPER_EW_CONTIGUOUS;
-    ew.overlap = true;
     return taper_ew_run(call, &ew);
 }
 

@@ -194,9 +194,6 @@ void taper_ew_result_strides(size_t rank, const int64_t *sizes, taper_tensor *co
 
 taper_status taper_ew_check_overlap(const taper_tensor *to, const taper_tensor *from, taper_error *error)
 {
-    if (from == NULL) {
-        return taper_tensor_numel(to) == 0 ? TAPER_OK : taper_check_writable(to, error);
-    }
     if (to == from || to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0) {
         return TAPER_OK;
     }

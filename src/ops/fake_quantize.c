@@ -315,7 +315,7 @@ static taper_status arg_written(const taper_call *call, size_t at, taper_dtype d
                    "argument '%s': expected %" PRId64 " %s numbers, got %s of sizes %s", taper_arg_name(call, at),
                    count, taper_dtype_name(dtype), taper_dtype_name((taper_dtype)t->dtype), TAPER_SHAPE(t));
     }
-    TAPER_TRY(taper_check_writable(t, call->run->error));
+    TAPER_TRY(taper_ret_check_overlap(call, t));
     return taper_storage_write(t->storage, call->run->error);
 }
 

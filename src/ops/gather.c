@@ -165,7 +165,10 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &s->dim));
     TAPER_TRY(taper_arg_tensor(call, 2, &index));
-    TAPER_TRY(taper_check_index(index, false, name, error));
+    const bool empty = taper_tensor_numel(index) == 0; // then PyTorch does not look at it
+    if (!empty) {
+        TAPER_TRY(taper_check_index(index, false, name, error));
+    }
     if (has_source) {
         TAPER_TRY(taper_arg_tensor(call, 3, &source));
         if (source->dtype != x->dtype) {
@@ -176,7 +179,7 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
         TAPER_TRY(taper_scalar_check((taper_dtype)x->dtype, &value, error));
         taper_scalar_store((taper_dtype)x->dtype, s->number, &value);
     }
-    if (taper_tensor_numel(index) != 0) {
+    if (!empty) {
         if (rank_of(index) != rank_of(x) || (source != NULL && rank_of(index) != rank_of(source))) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
                               "Index tensor must have the same number of dimensions as %s tensor",
@@ -198,9 +201,6 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     s->source = source;
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, error));
-    if (taper_call_in_place(call)) {
-        TAPER_TRY(taper_check_writable(x, error));
-    }
     return taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &s->self);
 }
 

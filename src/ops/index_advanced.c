@@ -15,6 +15,8 @@ typedef struct index_plan {
     int64_t count;                         // positions
     taper_tensor *offsets;                 // owned: int64[count], in elements of self
     taper_view result;                     // sizes; strides as PyTorch chooses them
+    size_t numbers;                        // masks without dimensions: they stand for no index at all
+    bool nothing;                          // one of them was false
 } index_plan;
 
 static void drop_plan(index_plan *plan)
@@ -65,21 +67,19 @@ static taper_status collect(taper_call *call, const taper_tensor *self, index_pl
     for (size_t i = 0; i < list->count; i++) {
         taper_tensor *x;
         TAPER_TRY(taper_arg_tensor_item(call, 1, i, true, &x));
-        const size_t takes = x == NULL || !is_mask(x) ? 1 : x->rank;
-        if (at + takes > self->rank) {
+        const size_t takes = x == NULL || !is_mask(x) ? 1 : x->rank, all = taper_max_size(at + takes, list->count);
+        if (all > self->rank) {
             return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "too many indices for tensor of dimension %u (got %zu)",
-                              (unsigned)self->rank, at + takes);
+                              (unsigned)self->rank, all);
         }
         if (x == NULL) {
             at++;
             continue;
         }
         if (is_mask(x)) {
-            if (x->rank == 0) {
-                return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED,
-                                  "indices: a mask without dimensions is not supported");
-            }
             TAPER_TRY(expand_mask(run, self, x, at, i, plan));
+            plan->numbers += x->rank == 0;
+            plan->nothing |= x->rank == 0 && !taper_element_is_nonzero((taper_dtype)x->dtype, taper_tensor_data(x));
         } else if (x->dtype == TAPER_I64) {
             taper_obj_retain(&x->head);
             plan->indices[at] = x;
@@ -265,7 +265,8 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-static taper_status make_plan(taper_call *call, const taper_tensor *self, index_plan *plan)
+// alone: masks without dimensions need no other index.
+static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
     taper_run *run = call->run;
     *plan = (index_plan){.before = 0};
@@ -275,6 +276,10 @@ static taper_status make_plan(taper_call *call, const taper_tensor *self, index_
     }
     if (status == TAPER_OK) {
         arrange(self, plan);
+        if (plan->indexed == 0 && plan->numbers != 0 && !alone) {
+            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                                "indices: masks without dimensions need another index, or one number to assign");
+        }
         for (size_t d = 0; d < plan->indexed; d++) {
             if (plan->self.sizes[plan->before + d] == 0 && plan->count != 0) {
                 status =
@@ -338,7 +343,7 @@ taper_status taper_op_index(taper_call *call)
     size_t item;
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
     TAPER_TRY(taper_move_item(self, &item, run->error));
-    TAPER_TRY(make_plan(call, self, &plan));
+    TAPER_TRY(make_plan(call, self, false, &plan));
     taper_status status = taper_tensor_like(run->heap, self, plan.result.rank, plan.result.sizes, plan.result.strides,
                                             &result, run->error);
     if (status != TAPER_OK) {
@@ -401,7 +406,8 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
     return TAPER_OK;
 }
 
-// Whether the only index tensor is a mask: then a single value of another dtype is converted, as by masked_fill.
+// Whether the only index tensor is a mask: then PyTorch assigns a single value by masked_fill, which converts it and
+// knows masks without dimensions.
 static bool is_one_mask(const taper_call *call)
 {
     size_t tensors = 0;
@@ -446,7 +452,8 @@ taper_status taper_op_index_put(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 2, &values));
     TAPER_TRY(taper_arg_bool(call, 3, &accumulate));
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
-    if (self->dtype != values->dtype && !accumulate && is_one_mask(call) && taper_tensor_numel(values) == 1) {
+    const bool fills = !accumulate && taper_tensor_numel(values) == 1 && is_one_mask(call);
+    if (self->dtype != values->dtype && fills) {
         return fill_masked(call, values);
     }
     if (self->dtype != values->dtype) {
@@ -456,7 +463,7 @@ taper_status taper_op_index_put(taper_call *call)
                           taper_dtype_name((taper_dtype)self->dtype), taper_dtype_name((taper_dtype)values->dtype));
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
-    taper_status status = make_plan(call, self, &plan);
+    taper_status status = make_plan(call, self, fills, &plan);
     if (status == TAPER_OK) {
         // Leading dimensions of size 1 beyond the result's do not count.
         taper_tensor narrow = taper_tensor_local(values);
@@ -474,7 +481,9 @@ taper_status taper_op_index_put(taper_call *call)
                 taper_sizes_print(plan.result.rank, plan.result.sizes).text);
         }
         if (status == TAPER_OK) {
-            status = put(run, self, &plan, wide, accumulate);
+            if (!fills || !plan.nothing) {
+                status = put(run, self, &plan, wide, accumulate);
+            }
             taper_tensor_drop(wide);
         }
         drop_plan(&plan);

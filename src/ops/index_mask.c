@@ -272,9 +272,6 @@ taper_status taper_op_put(taper_call *call)
             "index.numel() = %lld",
             (long long)taper_tensor_numel(source), (long long)taper_tensor_numel(index));
     }
-    if (taper_call_in_place(call)) {
-        TAPER_TRY(taper_check_writable(self, error));
-    }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
     taper_status status = taper_index_flat(call->run, source, &flat);
     if (status == TAPER_OK) {

@@ -242,15 +242,36 @@ typedef struct rows {
     int64_t count, size, index_step;
 } rows;
 
-// Argument 1 is the dimension, 2 the index, 3 the source.
-static taper_status begin_rows(taper_call *call, const char *name, bool int32, int64_t format, bool has_source, rows *r)
+// Whether the parts of s can go where those of x are: of their sizes, or broadcast.
+static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
+{
+    if (x->rank <= 1 || s->rank == 0) {
+        return x->rank <= 1 && s->rank <= 1;
+    }
+    const size_t lead = x->rank - s->rank; // dimensions that only x has
+    if (s->rank > x->rank || (lead != 0 && !broadcasts)) {
+        return false;
+    }
+    // Without dim the last dimensions face each other.
+    for (size_t d = 0; d + 1 < s->rank; d++) {
+        const int64_t in = s->sizes[d < dim ? d : d + 1], out = x->sizes[d + lead < dim ? d + lead : d + lead + 1];
+        if (in != out && (in != 1 || !broadcasts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Argument 1 is the dimension, 2 the index, 3 the source. broadcasts: as source_fits.
+static taper_status begin_rows(taper_call *call, const char *name, bool broadcasts, int64_t format, bool has_source,
+                               rows *r)
 {
     taper_error *error = call->run->error;
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &r->dim));
     TAPER_TRY(taper_arg_tensor(call, 2, &r->index));
-    TAPER_TRY(taper_check_index(r->index, int32, name, error));
+    TAPER_TRY(taper_check_index(r->index, broadcasts, name, error));
     if (r->index->rank > 1) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Index is supposed to be a vector, but got dim: %u", name,
                           (unsigned)r->index->rank);
@@ -274,19 +295,12 @@ static taper_status begin_rows(taper_call *call, const char *name, bool int32, i
                               "dim: %zu",
                               name, (long long)r->count, (long long)given, r->dim);
         }
-        bool fits = s->rank == x->rank || (s->rank == 0 && x->rank == 1) || (s->rank == 1 && x->rank == 0);
-        for (size_t d = 0; d < x->rank && fits && s->rank == x->rank; d++) {
-            fits = d == r->dim || s->sizes[d] == x->sizes[d];
-        }
-        if (!fits) {
+        if (!source_fits(x, s, r->dim, broadcasts)) {
             return taper_fail(error, TAPER_ERROR_ARGUMENT,
                               "%s: source tensor shape must match self tensor shape, excluding the specified "
                               "dimension. Got self.shape = %s source.shape = %s",
                               name, taper_sizes_print(x->rank, x->sizes).text,
                               taper_sizes_print(s->rank, s->sizes).text);
-        }
-        if (taper_call_in_place(call)) {
-            TAPER_TRY(taper_check_writable(x, error));
         }
     }
     return taper_inplace_begin(call, format, &r->self);
@@ -305,6 +319,21 @@ static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
         part.strides[d] = x->strides[d + 1];
     }
     part.rank--;
+    return part;
+}
+
+// Part i of the source, seen with the sizes of the part of self that it goes to.
+static taper_tensor source_at(const rows *r, int64_t i)
+{
+    taper_tensor part = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
+    taper_tensor wide = part_at(r->self, r->dim, 0);
+    const size_t lead = wide.rank - part.rank;
+    for (size_t d = 0; d < wide.rank; d++) {
+        wide.strides[d] = d < lead || part.sizes[d - lead] == 1 ? 0 : part.strides[d - lead];
+    }
+    memcpy(part.sizes, wide.sizes, sizeof part.sizes);
+    memcpy(part.strides, wide.strides, sizeof part.strides);
+    part.rank = wide.rank;
     return part;
 }
 
@@ -328,7 +357,7 @@ static taper_status into_rows(taper_call *call, const rows *r, const char *name,
         int64_t at;
         TAPER_TRY(row_index(call, r, name, false, i, &at));
         taper_tensor to = part_at(r->self, r->dim, at);
-        const taper_tensor from = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
+        const taper_tensor from = source_at(r, i);
         taper_into_all(call->run, into, &to, &from);
     }
     return TAPER_OK;
@@ -453,7 +482,7 @@ static taper_status reduce_rows(taper_call *call, const rows *r, taper_into oper
         status = row_index(call, r, "index_reduce_()", false, i, &at);
         if (status == TAPER_OK) {
             taper_tensor to = part_at(r->self, r->dim, at);
-            const taper_tensor from = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
+            const taper_tensor from = source_at(r, i);
             taper_into_all(run, seen[at]++ == 0 ? set : into, &to, &from);
         }
     }

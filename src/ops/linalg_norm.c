@@ -245,10 +245,7 @@ static taper_status any_norm(taper_linalg *w)
         }
         return ret_norms(w, order, placed ? dims : last_two);
     }
-    if (!taper_dtype_is_float((taper_dtype)a->dtype) && !taper_dtype_is_complex((taper_dtype)a->dtype)) {
-        return taper_linalg_fail(w, "Expected a floating point or complex tensor as input.");
-    }
-    return taper_op_norm(w->call);
+    return taper_op_vector_norm(w->call);
 }
 
 taper_status taper_op_linalg_norm(taper_call *call)

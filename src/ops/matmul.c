@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/elementwise_ops.h"
 #include "ops/kernels.h"
 #include "ops/matmul.h"
 
@@ -197,6 +198,9 @@ static taper_status ret_combined(taper_call *call, taper_tensor *product, taper_
     taper_status status = taper_arg_scalar(call, beta_at, &beta);
     if (status == TAPER_OK) {
         status = taper_arg_scalar(call, beta_at + 1, &alpha);
+    }
+    for (int k = 0; k < 2 && status == TAPER_OK && taper_dtype_is_float((taper_dtype)self->dtype); k++) {
+        status = taper_scalar_check((taper_dtype)self->dtype, k == 0 ? &beta : &alpha, call->run->error);
     }
     if (status == TAPER_OK) {
         status = taper_product_combine(call->run, product, self, beta, alpha);
@@ -414,24 +418,16 @@ taper_status taper_op_inner(taper_call *call)
     taper_tensor *a, *b, *product = NULL;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
     TAPER_TRY(taper_arg_tensor(call, 1, &b));
+    if (a->rank == 0 || b->rank == 0) { // a product with a number
+        taper_ew ew = taper_ew_make(&taper_ew_mul);
+        taper_ew_input_tensor(&ew, a);
+        taper_ew_input_tensor(&ew, b);
+        return taper_ew_run(call, &ew);
+    }
     TAPER_TRY(same_dtype(call, a, b));
     TAPER_TRY(taper_check_product_dtype(call, a, "self"));
     taper_run *run = call->run;
     int64_t sizes[2 * TAPER_MAX_RANK];
-    if (a->rank == 0 || b->rank == 0) { // a product with a number
-        taper_tensor *number = a->rank == 0 ? a : b, *other = a->rank == 0 ? b : a, *wide = NULL;
-        const int64_t count = taper_tensor_numel(other);
-        TAPER_TRY(taper_run_contiguous(run, other, &wide));
-        const taper_tensor left = taper_tensor_twin(number, 2, (const int64_t[]){1, 1}, (const int64_t[]){0, 0});
-        const taper_tensor right = taper_tensor_twin(wide, 2, (const int64_t[]){1, count}, (const int64_t[]){0, 1});
-        const taper_status status = taper_product_new(run, &left, &right, 2, (const int64_t[]){1, count}, &product);
-        taper_tensor_drop(wide);
-        TAPER_TRY(status);
-        product->rank = other->rank;
-        memcpy(product->sizes, other->sizes, sizeof product->sizes);
-        taper_strides_contiguous(product->rank, product->sizes, product->strides);
-        return taper_ret_cast(call, 0, product, (taper_dtype)a->dtype);
-    }
     const size_t ra = a->rank, rb = b->rank;
     if (ra == 1 && rb == 1 && a->dtype == TAPER_BF16 && a->sizes[0] == b->sizes[0]) {
         return ret_dot_bf16(call, a, b);

@@ -107,6 +107,7 @@ static taper_status pad_constant(taper_call *call, const taper_tensor *x, const 
     if (taper_tensor_item(x) == 0 || x->dtype == TAPER_C32) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "padding of this dtype is not supported");
     }
+    TAPER_TRY(taper_scalar_check((taper_dtype)x->dtype, value, error));
     int64_t sizes[TAPER_MAX_RANK], start[TAPER_MAX_RANK] = {0}, inside[TAPER_MAX_RANK], base = 0;
     bool only_crops = true;
     for (size_t i = 0; i < rank; i++) {

@@ -2,6 +2,7 @@
 #include "ops/parallel.h"
 
 #include "base/atomic.h"
+#include "platform/denormals.h"
 
 // Nanoseconds: of work that is shared, and that is shared with workers who are up; of pieces; of pieces between which
 // only the host is asked.
@@ -24,6 +25,20 @@ size_t taper_run_pieces(const taper_run *run, double work)
 {
     const double pieces = work / piece_of(run, work);
     return pieces >= 1 ? (size_t)(pieces < 1e9 ? pieces : 1e9) : 1;
+}
+
+typedef struct flushed {
+    taper_range_task task;
+    void *argument;
+} flushed;
+
+// A piece of a product, on a thread of its own.
+static void run_flushed(void *argument, size_t begin, size_t end)
+{
+    const flushed *f = argument;
+    const uint64_t before = taper_denormals_off();
+    f->task(f->argument, begin, end);
+    taper_denormals_restore(before);
 }
 
 typedef struct spending {
@@ -50,6 +65,11 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     run->unshared = shared ? 0 : run->unshared + (work >= SHARED_SOON ? work : 0);
     run->shared |= shared;
     spending s = {run, (uint64_t)(work * ((double)taper_min_size(piece, count) / (double)count)), TAPER_OK};
+    flushed f = {task, argument};
+    if (shared && run->flushes) {
+        task = run_flushed;
+        argument = &f;
+    }
     (void)taper_pool_run(shared ? run->pool : NULL, task, argument, count, piece, spend, &s);
     return s.status;
 }

@@ -293,6 +293,45 @@ taper_status taper_op_adaptive_avg_pool(taper_call *call)
     return avg_pool(call, x, &pooling, false, 0);
 }
 
+// PyTorch takes the mean where one pixel is asked for, whatever the rank: every plane is an image of one channel.
+taper_status taper_op_adaptive_avg_pool_mean(taper_call *call)
+{
+    taper_tensor *x, *plain;
+    int64_t size[3], sizes[5] = {1, 1};
+    size_t count;
+    const size_t spatial = taper_spatial_of(call);
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_ints(call, 1, spatial, spatial, size, &count));
+    bool pixel = x->rank >= spatial && x->rank != spatial + 1 && x->rank != spatial + 2;
+    for (size_t i = 0; i < spatial; i++) {
+        pixel = pixel && size[i] == 1;
+    }
+    if (!pixel) {
+        return taper_op_adaptive_avg_pool(call);
+    }
+    const size_t lead = x->rank - spatial;
+    for (size_t i = 0; i < lead; i++) {
+        sizes[0] *= x->sizes[i];
+    }
+    memcpy(sizes + 2, x->sizes + lead, spatial * sizeof *sizes);
+    TAPER_TRY(taper_run_contiguous(call->run, x, &plain));
+    taper_tensor planes = taper_tensor_local(plain);
+    planes.rank = (uint8_t)(spatial + 2);
+    memcpy(planes.sizes, sizes, sizeof sizes);
+    taper_strides_contiguous(planes.rank, planes.sizes, planes.strides);
+    taper_status status = taper_pool_area(call, &planes, spatial, (const int64_t[]){1, 1, 1});
+    taper_obj_release(&plain->head);
+    if (status == TAPER_OK) {
+        taper_tensor *const means = call->rets[0].as.tensor;
+        means->rank = x->rank;
+        for (size_t i = 0; i < x->rank; i++) {
+            means->sizes[i] = i < lead ? x->sizes[i] : 1;
+        }
+        taper_strides_contiguous(means->rank, means->sizes, means->strides);
+    }
+    return status;
+}
+
 taper_status taper_pool_area(taper_call *call, const taper_tensor *x, size_t spatial, const int64_t size[3])
 {
     taper_pooling pooling;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "ops/kernels.h"
+#include "ops/matmul.h"
 #include "ops/quantized.h"
 #include "ops/view_move.h"
 #include "ops/view_shape.h"
@@ -306,13 +307,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
 {
     taper_run *run = call->run;
     if (!taper_dtype_is_quantized((taper_dtype)q->dtype)) { // PyTorch: q.to(float32)
-        if (q->dtype == TAPER_F32) {
-            taper_obj_retain(&q->head);
-            *y = q;
-            return TAPER_OK;
-        }
-        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s': a quantized or float32 tensor is needed, not %s",
-                   name, taper_dtype_name((taper_dtype)q->dtype));
+        return taper_tensor_cast(run, q, TAPER_F32, y);
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));
     TAPER_TRY(taper_run_reveal(run, q));

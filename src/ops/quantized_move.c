@@ -204,7 +204,7 @@ taper_status taper_op_q_copy_(taper_call *call)
                    "a quantized tensor cannot be copied to one that is not; dequantize it first");
     }
     TAPER_TRY(taper_q_check_tensor(call->run, "self", x));
-    TAPER_TRY(taper_check_writable(x, error));
+    TAPER_TRY(taper_ret_check_overlap(call, x));
     if (taper_dtype_is_quantized((taper_dtype)from->dtype)) {
         TAPER_TRY(taper_q_check_tensor(call->run, "src", from));
         if (from->dtype != x->dtype || from->quantizer->scheme != x->quantizer->scheme) {

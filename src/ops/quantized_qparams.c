@@ -141,7 +141,7 @@ taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype,
     }
     if (target != NULL && target != taper_ret_target(call, at)) {
         TAPER_TRY(taper_out_resize(call, target, rank, sizes, strides));
-        TAPER_TRY(taper_check_writable(target, call->run->error));
+        TAPER_TRY(taper_ret_check_overlap(call, target));
         TAPER_TRY(taper_storage_write(target->storage, call->run->error));
         taper_obj_retain(&target->head);
         taper_ret(call, at, TAPER_VAL(target));

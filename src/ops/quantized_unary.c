@@ -107,7 +107,7 @@ taper_status taper_op_q_relu6(taper_call *call)
         return clamp_numbers(call, x, 0, 6);
     }
     const bounds b = {.dtype = (taper_dtype)x->dtype, .low = bound(x, 0), .high = bound(x, 6)};
-    TAPER_TRY(taper_check_writable(x, call->run->error));
+    TAPER_TRY(taper_ret_check_overlap(call, x));
     TAPER_TRY(taper_storage_write(x->storage, call->run->error));
     walk_clamped(call->run, x, x, &b);
     taper_obj_retain(&x->head);

@@ -333,7 +333,6 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     for (size_t k = 0; k < 1u + r->mean_too; k++) {
         taper_tensor *target = taper_ret_target(call, k);
         if (target != NULL) {
-            TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
             if (target->storage == x->storage && apart == NULL) { // out is read as well
                 TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;

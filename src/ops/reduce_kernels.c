@@ -347,20 +347,25 @@ static void set_norm(taper_reduce *r, double p)
     }
 }
 
+static taper_status ret_norm(taper_call *call, taper_reduce *r, double p)
+{
+    if (is_whole(r->dtype)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "norm(): input dtype should be either floating point or complex. Got %s instead.",
+                   taper_dtype_torch_name(r->dtype));
+    }
+    set_norm(r, p);
+    r->overflow = r->dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
+    r->dtype = taper_dtype_to_real(r->dtype);
+    return taper_reduce_run(call, r);
+}
+
 static taper_status run_norm(taper_call *call, double p)
 {
     taper_reduce r;
     TAPER_TRY(start(call, &r, &taper_reduce_square_sum));
-    TAPER_TRY(apply_dtype(call, &r, taper_dtype_to_float((taper_dtype)r.x->dtype)));
-    if (is_whole(r.dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "argument 'dtype': a floating point or complex dtype is needed, not %s",
-                   taper_dtype_torch_name(r.dtype));
-    }
-    set_norm(&r, p);
-    r.overflow = r.dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
-    r.dtype = taper_dtype_to_real(r.dtype);
-    return taper_reduce_run(call, &r);
+    TAPER_TRY(apply_dtype(call, &r, (taper_dtype)r.x->dtype));
+    return ret_norm(call, &r, p);
 }
 
 taper_status taper_op_norm(taper_call *call)
@@ -373,6 +378,18 @@ taper_status taper_op_norm(taper_call *call)
         p = scalar.f;
     }
     return run_norm(call, p);
+}
+
+taper_status taper_op_vector_norm(taper_call *call)
+{
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (is_whole((taper_dtype)x->dtype)) { // whatever dtype it is to become
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected a floating point or complex tensor as input. Got %s",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
+    return taper_op_norm(call);
 }
 
 taper_status taper_op_logsumexp(taper_call *call)
@@ -397,13 +414,9 @@ taper_status taper_op_dist(taper_call *call)
     taper_ew_set_scalar(&ew.args, 0, &one);
     taper_tensor *difference;
     TAPER_TRY(taper_ew_compute(call, &ew, &difference));
-    taper_reduce r =
-        taper_reduce_make(difference, &taper_reduce_square_sum, taper_dtype_to_float((taper_dtype)difference->dtype));
+    taper_reduce r = taper_reduce_make(difference, &taper_reduce_square_sum, (taper_dtype)difference->dtype);
     taper_reduce_all(&r);
-    set_norm(&r, p.f);
-    r.overflow = r.dtype == TAPER_F16 ? HALF_OVERFLOW : 0;
-    r.dtype = taper_dtype_to_real(r.dtype);
-    const taper_status status = taper_reduce_run(call, &r);
+    const taper_status status = ret_norm(call, &r, p.f);
     taper_tensor_drop(difference);
     return status;
 }
@@ -434,11 +447,6 @@ taper_status taper_op_equal(taper_call *call)
     taper_tensor *a, *b;
     TAPER_TRY(taper_arg_tensor(call, 0, &a));
     TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    if (a->dtype != b->dtype) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "Expected object of data type %s but got data type %s for argument 'other'",
-                   taper_dtype_torch_name((taper_dtype)a->dtype), taper_dtype_torch_name((taper_dtype)b->dtype));
-    }
     bool holds = a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) == 0;
     if (holds && taper_tensor_numel(a) != 0) {
         taper_ew ew = taper_ew_make(&taper_ew_eq);

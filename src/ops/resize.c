@@ -41,6 +41,9 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     TAPER_TRY(check_input(call, x, wanted));
     taper_resize with_format = *wanted;
     with_format.fused = x->quantizer != NULL && taper_tensor_is_channels_last(x);
+    with_format.scales = with_format.fused || (x->quantizer != NULL && memcmp(x->sizes + x->rank - wanted->spatial,
+                                                                              wanted->size + 3 - wanted->spatial,
+                                                                              wanted->spatial * sizeof *x->sizes) != 0);
     const taper_resize *resize = &with_format;
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_resize_mode mode = resize->mode;

@@ -21,7 +21,8 @@ typedef struct taper_resize {
     int64_t size[3]; // of the output: depth, height, width
     double scale[3]; // as given; 0: none was, the sizes decide
     bool align_corners;
-    bool fused; // of channels-last quantized tensors PyTorch computes with fused multiplications
+    bool fused;  // of channels-last quantized tensors PyTorch computes with fused multiplications
+    bool scales; // of quantized tensors given scales count where sizes stay, too, unless a contiguous one is copied
 } taper_resize;
 
 // Output position o reads taps input positions: index[o · taps + i] with weight[o · taps + i]. Of antialiased tables

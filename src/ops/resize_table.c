@@ -49,7 +49,7 @@ static void fill_linear(taper_run *run, taper_resize_axis *table, double ratio, 
     for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
         int64_t *index = table->index + 2 * o;
         double *weight = table->weight + 2 * o;
-        if (output == input) {
+        if (output == input && !resize->scales) {
             index[0] = index[1] = o;
             weight[0] = 1.0;
             weight[1] = 0.0;

@@ -166,7 +166,6 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
     }
     if (target != NULL) {
         TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, error));
-        TAPER_TRY(taper_ew_check_overlap(target, NULL, error));
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, x->rank, x->sizes, NULL, &out, error));
     if (taper_tensor_numel(out) != 0) {
@@ -222,7 +221,11 @@ static taper_status run_extremes(taper_call *call, scan_kind kind)
     taper_tensor *x, *values, *indices;
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    if (x->rank == 0) { // PyTorch looks at the dimension of others only
+        dim = 0;
+    } else {
+        TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    }
     TAPER_TRY(extremes(call, kind, x, dim, &values, &indices));
     const taper_status status = taper_ret_tensor(call, 0, values);
     if (status != TAPER_OK) {
@@ -256,7 +259,7 @@ static taper_status fill_extremes(taper_call *call, scan_kind kind)
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument '%s': expected a tensor of self's sizes and of dtype %s",
                        k == 0 ? "values" : "indices", k == 0 ? taper_dtype_torch_name((taper_dtype)x->dtype) : "Long");
         }
-        TAPER_TRY(taper_check_writable(to[k], error));
+        TAPER_TRY(taper_ret_check_overlap(call, to[k]));
     }
     TAPER_TRY(extremes(call, kind, x, dim, &from[0], &from[1]));
     taper_status status = TAPER_OK;

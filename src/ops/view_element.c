@@ -64,15 +64,17 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
     return TAPER_OK;
 }
 
-static int64_t scalar_to_int(const taper_scalar *s)
+// bits: 64, or 32 for what is at most so wide.
+static int64_t scalar_to_int(const taper_scalar *s, int bits)
 {
     if (s->kind == TAPER_SCALAR_BOOL || s->kind == TAPER_SCALAR_INT) {
         return s->i;
     }
-    if (s->f >= -9223372036854775808.0 && s->f < 9223372036854775808.0) {
+    const double end = bits == 64 ? 9223372036854775808.0 : 2147483648.0;
+    if (s->f > -end - 1 && s->f < end) {
         return (int64_t)s->f;
     }
-    return INT64_MIN; // what x86 conversions give
+    return bits == 64 ? INT64_MIN : INT32_MIN; // what x86 conversions give
 }
 
 void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
@@ -90,23 +92,23 @@ void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *s)
     case TAPER_I8:
     case TAPER_QI8:
     case TAPER_QU8: {
-        const uint8_t v = (uint8_t)((uint64_t)scalar_to_int(s) & 0xff);
+        const uint8_t v = (uint8_t)((uint64_t)scalar_to_int(s, 32) & 0xff);
         memcpy(p, &v, 1);
         break;
     }
     case TAPER_I16: {
-        const uint16_t v = (uint16_t)((uint64_t)scalar_to_int(s) & 0xffff);
+        const uint16_t v = (uint16_t)((uint64_t)scalar_to_int(s, 32) & 0xffff);
         memcpy(p, &v, 2);
         break;
     }
     case TAPER_I32:
     case TAPER_QI32: {
-        const uint32_t v = (uint32_t)((uint64_t)scalar_to_int(s) & 0xffffffffu);
+        const uint32_t v = (uint32_t)((uint64_t)scalar_to_int(s, 32) & 0xffffffffu);
         memcpy(p, &v, 4);
         break;
     }
     case TAPER_I64: {
-        const int64_t v = scalar_to_int(s);
+        const int64_t v = scalar_to_int(s, 64);
         memcpy(p, &v, 8);
         break;
     }

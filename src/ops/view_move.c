@@ -362,19 +362,6 @@ taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_
 
 // ---- in place
 
-taper_status taper_check_writable(const taper_tensor *tensor, taper_error *error)
-{
-    for (unsigned d = 0; d < tensor->rank; d++) {
-        if (tensor->strides[d] == 0 && tensor->sizes[d] > 1) {
-            return taper_fail(
-                error, TAPER_ERROR_ARGUMENT,
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory "
-                "location. Please clone() the tensor before performing the operation.");
-        }
-    }
-    return TAPER_OK;
-}
-
 taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self)
 {
     taper_error *error = taper_call_error(call);
@@ -383,6 +370,7 @@ taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor 
     if (!taper_call_in_place(call)) {
         return taper_view_clone(call->run, x, format, self);
     }
+    TAPER_TRY(taper_ret_check_overlap(call, x));
     TAPER_TRY(taper_storage_write(x->storage, error));
     taper_obj_retain(&x->head);
     *self = x;

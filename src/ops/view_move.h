@@ -75,12 +75,11 @@ taper_sizes_text taper_sizes_print(size_t rank, const int64_t *sizes);
 
 // ---- arguments that a kernel changes in place
 
-// Argument 0 for writing, retained: the argument itself in the in-place form, a clone otherwise. Storage is writable.
-// End with taper_inplace_end on success, release on failure.
+// Argument 0 for writing, retained: the argument itself in the in-place form, a clone otherwise. Storage is writable,
+// and no element of it has the memory of another (taper_ret_check_overlap). End with taper_inplace_end on success,
+// release on failure.
 TAPER_MUST_USE taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self);
 TAPER_MUST_USE taper_status taper_inplace_end(taper_call *call, taper_tensor *self);
-// Fails when several elements share memory (an expanded tensor).
-TAPER_MUST_USE taper_status taper_check_writable(const taper_tensor *tensor, taper_error *error);
 
 static inline bool taper_call_in_place(const taper_call *call)
 {

@@ -501,10 +501,8 @@ taper_status taper_op_kron(taper_call *call)
     size_t item;
     TAPER_TRY(taper_move_item(a, &item, error));
     TAPER_TRY(taper_move_item(b, &item, error));
-    taper_promotion promotion = taper_promotion_start();
-    taper_promotion_tensor(&promotion, a);
-    taper_promotion_tensor(&promotion, b);
-    const taper_dtype dtype = taper_promotion_result(&promotion);
+    // PyTorch multiplies tensors of one rank, so one without dimensions counts as much as the other.
+    const taper_dtype dtype = taper_promote((taper_dtype)a->dtype, (taper_dtype)b->dtype);
     const size_t rank = taper_max_size(a->rank, b->rank), a_lead = rank - a->rank, b_lead = rank - b->rank;
     int64_t sizes[TAPER_MAX_RANK], a_sizes[TAPER_MAX_RANK], b_sizes[TAPER_MAX_RANK];
     for (size_t d = 0; d < rank; d++) {

@@ -96,3 +96,30 @@ for name, before in (("", ""), ("-last", f"    x = x{LAST}\n")):
     add("prepacked-transposed" + name,
         "torch.ops.prepacked.conv2d_transpose_clamp_run(x, torch.ops.prepacked.conv2d_transpose_clamp_prepack("
         "w, b, [2, 1], [1, 1], [1, 0], [1, 1], 1, None, 0.5))", (2, 4, 9, 8), (4, 5, 3, 3), (5,), before=before)
+
+# Products take denormal numbers for zero and give none, as XNNPACK does and PyTorch elsewhere does not; what is no product
+# keeps them.
+TINY = (1e-40, 1.0), (1.0, 1e-40), (1e-25, 1e-17)
+PRODUCTS = {"conv2d": "F.conv2d(x, w)", "conv2d/channels last": "F.conv2d(x.contiguous(memory_format=torch.channels_last), w)", "conv2d/depthwise": "F.conv2d(x, w[:, :1].contiguous(), groups=8)",
+            "conv2d/1x1": "F.conv2d(x, w[:, :, :1, :1].contiguous())", "conv2d/fused": "F.relu(F.conv2d(x, w) + x[:, :, 1:-1, 1:-1] * 0)", "conv1d": "F.conv1d(x[0], w[0])",
+            "conv3d": "F.conv3d(x.unsqueeze(2), w.unsqueeze(2))", "conv_transpose2d": "F.conv_transpose2d(x, w)", "linear": "F.linear(x, w[0, 0, 0].repeat(5, 16))",
+            "matmul": "torch.matmul(x, x.transpose(2, 3) * 0 + w[0, 0, 0, 0])", "mv": "torch.mv(x[0, 0], w[0, 0, 0].repeat(16))", "dot": "torch.dot(x[0, 0, 0, :3], w[0, 0, 0])",
+            "einsum": "torch.einsum('nchw,ocij->no', x[:, :, :1, :1], w[:, :, :1, :1])", "addmm": "torch.addmm(x[0, 0, :, :3] * 0, x[0, 0, :, :3], w[0, 0])"}
+for name, expression in PRODUCTS.items():
+    for a, b in TINY:
+        for d in ("float32", "float64"):
+            scale = "" if d == "float32" else " * 1e-270"  # below the least normal float64, too
+            CASES.append((f"denormal/{name}/{a}/{d}", f"def f(x: Tensor, w: Tensor):\n    x = x.to(torch.{d}){scale if a < 1 else ''}\n    w = w.to(torch.{d}){scale if a == 1.0 else ''}\n"
+                          f"    y = {expression}\n    return (y != 0).any(), y\n", lambda a=a, b=b: (torch.full((2, 8, 48, 48), a), torch.full((8, 8, 3, 3), b)),
+                          {"expect": lambda x, w, e=expression, d=d: (torch.tensor(False), torch.zeros_like(eval(e, {"torch": torch, "F": torch.nn.functional}, {"x": x, "w": w})).to(getattr(torch, d)))}))
+CASES.append(("denormal/elementwise", "def f(x: Tensor):\n    y = F.conv2d(x, torch.ones(1, 1, 1, 1))\n    return y, (x * 1 != 0).all(), (x + x > x).all(), (x.relu() == x).all(), x.sum() != 0\n",
+              lambda: (torch.full((1, 1, 8, 8), 1e-40),), {"expect": lambda x: (torch.zeros(1, 1, 8, 8), *[torch.tensor(True)] * 4)}))
+
+# What is not finite stays in its group, also where kernels take several groups at a time.
+for groups, ins, outs in ((2, 2, 2), (4, 1, 2), (4, 3, 4), (8, 2, 1), (16, 2, 2), (6, 2, 5)):
+    for k in (1, 3):
+        for v in ("inf", "nan"):
+            source = ("def f(x: Tensor, w: Tensor, b: Tensor):\n    y = torch.cat([x[:, :1] * 0 + float('%s'), x[:, 1:]], 1)\n    z = x.clone()\n    z[1, -1, 3, 2] = float('-%s')\n"
+                      "    return (F.conv2d(x, w, b, groups=%d), F.conv2d(y, w, b, groups=%d), F.conv2d(z, w, b, padding=1, groups=%d),\n            F.relu(F.conv2d(z, w, b, groups=%d)),"
+                      " F.hardswish(F.conv2d(y.contiguous(memory_format=torch.channels_last), w, groups=%d)))\n" % ((v, v) + (groups,) * 5))
+            CASES.append((f"grouped/{groups}x{ins}x{outs}/{k}/{v}", source, lambda g=groups, i=ins, o=outs, k=k: (*(torch.randn(*s, generator=torch.Generator().manual_seed(0)) for s in ((2, g * i, 9, 8), (g * o, i, k, k), (g * o,))),)))

@@ -114,3 +114,12 @@ for dtype in ("int64", "int32", "int16", "uint8", "float32", "float64", "bfloat1
 results("linspace/complex", "", ["torch.linspace(1+2j, 3-1j, 7)", "torch.linspace(0.5, 2, 5, dtype=torch.complex128)", "torch.logspace(0.5+1j, 2, 6)",
                                  "torch.linspace(1j, 2, 1)", "torch.linspace(1j, 2, 0, dtype=torch.complex64)"])
 case("linspace/complex ends of a real result", "def f():\n    return torch.linspace(1+2j, 3-1j, 7, dtype=torch.float32)\n", ())
+
+# Numbers beyond a dtype: tensors wrap or saturate as conversions on x86 do, single floats pass through float32.
+for d in ("int32", "int64", "int16", "int8", "uint8", "bool"):
+    CASES.append((f"tensor/beyond/{d}", f"def f():\n    return ([torch.tensor(v, dtype=torch.{d}) for v in [float('inf'), float('-inf'), float('nan'), 3e9, -3e9, 1e19, 70000.5, -300.5]],\n"
+                  f"            torch.tensor([float('inf'), float('nan'), 3e9, -3e9, 1e19, 300.0], dtype=torch.{d}), torch.full([20], float('inf')).to(torch.{d}),\n"
+                  f"            torch.full([20], float('nan')).double().to(torch.{d}), torch.full([20], 3e9).to(torch.{d}), torch.zeros([3], dtype=torch.{d}).copy_(torch.full([3], float('inf'))))\n", ()))
+CASES += [(f"numbers/{e}", f"def f():\n    return {e}\n", ()) for e in (
+    "torch.tensor(1e300)", "torch.tensor(-1e300, dtype=torch.double)", "torch.tensor(1e300, dtype=torch.half)", "torch.tensor(70000.0, dtype=torch.half)", "torch.as_tensor(1e300)", "torch.tensor([1e300])",
+    "torch.tensor(float('-inf'))", "torch.linspace(0.0, 1e39, 3)", "torch.linspace(0.0, 1e39, 3, dtype=torch.double)", "torch.full([2], 1e300)", "torch.full([2], 1e300, dtype=torch.double)")]

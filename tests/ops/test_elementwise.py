@@ -212,3 +212,13 @@ case("can_cast", ("x", "[torch.can_cast(x.dtype, torch.float16), torch.can_cast(
 case("promote_types", ("x", "torch.zeros(2, dtype=torch.promote_types(x.dtype, torch.uint8))"), build(((2,), torch.int8)))
 case("no_grad fills", ("x", "[torch.nn.init.constant_(x.clone(), 3.0), torch.nn.init.zeros_(x.clone())]"), build(((2, 3),)))
 case("polygamma/poles", ("x", "torch.polygamma(1, x)"), lambda: [torch.tensor([0, -1, -2, -3, 1, 2])])
+
+# Numbers that the dtype would make infinite are refused; infinities are not.
+TOO_LARGE = ("torch.where(x > 0, x, 1e300)", "torch.where(x > 0, 1e300, x)", "torch.where(x > 0, 1e300, 2.0)", "torch.where(x > 0, x.half(), 70000.0)", "torch.where(x > 0, x.double(), 1e300)",
+             "torch.where(x > 0, x.int(), 10**12)", "torch.where(x > 0, x, float('inf'))", "F.pad(x, [1, 1], value=1e300)", "F.pad(x, [1, 1], value=float('-inf'))", "F.pad(x.half(), [1, 1], value=70000.0)",
+             "F.pad(x.int(), [1, 1], value=3e9)", "torch.constant_pad_nd(x.int(), [1, 1], 10**12)", "torch.add(x, x, alpha=1e300)", "torch.add(x.double(), x, alpha=1e300)", "torch.lerp(x, x, 1e300)",
+             "torch.addcmul(x, x, x, value=1e300)", "torch.addcdiv(x, x, x, value=1e300)", "F.leaky_relu(x, 1e300)", "F.elu(x, 1e300)", "F.celu(x, 1e300)", "F.softplus(x, 1e300, 1e300)",
+             "F.hardshrink(x, 1e300)", "F.softshrink(x, 1e300)", "F.hardtanh(x, -1e300, 1e300)", "x + 1e300", "x.half() * 1e6", "x.clamp(max=1e300)", "x > 1e300", "x.masked_fill(x > 0, -1e300)")
+CASES += [(f"too large/{e}", f"def f(x: Tensor):\n    return {e}\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)) for e in TOO_LARGE]
+CASES += [("sinc/bfloat16", "def f(x: Tensor):\n    return torch.sinc(x.to(torch.bfloat16)), torch.special.sinc(x.to(torch.bfloat16) * 10)\n",
+           (torch.cat([torch.randn(40, generator=torch.Generator().manual_seed(0)), torch.tensor([0.0, 1e-20, float("inf"), float("nan"), 1.0, 2.0])]),))]

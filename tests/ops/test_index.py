@@ -96,3 +96,24 @@ for expression in ("x[torch.tensor([4])]", "x[:, torch.tensor([-6])]", "x[torch.
                    "x.index_copy(0, torch.tensor([9]), x[:1])", "x.masked_select(x)", "torch.put(x, torch.tensor([500]), torch.tensor([1.0]))",
                    "x.scatter_reduce(0, torch.zeros([1, 1, 1], dtype=torch.int64), x, 'median')"):
     raises(expression)
+
+# A mask without dimensions is no index; where it is the only one, a single number is assigned by masked_fill.
+T, F0 = "torch.tensor(True)", "torch.tensor(False)"
+for k in (f"y[{T}] = -1", f"y[{F0}] = -1", f"y[{T}, 0] = 5", f"y[{F0}, 0] = 5", f"y[0, {T}] = 5", f"y[:, {T}] = 9", f"y[{T}, i] = 9", f"y[{F0}, i] = 9",
+          "y[torch.tensor(1, dtype=torch.uint8)] = 2", "y[y[0, 0, 0] > -9] = 3", f"y[{T}] = x * 2", f"y = x[{T}]", f"y = x[{F0}]", f"y = x[{T}, i]", f"y = x[i, {F0}]",
+          f"y = x[:, {T}]", f"y = x[{T}, {T}]", f"y = x[i, i, i, {T}]", f"y = x[m, {T}]", f"y = y[0, 0, 0][{T}]",
+          f"y = torch.index_put(x, [{T}], torch.tensor(5.0), True)", f"y = torch.index_put(x, [{T}, {T}], torch.tensor(5.0))"):
+    CASES.append((f"index/no dimensions/{k}", f"def f(x: Tensor):\n    y = x.clone()\n    i = torch.tensor([0, 2])\n    m = torch.tensor([True, False, True, True])\n    {k}\n    return y\n",
+                  input3))
+# Parts of the source are broadcast to those of self, but by index_copy.
+for k in ("index_add(x, 0, torch.tensor([0, 1, 2, 0]), x[0, 0, :4])", "index_add(x, 0, i, x[0, :3])", "index_add(x, 0, i, x[0, :3, :1], alpha=2)", "index_add(x, 1, i, x[0, :1, :3])",
+          "index_add(x, 2, i, x[:1, :1, :3])", "index_add(x, 1, i, x[:, :3, 0])", "index_add(x, 0, i, x[:3, :2])", "index_add(x, 0, i, x[:3].unsqueeze(1))",
+          "index_add(x[0, 0], 0, i, x[0, :3])", "index_add(x[0], 1, i, x[0, 0, :3])", "index_add(x[:, :1], 0, i, x[:3])", "index_add(x, 0, i[:0], x[0, 0, :0])",
+          "index_add(x.unsqueeze(0), 0, i * 0, x[0, :3])", "index_reduce(x, 0, i, x[0, 0, :3], 'prod')", "index_reduce(x, 0, i, x[0, :3, :1], 'mean')",
+          "index_reduce(x, 0, i, x[0, :3, :6], 'amax', include_self=False)", "index_copy(x, 0, i, x[0, :3])", "index_copy(x, 0, i, x[:3, :1])"):
+    CASES.append((f"index_rows/broadcast/{k}", f"def f(x: Tensor):\n    i = torch.tensor([0, 1, 2])\n    return torch.{k}\n", input3))
+# Nobody looks at an index without elements.
+for k in ("scatter(x, 0, e, x)", "scatter(x, 0, e, 1.0)", "scatter_add(x, 0, e, x)", "scatter(x, 0, e, x, reduce='add')", "scatter(x, 0, e, 2, reduce='multiply')",
+          "scatter_reduce(x, 0, e, x, 'sum')", "gather(x, 0, e)", "scatter(x, 0, e, x.double())"):
+    for d in ("int32", "bool", "float32"):
+        CASES.append((f"scatter/empty/{d}/{k}", f"def f(x: Tensor):\n    e = torch.zeros([0], dtype=torch.{d})\n    return torch.{k}\n", input3))

@@ -109,3 +109,11 @@ PACKED = "torch.ops.prepacked.linear_clamp_run(a, torch.ops.prepacked.linear_cla
 for shape in ((2, 4), (4,), (2, 3, 4), (0, 4)):
     add(f"prepacked-{shape}", PACKED.format("None", "None"), shape, (5, 4), (5,))
     add(f"prepacked-clamped-{shape}", PACKED.format("-0.5", "1"), shape, (5, 4), (5,))
+
+# inner with a number is a product of elements, with its dtypes and strides.
+CASES += [("inner/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.inner(x, n.double()), torch.inner(x.int(), n), torch.inner(torch.tensor(2), x), torch.inner(n.double(), x.half()),\n"
+           "            torch.inner(x.int(), torch.tensor(2)), torch.inner(x > 0, torch.tensor(True)), torch.inner(x > 0, torch.tensor(2)), torch.inner(x.t(), n), torch.inner(n, x.t()),\n"
+           "            torch.inner(torch.tensor(2).int(), n.double()), torch.inner(n, n), torch.inner(x[:0], n))\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)),
+          ("raises/inner/dtypes", "def f(x: Tensor):\n    return torch.inner(x, x.double())\n", (torch.ones(3, 4),)),
+          ("raises/addmm/beta", "def f(x: Tensor):\n    return torch.addmm(x, x, x, beta=1e300)\n", (torch.ones(3, 3),)),
+          ("raises/addmm/alpha", "def f(x: Tensor):\n    return torch.addmm(x.half(), x.half(), x.half(), alpha=70000.0)\n", (torch.ones(3, 3),))]

@@ -2,6 +2,8 @@
 # The .out and in-place forms, and the inner functions, of products, decompositions, indexing, losses, pooling, resizing and convolution.
 import functools
 
+import torch
+
 from forms import POOL, case, forms, integers, numbers, plain, raising
 
 CASES = []
@@ -78,3 +80,17 @@ for name, calls in {"thnn_conv2d": (f"q, {W2}, [2, 2]",), "_slow_conv2d_forward"
     CASES += forms(name, *calls, gaps=False)
 CASES += [plain("_convolution_mode", f"{A}_convolution_mode(q, {W2}, None, [1, 1], 'same', [1, 1], 1)", f"{A}_convolution_mode(q, {W2}, None, [2, 2], 'valid', [1, 1], 1)", f"{A}conv3d(f, {W3}, None, [1, 1, 1], 'same')")]
 CASES += [plain("_convolution deprecated", f"{A}_convolution(q, {W2}, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, False, False, False)")]
+
+# Writing to elements that share memory: PyTorch refuses it in most operators, warns in some, and so on.
+OVERLAPPING = ("y.abs_()", "y.add_(1)", "y += z", "y.mul_(2)", "y.clamp_(0, 1)", "y.fill_(1)", "y.zero_()", "y.copy_(z)", "y.masked_fill_(z > 0, 1.0)", "y.masked_scatter_(z > 0, z)", "y.lerp_(z, 0.5)",
+               "y.addcmul_(z, z)", "y.addmm_(torch.ones(3, 3), z)", "y.addr_(torch.ones(3), torch.ones(4))", "y.t().addmv_(torch.ones(4, 4), torch.ones(4))", "y.gt_(0)",
+               "y.scatter_(0, i, z)", "y.scatter_(0, i, 1.0)", "y.scatter_add_(0, i, z)", "y.index_add_(0, i[:3, 0], z)", "y.index_copy_(0, i[:3, 0], z)", "y.index_fill_(0, i[:2, 0], 1.0)",
+               "y.index_put_([i[:2, 0]], torch.tensor(1.0))", "y[0] = 1", "y[:] = 1", "y[:, 0] = 1", "y[y > 0] = 1.0", "y.put_(i[0, :2], z[0, :2])", "y.cumsum_(0)", "y.renorm_(2, 0, 1.0)",
+               "F.relu(y, inplace=True)", "F.threshold(y, 0.1, 20.0, True)", "F.dropout(y, 0.5, False, True)", "y.fill_diagonal_(1.0)", "y.bernoulli_(0.5)", "y.normal_(0.0, 1.0)", "y.tril_()", "y.triu_()",
+               "y.squeeze_()", "y.transpose_(0, 1)", "y[0].add_(1)", "y[:1].mul_(3)", "y[:0].add_(1)",
+               "torch.abs(z, out=y)", "torch.add(z, 1, out=y)", "torch.mm(z, torch.ones(4, 4), out=y)", "torch.cat([z[:1], z[1:]], out=y)", "torch.index_select(z, 0, i[:3, 0], out=y)", "torch.gather(z, 0, i, out=y)",
+               "torch.softmax(z, 0, out=y)", "torch.addmm(z, torch.ones(3, 3), z, out=y)", "torch.outer(z[:, 0], z[0], out=y)",
+               "torch.arange(12, out=y)", "torch.normal(z, 1.0, out=y)", "torch.kron(z, torch.ones(1, 1), out=y)", "torch.inner(z, torch.ones(4, 4), out=y)", "torch.index_copy(z, 0, i[:1, 0], z[:1], out=y)",
+               "torch.diff(torch.ones(3, 5), out=y)", "torch.add(z[:2], 1, out=y[:2])")
+CASES += [(f"overlapping/{e}", f"def f(x: Tensor):\n    y = x.expand(3, 4)\n    z = torch.ones([3, 4])\n    i = torch.zeros([3, 4], dtype=torch.long)\n    {e}\n    return y, x\n",
+           (torch.tensor([[0.5, -1.0, 2.0, -0.25]]),)) for e in OVERLAPPING]

@@ -81,3 +81,12 @@ for layout in ("contiguous", "channels_last"):
                   "    return torch.ops.aten.max_unpool2d(y, i, [8, 6])\n", lambda: (image(2, 5, 8, 6),)))
 CASES.append(("fractional_max_pool2d", source("torch.ops.aten.fractional_max_pool2d(x, [2, 3], [4, 5], r)", "x: Tensor, r: Tensor", PAIR),
               lambda: (image(2, 3, 11, 13), torch.rand(2, 3, 2, generator=torch.Generator().manual_seed(1)))))
+
+# One pixel is a mean over the last dimensions in PyTorch, so the rank does not matter.
+for spatial, ranks in ((2, (2, 5, 6)), (3, (3, 6))):
+    for rank in ranks:
+        CASES.append((f"adaptive_avg/one pixel of {rank}", f"def f(x: Tensor):\n    return (torch._C._nn.adaptive_avg_pool{spatial}d(x, [1] * {spatial}),\n"
+                      f"            torch._C._nn.adaptive_avg_pool{spatial}d(x.transpose(0, 1).double(), [1] * {spatial}))\n",
+                      (torch.randn(2, 3, 2, 3, 4, 5, generator=torch.Generator().manual_seed(0)).flatten(0, 6 - rank),)))
+CASES += [(f"raises/adaptive_avg of 5/{k}", f"def f(x: Tensor):\n    return {k}\n", (torch.ones(2, 2, 3, 3, 3),))
+          for k in ("torch._adaptive_avg_pool2d(x, [1, 1])", "torch._C._nn.adaptive_avg_pool2d(x, [1, 2])", "torch._C._nn.adaptive_avg_pool2d(x.int(), [1, 1])")]

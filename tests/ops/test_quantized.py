@@ -164,3 +164,9 @@ for form in ("add", "add_relu", "mul", "mul_relu"):
                   IMAGE, LAST, qparams=FEW[:1])
 for body in (f"torch.sigmoid(q, out={W.format('[0]')})", "torch.ops.aten.relu(q, out=torch.zeros([0]))", f"torch.ops.quantized.add_out(q, q, {W.format('[2]')})"):
     quantized(f"out/refused/{body}", body, IMAGE, qparams=FEW[:1])
+
+# Of a plain tensor PyTorch gives floats; conversions of a quantized one it refuses.
+CASES += [
+    ("dequantize/plain", "def f(x: Tensor):\n    y = x.dequantize()\n    y += 1\n    return (x, y, x.double().dequantize(), torch.dequantize(x.half()), (x * 3).int().dequantize(),\n"
+     "            x.double().t().dequantize(), x.double()[:, ::2].dequantize())\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)),
+]

@@ -71,3 +71,8 @@ case("rand/complex", "x : [torch.rand([3, 5], dtype=torch.complex64), torch.rand
      args(numbers(2, 9, dtype=torch.complex64)))
 case("in a row", "x : [torch.dropout(x, 0.2, True), torch.poisson(x.abs() * 30), torch.rrelu(x, training=True), torch.rand_like(x), torch.randn_like(x), "
      "torch.binomial(x.abs().mul(50).round(), torch.rand_like(x))]", args(numbers(7, 5)))
+for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64):
+    case("gamma/%s" % label(dtype), "x : [torch._standard_gamma(x), torch._standard_gamma(x * 0.05), torch.rand(3), torch._standard_gamma(x * 90)]", args(lambda d=dtype: torch.rand(300).mul(4).to(d)))
+case("gamma/edges", "x : [torch._standard_gamma(x), torch.rand(3)]", lambda: (torch.tensor([0.0, 1e-9, 1.0, 0.999, 1e6, -2.5, float("nan"), 1e-3, 1e30] * 20),))
+case("gamma/permuted", "x : torch._standard_gamma(x.t())", args(lambda: torch.rand(3, 4)))
+case("gamma/out", "def f(x):\n    y = torch.empty([0])\n    torch.ops.aten._standard_gamma(x, out=y)\n    return y\n", args(lambda: torch.rand(3, 4) * 9))

@@ -202,3 +202,17 @@ case("weight_norm/interface", ("v, g", "torch._weight_norm_interface(v, g, 0)"),
 case("norm_except_dim/all", ("v", "torch.norm_except_dim(v, 2, -1)"), plain((3, 4)))
 case("cummax_helper", ("x, v, i", "torch._cummax_helper(x, v, i, 1), torch._cummin_helper(x, v[:], i[:], 0), v, i"),
      lambda: [tensor((3, 4)), torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.int64)])
+
+CASES += [("equal/dtypes", "def f(x: Tensor):\n    i = x.int()\n    return (torch.equal(x, x.double()), torch.equal(i, i.long()), torch.equal(x, x[:2].double()), torch.equal(x[:0], x[:0].double()),\n"
+           "            torch.equal(i > 0, (i > 0).int()), torch.equal(torch.tensor(1), torch.tensor(1.0)), torch.equal(torch.tensor([300]), torch.tensor([44], dtype=torch.uint8)),\n"
+           "            torch.equal(torch.tensor([1]), torch.tensor([1.5])), torch.equal(torch.tensor(1.0), torch.tensor([1.0])))\n",
+           (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)) * 3,))]
+# Of a number without dimensions PyTorch does not look at the dimension, but by the helper.
+CASES += [(f"extremes/{f}/{d}", f"def f(x: Tensor):\n    return torch.{f}(x, {d})\n", (torch.tensor(1.5),)) for f in ("cummax", "cummin") for d in (-3, -1, 0, 5)]
+CASES += [("raises/_cummax_helper", "def f(x: Tensor):\n    torch._cummax_helper(x, x.clone(), x.long(), 5)\n    return x\n", (torch.tensor(1.5),))]
+# Norms of whole numbers need a dtype, or are refused.
+for d in ("int32", "int64", "uint8", "bool"):
+    for e in ("torch.norm(x)", "torch.norm(x, 2, [0])", "torch.norm(x, 0.0)", "torch.norm(x, float('inf'))", "torch.norm(x, 'fro')", "x.norm(2)", "x.norm(2, 0)", "torch.linalg.vector_norm(x)",
+              "torch.frobenius_norm(x)", "torch.frobenius_norm(x, [0, 1])", "torch.dist(x, x)", "F.normalize(x, 2.0, 1)", "torch.norm(x, dtype=torch.float)", "torch.norm(x, 2, [0], dtype=torch.double)",
+              "torch.linalg.vector_norm(x, dtype=torch.float)"):
+        CASES.append((f"norm/whole/{d}/{e}", f"def f(x: Tensor):\n    x = x.to(torch.{d})\n    return {e}\n", (torch.arange(12.0).reshape(3, 4),)))

@@ -77,3 +77,8 @@ for align in (False, True):
                   f"    return torch.affine_grid_generator(x, [2, 3, 4, 5], {align})\n", lambda: (image(2, 2, 3),)))
     CASES.append((f"affine_grid_generator3d-{align}", f"def f(x: Tensor) -> Tensor:\n"
                   f"    return torch.affine_grid_generator(x, [2, 3, 4, 5, 6], {align})\n", lambda: (image(2, 3, 4),)))
+
+# Where one size stays a quantized tensor is still scaled by what was given; where both do a contiguous one is copied.
+QUANTIZED = "def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, 0.02, 78, torch.quint8){}\n    return F.interpolate(q, scale_factor=[{}, {}], mode='bilinear', align_corners=False)\n"
+CASES += [(f"quantized bilinear/{h}x{w}{m}", QUANTIZED.format(m, h, w), lambda: (torch.randn(2, 17, 5, 6, generator=torch.Generator().manual_seed(0)),))
+          for h, w in ((1.001, 1.515), (1.515, 1.001), (1.1, 1.1), (1.1, 2.0), (0.7, 1.15)) for m in ("", ".contiguous(memory_format=torch.channels_last)")]

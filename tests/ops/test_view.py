@@ -97,3 +97,8 @@ for expression in ("x.view(7)", "x.transpose(1, 3).view(-1)", "x.view(-1, -1)", 
 add("asserted", ["torch.is_vulkan_available()", "torch._assert_async(x.abs().sum())"])
 raises("assert_async/zero", "torch._assert_async(x.sum() * 0)")
 raises("assert_async/many", "torch._assert_async(x)")
+
+# The dtype is that of tensors with dimensions, also of numbers.
+CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.kron(x, n.double()), torch.kron(n.double(), x.half()), torch.kron(x.int(), torch.tensor(3)),\n"
+           "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
+           (torch.arange(6.0).reshape(2, 3),))]

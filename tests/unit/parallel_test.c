@@ -76,6 +76,53 @@ static void pieces(void **state)
     assert_int_equal(atomic_load(&s.pieces), 1);
 }
 
+// ---- denormal numbers
+
+static volatile float tiny = 1e-40f;
+
+static void count_kept(void *argument, size_t begin, size_t end)
+{
+    seen *s = argument;
+    for (size_t i = begin; i < end; i++) {
+        atomic_fetch_add(&s->ran[i], 1u);
+        if (tiny * 1.0f != 0.0f) {
+            atomic_fetch_add(&s->pieces, 1u);
+        }
+    }
+    if (!pthread_equal(pthread_self(), s->caller)) {
+        atomic_fetch_add(&s->elsewhere, 1u);
+    }
+}
+
+static taper_status product(taper_call *call)
+{
+    assert_true(tiny * 1.0f == 0.0f);
+    return taper_run_range(call->run, count_kept, (void *)(intptr_t)call->args[0].as.i, COUNT, 1, 1e7);
+}
+
+// In a product no thread sees one, afterwards all do.
+static void denormals(void **state)
+{
+    (void)state;
+    static seen s;
+    const taper_op row = {.flags = TAPER_OP_PRODUCT};
+    for (unsigned threads = 1; threads <= 5; threads += 2) {
+        taper_run run = {.pool = make_pool(threads)};
+        for (int round = 0; round < 20; round++) {
+            memset(&s, 0, sizeof s);
+            s.caller = pthread_self();
+            taper_val argument = taper_val_int((int64_t)(intptr_t)&s);
+            taper_call call = {.run = &run, .op = &row, .args = &argument, .arg_count = 1};
+            assert_int_equal(taper_call_kernel(&call, product), TAPER_OK);
+            assert_int_equal(atomic_load(&s.pieces), 0);
+            assert_true(tiny * 1.0f != 0.0f);
+            assert_int_equal(taper_run_range(&run, count_kept, &s, COUNT, 1, 1e7), TAPER_OK);
+            assert_int_equal(atomic_load(&s.pieces), COUNT);
+        }
+        taper_pool_destroy(run.pool);
+    }
+}
+
 static taper_status stop(taper_run *run, double ahead)
 {
     (void)run, (void)ahead;
@@ -152,6 +199,7 @@ static void places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(stopped), cmocka_unit_test(places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces), cmocka_unit_test(denormals), cmocka_unit_test(stopped),
+                                       cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

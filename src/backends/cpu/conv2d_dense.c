@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm),
 // anything else gathers a pointer per output pixel and tap (igemm). tiles.h cuts it. Groups of few channels are taken
-// several at a time, as one product whose weights are zero between them: the lanes are there anyway.
+// several at a time, as one product whose weights are zero between them: the lanes are there anyway. Zero times an
+// infinity or NaN is NaN: where one comes out, all is computed again, group by group.
 #include <stdint.h>
 
 #include "backends/cpu/conv2d_cpu.h"
 #include "backends/cpu/tiles.h"
+#include "base/atomic.h"
 
 enum { STRIP_POINTERS = 4096 };
+enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
 
 typedef struct dense_plan {
     const taper_conv2d *job;
@@ -21,6 +24,7 @@ typedef struct dense_plan {
     taper_tiles tiles;
     const float *zero;
     bool pointwise;
+    atomic_uint *leaks; // NaN came out of merged groups; NULL: none are
 } dense_plan;
 
 // ---- pointers of a strip
@@ -72,6 +76,18 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 
 // ---- tiles
 
+// What leaks from one group is NaN in all columns of the others, so the first or the last one has it.
+static void look_for_leaks(const dense_plan *plan, const float *y, size_t count, size_t columns)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++, y += plan->job->out_c) {
+        any |= y[0] != y[0] || y[columns - 1] != y[columns - 1];
+    }
+    if (any) {
+        atomic_store_explicit(plan->leaks, 1u, memory_order_relaxed);
+    }
+}
+
 static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const float *const *pointers)
 {
     const taper_conv2d *job = plan->job;
@@ -91,6 +107,9 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
     } else {
         plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count,
                            group * plan->group_in * sizeof(float), plan->zero, w, y, job->out_c, &e);
+    }
+    if (plan->leaks != NULL) {
+        look_for_leaks(plan, y, count, columns);
     }
     taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
 }
@@ -163,7 +182,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     const float *bias = job->shift != NULL       ? job->shift
                         : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
                                                  : NULL;
-    const size_t merged = groups_to_merge(job);
+    const size_t merged = (size_t)-request->numbers[MERGED];
     if (merged > 1) {
         fill_merged(job, entry, merged, bias, data);
         return;
@@ -185,19 +204,19 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-taper_status taper_conv2d_dense(taper_conv2d *job)
+static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *leaks)
 {
     taper_call *call = job->call;
     taper_run *run = call->run;
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
-    const size_t merged = groups_to_merge(job);
     dense_plan plan = {.job = job,
                        .entry = entry,
                        .groups = job->groups / merged,
                        .group_in = job->in_c / job->groups * merged,
                        .group_out = job->out_c / job->groups * merged,
                        .taps = job->kernel_h * job->kernel_w,
-                       .pixels = job->batch * job->out_h * job->out_w};
+                       .pixels = job->batch * job->out_h * job->out_w,
+                       .leaks = merged > 1 ? leaks : NULL};
     plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h &&
                      job->out_w == job->in_w && job->pad_top == 0 && job->pad_left == 0;
     plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
@@ -226,6 +245,7 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     taper_pack_request request;
     taper_conv2d_pack_key(job, entry, &request);
     request.bytes = plan.group_floats * plan.groups * sizeof(float);
+    request.numbers[MERGED] = -(int64_t)merged;
     request.fill = fill_weights;
     taper_pack pack;
     taper_status status = taper_pack_get(call, &request, &pack);
@@ -236,4 +256,15 @@ taper_status taper_conv2d_dense(taper_conv2d *job)
     }
     taper_heap_free(run->heap, zero, zero_bytes);
     return status;
+}
+
+taper_status taper_conv2d_dense(taper_conv2d *job)
+{
+    atomic_uint leaks;
+    atomic_init(&leaks, 0u);
+    const taper_status status = run_dense(job, groups_to_merge(job), &leaks);
+    if (status != TAPER_OK || atomic_load_explicit(&leaks, memory_order_relaxed) == 0) {
+        return status;
+    }
+    return run_dense(job, 1, &leaks);
 }

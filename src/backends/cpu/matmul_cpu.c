@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "backends/cpu/denormals.h"
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/tiles.h"
 
@@ -84,7 +83,6 @@ static void turn_rows(const product_job *job, const float *a, size_t first, size
 static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c,
                      size_t begin, size_t end)
 {
-    const unsigned denormals = taper_denormals_off();
     taper_tile t = taper_tile_at(&job->tiles, begin);
     for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
         const size_t column = t.panel * job->entry->nr;
@@ -95,7 +93,6 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
         job->entry->gemm(t.count, columns, job->k, a + t.first * a_stride, a_stride,
                          packed + t.panel * job->panel_floats, to, job->c_row, &e);
     }
-    taper_denormals_on(denormals);
 }
 
 static void run_matrices(void *argument, size_t begin, size_t end)
@@ -172,13 +169,11 @@ enum { FEW_ROWS = 6, DOT_GRAIN = 64 };
 static void dots_range(void *argument, size_t begin, size_t end)
 {
     const product_job *job = argument;
-    const unsigned denormals = taper_denormals_off();
     for (size_t i = 0; i < job->m; i++) {
         float *c = job->result + i * job->c_row + begin;
         job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column,
                           job->b_column, job->add ? c : NULL, c, -INFINITY, INFINITY);
     }
-    taper_denormals_on(denormals);
 }
 
 static bool are_dots(const taper_gemm *gemm)

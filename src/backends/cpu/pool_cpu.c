@@ -199,6 +199,9 @@ taper_status taper_cpu_adaptive_avg_pool2d(taper_call *call)
     taper_tensor *x;
     taper_pooling pooling;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (x->rank != 3 && x->rank != 4) {
+        return TAPER_DECLINED;
+    }
     TAPER_TRY(taper_pooling_read_adaptive(call, 1, x, 2, &pooling));
     pool_job job = {.pooling = &pooling};
     return pool(call, x, &job);

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The processor's switches that make it take denormal numbers for zero, as operands and as results. With them an x86
+// needs no hundreds of cycles for an instruction that meets one: a channel that has died is full of them, and so is
+// attention with a mask. Products run so (TAPER_OP_PRODUCT): ops/call.c and ops/parallel.c see to it.
+#ifndef TAPER_PLATFORM_DENORMALS_H
+#define TAPER_PLATFORM_DENORMALS_H
+
+#include <stdint.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+// Returns what taper_denormals_restore wants back; for this thread.
+static inline uint64_t taper_denormals_off(void)
+{
+#if defined(__SSE2__)
+    enum { FLUSH_TO_ZERO = 0x8000, DENORMALS_ARE_ZERO = 0x40 };
+    const unsigned before = _mm_getcsr();
+    _mm_setcsr(before | FLUSH_TO_ZERO | DENORMALS_ARE_ZERO);
+    return before;
+#elif defined(__aarch64__)
+    uint64_t before;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(before));
+    __asm__ volatile("msr fpcr, %0" : : "r"(before | UINT64_C(1) << 24));
+    return before;
+#elif defined(__arm__) && defined(__ARM_FP)
+    uint32_t before;
+    __asm__ volatile("vmrs %0, fpscr" : "=r"(before));
+    __asm__ volatile("vmsr fpscr, %0" : : "r"(before | UINT32_C(1) << 24));
+    return before;
+#else
+    return 0;
+#endif
+}
+
+static inline void taper_denormals_restore(uint64_t before)
+{
+#if defined(__SSE2__)
+    _mm_setcsr((unsigned)before);
+#elif defined(__aarch64__)
+    __asm__ volatile("msr fpcr, %0" : : "r"(before));
+#elif defined(__arm__) && defined(__ARM_FP)
+    __asm__ volatile("vmsr fpscr, %0" : : "r"((uint32_t)before));
+#else
+    (void)before;
+#endif
+}
+
+#endif
