@@ -41,7 +41,7 @@ function(taper_optimize)
         # What gcc still does for the speed of loops under -Os: 1 percent of the library.
         foreach(source IN LISTS ARGN)
             if(NOT source MATCHES "/kernels/")
-                set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch)
+                set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch -fno-tree-loop-im -fno-tree-pre)
             endif()
         endforeach()
     endif()

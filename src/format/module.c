@@ -4,23 +4,31 @@
 
 #include "format/name_sort.h"
 
-static const char *const opcode_names[TAPER_LITE_OPCODE_COUNT] = {
-#define X(name, number) [number] = #name,
+// One after the other, by number.
+static const char opcode_names[] =
+#define X(name, number) #name "\0"
     TAPER_LITE_OPCODES(X)
 #undef X
-};
+    ;
 
 const char *taper_lite_opcode_name(unsigned opcode)
 {
-    return opcode < TAPER_LITE_OPCODE_COUNT ? opcode_names[opcode] : "unknown";
+    const char *name = opcode_names;
+    for (unsigned i = 0; i < opcode && *name != '\0'; i++) {
+        name += strlen(name) + 1;
+    }
+    return *name != '\0' ? name : "unknown";
 }
 
 int taper_lite_opcode_from_name(const char *name, size_t length)
 {
-    for (int i = 0; i < TAPER_LITE_OPCODE_COUNT; i++) {
-        if (strlen(opcode_names[i]) == length && memcmp(opcode_names[i], name, length) == 0) {
+    const char *known = opcode_names;
+    for (int i = 0; *known != '\0'; i++) {
+        const size_t size = strlen(known);
+        if (size == length && memcmp(known, name, length) == 0) {
             return i;
         }
+        known += size + 1;
     }
     return -1;
 }

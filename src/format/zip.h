@@ -9,9 +9,8 @@
 
 // What to say of an archive that torch.export made; those of PyTorch before 2.7 have no folder.
 #define TAPER_ZIP_EXPORTED_PROGRAM                                                                                     \
-    "an exported program (.pt2 of torch.export), which holds no TorchScript: script or trace the module that it was "  \
-    "exported from, or torch.export.load(\"model.pt2\").module(), and save that with "                                 \
-    "model._save_for_lite_interpreter(\"model.ptl\")"
+    "an exported program (.pt2), not TorchScript: script or trace its module, or torch.export.load(FILE).module(), "   \
+    "and save that"
 
 typedef struct taper_zip_entry {
     const char *name; // in the file's bytes, not NUL-terminated: "data.pkl", "constants/0"

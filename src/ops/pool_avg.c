@@ -297,6 +297,7 @@ taper_status taper_op_adaptive_avg_pool(taper_call *call)
 taper_status taper_op_adaptive_avg_pool_mean(taper_call *call)
 {
     taper_tensor *x, *plain;
+    static const int64_t one[] = {1, 1, 1};
     int64_t size[3], sizes[5] = {1, 1};
     size_t count;
     const size_t spatial = taper_spatial_of(call);
@@ -319,14 +320,13 @@ taper_status taper_op_adaptive_avg_pool_mean(taper_call *call)
     planes.rank = (uint8_t)(spatial + 2);
     memcpy(planes.sizes, sizes, sizeof sizes);
     taper_strides_contiguous(planes.rank, planes.sizes, planes.strides);
-    taper_status status = taper_pool_area(call, &planes, spatial, (const int64_t[]){1, 1, 1});
+    taper_status status = taper_pool_area(call, &planes, spatial, one);
     taper_obj_release(&plain->head);
     if (status == TAPER_OK) {
         taper_tensor *const means = call->rets[0].as.tensor;
         means->rank = x->rank;
-        for (size_t i = 0; i < x->rank; i++) {
-            means->sizes[i] = i < lead ? x->sizes[i] : 1;
-        }
+        memcpy(means->sizes, x->sizes, lead * sizeof *sizes);
+        memcpy(means->sizes + lead, one, spatial * sizeof *one);
         taper_strides_contiguous(means->rank, means->sizes, means->strides);
     }
     return status;

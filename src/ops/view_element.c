@@ -8,60 +8,41 @@
 
 typedef struct dtype_range {
     const char *name; // as C++ prints it in PyTorch's messages
-    double low, high; // of floats
-    int64_t least;
-    uint64_t most;
+    double most;      // of whole numbers as uint64_t, too
 } dtype_range;
 
 static const dtype_range *range_of(taper_dtype dtype)
 {
     static const dtype_range ranges[] = {
-        [TAPER_U8] = {"uint8_t", 0, 255, 0, UINT8_MAX},
-        [TAPER_I8] = {"int8_t", -128, 127, INT8_MIN, INT8_MAX},
-        [TAPER_I16] = {"int16_t", -32768, 32767, INT16_MIN, INT16_MAX},
-        [TAPER_I32] = {"int", -2147483648.0, 2147483647.0, INT32_MIN, INT32_MAX},
-        [TAPER_I64] = {"int64_t", -9223372036854775808.0, 9223372036854775807.0, INT64_MIN, INT64_MAX},
-        [TAPER_F16] = {"at::Half", -65504.0, 65504.0, 0, 0},
-        [TAPER_F32] = {"float", -3.4028234663852886e38, 3.4028234663852886e38, 0, 0},
-        [TAPER_BF16] = {"at::BFloat16", -3.3895313892515355e38, 3.3895313892515355e38, 0, 0},
+        [TAPER_U8] = {"uint8_t", 255},           [TAPER_I8] = {"int8_t", 127},
+        [TAPER_I16] = {"int16_t", 32767},        [TAPER_I32] = {"int", 2147483647.0},
+        [TAPER_I64] = {"int64_t", 0x1p63},       [TAPER_F16] = {"at::Half", 65504.0},
+        [TAPER_F32] = {"float", 0x1.fffffep127}, [TAPER_BF16] = {"at::BFloat16", 0x1.fep127},
     };
     return (size_t)dtype < sizeof ranges / sizeof ranges[0] && ranges[dtype].name != NULL ? &ranges[dtype] : NULL;
-}
-
-static bool overflows_int(const dtype_range *range, double f)
-{
-    // 9223372036854775807.0 rounds up to 2^63, which does not fit.
-    return !(f >= range->low && f <= range->high) || f >= 9223372036854775808.0;
 }
 
 taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, taper_error *error)
 {
     const dtype_range *range = range_of(dtype);
-    if (scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
-        dtype != TAPER_BOOL) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow",
-                          range != NULL ? range->name : "double");
-    }
-    if (range == NULL) {
-        return TAPER_OK;
-    }
-    bool bad = false;
-    if (taper_dtype_is_integral(dtype)) {
+    const char *name = range != NULL ? range->name : "double";
+    bool bad = scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
+               dtype != TAPER_BOOL;
+    if (range != NULL && taper_dtype_is_integral(dtype)) {
+        const bool whole = dtype == TAPER_I64; // its largest number is none of a double's, and all others fit
+        const double least = dtype == TAPER_U8 ? 0 : whole ? -range->most : -range->most - 1;
         if (scalar->kind == TAPER_SCALAR_DOUBLE || scalar->kind == TAPER_SCALAR_COMPLEX) {
-            bad = overflows_int(range, scalar->f);
-        } else if (range->least == 0) { // negative numbers wrap in unsigned dtypes as long as their magnitude fits
-            bad = scalar->i < -(int64_t)range->most || scalar->i > (int64_t)range->most;
-        } else {
-            bad = scalar->i < range->least || (scalar->i > 0 && (uint64_t)scalar->i > range->most);
+            bad |= !(scalar->f >= least && scalar->f <= range->most) || scalar->f >= 0x1p63;
+        } else if (!whole) { // negative numbers wrap in unsigned dtypes as long as their magnitude fits
+            const int64_t most = (int64_t)range->most;
+            bad |= scalar->i > most || scalar->i < -most - (dtype != TAPER_U8);
         }
-    } else if (isfinite(scalar->f)) {
-        bad = scalar->f < range->low || scalar->f > range->high;
+    } else if (range != NULL) {
+        bad |= isfinite(scalar->f) && fabs(scalar->f) > range->most;
     }
-    if (bad) {
-        return taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow",
-                          range->name);
-    }
-    return TAPER_OK;
+    return !bad
+               ? TAPER_OK
+               : taper_fail(error, TAPER_ERROR_ARGUMENT, "value cannot be converted to type %s without overflow", name);
 }
 
 // bits: 64, or 32 for what is at most so wide.

@@ -20,6 +20,13 @@ taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_
     return t;
 }
 
+static void take_strip(const taper_tiles *tiles, taper_tile *tile, size_t strip)
+{
+    tile->strip = strip;
+    tile->first = strip * tiles->even + taper_min_size(strip, tiles->longer);
+    tile->count = tiles->even + (strip < tiles->longer);
+}
+
 taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
 {
     taper_tile tile = {.group_first = index / (tiles->blocks * tiles->group) * tiles->group};
@@ -27,6 +34,22 @@ taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
     const size_t in_group = index - tile.group_first * tiles->blocks, strips = tile.group_end - tile.group_first;
     tile.panel = in_group / strips * tiles->block;
     tile.panel_end = taper_min_size(tile.panel + tiles->block, tiles->panels);
-    taper_tile_take_strip(tiles, &tile, tile.group_first + in_group % strips);
+    take_strip(tiles, &tile, tile.group_first + in_group % strips);
     return tile;
+}
+
+void taper_tile_next(const taper_tiles *tiles, taper_tile *tile)
+{
+    size_t strip = tile->strip + 1;
+    if (strip == tile->group_end) {
+        if (tile->panel_end == tiles->panels) {
+            tile->group_first = strip;
+            tile->group_end = taper_min_size(strip + tiles->group, tiles->strips);
+            tile->panel_end = 0;
+        }
+        strip = tile->group_first;
+        tile->panel = tile->panel_end;
+        tile->panel_end = taper_min_size(tile->panel + tiles->block, tiles->panels);
+    }
+    take_strip(tiles, tile, strip);
 }

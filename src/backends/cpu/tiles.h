@@ -29,29 +29,8 @@ typedef struct taper_tile {
 
 taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
 
-static inline void taper_tile_take_strip(const taper_tiles *tiles, taper_tile *tile, size_t strip)
-{
-    tile->strip = strip;
-    tile->first = strip * tiles->even + taper_min_size(strip, tiles->longer);
-    tile->count = tiles->even + (strip < tiles->longer);
-}
-
 // The tile of the next index, without the divisions. Meaningless behind the last one.
-static inline void taper_tile_next(const taper_tiles *tiles, taper_tile *tile)
-{
-    size_t strip = tile->strip + 1;
-    if (strip == tile->group_end) {
-        if (tile->panel_end == tiles->panels) {
-            tile->group_first = strip;
-            tile->group_end = taper_min_size(strip + tiles->group, tiles->strips);
-            tile->panel_end = 0;
-        }
-        strip = tile->group_first;
-        tile->panel = tile->panel_end;
-        tile->panel_end = taper_min_size(tile->panel + tiles->block, tiles->panels);
-    }
-    taper_tile_take_strip(tiles, tile, strip);
-}
+void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
 
 // The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
 static inline double taper_cpu_gemm_work(const taper_gemm_entry *entry, double flops)
