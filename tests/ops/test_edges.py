@@ -80,7 +80,7 @@ family("reduce", ["x.sum(1)", "x.mean([2, 3])", "x.mean()", "x.amax(1)", "x.amin
 family("reduce", ["x.var(1)", "x.std([2, 3])", "x.var([1, 2, 3], unbiased=False)", "torch.var_mean(x, 2)[0]"], INPUTS, whole=True)
 family("pool", ["F.max_pool2d(x, 3, 2, 1)", "F.avg_pool2d(x, 3, 2, 1)", "F.adaptive_avg_pool2d(x, 1)", "F.adaptive_avg_pool2d(x, [2, 3])",
                 "F.adaptive_max_pool2d(x, 2)", "F.interpolate(x, scale_factor=2.)", "F.interpolate(x, scale_factor=1.7, mode='bilinear')",
-                "F.pad(x, [1, 2, 3, 1])", "F.lp_pool2d(x, 2., 2)", "F.unfold(x, 2)"], INPUTS | KEPT, whole=True)
+                "F.pad(x, [1, 2, 3, 1])", "F.unfold(x, 2)"], INPUTS | KEPT, whole=True)
 family("product", ["F.conv2d(x, k, None, 2, 1)"], INPUTS, "k", whole=True)
 family("product", ["F.conv2d(x, g, c, 1, 1, 1, 3)"], INPUTS, "gc", whole=True)
 family("product", ["F.conv2d(x, p, c, 1, 1, 1, 6)", "F.relu(F.conv2d(x, p, None, 2, 1, 1, 6))"], INPUTS, "pc", whole=True)
