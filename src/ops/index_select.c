@@ -313,7 +313,8 @@ static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
     if (x->rank == 0) {
         return part;
     }
-    part.offset += i * x->strides[dim];
+    // Of a tensor without elements the stride is any number, and nothing lies there.
+    part.offset = taper_add_stride(part.offset, taper_mul_stride(i, x->strides[dim]));
     for (size_t d = dim; d + 1 < x->rank; d++) {
         part.sizes[d] = x->sizes[d + 1];
         part.strides[d] = x->strides[d + 1];
