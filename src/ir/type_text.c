@@ -150,7 +150,6 @@ static taper_status parse_named_tuple(parser *p, const char *name, size_t length
     return taper_type_scope_enter(p->types, p->scope, *type) ? TAPER_OK : taper_fail_memory(p->error);
 }
 
-// Passes over what stands in brackets, after the opening one.
 // After "NAME[".
 static taper_status parse_generic(parser *p, const char *name, size_t length, int depth, const taper_type **type)
 {

@@ -95,7 +95,7 @@ foreach(source IN LISTS TAPER_KERNEL_SOURCES)
         # For speed in every build type: a debug build would take minutes to run its tests.
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-            # Their loops are long; room before each to begin on a line of the cache is not worth 1 KB.
+            # Their loops are long; room before each, to begin on a line of the cache, is left out.
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-align-loops -fno-align-jumps -fno-align-labels -fno-align-functions)
         endif()
     endif()
