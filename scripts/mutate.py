@@ -17,8 +17,13 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 WORK = TOP / "build-mutate"
 SOURCE, BUILD = WORK / "source", WORK / "build"
-QUICK = ["-L", "unit|api|limits|models|passes|kernels|tools", "-LE", "oracle|full|slow"]
+QUICK = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "oracle|full|slow"]
 NUMERIC = ("ops", "backends")  # rooms of operators and kernels
+# The tests with PyTorch that are about a room.
+ORACLE = {"backends": "samples|zoo|ops_cpu|ops_conv|ops_linear|ops_matmul|ops_pool|ops_quantized.*|ops_edges",
+          "compiler": "optimize|quantize|random_programs|programs|listing|apps", "format": "samples|convert|write|debug_info|gpu_files|old_bytecode",
+          "frontend": "samples|torchscript|language|listing|old_bytecode|ops_as_torchscript|programs", "ops": "ops_(?!as_torchscript).*|opinfo"}
+OTHERS = "samples|torchscript|language|optimize|convert|quantize"
 
 SWAPS = {"comparison": {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}, "sign": {"+": "-", "-": "+", "+=": "-=", "-=": "+="},
          "condition": {"&&": "||", "||": "&&"}}
@@ -80,33 +85,10 @@ def build():
     return run(["cmake", "--build", str(BUILD)]) == 0
 
 
-def case_files(path):
-    """Files of operator cases that name an operator whose kernel is in the file, those that name most first."""
-    kernels = set(re.findall(r"\btaper_status (taper_op_\w+)\(", path.read_text()))
-    names = set()
-    for rows in (SOURCE / "src/ops").rglob("*.inc"):
-        for name, kernel in re.findall(r'"\w+::(\w+)[.(][^;]*?(taper_op_\w+)', rows.read_text()):
-            if kernel in kernels:
-                names.add(name.strip("_"))
-    counts = {}
-    for file in sorted((SOURCE / "tests/ops").glob("test_*.py")):
-        text = file.read_text()
-        counts[file.stem] = sum(len(re.findall(rf"\b{name}\b", text)) for name in names)
-    return [name.replace("test_", "ops_", 1) for name, n in sorted(counts.items(), key=lambda x: -x[1]) if n]
-
-
 def noticed(path):
-    """Which step of the tests fails; None: none."""
+    """Which step of the tests fails; None: none. What PyTorch answers is kept from the first run on (tests/ops/kept.py)."""
     room = path.relative_to(SOURCE).parts[1]
-    steps = [("quick", QUICK)]
-    if room in NUMERIC:
-        cases = case_files(path)
-        if cases:
-            steps.append(("cases", ["-R", "^(" + "|".join(cases[:4]) + ")$"]))
-        steps.append(("operators", ["-L", "ops"]))
-    else:
-        steps.append(("models", ["-L", "oracle", "-LE", "ops"]))
-    for name, arguments in steps:
+    for name, arguments in (("recorded cases", ["-R", "^recorded$"]), ("quick", QUICK), ("PyTorch", ["-R", f"^({ORACLE.get(room, OTHERS)})$"])):
         if run(["ctest", "--test-dir", str(BUILD), "-j2", "--stop-on-failure", "--timeout", "600"] + arguments) != 0:
             return name
     return None

@@ -52,6 +52,13 @@ def bounds(want, options):
     return options.get("rtol", RELATIVE.get(want.dtype, 1e-5)), max(options.get("atol", 0.0), beside, 3e-45)
 
 
+def whole_bounds(want, options):
+    """(of the largest magnitude, beside it), for a tensor as a whole."""
+    half, fine = want.dtype in (torch.float16, torch.bfloat16), want.dtype in (torch.float64, torch.complex128)
+    return (options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4),
+            options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5))
+
+
 def plain(text):
     return re.sub(r"[^a-z0-9.+-]+", " ", text.lower()).strip().rstrip(".")
 

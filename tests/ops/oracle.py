@@ -161,8 +161,6 @@ def compare_tensor(want, got, options):
     flat = torch.tensor(np.array(data, dtype=np.float64 if want.is_floating_point() or want.is_complex() else np.int64).ravel())
     if not (want.is_floating_point() or want.is_complex()):
         return None if torch.equal(a, flat) else f"values {flat[:8].tolist()}, wanted {a[:8].tolist()}"
-    half = want.dtype in (torch.float16, torch.bfloat16)
-    fine = want.dtype in (torch.float64, torch.complex128)
     finite = torch.isfinite(a)
     if not torch.equal(torch.nan_to_num(a[~finite], 7, 8, 9), torch.nan_to_num(flat[~finite], 7, 8, 9)):
         return f"infinities or NaNs differ: {flat[~finite][:6].tolist()}, wanted {a[~finite][:6].tolist()}"
@@ -178,8 +176,7 @@ def compare_tensor(want, got, options):
             return None
         return (f"element {worst} of the finite ones: {flat[worst].item()!r}, wanted {a[worst].item()!r}, error {error[worst].item():.3g}, "
                 f"allowed {allowed[worst].item():.3g}")
-    rtol = options.get("rtol", 1e-9 if fine else 2e-2 if want.dtype == torch.bfloat16 else 2e-3 if half else 1e-4)
-    atol = options.get("atol", 1e-12 if fine else 1e-3 if half else 1e-5)
+    rtol, atol = agreement.whole_bounds(want, options)
     error = (a - flat).abs().max().item()
     bound = rtol * a.abs().max().item() + atol
     return None if error <= bound else f"error {error:.3g}, allowed {bound:.3g}: {flat[:6].tolist()}, wanted {a[:6].tolist()}"
@@ -226,8 +223,8 @@ def same_operators(taper, model):
     return None if got == want else f"operators {got}, PyTorch lists {want}"
 
 
-def run_case(taper, extra, case, number, folder, torchscript=False, sums=False):
-    """None when it agrees, otherwise what is wrong."""
+def run_case(taper, extra, case, number, folder, torchscript=False, sums=False, record=None):
+    """None when it agrees, otherwise what is wrong. What agrees is given to record(name, module, model, args, want, raised, options)."""
     name, source, args = case[:3]
     options = case[3] if len(case) > 3 else {}
     args = passable(tuple(args() if callable(args) else args))
@@ -253,7 +250,10 @@ def run_case(taper, extra, case, number, folder, torchscript=False, sums=False):
     if wrong:
         return wrong
     if raised is not None:
-        return agreement.same_error(raised, p.stderr) if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
+        wrong = agreement.same_error(raised, p.stderr) if p.returncode == 1 else f"did not raise; PyTorch: {raised}"
+        if record is not None and wrong is None:
+            record(name, module, open(model, "rb").read(), args, None, "", options)
+        return wrong
     if p.returncode != 0:
         return p.stderr.strip()[:300]
     if not options.get("whole"):
@@ -261,7 +261,24 @@ def run_case(taper, extra, case, number, folder, torchscript=False, sums=False):
     if sums:
         options = {"length": agreement.length(args)} | options
     wrong = compare(want, json.loads(p.stdout), options)
+    if record is not None and wrong is None:
+        record(name, module, open(model, "rb").read(), args, want, None, options)
     return same_operators(taper, model) if torchscript and wrong is None else wrong
+
+
+def load(file):
+    spec = importlib.util.spec_from_file_location("cases", file)
+    cases = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cases)
+    return cases
+
+
+def try_case(taper, extra, cases, number, folder, torchscript=False, record=None):
+    """run_case of cases.CASES[number]; an exception on the way is what is wrong."""
+    try:
+        return run_case(taper, extra, cases.CASES[number], number, folder, torchscript, getattr(cases, "SUMS", False), record)
+    except Exception as e:
+        return f"the case itself: {type(e).__name__}: {str(e).strip().splitlines()[-1][:200] if str(e).strip() else ''}"
 
 
 def main():
@@ -272,22 +289,19 @@ def main():
     parser.add_argument("--keep", help="leave the models of failing cases here")
     parser.add_argument("--torchscript", action="store_true", help="save the cases as TorchScript; compare the lists of operators too")
     parser.add_argument("--every", type=int, default=1, help="take every so many cases only")
+    parser.add_argument("--names", help="a JSON list of the cases to take")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--taper-arg", action="append", default=[])
     a = parser.parse_args()
+    names = set(json.load(open(a.names))) if a.names else None
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for file in a.files:
-            spec = importlib.util.spec_from_file_location("cases", file)
-            cases = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(cases)
+            cases = load(file)
             for number, case in enumerate(cases.CASES):
-                if a.filter not in case[0] or number % a.every:
+                if a.filter not in case[0] or number % a.every or (names is not None and case[0] not in names):
                     continue
-                try:
-                    wrong = run_case(a.taper, a.taper_arg, case, number, folder, a.torchscript, getattr(cases, "SUMS", False))
-                except Exception as e:
-                    wrong = f"the case itself: {type(e).__name__}: {str(e).strip().splitlines()[-1][:200] if str(e).strip() else ''}"
+                wrong = try_case(a.taper, a.taper_arg, cases, number, folder, a.torchscript)
                 if wrong is None:
                     passed += 1
                 else:
