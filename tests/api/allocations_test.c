@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A run after the first makes no call to the allocator (promise 6): for every committed sample and the demo's models.
+// A run after the first makes no call to the allocator (promise 6), wherever a model was loaded from: for every
+// committed sample, the demo's models and int8 networks.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -25,7 +27,7 @@ static size_t calls_of_run(taper_context *context, taper_session *session, test_
     return atomic_load(&allocator->calls) - before;
 }
 
-static void later_runs_allocate_nothing(bool optimized)
+static void later_runs_allocate_nothing(bool optimized, test_source source)
 {
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
         test_allocator allocator;
@@ -33,16 +35,17 @@ static void later_runs_allocate_nothing(bool optimized)
         taper_context *context = test_context(&allocator, 1);
         taper_model *model;
         taper_session *session;
-        assert_int_equal(test_load(context, test_calls[first].file, optimized, &model, NULL), TAPER_OK);
+        assert_int_equal(test_load_from(context, test_calls[first].file, source, optimized, &model, NULL), TAPER_OK);
         assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
         const size_t group = test_group(first);
+        // A module for NNAPI compiles its model when it is called first; what that made is not in the plan.
+        const size_t quiet = strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
         for (size_t run = 0; run < 4; run++) {
             for (size_t i = first; i < first + group; i++) {
                 const size_t calls = calls_of_run(context, session, &allocator, &test_calls[i]);
                 taper_memory_info info = {.struct_size = sizeof info};
                 taper_session_memory(session, &info);
-                // Run 0 records, run 1 replays the plan for the first time and may find the heap trimmed.
-                if (run >= 2 && (calls != 0 || info.allocator_calls != 0)) {
+                if (run >= quiet && (calls != 0 || info.allocator_calls != 0)) {
                     fail_msg("%s %s(%s): %zu allocator calls in run %zu, reported %llu", test_calls[i].file,
                              test_calls[i].method, test_calls[i].args, calls, run + 1,
                              (unsigned long long)info.allocator_calls);
@@ -60,17 +63,30 @@ static void later_runs_allocate_nothing(bool optimized)
 static void as_saved(void **state)
 {
     (void)state;
-    later_runs_allocate_nothing(false);
+    later_runs_allocate_nothing(false, TEST_FILE);
 }
 
 static void optimized(void **state)
 {
     (void)state;
-    later_runs_allocate_nothing(true);
+    later_runs_allocate_nothing(true, TEST_FILE);
+}
+
+static void from_memory(void **state)
+{
+    (void)state;
+    later_runs_allocate_nothing(true, TEST_MEMORY);
+}
+
+static void from_a_callback(void **state)
+{
+    (void)state;
+    later_runs_allocate_nothing(true, TEST_CALLBACK);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_saved), cmocka_unit_test(optimized)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_saved), cmocka_unit_test(optimized),
+                                       cmocka_unit_test(from_memory), cmocka_unit_test(from_a_callback)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

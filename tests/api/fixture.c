@@ -120,6 +120,9 @@ const test_call test_calls[] = {
     {"s20_div_v3.pt", "forward", "l3 l3", TAPER_OK, false},
     {"classifier.ptl", "forward", "f1,3,96,96", TAPER_OK, false},
     {"segmenter.ptl", "forward", "f1,3,64,64", TAPER_OK, false},
+    {"int8_convnet.ptl", "forward", "f1,3,12,12", TAPER_OK, false},
+    {"int8_dynamic.ptl", "forward", "f3,8", TAPER_OK, false},
+    {"per_channel.ptl", "forward", "f2,3,8,8", TAPER_OK, false},
 };
 const size_t test_call_count = sizeof test_calls / sizeof *test_calls;
 
@@ -135,16 +138,56 @@ size_t test_group(size_t first)
 void test_path(const char *file, char *path, size_t size)
 {
     const bool sample = file[0] == 's' && file[1] >= '0' && file[1] <= '9';
-    snprintf(path, size, "%s/%s", sample ? TEST_SAMPLES : TEST_DEMO, file);
+    const bool demo = strncmp(file, "classifier", 10) == 0 || strncmp(file, "segmenter", 9) == 0;
+    snprintf(path, size, "%s/%s", sample ? TEST_SAMPLES : demo ? TEST_DEMO : TEST_MODELS, file);
+}
+
+static int read_at(void *user, uint64_t offset, void *buffer, size_t size)
+{
+    return fseek(user, (long)offset, SEEK_SET) != 0 || fread(buffer, 1, size, user) != size;
+}
+
+static taper_status load_memory(taper_context *context, FILE *file, long size, const taper_load_options *options,
+                                taper_model **model, taper_error *error)
+{
+    void *bytes = malloc((size_t)size);
+    if (bytes == NULL || read_at(file, 0, bytes, (size_t)size) != 0) {
+        abort();
+    }
+    const taper_status status =
+        taper_model_load_memory(context, bytes, (size_t)size, free, bytes, options, model, error);
+    if (status != TAPER_OK) {
+        free(bytes);
+    }
+    return status;
+}
+
+taper_status test_load_from(taper_context *context, const char *file, test_source source, bool optimized,
+                            taper_model **model, taper_error *error)
+{
+    char path[1024];
+    test_path(file, path, sizeof path);
+    const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
+    if (source == TEST_FILE) {
+        return taper_model_load(context, path, &options, model, error);
+    }
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL || fseek(stream, 0, SEEK_END) != 0) {
+        abort();
+    }
+    const long size = ftell(stream);
+    const taper_status status =
+        source == TEST_MEMORY
+            ? load_memory(context, stream, size, &options, model, error)
+            : taper_model_load_callback(context, read_at, stream, (uint64_t)size, &options, model, error);
+    (void)fclose(stream);
+    return status;
 }
 
 taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model,
                        taper_error *error)
 {
-    char path[1024];
-    test_path(file, path, sizeof path);
-    const taper_load_options options = {.struct_size = sizeof options, .compiler = optimized ? taper_compiler() : NULL};
-    return taper_model_load(context, path, &options, model, error);
+    return test_load_from(context, file, TEST_FILE, optimized, model, error);
 }
 
 static taper_status make_tensor(taper_context *context, taper_dtype dtype, bool indices, const char *sizes,

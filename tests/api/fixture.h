@@ -27,7 +27,7 @@ void test_allocator_init(test_allocator *allocator);
  * ("n3": of indices from 0 on), "i5" an int, "b1" a bool. Rows of one file follow each other and are meant for one
  * session. */
 typedef struct test_call {
-    const char *file; /* in tests/data/samples or examples/demo */
+    const char *file; /* in tests/data/samples, examples/demo or tests/models/data */
     const char *method;
     const char *args;
     taper_status status; /* that the call ends in */
@@ -43,6 +43,10 @@ size_t test_group(size_t first);
 void test_path(const char *file, char *path, size_t size);
 taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model,
                        taper_error *error);
+/* From where a model is loaded: what it stands on is a mapping, the host's bytes, or the library's copy. */
+typedef enum test_source { TEST_FILE, TEST_MEMORY, TEST_CALLBACK, TEST_SOURCE_COUNT } test_source;
+taper_status test_load_from(taper_context *context, const char *file, test_source source, bool optimized,
+                            taper_model **model, taper_error *error);
 /* Makes the inputs, runs, releases the inputs. */
 taper_status test_run(taper_context *context, taper_session *session, const test_call *call, taper_value **result,
                       taper_error *error);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -13,6 +14,7 @@
 typedef struct loading {
     size_t first; // of its calls
     bool optimized;
+    test_source source;
 } loading;
 
 // Loads, runs all calls of the group, lets go of everything.
@@ -22,7 +24,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
     const size_t first = l->first;
     taper_model *model = NULL;
     taper_session *session = NULL;
-    taper_status status = test_load(context, test_calls[first].file, l->optimized, &model, error);
+    taper_status status = test_load_from(context, test_calls[first].file, l->source, l->optimized, &model, error);
     if (status == TAPER_OK) {
         status = taper_session_create(model, NULL, &session, error);
     } else {
@@ -43,14 +45,14 @@ static taper_status once(taper_context *context, const void *what, taper_error *
     return status;
 }
 
-static void sweep(size_t first, bool optimized)
+static void sweep(size_t first, bool optimized, test_source source)
 {
-    test_each_allocation_fails(test_calls[first].file, once, &(loading){first, optimized});
+    test_each_allocation_fails(test_calls[first].file, once, &(loading){first, optimized, source});
 }
 
 static bool is_demo(size_t at)
 {
-    return test_calls[at].file[1] > '9'; // "classifier.ptl", where samples are "s01…"
+    return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e'; // "classifier.ptl", "segmenter.ptl"
 }
 
 static void samples_as_saved(void **state)
@@ -58,7 +60,7 @@ static void samples_as_saved(void **state)
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
         if (!is_demo(first)) {
-            sweep(first, false);
+            sweep(first, false, TEST_FILE);
         }
     }
 }
@@ -68,7 +70,20 @@ static void samples_optimized(void **state)
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
         if (!is_demo(first)) {
-            sweep(first, true);
+            sweep(first, true, TEST_FILE);
+        }
+    }
+}
+
+// A file for each kind of archive and of layers.
+static void from_memory_and_callbacks(void **state)
+{
+    (void)state;
+    for (size_t first = 0; first < test_call_count; first += test_group(first)) {
+        const char *file = test_calls[first].file;
+        if (strncmp(file, "s01", 3) == 0 || strncmp(file, "s18", 3) == 0 || file[0] == 'i') {
+            sweep(first, true, TEST_MEMORY);
+            sweep(first, true, TEST_CALLBACK);
         }
     }
 }
@@ -98,6 +113,7 @@ static void contexts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(contexts), cmocka_unit_test(samples_as_saved),
-                                       cmocka_unit_test(samples_optimized)};
+                                       cmocka_unit_test(samples_optimized),
+                                       cmocka_unit_test(from_memory_and_callbacks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void share(const char *file, unsigned pool_threads)
+static void share(const char *file, test_source source, unsigned pool_threads)
 {
     size_t first = 0;
     while (test_calls[first].file != file) {
@@ -59,7 +59,7 @@ static void share(const char *file, unsigned pool_threads)
     test_allocator_init(&allocator);
     taper_context *context = test_context(&allocator, pool_threads);
     taper_model *model;
-    assert_int_equal(test_load(context, file, true, &model, NULL), TAPER_OK);
+    assert_int_equal(test_load_from(context, file, source, true, &model, NULL), TAPER_OK);
     worker workers[THREADS] = {{.context = NULL}};
     for (size_t i = 0; i < THREADS; i++) {
         workers[i].context = context;
@@ -94,7 +94,7 @@ static void every_sample(void **state)
 {
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
-        share(test_calls[first].file, 1);
+        share(test_calls[first].file, (test_source)(first % TEST_SOURCE_COUNT), 1);
     }
 }
 
@@ -102,9 +102,9 @@ static void with_a_pool(void **state)
 {
     (void)state;
     for (size_t first = 0; first < test_call_count; first += test_group(first)) {
-        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11
-        if (file[0] == 'c' || file[2] == '1') {
-            share(file, 3);
+        const char *file = test_calls[first].file; // networks: the demo's classifier, s01, s11, int8 ones
+        if (file[0] == 'c' || file[2] == '1' || file[0] == 'i') {
+            share(file, TEST_MEMORY, 3);
         }
     }
 }
