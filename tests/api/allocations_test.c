@@ -38,8 +38,9 @@ static void later_runs_allocate_nothing(bool optimized, test_source source)
         assert_int_equal(test_load_from(context, test_calls[first].file, source, optimized, &model, NULL), TAPER_OK);
         assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
         const size_t group = test_group(first);
-        // A module for NNAPI compiles its model when it is called first; what that made is not in the plan.
-        const size_t quiet = strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
+        // The second run makes no call; the third where several methods take turns, each of which trims the heap when
+        // its plan is made, and where a module for NNAPI compiles its model in the first.
+        const size_t quiet = group > 1 || strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
         for (size_t run = 0; run < 4; run++) {
             for (size_t i = first; i < first + group; i++) {
                 const size_t calls = calls_of_run(context, session, &allocator, &test_calls[i]);
