@@ -42,3 +42,30 @@ for layout, before in (("contiguous", ""), ("channels_last", "    x = x.contiguo
 CASES.append(("deform_conv2d", "def f(x: Tensor, w: Tensor, o: Tensor, m: Tensor, b: Tensor) -> Tensor:\n"
               "    return torch.ops.torchvision.deform_conv2d(x, w, o, m, b, 1, 1, 1, 1, 1, 1, 2, 2, True)\n",
               lambda: (torch.randn(2, 4, 9, 8), torch.randn(6, 2, 3, 3), torch.randn(2, 36, 9, 8), torch.rand(2, 18, 9, 8), torch.randn(6))))
+
+
+def edges():
+    """A small image, and regions whose samples lie at its rim, on -1, outside, and in no area."""
+    x = torch.arange(40, dtype=torch.float32).reshape(2, 1, 4, 5) ** 1.5
+    return x, torch.tensor([[0., -2, -2, 0, 0], [1., -1.5, -1.5, 5.5, 4.5], [0., 3, 2, 6, 6], [1., 4, 3, 1, 1], [0., 2, 2, 2, 2],
+                            [0., -9, -9, -5, -5], [1., 0, 0, 4, 3], [0., -1, -1, 1, 1], [0., 1.5, 0.5, 2.5, 1.5], [1., -0.5, 3.5, 5.5, 4.5]])
+
+
+for scale in (1.0, 0.5):
+    for ratio in (1, 2, -1):
+        for aligned in (False, True):
+            CASES.append((f"roi_align-rim-{scale}-{ratio}-{aligned}", f"def f(x: Tensor, r: Tensor) -> Tensor:\n"
+                          f"    return torch.ops.torchvision.roi_align(x, r, {scale}, 2, 2, {ratio}, {aligned})\n", edges))
+    CASES.append((f"roi_pool-rim-{scale}", f"def f(x: Tensor, r: Tensor) -> {PAIR}:\n"
+                  f"    return torch.ops.torchvision.roi_pool(x, r, {scale}, 2, 3)\n", edges))
+    for name, more in (("ps_roi_align", ", 1"), ("ps_roi_align", ", -1"), ("ps_roi_pool", "")):
+        CASES.append((f"{name}-rim-{scale}{more}", f"def f(x: Tensor, r: Tensor) -> {PAIR}:\n"
+                      f"    return torch.ops.torchvision.{name}(torch.cat([x, x + 1, -x, x * x], 1), r, {scale}, 2, 2{more})\n", edges))
+for offset in (0.0, -1.0, -0.5, 1.0, 2.5):
+    CASES.append((f"deform_conv2d-rim-{offset}", "def f(x: Tensor, o: Tensor) -> Tensor:\n"
+                  "    w, m, b = torch.ones(1, 1, 2, 2), torch.ones(2, 4, 5, 6), torch.zeros(1)\n"
+                  "    return torch.ops.torchvision.deform_conv2d(x, w, o, m, b, 1, 1, 1, 1, 1, 1, 1, 1, True)\n",
+                  lambda offset=offset: (edges()[0], torch.full((2, 8, 5, 6), offset))))
+CASES.append(("nms-equal-and-touching", "def f(b: Tensor, s: Tensor) -> Tensor:\n    return torch.ops.torchvision.nms(b, s, 0.5)\n",
+              (torch.tensor([[0., 0, 2, 2], [0, 0, 2, 2], [2, 0, 4, 2], [0, 0, 2, 4], [1, 0, 3, 2], [5, 5, 5, 5], [5, 5, 5, 5]]),
+               torch.tensor([0.5, 0.5, 0.5, 0.9, 0.1, 0.2, 0.2]))))
