@@ -431,7 +431,7 @@ static void shares_through_the_memo(void **state)
 static void bounds_depth(void **state)
 {
     fixture *f = *state;
-    for (int depth = 190; depth < 210; depth++) {
+    for (int depth = TAPER_LIMIT_VALUE_DEPTH - 10; depth < TAPER_LIMIT_VALUE_DEPTH + 10; depth++) {
         for (int kind = 0; kind < 3; kind++) {
             taper_text text = taper_text_make(&taper_allocator_system);
             for (int i = 0; i < depth; i++) {
