@@ -7,7 +7,7 @@
 
 #include "runtime/model.h"
 
-enum { MOST_BIRTHS = 4096, MOST_LIVE = 512, MOST_DIVERGENCES = 3 };
+enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
 typedef taper_birth birth;
 
@@ -18,6 +18,7 @@ typedef struct arena {
     void *raw;
     size_t raw_bytes;
     char *data;
+    size_t bytes; // of data
 } arena;
 
 typedef struct memory_plan {
@@ -27,8 +28,6 @@ typedef struct memory_plan {
     birth *births;
     size_t count;
     size_t arena_bytes;
-    arena *arena;
-    unsigned divergences;
 } memory_plan;
 
 struct taper_planner {
@@ -37,6 +36,7 @@ struct taper_planner {
     taper_heap *heap;
     const taper_op *const *operator_now;
     memory_plan plans[TAPER_LIMIT_PLANS];
+    arena *arena; // of all plans, as large as the largest so far needs; NULL: none yet
     uint64_t clock, calls;
     atomic_uint run; // number of the run; 0 between runs
     unsigned runs;
@@ -79,8 +79,28 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
         return NULL;
     }
     a->data = (char *)taper_round_up((uintptr_t)a->raw, TAPER_ALIGNMENT);
+    a->bytes = bytes;
     memset(a->data + bytes, 0, TAPER_OVERREAD);
     return a;
+}
+
+// What still lies in it keeps it.
+static void drop_arena(taper_planner *planner)
+{
+    if (planner->arena != NULL) {
+        taper_obj_release(&planner->arena->head.head);
+        planner->arena = NULL;
+    }
+}
+
+// Only between runs. Lets go of the smaller arena first: the two are never needed together.
+static bool need_arena(taper_planner *planner, size_t bytes)
+{
+    if (planner->arena == NULL || planner->arena->bytes < bytes) {
+        drop_arena(planner);
+        planner->arena = create_arena(planner, bytes);
+    }
+    return planner->arena != NULL;
 }
 
 // ---- the storage source: recording and replay
@@ -108,9 +128,9 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
             return NULL;
         }
     }
-    *owner = &plan->arena->head.head;
+    *owner = &p->arena->head.head;
     taper_obj_retain(*owner);
-    return plan->arena->data + b->offset;
+    return p->arena->data + b->offset;
 }
 
 static void born(taper_storage_source *source, taper_storage *storage)
@@ -223,9 +243,6 @@ static bool assign_all(taper_planner *planner, birth *births, size_t count, size
 
 static void drop_plan(taper_planner *planner, memory_plan *plan)
 {
-    if (plan->arena != NULL) {
-        taper_obj_release(&plan->arena->head.head);
-    }
     taper_free(&planner->allocator, plan->births, plan->count * sizeof *plan->births);
     memset(plan, 0, sizeof *plan);
 }
@@ -246,14 +263,19 @@ static void keep_recording(taper_planner *p)
     }
     p->calls++;
     memcpy(made.births, p->births, p->count * sizeof *made.births);
-    if (assign_all(p, made.births, p->count, &made.arena_bytes)) {
-        made.arena = create_arena(p, made.arena_bytes);
-    }
-    if (made.arena == NULL) {
+    if (!assign_all(p, made.births, p->count, &made.arena_bytes)) {
         drop_plan(p, &made);
         return;
     }
     *oldest = made;
+    size_t largest = 0;
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        largest = taper_max_size(largest, p->plans[i].arena_bytes);
+    }
+    if (p->arena != NULL && p->arena->bytes > largest) { // the plan that needed so much was the oldest
+        drop_arena(p);
+    }
+    (void)need_arena(p, largest);      // or it is tried again when the plan is used
     taper_heap_trim_storages(p->heap); // what the recording used now lies in the arena
 }
 
@@ -335,7 +357,7 @@ void taper_planner_begin(taper_planner *p, const taper_function *function, taper
         memory_plan *plan = &p->plans[i];
         if (plan->function == function && plan->signature == signature) {
             p->recording = false;
-            if (plan->divergences < MOST_DIVERGENCES && plan->arena != NULL) {
+            if (need_arena(p, plan->arena_bytes)) {
                 plan->last_used = ++p->clock;
                 p->current = plan;
             }
@@ -353,11 +375,9 @@ void taper_planner_end(taper_planner *p, bool success)
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
-        memory_plan *plan = p->current;
-        if (p->live_count != 0) { // something stayed: it keeps the arena, the plan needs another
-            drop_plan(p, plan);
-        } else if (p->diverged) {
-            plan->divergences++;
+        if (p->live_count != 0) { // something stayed: it keeps the arena, the plan is made anew
+            drop_plan(p, p->current);
+            drop_arena(p);
         }
     } else if (p->recording && !p->overflow && success && p->count != 0) {
         keep_recording(p);
@@ -371,15 +391,12 @@ void taper_planner_forget(taper_planner *planner)
     for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
         drop_plan(planner, &planner->plans[i]);
     }
+    drop_arena(planner);
 }
 
 size_t taper_planner_bytes(const taper_planner *planner)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
-        bytes += planner->plans[i].arena_bytes;
-    }
-    return bytes;
+    return planner->arena != NULL ? planner->arena->bytes : 0;
 }
 
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory planner. The first run of a method with given inputs records which storages are born and die, in order;
-// from that every storage gets a place in one arena, so that storages alive together do not overlap. Later runs replay:
-// each birth is checked against the plan, and against what still lives in the arena, and goes to the heap when it
-// differs. Storages that outlive the run (results, attributes) are never planned.
+// from that every storage gets a place in the session's arena, so that storages alive together do not overlap. The plans
+// share that arena, which is as large as the largest of them. Later runs replay: each birth is checked against the plan,
+// and against what still lives in the arena; from the first that differs, births of that run go to the heap. Storages
+// that outlive the run (results, attributes) are never planned.
 #ifndef TAPER_RUNTIME_PLANNER_H
 #define TAPER_RUNTIME_PLANNER_H
 
@@ -28,7 +29,7 @@ void taper_planner_begin(taper_planner *planner, const struct taper_function *fu
                          size_t count);
 void taper_planner_end(taper_planner *planner, bool success);
 void taper_planner_forget(taper_planner *planner);                                    // drops all plans
-size_t taper_planner_bytes(const taper_planner *planner);                             // of all arenas
+size_t taper_planner_bytes(const taper_planner *planner);                             // of the arena
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
 uint64_t taper_planner_calls(const taper_planner *planner);                           // allocator calls so far
 
