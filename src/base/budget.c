@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Counts what a load holds and does, and ends it where that is too much.
 #include "base/budget.h"
 
 #include "base/atomic.h"

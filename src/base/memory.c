@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Memory from the host's allocator, growing arrays, and arenas.
 #include "base/memory.h"
 
 #include "base/budget.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A growable string.
 #include "base/text.h"
 
 #include <math.h>

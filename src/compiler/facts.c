@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What is known of a value before the run: kind, None or not, dtype, rank.
 #include "compiler/facts.h"
 
 #include "ops/alias.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Convolutions and linear layers, whatever the operator is called, as passes see them.
 #include "compiler/layer.h"
 
 static taper_tensor *constant_weights(const taper_compilation *compilation, const taper_ir_value *value)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Observers of calibration runs: minima and maxima, moving averages.
 #include "compiler/observer.h"
 
 #include <float.h>

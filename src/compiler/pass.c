@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What passes share: constants and calls put before a node, arguments by name, replacing a node.
 #include "compiler/pass.h"
 
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number)

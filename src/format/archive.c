@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reading the parts that all zip archives of models have.
 #include "format/archive.h"
 
 enum { NEWEST_VERSION = 10, LARGEST_EXTRA = 16 << 20 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The instructions of the lite interpreter that stand for operators.
 #include "format/bytecode_rows.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Bounds-checked reading of flatbuffers.
 #include "format/flatbuffer.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Sorting in time that no content can spoil, and names found by bisection.
 #include "format/name_sort.h"
 
 #include <string.h>

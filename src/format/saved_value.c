@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks of values that came out of a file.
 #include "format/saved_value.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Bytes that grow in memory, and the sink that fills them.
 #include "format/sink.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Functions of lite-interpreter bytecode to graphs, by running the stack machine symbolically.
 #include "frontend/bytecode.h"
 
 #include "frontend/bytecode_arguments.h"

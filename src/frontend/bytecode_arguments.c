@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// How many arguments a call of old bytecode has, by the types on the stack.
 #include "frontend/bytecode_arguments.h"
 
 // How far types are sought through blocks.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The operators and classes that a file needs of a build.
 #include "frontend/needs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Graphs, blocks, nodes and values: making, linking and freeing them.
 #include "ir/graph.h"
 
 typedef struct taper_constant_ref {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Storages whose rows are another's times a number, worked out while they are written.
 #include "ir/scaled_storage.h"
 
 typedef struct scaling {

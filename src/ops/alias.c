@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which values of a graph may share memory, by union-find over the schemas' annotations.
 #include "ops/alias.h"
 
 #include "base/budget.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Reading arguments and leaving results of an operator call.
 #include "ops/call.h"
 
 #include <math.h>

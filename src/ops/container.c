@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What the operators on lists and dicts share.
 #include "ops/container.h"
 
 #include "ops/kernels.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What can be said of a node before it runs: its effects, and results that are known.
 #include "ops/effects.h"
 
 bool taper_node_has_name(const taper_node *node, const char *name)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Combining elements into others by index, reading indices, walking several tensors.
 #include "ops/index_into.h"
 
 #include <math.h>

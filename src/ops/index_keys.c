@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Elements of any real dtype as integers that order as they do, and sorted orders of them.
 #include "ops/index_keys.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Nested tensors as padded ones, whose padding is a NaN of its own bit pattern.
 #include "ops/nested.h"
 
 #include "ops/kernels.h"

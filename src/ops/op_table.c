@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The rows of the operator list, out of the tables that make_op_table.c makes while building.
 #include "ops/op_table.h"
 
 #include "ops/kernels.h"

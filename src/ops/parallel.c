@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// An operator's work in pieces, on the threads of its run.
 #include "ops/parallel.h"
 
 #include "base/atomic.h"

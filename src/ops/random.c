@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The Mersenne Twister, and uniform and normal numbers as PyTorch's CPU generator makes them.
 #include "ops/random.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Operators by name, and their schemas once parsed.
 #include "ops/registry.h"
 
 #include "platform/lapack.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Text that operators print or return, which can fail while it grows.
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

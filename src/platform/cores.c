@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// How many threads are worth having: affinity, core classes, quotas of control groups.
 #include "platform/cores.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Checks of what hosts give the public functions.
 #include "runtime/arguments.h"
 
 #include <stdint.h>

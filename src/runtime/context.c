@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Contexts: what models and sessions of one host share.
 #include <stdio.h>
 #include <stdlib.h>
 

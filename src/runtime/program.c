@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Graphs made flat for the interpreter.
 #include "runtime/program.h"
 
 #include "ir/liveness.h"

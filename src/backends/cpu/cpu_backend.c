@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The CPU backend's kernel for an operator.
 #include "backends/cpu/cpu_backend.h"
 
 #include "ops/registry.h"

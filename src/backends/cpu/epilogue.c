@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The sum and the activation of a fused operator, applied to a result that is still in the cache.
 #include "backends/cpu/epilogue.h"
 
 #include <math.h>

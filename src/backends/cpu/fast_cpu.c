@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Loops over elements in pieces, on the threads of a run.
 #include "backends/cpu/fast_cpu.h"
 
 #include "backends/cpu/cpu_backend.h"

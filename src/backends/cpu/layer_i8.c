@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Packs of quantized layers, and the biases and factors that depend on a run's scales.
 #include "backends/cpu/layer_i8.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// How a product of rows and packed weights is cut into tiles, and in which order they are taken.
 #include "backends/cpu/tiles.h"
 
 #include "platform/platform.h"

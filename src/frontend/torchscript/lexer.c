@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Tokens, and indentation as tokens.
 #include "frontend/torchscript/lexer.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which types fit where others are asked for: subtypes, unions, implicit conversions, the best overload.
 #include "frontend/torchscript/lower.h"
 #include "ops/effects.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// The sources of one model, parsed when something of theirs is first asked for.
 #include "frontend/torchscript/unit.h"
 
 #include <stdio.h>
