@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Base names of .c files are unique in src/ (headers are included by their path), files stay readable (800 lines; tables may be longer), each starts with its licence, and the shared
-library exports nothing but taper_ (when build/lib has one)."""
+"""Base names of .c files are unique in src/ (headers are included by their path), files stay readable (800 lines; tables may be longer), each starts with its licence,
+those of src/ then with what they are, and the shared library exports nothing but taper_ (when build/lib has one)."""
 import pathlib
 import subprocess
 import sys
@@ -17,6 +17,8 @@ for path in sorted(p for d in ("src", "include", "tools", "tests", "examples") f
     where, lines = str(path.relative_to(top)), path.read_text().split("\n")
     if not any("SPDX-License-Identifier" in line for line in lines[:3]):
         bad.append(f"{where}: no licence line")
+    if where.startswith("src/") and path.suffix == ".c" and not lines[1].startswith("//"):
+        bad.append(f"{where}: its second line does not say what it is")
     if len(lines) > 800 and path.suffix != ".inc":
         bad.append(f"{where}: {len(lines)} lines")
     for number, line in enumerate(lines, 1):

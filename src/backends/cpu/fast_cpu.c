@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loops over elements in pieces, on the threads of a run.
+// The CPU backend as the reference operators reach it: loops over elements on the threads of a run, and the table of
+// routines.
 #include "backends/cpu/fast_cpu.h"
 
 #include "backends/cpu/cpu_backend.h"
