@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""mutate.py [--count N] [--seed S] [--only PATH]: changes one place of src after the other, and says which changes no test notices.
+"""mutate.py [--count N] [--seed S] [--skip D] [--only PATH]: changes one place of src after the other, and says which changes no test notices.
 
 A change is a comparison, a constant, a sign, a condition, an index or a dropped statement; half of them are in operators and kernels. In
 a copy of the tree (build-mutate) the object is built again and the tests of its room run, the quick ones first; then the file
@@ -85,13 +85,13 @@ def build(*targets):
     return run(["cmake", "--build", str(BUILD)] + [t for target in targets for t in ("--target", target)]) == 0
 
 
-def test(arguments):
-    return run(["ctest", "--test-dir", str(BUILD), "-j2", "--stop-on-failure", "--timeout", "600"] + arguments) == 0
+def test(arguments, limit=600):
+    return run(["ctest", "--test-dir", str(BUILD), "-j2", "--stop-on-failure", "--timeout", str(limit)] + arguments) == 0
 
 
 def noticed(path):
     """Which step of the tests fails; None: none."""
-    if not test(["-R", "^recorded$"]):
+    if not test(["-R", "^recorded$"], 60):  # which takes a second
         return "recorded cases"
     if not build():
         return "the build"
@@ -118,14 +118,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--skip", type=int, default=0, help="changes that are drawn first and not tried")
     parser.add_argument("--only", default="", help="files whose path has this")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     print(f"building {BUILD}", flush=True)
     prepare()
-    survivors, done = [], 0
+    survivors, done, drawn = [], 0, 0
     while done < options.count:
         path, at, kind, old, new = draw(rng, options.only)
+        drawn += 1
+        if drawn <= options.skip:
+            continue
         text, begin = path.read_text(), time.time()
         lines = text.split("\n")
         lines[at] = new
@@ -138,9 +142,10 @@ def main():
             path.write_text(text)
         done += 1
         where = f"{path.relative_to(SOURCE)}:{at + 1}"
-        print(f"{done}/{options.count} {'survived' if step is None else 'noticed by ' + step}: {kind} in {where} ({time.time() - begin:.0f} s)", flush=True)
+        print(f"{done}/{options.count} (draw {drawn}) {'survived' if step is None else 'noticed by ' + step}: {kind} in {where} ({time.time() - begin:.0f} s)", flush=True)
         if step is None:
             survivors.append(f"{where} ({kind})\n-{old}\n+{new}")
+            print("  -" + old.strip() + "\n  +" + new.strip(), flush=True)
     print("\n\n".join([""] + survivors))
     print(f"{done} changes, {len(survivors)} survived")
 
