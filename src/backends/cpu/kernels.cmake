@@ -67,7 +67,7 @@ endforeach()
 list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
 foreach(level IN LISTS TAPER_CPU_LEVELS)
     if(NOT level IN_LIST TAPER_BUILT_LEVELS)
-        message(FATAL_ERROR "TAPER_CPU_LEVELS: this compiler cannot build \"${level}\"; it can: ${TAPER_BUILT_LEVELS}")
+        message(FATAL_ERROR "TAPER_CPU_LEVELS: this compiler does not build for \"${level}\"")
     endif()
 endforeach()
 
