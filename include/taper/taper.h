@@ -120,8 +120,8 @@ TAPER_API unsigned taper_context_threads(const taper_context *context);
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
 
 /* The instruction sets that this CPU has and this build has kernels of: the name of number `index` ("scalar", the
- * portable kernels alone; "avx2", "neondot", …), NULL behind the last. *mask, unless mask is NULL, becomes the cpu_mask that
- * allows this set and those that it needs; or the masks of several into one. */
+ * portable kernels alone; "avx2", "neondot", …), NULL behind the last. *mask, unless mask is NULL, becomes the cpu_mask
+ * that allows this set and those that it needs. The masks of several, joined by |, allow them all. */
 TAPER_API const char *taper_cpu_set(size_t index, uint64_t *mask);
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
