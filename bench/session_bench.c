@@ -10,6 +10,8 @@
 
 #include <taper/taper_compile.h>
 
+#include "tests/cpu_mask.h"
+
 enum { MOST = 256 };
 
 typedef struct user {
@@ -75,7 +77,8 @@ int main(int argc, char **argv)
         return 2;
     }
     const taper_context_options context_options = {.struct_size = sizeof context_options,
-                                                   .threads = (unsigned)strtoul(argv[4], NULL, 10)};
+                                                   .threads = (unsigned)strtoul(argv[4], NULL, 10),
+                                                   .cpu_mask = test_cpu_mask()};
     const taper_load_options options = {.struct_size = sizeof options, .compiler = taper_compiler()};
     if (taper_context_create(&context_options, &context, error) != TAPER_OK ||
         taper_model_load(context, argv[1], &options, &model, error) != TAPER_OK ||

@@ -8,11 +8,11 @@
 #include <time.h>
 
 #include "backends/cpu/kernels/arch.h"
-#include "taper/taper.h"
+#include "tests/cpu_mask.h"
 
-#if TAPER_ARCH_X86
+#ifdef TAPER_ARCH_x86
 #include <immintrin.h>
-#elif TAPER_ARCH_ARM64
+#elif defined(TAPER_ARCH_arm)
 #include <arm_neon.h>
 #endif
 
@@ -46,24 +46,13 @@ void bench_free(float *p)
 
 uint64_t bench_cpu(void)
 {
-    uint64_t cpu = 0;
-#if TAPER_ARCH_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        cpu |= TAPER_CPU_AVX2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        cpu |= TAPER_CPU_AVX512;
-    if (__builtin_cpu_supports("avx512vnni"))
-        cpu |= TAPER_CPU_AVX512VNNI;
-#elif TAPER_ARCH_ARM64
-    cpu = TAPER_CPU_NEON;
-#endif
-    return cpu;
+    const uint64_t mask = test_cpu_mask();
+    return taper_cpu_features() & (mask != 0 ? mask : UINT64_MAX);
 }
 
 #define STEPS 20000
 
-#if TAPER_ARCH_X86
+#ifdef TAPER_ARCH_x86
 __attribute__((target("avx512f"))) static float peak_avx512(void)
 {
     __m512 s[20];
@@ -98,7 +87,7 @@ __attribute__((target("avx2,fma"))) static float peak_avx2(void)
         s[0] = _mm256_add_ps(s[0], s[i]);
     return _mm256_cvtss_f32(s[0]);
 }
-#elif TAPER_ARCH_ARM64
+#elif defined(TAPER_ARCH_arm)
 static float peak_neon(void)
 {
     float32x4_t s[20];
@@ -138,16 +127,22 @@ double bench_peak(uint64_t cpu)
 {
     float (*loop)(void) = peak_scalar;
     double flops = 12 * 2;
-#if TAPER_ARCH_X86
-    if (cpu & TAPER_CPU_AVX512) {
+    // The registers are those of the sets that a set needs.
+#define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
+    if ((cpu & TAPER_ISA_##key) != 0)                                                                                  \
+        cpu |= TAPER_WITH_##key;
+#include "platform/isa_list.inc"
+#undef ISA
+#ifdef TAPER_ARCH_x86
+    if (cpu & TAPER_ISA_avx512) {
         loop = peak_avx512;
         flops = 20 * 16 * 2;
-    } else if (cpu & TAPER_CPU_AVX2) {
+    } else if (cpu & TAPER_ISA_avx2) {
         loop = peak_avx2;
         flops = 12 * 8 * 2;
     }
-#elif TAPER_ARCH_ARM64
-    if (cpu & TAPER_CPU_NEON) {
+#elif defined(TAPER_ARCH_arm)
+    if (cpu & TAPER_ISA_neon) {
         loop = peak_neon;
         flops = 20 * 4 * 2;
     }

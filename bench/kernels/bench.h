@@ -11,9 +11,9 @@ double bench_now(void); // seconds
 // 64-byte aligned, filled with small numbers of mixed sign; ends the program when there is no memory.
 float *bench_floats(size_t count);
 void bench_free(float *p);
-// Multiply-adds of the widest registers that `cpu` (TAPER_CPU_ bits) allows, GFLOP/s; takes about a millisecond.
+// Multiply-adds of the widest registers that `cpu` (TAPER_ISA_ bits) allows, GFLOP/s; takes about a millisecond.
 double bench_peak(uint64_t cpu);
-// The instruction sets of this machine.
+// The instruction sets of this machine that TAPER_CPU_MASK allows.
 uint64_t bench_cpu(void);
 
 // Best time of one call of work(argument), from `rounds` rounds of at least `seconds` each.

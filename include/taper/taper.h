@@ -97,10 +97,11 @@ typedef struct taper_context_options {
                                          affinity allows, at most the control groups' CPU quota rounded up */
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
-    uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see TAPER_CPU_*) */
+    uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see taper_cpu_set) */
 } taper_context_options;
 
-/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. */
+/* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. No
+ * kernel needs TAPER_CPU_NEON_FP16. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
 #define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
@@ -116,7 +117,12 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_o
                                                            taper_context **context, taper_error *error);
 TAPER_API void taper_context_release(taper_context *context);
 TAPER_API unsigned taper_context_threads(const taper_context *context);
-TAPER_API uint64_t taper_context_cpu_features(const taper_context *context);
+TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
+
+/* The instruction sets that this CPU has and this build has kernels of: the name of number `index` ("scalar", the
+ * portable kernels alone; "avx2", "neondot", …), NULL behind the last. *mask, unless mask is NULL, becomes the cpu_mask
+ * that allows this set and those that it needs. The masks of several, joined by |, allow them all. */
+TAPER_API const char *taper_cpu_set(size_t index, uint64_t *mask);
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@ typedef taper_status (*taper_kernel)(taper_call *call);
 struct taper_run {
     taper_heap *heap;
     struct taper_pool *pool; // platform/threads.h
-    uint64_t cpu;            // TAPER_CPU_ bits allowed
+    uint64_t cpu;            // TAPER_ISA_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
     struct taper_packs *packs;     // ops/packs.h: packed weights; NULL: none are kept

@@ -8,22 +8,13 @@
 #ifndef TAPER_OPS_OP_CONFIG_H
 #define TAPER_OPS_OP_CONFIG_H
 
+#include "base/choose.h"
+
 #ifdef TAPER_OP_CONFIG
 #include TAPER_OP_CONFIG
 
-// 1 when the macro that x names is defined to 1, otherwise 0 (the way of the Linux kernel's IS_ENABLED).
-#define TAPER_PLACE_1 0,
-#define TAPER_SECOND(ignored, value, ...) value
-#define TAPER_IS_ONE(x) TAPER_IS_ONE_(x)
-#define TAPER_IS_ONE_(x) TAPER_IS_ONE__(TAPER_PLACE_##x)
-#define TAPER_IS_ONE__(comma_or_junk) TAPER_SECOND(comma_or_junk 1, 0, 0)
-
-#define TAPER_JOIN(a, b) TAPER_JOIN_(a, b)
-#define TAPER_JOIN_(a, b) a##b
 #define TAPER_WANTED(id) TAPER_IS_ONE(TAPER_USE_##id)
-#define TAPER_OP_IF_0(...)
-#define TAPER_OP_IF_1(...) __VA_ARGS__
-#define TAPER_OP_IF(id, ...) TAPER_JOIN(TAPER_OP_IF_, TAPER_WANTED(id))(__VA_ARGS__)
+#define TAPER_OP_IF(id, ...) TAPER_IF(TAPER_USE_##id, __VA_ARGS__)
 #else
 #define TAPER_OP_IF(id, ...) __VA_ARGS__
 #endif

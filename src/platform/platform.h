@@ -27,11 +27,10 @@ void taper_unmap(taper_mapping *mapping);
 void taper_map_unneeded(const void *data, size_t size);
 
 // ---- time and CPU
-double taper_clock(void);          // seconds, monotonic
-uint64_t taper_cpu_features(void); // TAPER_CPU_ bits of this machine
-bool taper_cpu_has_pclmul(void);   // carry-less multiplication of x86
-unsigned taper_cpu_cores(void);    // big physical cores this process may use, at most its quota; platform/cores.h
-size_t taper_cpu_l1_bytes(void);   // data cache of one core; a guess where unknown
+double taper_clock(void);        // seconds, monotonic
+bool taper_cpu_has_pclmul(void); // carry-less multiplication of x86
+unsigned taper_cpu_cores(void);  // big physical cores this process may use, at most its quota; platform/cores.h
+size_t taper_cpu_l1_bytes(void); // data cache of one core; a guess where unknown
 size_t taper_cpu_l2_bytes(void);
 
 // ---- locks

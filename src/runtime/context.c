@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "platform/isa.h"
 #include "runtime/arguments.h"
 #include "runtime/model.h"
 

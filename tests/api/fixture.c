@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "tests/cpu_mask.h"
+
 // ---- the allocator: each block remembers its size in front of itself
 
 enum { FRONT = 16 };
@@ -334,7 +336,8 @@ taper_context *test_context(test_allocator *allocator, unsigned threads)
     const taper_context_options options = {.struct_size = sizeof options,
                                            .allocator = allocator != NULL ? &allocator->allocator : NULL,
                                            .threads = threads,
-                                           .log = say_nothing};
+                                           .log = say_nothing,
+                                           .cpu_mask = test_cpu_mask()};
     taper_context *context;
     if (taper_context_create(&options, &context, NULL) != TAPER_OK) {
         abort();

@@ -12,7 +12,7 @@ samples=$source/tests/data/samples
 model=$source/examples/demo/classifier.ptl
 case $(uname -m) in
 x86_64 | i?86) level=avx2 ;;
-aarch64 | arm64) level=neon ;;
+aarch64 | arm64) level="neon;neondot;neoni8mm" ;;
 *) level=scalar ;;
 esac
 

@@ -7,6 +7,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/run_and_compare.h"
 #include "tests/unit/archive_builder.h"
@@ -116,7 +117,8 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
 
 static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *c, taper_error *error)
 {
-    const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
     const taper_load_options plain = {.struct_size = sizeof plain, .evaluation = 1},
                              compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
     taper_context *context;
@@ -158,8 +160,11 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
 {
     failing_allocator failing;
     failing_start(&failing, failing_place(data, size, MOST_PLACES));
-    const taper_context_options options = {
-        .struct_size = sizeof options, .allocator = &failing.allocator, .threads = 1, .log = say_nothing};
+    const taper_context_options options = {.struct_size = sizeof options,
+                                           .allocator = &failing.allocator,
+                                           .threads = 1,
+                                           .log = say_nothing,
+                                           .cpu_mask = test_cpu_mask()};
     const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
     choice without = *c;
     without.bundles = false; // made inputs need their memory

@@ -11,6 +11,7 @@
 #include <taper/taper_compile.h>
 #include <taper/taper_inspect.h>
 
+#include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/made_inputs.h"
 
@@ -151,8 +152,11 @@ static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, 
 {
     failing_allocator failing;
     failing_start(&failing, fail_at);
-    const taper_context_options options = {
-        .struct_size = sizeof options, .allocator = &failing.allocator, .threads = 1, .log = say_nothing};
+    const taper_context_options options = {.struct_size = sizeof options,
+                                           .allocator = &failing.allocator,
+                                           .threads = 1,
+                                           .log = say_nothing,
+                                           .cpu_mask = test_cpu_mask()};
     const taper_load_options load = {.struct_size = sizeof load, .compiler = size % 4 < 2 ? taper_compiler() : NULL};
     const taper_session_options budgets = {
         .struct_size = sizeof budgets, .instruction_budget = 1000, .memory_budget = (size_t)16 << 20};
@@ -181,7 +185,8 @@ static void load_with_failure(const uint8_t *data, size_t size, size_t fail_at, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
     const taper_load_options plain = {.struct_size = sizeof plain}, wrong = {.struct_size = 1};
     taper_context *context;
     taper_model *model;

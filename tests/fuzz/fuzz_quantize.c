@@ -6,6 +6,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "tests/cpu_mask.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/fuzz/run_and_compare.h"
 
@@ -101,7 +102,8 @@ static void save_and_run(taper_context *context, taper_calibrator *calibrator, u
 
 static void quantize(const uint8_t *data, size_t size, const taper_quantize_options *options, taper_error *error)
 {
-    const taper_context_options one = {.struct_size = sizeof one, .threads = 1, .log = say_nothing};
+    const taper_context_options one = {
+        .struct_size = sizeof one, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
     const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
     taper_context *context;
     taper_calibrator *calibrator;
@@ -134,8 +136,11 @@ static void quantize_with_failure(const uint8_t *data, size_t size, const taper_
     static const int64_t sizes[] = {1, 3, 8, 8};
     failing_allocator failing;
     failing_start(&failing, failing_place(data, size, MOST_PLACES));
-    const taper_context_options one = {
-        .struct_size = sizeof one, .allocator = &failing.allocator, .threads = 1, .log = say_nothing};
+    const taper_context_options one = {.struct_size = sizeof one,
+                                       .allocator = &failing.allocator,
+                                       .threads = 1,
+                                       .log = say_nothing,
+                                       .cpu_mask = test_cpu_mask()};
     const taper_load_options compiled = {.struct_size = sizeof compiled, .compiler = taper_compiler()};
     const taper_save_options save = {.struct_size = sizeof save};
     taper_context *context;

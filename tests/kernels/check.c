@@ -12,33 +12,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backends/cpu/kernels/arch.h"
-#include "taper/taper.h"
-
-#if TAPER_ARCH_ARM64
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
+#include "platform/isa.h"
+#include "tests/cpu_mask.h"
 
 uint64_t check_cpu(void)
 {
-    uint64_t cpu = 0;
-#if TAPER_ARCH_X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        cpu |= TAPER_CPU_AVX2;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        cpu |= TAPER_CPU_AVX512;
-    if (__builtin_cpu_supports("avx512vnni"))
-        cpu |= TAPER_CPU_AVX512VNNI;
-#elif TAPER_ARCH_ARM64
-    cpu = TAPER_CPU_NEON;
-    if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
-        cpu |= TAPER_CPU_NEON_DOT;
-    if (getauxval(AT_HWCAP2) & HWCAP2_I8MM)
-        cpu |= TAPER_CPU_NEON_I8MM;
-#endif
-    return cpu;
+    static uint64_t mask;
+    if (mask == 0)
+        mask = test_cpu_mask() != 0 ? test_cpu_mask() : UINT64_MAX;
+    return taper_cpu_features() & mask;
 }
 
 // ---- memory

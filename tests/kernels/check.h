@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t check_cpu(void); // TAPER_CPU_ bits of this machine
+uint64_t check_cpu(void); // TAPER_ISA_ bits of this machine that TAPER_CPU_MASK allows
 
 // ---- memory: given back all at once by check_memory_reset.
 typedef enum check_place {

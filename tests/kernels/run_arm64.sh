@@ -15,21 +15,22 @@ done
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 cd "$root"
-sources=$(sed -n 's/^ *\(src[^ ]*\.c\)$/\1/p' src/backends/cpu/kernels.cmake)
-plain=$(echo "$sources" | grep -v '_neondot\|_neoni8mm')
+cmake -DTAPER_ARCHITECTURE=arm -P cmake/TaperIsa.cmake >"$out/list"
+definitions=$(sed -n 's/^definitions //p' "$out/list")
+common="src/backends/cpu/kernel_select.c $(ls src/backends/cpu/kernels/scalar/*_pack.c) src/platform/isa.c"
 # compile OUT [flags]
 compile() {
     to=$1
     shift
-    set -- -std=c11 -O2 -static -Wall -Wextra -Werror "$@" -Iinclude -Isrc -Ibench/kernels
-    # The instruction sets that the processor may lack, each in files of their own as in kernels.cmake.
-    for isa in dotprod:neondot i8mm:neoni8mm; do
-        for source in $(echo "$sources" | grep "_${isa#*:}"); do
-            "$cc" "$@" "-march=armv8.2-a+${isa%:*}" -c "$source" -o "$out/$(basename "$source").o"
-        done
+    # shellcheck disable=SC2086
+    set -- -std=c11 -O2 -static -Wall -Wextra -Werror $definitions "$@" -I. -Iinclude -Isrc -Ibench/kernels
+    # Kernels have flags of their own, those of their instruction sets.
+    grep '^src/' "$out/list" | while read -r source flags; do
+        # shellcheck disable=SC2086
+        "$cc" "$@" $flags -c "$source" -o "$out/$(basename "$source").o" || exit 1
     done
     # shellcheck disable=SC2086
-    "$cc" "$@" $plain "$out"/*.o tests/kernels/*.c bench/kernels/bench.c -lm -o "$to"
+    "$cc" "$@" $common "$out"/*.o tests/kernels/*.c bench/kernels/bench.c -lm -o "$to"
 }
 compile "$out/kernel_check"
 for cpu in cortex-a53 cortex-a76 max; do

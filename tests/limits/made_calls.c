@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "backends/cpu/cpu_backend.h"
+#include "platform/isa.h"
 #include "platform/platform.h"
+#include "tests/cpu_mask.h"
 
 enum { MEMORY = 256 << 20, SECONDS_PER_CALL = 20, SECONDS_PER_ROW = 120 };
 static const double LONGEST_CALL = 0.25; // what long loops are asked to stop after
@@ -64,6 +66,7 @@ void report(const char *what)
 
 void bench_open(bench *b, const char *text)
 {
+    const uint64_t cpu_mask = test_cpu_mask();
     memset(b, 0, sizeof *b);
     current_row = text;
     test_allocator_init(&b->memory);
@@ -77,7 +80,7 @@ void bench_open(bench *b, const char *text)
     taper_heap_set_limit(b->heap, MEMORY);
     taper_rng_seed(&b->rng, 1);
     b->run = (taper_run){.heap = b->heap,
-                         .cpu = taper_cpu_features(),
+                         .cpu = cpu_mask != 0 ? taper_cpu_features() & cpu_mask : taper_cpu_features(),
                          .error = b->error,
                          .registry = b->registry,
                          .packs = b->packs,

@@ -6,6 +6,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "common/cpu_mask.h"
 #include "common/errors.h"
 #include "common/ones.h"
 #include "common/result.h"
@@ -13,7 +14,7 @@
 #include "speed_benchmark_torch/flags.h"
 
 typedef struct settings {
-    const char *model, *input_dims, *input_type, *input_memory_format;
+    const char *model, *input_dims, *input_type, *input_memory_format, *cpu;
     bool no_inputs, use_caching_allocator, print_output, report_pep, vulkan;
     int use_bundled_input, warmup, iter, pytext_len, pthreadpool_size;
 } settings;
@@ -268,9 +269,10 @@ static bool load(benchmark *b)
 static bool run_benchmark(const settings *f)
 {
     benchmark b = {.flags = f, .error = taper_error_create()};
-    const taper_context_options options = {.struct_size = sizeof options,
-                                           .threads = f->pthreadpool_size > 0 ? (unsigned)f->pthreadpool_size : 0};
-    bool done = taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b);
+    taper_context_options options = {.struct_size = sizeof options,
+                                     .threads = f->pthreadpool_size > 0 ? (unsigned)f->pthreadpool_size : 0};
+    bool done = cpu_mask_read(f->cpu, &options.cpu_mask) &&
+                (taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b));
     done = done && make_inputs(&b) && load(&b) && take_bundled(&b) && print_output(&b) && measure(&b);
     for (size_t i = 0; i < b.input_count; i++) {
         taper_value_release(b.inputs[i]);
@@ -306,6 +308,7 @@ int main(int argc, char **argv)
         {"pytext_len", "length of an input sequence, given as one more input", FLAG_INT, &f.pytext_len},
         {"vulkan", "run on the GPU", FLAG_BOOL, &f.vulkan},
         {"pthreadpool_size", "threads; 0: one for each big core it may use", FLAG_INT, &f.pthreadpool_size},
+        {"cpu", "instruction sets to use, as scalar or avx2; default: all", FLAG_TEXT, &f.cpu},
         {"caffe2_log_level", NULL, FLAG_INT, NULL},
         {"logtostderr", NULL, FLAG_BOOL, NULL},
         {"minloglevel", NULL, FLAG_INT, NULL},

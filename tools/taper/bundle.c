@@ -95,7 +95,7 @@ int command_bundle(int argc, char **argv)
     }
     if (status == ARGS_GO_ON) {
         status = EXIT_WORK_FAILED;
-        if (draft_open(&opened, a.positional.items[0], NULL, 0, &a.save.limits)) {
+        if (draft_open(&opened, a.positional.items[0], NULL, 0, &a.save)) {
             status = bundle(&a, &opened) && draft_save(&opened, a.save.output, &save) ? 0 : EXIT_WORK_FAILED;
             draft_close(&opened);
         }

@@ -24,7 +24,7 @@ int command_convert(int argc, char **argv)
     }
     if (status == ARGS_GO_ON) {
         status = EXIT_WORK_FAILED;
-        if (draft_open(&opened, positional.items[0], NULL, 0, &save.limits)) {
+        if (draft_open(&opened, positional.items[0], NULL, 0, &save)) {
             status = draft_save(&opened, save.output, &options) ? 0 : EXIT_WORK_FAILED;
             draft_close(&opened);
         }

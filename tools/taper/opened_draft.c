@@ -11,16 +11,18 @@
 #include "common/files.h"
 
 bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
-                const load_limits *limits)
+                const save_arguments *arguments)
 {
     *opened = (opened_draft){.path = path, .error = taper_error_create()};
-    const taper_context_options context = {.struct_size = sizeof context, .threads = 1};
+    taper_context_options context = {.struct_size = sizeof context, .threads = 1};
     taper_load_options load = {
         .struct_size = sizeof load, .compiler = taper_compiler(), .methods = methods, .method_count = method_count};
-    load_limits_apply(limits, &load);
+    load_limits_apply(&arguments->limits, &load);
     bool done = true;
     if (opened->error == NULL) {
         done = error_report_memory(path);
+    } else if (!cpu_mask_read(arguments->cpu, &context.cpu_mask)) {
+        done = false;
     } else if (taper_context_create(&context, &opened->context, opened->error) != TAPER_OK ||
                taper_draft_load(opened->context, path, &load, &opened->draft, opened->error) != TAPER_OK) {
         done = error_report_library(path, opened->error);

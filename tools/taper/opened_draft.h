@@ -7,6 +7,7 @@
 
 #include <taper/taper_compile.h>
 
+#include "common/cpu_mask.h"
 #include "taper/load_limits.h"
 
 typedef struct opened_draft {
@@ -16,24 +17,26 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// methods: as in taper_load_options. Failures are reported, and nothing is left open.
-bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
-                const load_limits *limits);
-void draft_close(opened_draft *opened);
-// The whole file or nothing; failures are reported.
-bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
-
-// Options about the file that is written. -1 to go on, or the exit status of wrong ones (reported with the usage text).
+// Options about the file that is written, and how it is made. -1 to go on, or the exit status of wrong ones (reported
+// with the usage text).
 typedef struct save_arguments {
-    const char *output;
+    const char *output, *cpu;
     long bytecode;
     bool flatbuffer, debug_info;
     load_limits limits; // of the file that is read
 } save_arguments;
 
+// methods: as in taper_load_options. Failures are reported, and nothing is left open.
+bool draft_open(opened_draft *opened, const char *path, const char *const *methods, size_t method_count,
+                const save_arguments *arguments);
+void draft_close(opened_draft *opened);
+// The whole file or nothing; failures are reported.
+bool draft_save(const opened_draft *opened, const char *path, const taper_save_options *options);
+
 #define SAVE_OPTION_ROWS(s)                                                                                            \
     {"--output", 'o', ARG_TEXT, &(s).output, 0, 0}, {"--bytecode", 0, ARG_COUNT, &(s).bytecode, 4, 8},                 \
-        {"--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0}, LOAD_LIMIT_ROWS((s).limits),                             \
+        {"--flatbuffer", 0, ARG_FLAG, &(s).flatbuffer, 0, 0}, {"--cpu", 0, ARG_TEXT, &(s).cpu, 0, 0},                  \
+        LOAD_LIMIT_ROWS((s).limits),                                                                                   \
     {                                                                                                                  \
         "--debug-info", 0, ARG_FLAG, &(s).debug_info, 0, 0                                                             \
     }
@@ -43,7 +46,7 @@ typedef struct save_arguments {
     "  --bytecode N        the version of its bytecode, 4 to 8 (default: 8)\n"                                         \
     "  --flatbuffer        write a flatbuffer rather than a zip archive\n"                                             \
     "  --debug-info        write where in the source of a TorchScript model its calls stand, for errors; a lite\n"     \
-    "                      model's is kept in any case\n" LOAD_LIMIT_USAGE
+    "                      model's is kept in any case\n" CPU_OPTION_USAGE LOAD_LIMIT_USAGE
 
 int save_arguments_check(const save_arguments *arguments, const char *usage, taper_save_options *options);
 

@@ -62,10 +62,11 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
     }
 }
 
-static bool open_steps(opened_model *opened, const model_options *options, const char *disabled)
+static bool open_steps(opened_model *opened, const model_options *options, uint64_t cpu_mask, const char *disabled)
 {
     const taper_context_options context = {.struct_size = sizeof context,
                                            .threads = (unsigned)options->threads,
+                                           .cpu_mask = cpu_mask,
                                            .log = log_text,
                                            .log_user = (void *)(uintptr_t)&options->print_to_stderr};
     taper_load_options load = {.struct_size = sizeof load,
@@ -92,12 +93,15 @@ static bool open_steps(opened_model *opened, const model_options *options, const
 
 bool model_open(opened_model *opened, const char *path, const model_options *options)
 {
+    uint64_t cpu_mask;
     *opened = (opened_model){.path = path, .error = taper_error_create()};
     char *disabled = passes_join(&options->disable);
     bool done = opened->error != NULL && (disabled != NULL || options->disable.count == 0);
     if (!done) {
         error_report_memory(path);
-    } else if (!open_steps(opened, options, disabled)) {
+    } else if (!cpu_mask_read(options->cpu, &cpu_mask)) {
+        done = false;
+    } else if (!open_steps(opened, options, cpu_mask, disabled)) {
         done = error_report_library(path, opened->error);
     }
     free(disabled);

@@ -145,7 +145,7 @@ int command_optimize(int argc, char **argv)
         // Methods that the file will not have need not be read.
         static const char *const none[] = {NULL};
         if (draft_open(&opened, a.positional.items[0], a.preserve.count != 0 ? a.preserve.items : none,
-                       a.preserve.count, &a.save.limits)) {
+                       a.preserve.count, &a.save)) {
             status = optimize(&a, &opened, &save) ? 0 : EXIT_WORK_FAILED;
             draft_close(&opened);
         }

@@ -112,13 +112,16 @@ static bool is_array(const char *path)
 
 static bool open_model(quantizing *q, const quantize_arguments *a, const taper_quantize_options *options)
 {
-    const taper_context_options context = {.struct_size = sizeof context};
+    taper_context_options context = {.struct_size = sizeof context};
     taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
     load_limits_apply(&a->save.limits, &load);
     opened_model *o = &q->opened;
     *o = (opened_model){.path = a->positional.items[0], .error = taper_error_create(), .has_context = true};
     if (o->error == NULL) {
         return error_report_memory(o->path);
+    }
+    if (!cpu_mask_read(a->save.cpu, &context.cpu_mask)) {
+        return false;
     }
     if (taper_context_create(&context, &o->context, o->error) != TAPER_OK ||
         taper_calibrator_load(o->context, o->path, &load, options, &q->calibrator, o->error) != TAPER_OK) {

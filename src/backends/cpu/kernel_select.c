@@ -2,25 +2,26 @@
 // The selection tables, made from the lists.
 #include "backends/cpu/kernel_select.h"
 
-#include "taper/taper.h"
-
-// Does `cpu` hold everything that an entry needs?
+// Does `cpu` hold what an entry needs?
 static int allows(uint64_t cpu, uint64_t need)
 {
-    return (cpu & TAPER_CPU_NONE) == 0 ? (cpu & need) == need : need == 0;
+    return (cpu & need) == need;
 }
 
 static const taper_gemm_entry gemm_entries[] = {
-#define KERNEL(name, cpu, mr, nr, over_read)                                                                           \
-    {#name, cpu, mr, nr, over_read, taper_gemm_f32_##name, taper_igemm_f32_##name},
+#define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
+    TAPER_IF_ISA(isa,                                                                                                  \
+                 {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                   \
+                  taper_igemm_f32_##tile##_##isa}, )
 #include "backends/cpu/kernels/gemm_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_dwconv_entry dwconv_entries[] = {
-#define KERNEL(name, cpu, kernel, stride, block, over_read)                                                            \
-    {#name, cpu, kernel, stride, block, over_read, taper_dwconv_f32_##name},
-#define KERNEL_TAPS(name, cpu, block, over_read)
+#define KERNEL(isa, shape, kernel, stride, block, over_read)                                                           \
+    TAPER_IF_ISA(                                                                                                      \
+        isa, {#shape "_" #isa, TAPER_ISA_##isa, kernel, stride, block, over_read, taper_dwconv_f32_##shape##_##isa}, )
+#define KERNEL_TAPS(isa, block, over_read)
 #include "backends/cpu/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
@@ -28,34 +29,36 @@ static const taper_dwconv_entry dwconv_entries[] = {
 };
 
 static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
-#define KERNEL(name, cpu, kernel, stride, block, over_read)
-#define KERNEL_TAPS(name, cpu, block, over_read) {#name, cpu, block, over_read, taper_dwconv_taps_f32_##name},
+#define KERNEL(isa, shape, kernel, stride, block, over_read)
+#define KERNEL_TAPS(isa, block, over_read)                                                                             \
+    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, over_read, taper_dwconv_taps_f32_##isa}, )
 #include "backends/cpu/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS
 };
 
 static const taper_vector_entry *const vector_entries[] = {
-#define KERNEL(name, cpu) &taper_vector_f32_##name,
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_f32_##isa, )
 #include "backends/cpu/kernels/vector_f32_list.inc"
 #undef KERNEL
 };
 
 static const taper_gemm_i8_entry gemm_i8_entries[] = {
-#define KERNEL(name, cpu, mr, nr, kr, shift, over_read)                                                                \
-    {#name, cpu, mr, nr, kr, shift, over_read, taper_gemm_i8_##name},
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read)                                                                \
+    TAPER_IF_ISA(isa, {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, taper_gemm_i8_##tile##_##isa}, )
 #include "backends/cpu/kernels/gemm_i8_list.inc"
 #undef KERNEL
 };
 
 static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
-#define KERNEL(name, cpu, block, least, over_read) {#name, cpu, block, least, over_read, taper_dwconv_i8_##name},
+#define KERNEL(isa, block, least, over_read)                                                                           \
+    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, least, over_read, taper_dwconv_i8_##isa}, )
 #include "backends/cpu/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 };
 
 static const taper_vector_u8_entry *const vector_u8_entries[] = {
-#define KERNEL(name, cpu) &taper_vector_u8_##name,
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_u8_##isa, )
 #include "backends/cpu/kernels/vector_u8_list.inc"
 #undef KERNEL
 };

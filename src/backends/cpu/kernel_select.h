@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses kernels: the first entry of a family's list whose instruction sets are all in `cpu` (TAPER_CPU_ bits as
-// taper_context_cpu_features gives them). There is always one: the portable entry is last and needs nothing.
+// Chooses kernels: the first entry of a family's list whose instruction set is in `cpu` (TAPER_ISA_ bits as
+// taper_cpu_features gives them). There is always one: the portable entry is last and needs nothing.
 #ifndef TAPER_CPU_KERNEL_SELECT_H
 #define TAPER_CPU_KERNEL_SELECT_H
 

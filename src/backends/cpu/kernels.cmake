@@ -1,92 +1,92 @@
-# The CPU kernels and the flags of their instruction sets: a file's suffix says what it may use. Every file guards its
-# architecture and its level, so that the list is the same everywhere.
+# The CPU kernels: the files that isa_list.inc and the kernels' lists stand for, of the instruction sets that are built,
+# with the flags of these.
+include(cmake/TaperIsa.cmake)
+include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_ISA_LIST})
+foreach(family IN LISTS TAPER_KERNEL_FAMILIES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_ROOT}/${TAPER_KERNELS}/${family}_list.inc)
+endforeach()
+taper_isa_read()
+
+set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_ISA_KEYS}; empty: all of the architecture")
+foreach(level IN LISTS TAPER_CPU_LEVELS)
+    if(NOT level IN_LIST TAPER_ISA_KEYS)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS: there is no level \"${level}\"; there are: ${TAPER_ISA_KEYS}")
+    endif()
+endforeach()
+
+# The names that the rows have for architectures, as platform/isa.h knows them: the compiler may be for another than the
+# machine's.
+check_c_source_compiles("#if !defined(__x86_64__) && !defined(__i386__)
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_x86)
+check_c_source_compiles("#ifndef __aarch64__
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_arm)
+set(TAPER_COMPILES_any ON)
+
 set(TAPER_KERNEL_SOURCES
     src/backends/cpu/kernel_select.c
     src/backends/cpu/kernels/scalar/gemm_f32_pack.c
-    src/backends/cpu/kernels/scalar/gemm_f32_scalar.c
     src/backends/cpu/kernels/scalar/gemm_i8_pack.c
-    src/backends/cpu/kernels/scalar/gemm_i8_scalar.c
-    src/backends/cpu/kernels/scalar/dwconv_f32_scalar.c
-    src/backends/cpu/kernels/scalar/dwconv_i8_scalar.c
-    src/backends/cpu/kernels/scalar/vector_f32_scalar.c
-    src/backends/cpu/kernels/scalar/vector_u8_scalar.c
-    src/backends/cpu/kernels/x86/gemm_f32_avx2.c
-    src/backends/cpu/kernels/x86/gemm_f32_avx512.c
-    src/backends/cpu/kernels/x86/gemm_i8_avx2.c
-    src/backends/cpu/kernels/x86/gemm_i8_avx512.c
-    src/backends/cpu/kernels/x86/gemm_i8_avx512vnni.c
-    src/backends/cpu/kernels/x86/dwconv_f32_avx2.c
-    src/backends/cpu/kernels/x86/dwconv_f32_avx512.c
-    src/backends/cpu/kernels/x86/dwconv_i8_avx2.c
-    src/backends/cpu/kernels/x86/dwconv_i8_avx512vnni.c
-    src/backends/cpu/kernels/x86/vector_f32_avx2.c
-    src/backends/cpu/kernels/x86/vector_f32_avx512.c
-    src/backends/cpu/kernels/x86/vector_u8_avx2.c
-    src/backends/cpu/kernels/x86/vector_u8_avx512.c
-    src/backends/cpu/kernels/arm/gemm_f32_neon.c
-    src/backends/cpu/kernels/arm/gemm_i8_neon.c
-    src/backends/cpu/kernels/arm/gemm_i8_neondot.c
-    src/backends/cpu/kernels/arm/gemm_i8_neoni8mm.c
-    src/backends/cpu/kernels/arm/dwconv_f32_neon.c
-    src/backends/cpu/kernels/arm/dwconv_i8_neon.c
-    src/backends/cpu/kernels/arm/vector_f32_neon.c
-    src/backends/cpu/kernels/arm/vector_u8_neon.c
 )
-list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
-
-# Which of them are built: `scalar` always is, as the last resort, but only for size when it is not named here.
-set(TAPER_KNOWN_LEVELS scalar avx2 avx512 neon)
-set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_KNOWN_LEVELS}; empty: all of the architecture")
-set(TAPER_LEVELS_LEFT_OUT)
-if(TAPER_CPU_LEVELS)
-    foreach(level IN LISTS TAPER_CPU_LEVELS)
-        if(NOT level IN_LIST TAPER_KNOWN_LEVELS)
-            message(FATAL_ERROR "TAPER_CPU_LEVELS: there is no level \"${level}\"; there are: ${TAPER_KNOWN_LEVELS}")
+set(TAPER_LEVEL_DEFINITIONS) # for what includes the lists
+set(TAPER_BUILT_LEVELS)
+foreach(key IN LISTS TAPER_ISA_KEYS)
+    if(NOT TAPER_COMPILES_${TAPER_ISA_${key}_ARCHITECTURE} OR
+       (TAPER_CPU_LEVELS AND NOT key IN_LIST TAPER_CPU_LEVELS AND NOT key STREQUAL "scalar"))
+        continue()
+    endif()
+    list(JOIN TAPER_ISA_${key}_FLAGS " " flags)
+    if(flags)
+        check_c_compiler_flag("${flags}" TAPER_COMPILES_ISA_${key})
+        if(NOT TAPER_COMPILES_ISA_${key})
+            message(STATUS "The compiler does not know ${flags}: no kernels for ${key}")
+            continue()
+        endif()
+    endif()
+    set(hints)
+    foreach(hint IN LISTS TAPER_ISA_${key}_HINTS)
+        string(MAKE_C_IDENTIFIER "TAPER_COMPILES${hint}" known)
+        set(CMAKE_REQUIRED_FLAGS -Werror) # clang only warns of those it ignores
+        check_c_compiler_flag("${hint}" ${known})
+        unset(CMAKE_REQUIRED_FLAGS)
+        if(${known})
+            list(APPEND hints ${hint})
         endif()
     endforeach()
-    set(TAPER_LEVELS_LEFT_OUT ${TAPER_KNOWN_LEVELS})
-    list(REMOVE_ITEM TAPER_LEVELS_LEFT_OUT ${TAPER_CPU_LEVELS})
-endif()
-# Every processor that these have kernels for has better ones than the scalar: those are built for size.
-if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|aarch64|arm64|ARM64)$")
-    list(APPEND TAPER_LEVELS_LEFT_OUT scalar)
-    list(REMOVE_DUPLICATES TAPER_LEVELS_LEFT_OUT)
-endif()
-# For whatever includes the lists: the library, and the kernels' tests and benchmarks.
-set(TAPER_LEVEL_DEFINITIONS)
-foreach(level IN LISTS TAPER_LEVELS_LEFT_OUT)
-    string(TOUPPER ${level} level)
-    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_WITHOUT_${level}=1)
+    taper_isa_sources(${key} sources)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${TAPER_ISA_${key}_FLAGS};${hints}")
+    list(APPEND TAPER_KERNEL_SOURCES ${sources})
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_BUILT_${key}=1)
+    list(APPEND TAPER_BUILT_LEVELS ${key})
+endforeach()
+list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
+foreach(level IN LISTS TAPER_CPU_LEVELS)
+    if(NOT level IN_LIST TAPER_BUILT_LEVELS)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS: this compiler does not build for \"${level}\"")
+    endif()
 endforeach()
 
-if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
-    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_WITHOUT_AVX512_I8=1)
+# The scalar kernels are always there, as the last resort. Where others are, those are built for size, unless they are
+# named or the whole build is for speed.
+set(TAPER_SMALL_SCALAR OFF)
+if(TAPER_CPU_LEVELS)
+    if(NOT "scalar" IN_LIST TAPER_CPU_LEVELS)
+        set(TAPER_SMALL_SCALAR ON)
+    endif()
+elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND NOT TAPER_BUILT_LEVELS STREQUAL "scalar")
+    set(TAPER_SMALL_SCALAR ON)
+endif()
+if(TAPER_SMALL_SCALAR)
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_SMALL_SCALAR=1)
 endif()
 
 foreach(source IN LISTS TAPER_KERNEL_SOURCES)
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
-        if(source MATCHES "_avx2\\.c$")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma;-mf16c")
-        elseif(source MATCHES "_avx512\\.c$")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mtune=skylake-avx512")
-        elseif(source MATCHES "_avx512vnni\\.c$")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c;-mtune=skylake-avx512")
-        endif()
-    endif()
-    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$")
-        if(source MATCHES "_neondot\\.c$")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+dotprod")
-        elseif(source MATCHES "_neoni8mm\\.c$")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "-march=armv8.2-a+i8mm")
-        endif()
-        if(source MATCHES "_neon(dot|i8mm)\\.c$" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
-            # gcc would load all weights of a step first and have no registers left for the sums.
-            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-schedule-insns)
-        endif()
-    endif()
-    if(source MATCHES "/kernels/scalar/" AND "scalar" IN_LIST TAPER_LEVELS_LEFT_OUT)
+    if(source MATCHES "/kernels/scalar/" AND TAPER_SMALL_SCALAR)
         set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_SMALL_KERNEL=1")
     elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND source MATCHES "/vector_f32_")
         # Many loops that wait for memory: a seventh less code.

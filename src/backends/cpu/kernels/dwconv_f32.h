@@ -64,8 +64,8 @@ typedef struct taper_dwconv_taps_entry {
     taper_dwconv_taps_f32_function *run;
 } taper_dwconv_taps_entry;
 
-#define KERNEL(name, cpu, kernel, stride, block, over_read) taper_dwconv_f32_function taper_dwconv_f32_##name;
-#define KERNEL_TAPS(name, cpu, block, over_read) taper_dwconv_taps_f32_function taper_dwconv_taps_f32_##name;
+#define KERNEL(isa, shape, kernel, stride, block, over_read) taper_dwconv_f32_function taper_dwconv_f32_##shape##_##isa;
+#define KERNEL_TAPS(isa, block, over_read) taper_dwconv_taps_f32_function taper_dwconv_taps_f32_##isa;
 #include "backends/cpu/kernels/dwconv_f32_list.inc"
 #undef KERNEL
 #undef KERNEL_TAPS

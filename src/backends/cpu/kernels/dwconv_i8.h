@@ -41,7 +41,7 @@ typedef struct taper_dwconv_i8_entry {
     taper_dwconv_i8_function *run;
 } taper_dwconv_i8_entry;
 
-#define KERNEL(name, cpu, block, least, over_read) taper_dwconv_i8_function taper_dwconv_i8_##name;
+#define KERNEL(isa, block, least, over_read) taper_dwconv_i8_function taper_dwconv_i8_##isa;
 #include "backends/cpu/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 

@@ -55,17 +55,16 @@ typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks
 
 typedef struct taper_gemm_entry {
     const char *name;
-    uint64_t cpu;       // TAPER_CPU_ bits it needs
+    uint64_t cpu;       // TAPER_ISA_ bit it needs
     uint32_t mr, nr;    // most rows of one call; width of a panel of packed weights
     uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
 } taper_gemm_entry;
 
-// name is the stem of taper_gemm_f32_<name> and taper_igemm_f32_<name>.
-#define KERNEL(name, cpu, mr, nr, over_read)                                                                           \
-    taper_gemm_f32_function taper_gemm_f32_##name;                                                                     \
-    taper_igemm_f32_function taper_igemm_f32_##name;
+#define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
+    taper_gemm_f32_function taper_gemm_f32_##tile##_##isa;                                                             \
+    taper_igemm_f32_function taper_igemm_f32_##tile##_##isa;
 #include "backends/cpu/kernels/gemm_f32_list.inc"
 #undef KERNEL
 

@@ -47,7 +47,7 @@ typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
 
 typedef struct taper_gemm_i8_entry {
     const char *name;
-    uint64_t cpu;       // TAPER_CPU_ bits it needs
+    uint64_t cpu;       // TAPER_ISA_ bit it needs
     uint32_t mr, nr;    // most rows of one call; width of a panel of packed weights
     uint32_t kr;        // k that lie side by side
     uint32_t shift;     // see above
@@ -55,7 +55,7 @@ typedef struct taper_gemm_i8_entry {
     taper_gemm_i8_function *run;
 } taper_gemm_i8_entry;
 
-#define KERNEL(name, cpu, mr, nr, kr, shift, over_read) taper_gemm_i8_function taper_gemm_i8_##name;
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read) taper_gemm_i8_function taper_gemm_i8_##tile##_##isa;
 #include "backends/cpu/kernels/gemm_i8_list.inc"
 #undef KERNEL
 

@@ -16,8 +16,9 @@
 // What decides speed beyond the kernels: data that is made in one layer and used in the next should not leave L2. Maps
 // larger than L2 are best made in bands of rows through several layers.
 //
-// Adding an instruction set: a simd_<isa>.h with the words of simd_scalar.h gives the depthwise and vector families by
-// two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c). Then a row in each list and in kernels.cmake.
+// An instruction set is a row of platform/isa_list.inc. A simd_<isa>.h with the words of simd_scalar.h gives the
+// depthwise and vector families by two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c).
+// docs/architecture.md says all.
 #ifndef TAPER_KERNELS_H
 #define TAPER_KERNELS_H
 

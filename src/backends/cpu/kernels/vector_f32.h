@@ -121,7 +121,7 @@ typedef struct taper_vector_entry {
 } taper_vector_entry;
 
 // Each instruction set's file defines its entry, so that a list row is the only other place that names it.
-#define KERNEL(name, cpu) extern const taper_vector_entry taper_vector_f32_##name;
+#define KERNEL(isa) extern const taper_vector_entry taper_vector_f32_##isa;
 #include "backends/cpu/kernels/vector_f32_list.inc"
 #undef KERNEL
 

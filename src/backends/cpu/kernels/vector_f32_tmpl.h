@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The bodies of the kernels of vector_f32.h, in the words of simd_scalar.h. The including file defines nothing else;
-// VECTOR_ENTRY(NAME) at its end makes the entry.
+// VECTOR_ENTRY(instruction set) at its end makes the entry.
 #include <math.h>
 
 #include "backends/cpu/kernels/math_f32_tmpl.h"
@@ -409,10 +409,10 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
 }
 
 #define UNARY(NAME, function, parameters) [TAPER_UNARY_##NAME] = unary_##function,
-#define VECTOR_ENTRY(NAME, CPU)                                                                                        \
+#define VECTOR_ENTRY(ISA)                                                                                              \
     const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
-        .name = NAME,                                                                                                  \
-        .cpu = CPU,                                                                                                    \
+        .name = #ISA,                                                                                                  \
+        .cpu = TAPER_ISA_##ISA,                                                                                        \
         .lanes = VN,                                                                                                   \
         .unary = {TAPER_UNARY_F32_BUILT(UNARY)},                                                                       \
         .binary = {{binary_add_vv, binary_add_vs, binary_add_sv},                                                      \

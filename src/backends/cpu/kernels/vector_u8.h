@@ -51,13 +51,13 @@ typedef struct taper_vector_u8_entry {
                      size_t y_stride);
 } taper_vector_u8_entry;
 
-#define KERNEL(name, cpu) extern const taper_vector_u8_entry taper_vector_u8_##name;
+#define KERNEL(isa) extern const taper_vector_u8_entry taper_vector_u8_##isa;
 #include "backends/cpu/kernels/vector_u8_list.inc"
 #undef KERNEL
 
 // The members of an entry, for the file that has them all as static functions.
-#define VECTOR_U8_ENTRY(isa, cpu)                                                                                      \
-    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,       cpu,     add,   multiply, quantize,               \
-                                                         dequantize, stretch, blend, range,    max_pool};
+#define VECTOR_U8_ENTRY(isa)                                                                                           \
+    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,       TAPER_ISA_##isa, add,   multiply, quantize,       \
+                                                         dequantize, stretch,         blend, range,    max_pool};
 
 #endif

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution with NEON.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/simd_neon.h"
 
 #include "backends/cpu/kernels/dwconv_f32_tmpl.h"
@@ -14,7 +10,3 @@ TAPER_OP_IF(dwconv_k5, DWCONV(k5s1, 5, 1))
 TAPER_OP_IF(dwconv_k5, DWCONV(k5s2, 5, 2))
 TAPER_OP_IF(dwconv_k7, DWCONV(k7s1, 7, 1))
 DWCONV_TAPS
-
-#else
-typedef int taper_dwconv_f32_neon_is_left_out;
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with NEON: 16 channels at a time, the last ones 16 or 8. Products of 16
 // bits, added in 32.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/dwconv_i8.h"
 #include "backends/cpu/kernels/simd_i8_neon.h"
 
@@ -79,7 +75,3 @@ void taper_dwconv_i8_neon(const taper_dwconv_i8 *job)
             piece(0, job, at, c, n, to);
     }
 }
-
-#else
-typedef int taper_dwconv_i8_neon_is_left_out;
-#endif

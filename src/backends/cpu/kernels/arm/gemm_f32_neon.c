@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of floats with NEON: up to 8 rows by 8 columns in 16 accumulators. Four k at a time: 8 loads of A, 8
 // of weights, 64 multiply-adds by lane.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/simd_neon.h"
 
 #define MR_MAX 8
@@ -68,7 +64,3 @@ TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const
 #include "backends/cpu/kernels/gemm_f32_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_8x8_neon, taper_igemm_f32_8x8_neon)
-
-#else
-typedef int taper_gemm_f32_neon_is_left_out;
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON alone: up to 8 rows by 8 columns in 16 accumulators. Everything is widened to 16
 // bits, whose products by lane are added in 32 bits; eight k at a time.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/simd_i8_neon.h"
 
 #define MR_MAX 8
@@ -81,7 +77,3 @@ TAPER_TEMPLATE void tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *
 }
 
 GEMM_I8(8x8_neon)
-
-#else
-typedef int taper_gemm_i8_neon_is_left_out;
-#endif

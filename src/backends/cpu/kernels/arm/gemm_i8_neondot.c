@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON's dot products: up to 4 rows by 16 columns in 16 accumulators, 16 k at a time.
 // The instruction multiplies signed numbers, so 128 is taken from A by turning its highest bit.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/simd_i8_neon.h"
 
 #define MR_MAX 4
@@ -77,7 +73,3 @@ TAPER_TEMPLATE void tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *
 }
 
 GEMM_I8(4x16_neondot)
-
-#else
-typedef int taper_gemm_i8_neondot_is_left_out;
-#endif

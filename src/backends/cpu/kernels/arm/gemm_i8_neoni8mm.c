@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON's matrix products, of 2 rows by 2 columns by 8 k: up to 4 rows by 16 columns in
 // 16 accumulators, 16 k at a time. A is unsigned, weights are signed, as the instruction has them.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include "backends/cpu/kernels/simd_i8_neon.h"
 
 #define MR_MAX 4
@@ -88,7 +84,3 @@ TAPER_TEMPLATE void tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *
 }
 
 GEMM_I8(4x16_neoni8mm)
-
-#else
-typedef int taper_gemm_i8_neoni8mm_is_left_out;
-#endif

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels of vector_u8.h with NEON.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_NEON
-
 #include <arm_neon.h>
 
 #include "backends/cpu/kernels/vector_u8_plain.h"
-#include "taper/taper.h"
 
 typedef struct sum_words {
     int32x4_t a_factor, b_factor, offset, mask, threshold, shift;
@@ -140,8 +135,4 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
     }
 }
 
-VECTOR_U8_ENTRY(neon, TAPER_CPU_NEON)
-
-#else
-typedef int taper_vector_u8_neon_is_left_out;
-#endif
+VECTOR_U8_ENTRY(neon)

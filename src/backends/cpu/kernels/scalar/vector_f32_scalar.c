@@ -4,4 +4,4 @@
 
 #include "backends/cpu/kernels/vector_f32_tmpl.h"
 
-VECTOR_ENTRY("scalar", 0)
+VECTOR_ENTRY(scalar)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution with AVX2.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX2
-
 #include "backends/cpu/kernels/simd_avx2.h"
 
 #include "backends/cpu/kernels/dwconv_f32_tmpl.h"
@@ -14,7 +10,3 @@ TAPER_OP_IF(dwconv_k5, DWCONV(k5s1, 5, 1))
 TAPER_OP_IF(dwconv_k5, DWCONV(k5s2, 5, 2))
 TAPER_OP_IF(dwconv_k7, DWCONV(k7s1, 7, 1))
 DWCONV_TAPS
-
-#else
-typedef int taper_dwconv_f32_avx2_is_left_out;
-#endif

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with AVX2: 32 channels at a time, the last ones 32 or 16.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX2
-
 #include <string.h>
 
 #include "backends/cpu/kernels/dwconv_i8.h"
@@ -61,7 +57,3 @@ void taper_dwconv_i8_avx2(const taper_dwconv_i8 *job)
         pixels(job->taps, job);
     }
 }
-
-#else
-typedef int taper_dwconv_i8_avx2_is_left_out;
-#endif

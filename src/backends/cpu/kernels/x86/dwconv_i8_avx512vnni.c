@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with AVX-512 VNNI: 64 channels at a time, the last ones 64, 32 or 16.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX512
-
 #include "backends/cpu/kernels/dwconv_i8.h"
 
 #define I8_VNNI 1
@@ -64,7 +60,3 @@ void taper_dwconv_i8_avx512vnni(const taper_dwconv_i8 *job)
         pixels(job->taps, job);
     }
 }
-
-#else
-typedef int taper_dwconv_i8_avx512vnni_is_left_out;
-#endif

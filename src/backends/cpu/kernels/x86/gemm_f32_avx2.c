@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of floats with AVX2 and FMA: up to 6 rows by 16 columns in 12 accumulators; per k two loads of weights
 // and one broadcast per row.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX2
-
 #include "backends/cpu/kernels/simd_avx2.h"
 
 #define MR_MAX 6
@@ -16,7 +12,3 @@
 #include "backends/cpu/kernels/gemm_f32_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_6x16_avx2, taper_igemm_f32_6x16_avx2)
-
-#else
-typedef int taper_gemm_f32_avx2_is_left_out;
-#endif

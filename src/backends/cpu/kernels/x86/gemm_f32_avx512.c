@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of floats with AVX-512: up to 14 rows by 32 columns in 28 accumulators; per k two loads of weights and
 // one broadcast per row. 14 x 32 leaves four registers; more columns and fewer rows need more loads of weights.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX512
-
 #include "backends/cpu/kernels/simd_avx512.h"
 
 #define MR_MAX 14
@@ -17,7 +13,3 @@
 #include "backends/cpu/kernels/gemm_f32_tmpl.h"
 
 GEMM_F32(taper_gemm_f32_14x32_avx512, taper_igemm_f32_14x32_avx512)
-
-#else
-typedef int taper_gemm_f32_avx512_is_left_out;
-#endif

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AVX2: 4 rows by 16 columns in 8 accumulators.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX2
-
 #include <string.h>
 
 #define I8_BYTES 32
@@ -42,7 +38,3 @@ TAPER_TEMPLATE void store_floats(float *c, __m256 y, size_t n)
 #include "backends/cpu/kernels/gemm_i8_tmpl.h"
 
 GEMM_I8(4x16_avx2)
-
-#else
-typedef int taper_gemm_i8_avx2_is_left_out;
-#endif

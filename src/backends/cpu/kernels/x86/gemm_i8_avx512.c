@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits.
-#include "backends/cpu/kernels/arch.h"
+// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits. Builds for size
+// have no row of it.
+#include "ops/op_config.h"
 
-#if TAPER_LEVEL_AVX512_I8
+#if TAPER_SMALL
+typedef int taper_gemm_i8_avx512_is_left_out;
+#else
 
 #define I8_BYTES 64
 #define I8_VNNI 0
@@ -12,6 +15,4 @@
 
 GEMM_I8(10x32_avx512)
 
-#else
-typedef int taper_gemm_i8_avx512_is_left_out;
 #endif

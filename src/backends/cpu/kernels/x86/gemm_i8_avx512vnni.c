@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AVX-512 VNNI: 14 rows by 32 columns in 28 accumulators.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX512
-
 #define I8_BYTES 64
 #define I8_VNNI 1
 #define MR_MAX 14
@@ -11,7 +7,3 @@
 #include "backends/cpu/kernels/gemm_i8_avx512.h"
 
 GEMM_I8(14x32_avx512vnni)
-
-#else
-typedef int taper_gemm_i8_avx512vnni_is_left_out;
-#endif

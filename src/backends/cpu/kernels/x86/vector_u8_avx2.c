@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels of vector_u8.h with AVX2.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX2
-
 #include <immintrin.h>
 
-#include "taper/taper.h"
+#include "backends/cpu/kernels/arch.h"
 
 #define I8_VNNI 0
 #define I8_BYTES 32
@@ -25,8 +21,4 @@ TAPER_TEMPLATE __m256i load_bytes(const uint8_t *x)
 
 #include "backends/cpu/kernels/vector_u8_x86.h"
 
-VECTOR_U8_ENTRY(avx2, TAPER_CPU_AVX2)
-
-#else
-typedef int taper_vector_u8_avx2_is_left_out;
-#endif
+VECTOR_U8_ENTRY(avx2)

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels of vector_u8.h with AVX-512.
-#include "backends/cpu/kernels/arch.h"
-
-#if TAPER_LEVEL_AVX512
-
 #include <immintrin.h>
 
-#include "taper/taper.h"
+#include "backends/cpu/kernels/arch.h"
 
 #define I8_VNNI 0
 #define I8_BYTES 64
@@ -24,8 +20,4 @@ TAPER_TEMPLATE __m512i load_bytes(const uint8_t *x)
 
 #include "backends/cpu/kernels/vector_u8_x86.h"
 
-VECTOR_U8_ENTRY(avx512, TAPER_CPU_AVX512)
-
-#else
-typedef int taper_vector_u8_avx512_is_left_out;
-#endif
+VECTOR_U8_ENTRY(avx512)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Leaves out rows of a list while preprocessing: an #if cannot stand in a row.
+//
+// TAPER_IF(flag, rows) expands to rows when the macro `flag` is defined to 1, TAPER_UNLESS(flag, rows) when it is not.
+#ifndef TAPER_BASE_CHOOSE_H
+#define TAPER_BASE_CHOOSE_H
+
+// 1 when the macro that x names is defined to 1, otherwise 0 (the way of the Linux kernel's IS_ENABLED).
+#define TAPER_PLACE_1 0,
+#define TAPER_SECOND(ignored, value, ...) value
+#define TAPER_IS_ONE(x) TAPER_IS_ONE_(x)
+#define TAPER_IS_ONE_(x) TAPER_IS_ONE__(TAPER_PLACE_##x)
+#define TAPER_IS_ONE__(comma_or_junk) TAPER_SECOND(comma_or_junk 1, 0, 0)
+
+#define TAPER_JOIN(a, b) TAPER_JOIN_(a, b)
+#define TAPER_JOIN_(a, b) a##b
+#define TAPER_ROWS_IF_0(...)
+#define TAPER_ROWS_IF_1(...) __VA_ARGS__
+#define TAPER_ROWS_UNLESS_0(...) __VA_ARGS__
+#define TAPER_ROWS_UNLESS_1(...)
+#define TAPER_IF(flag, ...) TAPER_JOIN(TAPER_ROWS_IF_, TAPER_IS_ONE(flag))(__VA_ARGS__)
+#define TAPER_UNLESS(flag, ...) TAPER_JOIN(TAPER_ROWS_UNLESS_, TAPER_IS_ONE(flag))(__VA_ARGS__)
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Instruction sets: what the CPU can do, from cpuinfo (TAPER_WITH_CPUINFO) or, without it, from the compiler's own
+// probe; on arm64 from the system, which knows more than cpuinfo.
+#define _DARWIN_C_SOURCE 1 // for sysctlbyname
+#include "platform/isa.h"
+
+#include "platform/platform.h"
+
+#ifdef TAPER_ARCH_x86
+#ifdef TAPER_WITH_CPUINFO
+#include <cpuinfo.h>
+#define PROBE_BEGIN() cpuinfo_initialize()
+#define X86(word, name) cpuinfo_has_x86_##word()
+#else
+#define PROBE_BEGIN() (__builtin_cpu_init(), true)
+#define X86(word, name) __builtin_cpu_supports(#name)
+#endif
+#else
+#define PROBE_BEGIN() true
+#endif
+
+#if defined(TAPER_ARCH_arm) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#define ARM(word, name, apple) ((getauxval(AT_##word) & word##_##name) != 0)
+#elif defined(TAPER_ARCH_arm) && defined(__APPLE__)
+#include <sys/sysctl.h>
+static bool has(const char *feature)
+{
+    int32_t value = 0;
+    size_t size = sizeof value;
+    return sysctlbyname(feature, &value, &size, NULL, 0) == 0 && value != 0;
+}
+#define ARM(word, name, apple) has("hw.optional.arm." #apple)
+#else
+#define ARM(word, name, apple) false
+#endif
+
+// ---- what this CPU has
+
+uint64_t taper_cpu_features(void)
+{
+    uint64_t found = 0, built = 0;
+    if (!PROBE_BEGIN()) {
+        return 0;
+    }
+#define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
+    TAPER_IF(TAPER_ARCH_##architecture, found |= (found & (needs)) == (needs) && (probe) ? TAPER_ISA_##key : 0;)       \
+    TAPER_IF_ISA(key, built |= TAPER_ISA_##key;)
+#include "platform/isa_list.inc"
+#undef ISA
+    return found & built;
+}
+
+bool taper_cpu_has_pclmul(void)
+{
+#ifdef TAPER_ARCH_x86
+    return PROBE_BEGIN() && X86(pclmulqdq, pclmul);
+#else
+    return false;
+#endif
+}
+
+// ---- names
+
+const char *taper_cpu_set(size_t index, uint64_t *mask)
+{
+    // What this build has kernels of.
+    static const struct {
+        char name[16];
+        uint32_t bit, with;
+    } sets[] = {
+#define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
+    TAPER_IF_ISA(key, {#key, TAPER_ISA_##key, TAPER_WITH_##key}, )
+#include "platform/isa_list.inc"
+#undef ISA
+    };
+    const uint64_t cpu = taper_cpu_features();
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        if ((cpu & sets[i].bit) == sets[i].bit && index-- == 0) {
+            if (mask != NULL) {
+                *mask = TAPER_CPU_NONE | sets[i].with;
+            }
+            return sets[i].name;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The instruction sets of isa_list.inc as bits: what this CPU has, what a kernel needs, what a mask allows.
+#ifndef TAPER_PLATFORM_ISA_H
+#define TAPER_PLATFORM_ISA_H
+
+#include "base/choose.h"
+#include "base/status.h"
+
+#define TAPER_ARCH_any 1
+#if defined(__x86_64__) || defined(__i386__)
+#define TAPER_ARCH_x86 1
+#elif defined(__aarch64__)
+#define TAPER_ARCH_arm 1
+#endif
+
+// TAPER_ISA_<key> is the set's own bit (0: scalar, which every CPU has), TAPER_WITH_<key> also those that it needs.
+enum {
+#define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
+    TAPER_ISA_##key = (bit), TAPER_WITH_##key = (bit) | (needs),
+#include "platform/isa_list.inc"
+#undef ISA
+};
+
+// Expands to rows when kernels of this set are built (CMake defines TAPER_BUILT_<key>).
+#define TAPER_IF_ISA(key, ...) TAPER_IF(TAPER_BUILT_##key, __VA_ARGS__)
+
+uint64_t taper_cpu_features(void); // the sets that this CPU has and this build has kernels of
+
+#endif

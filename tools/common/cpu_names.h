@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names of instruction sets, with commas between them, to a cpu_mask of taper_context_options. Programs take them by
+// common/cpu_mask.h, tests and benchmarks by tests/cpu_mask.h.
+#ifndef TAPER_TOOLS_CPU_NAMES_H
+#define TAPER_TOOLS_CPU_NAMES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <taper/taper.h>
+
+// Every name must be one that taper_cpu_set gives; *mask allows them and those they need. Otherwise false, and
+// `message` says which is none and what there is.
+static inline bool cpu_names_parse(const char *names, uint64_t *mask, char *message, size_t size)
+{
+    *mask = TAPER_CPU_NONE;
+    for (bool more = true; more;) {
+        const size_t length = strcspn(names, ",");
+        const char *set;
+        uint64_t with = 0;
+        size_t i = 0;
+        while ((set = taper_cpu_set(i, &with)) != NULL && (strlen(set) != length || memcmp(set, names, length) != 0)) {
+            i++;
+        }
+        if (set == NULL) {
+            size_t used =
+                (size_t)snprintf(message, size, "no instruction set \"%.*s\" in this CPU and this build; there are:",
+                                 length < 64 ? (int)length : 64, names);
+            for (i = 0; (set = taper_cpu_set(i, NULL)) != NULL && used < size; i++) {
+                used += (size_t)snprintf(message + used, size - used, "%s %s", i != 0 ? "," : "", set);
+            }
+            return false;
+        }
+        *mask |= with;
+        more = names[length] == ',';
+        names += length + more;
+    }
+    return true;
+}
+
+#endif
