@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory planner. The first run of a method with given inputs records which storages are born and die, in order;
-// from that every storage gets a place in the session's arena, so that storages alive together do not overlap. The plans
-// share that arena, which is as large as the largest of them. Later runs replay: each birth is checked against the plan,
-// and against what still lives in the arena; from the first that differs, births of that run go to the heap. Storages
-// that outlive the run (results, attributes) are never planned.
+// from that every storage gets a place in the session's arena, so that storages alive together do not overlap. The
+// plans share that arena, which is as large as the largest of them. Later runs replay: each birth is checked against
+// the plan, and against what still lives in the arena; from the first that differs, births of that run go to the heap.
+// Storages that outlive the run (results, attributes) are never planned.
 #ifndef TAPER_RUNTIME_PLANNER_H
 #define TAPER_RUNTIME_PLANNER_H
 

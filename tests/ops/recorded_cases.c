@@ -12,6 +12,7 @@
 #include <taper/taper_compile.h>
 
 #include "base/half.h"
+#include "tests/cpu_mask.h"
 #include "tests/ops/recording.h"
 
 typedef struct comparison {
@@ -405,7 +406,8 @@ int main(int argc, char **argv)
         reference |= strcmp(argv[first], "--reference") == 0;
     }
     taper_error *error = taper_error_create();
-    taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = say_nothing, .cpu_mask = test_cpu_mask()};
     taper_context *context = NULL;
     if (taper_context_create(&options, &context, error) != TAPER_OK) {
         return 2;
