@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every form of a program's file, run in Taper and held against PyTorch's results."""
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("..", "../../ops", "../apps")]
+import torch
+from torch.jit.mobile import _load_for_lite_interpreter
+
+import agreement
+import oracle
+import test_apps
+
+VERSIONS = [["--flatbuffer"]] + [["--bytecode", str(v)] for v in (4, 5, 6, 7, 8)]
+MODES = [[], [], ["--no-optimize"], ["--reference"]]
+TOLERANCES = {"rtol": 2e-4, "atol": 1e-5}
+
+
+class Forms:
+    def __init__(self, taper, module, calls, folder, seed, tally):
+        self.taper, self.calls, self.folder, self.tally, self.seed = taper, calls, folder, tally, seed
+        self.r = random.Random(seed)
+        self.pt, self.ptl = self.path("program.pt"), self.path("program.ptl")
+        module.save(self.pt)
+        try:
+            module._save_for_lite_interpreter(self.ptl)
+        except RuntimeError as e:
+            tally[f"PyTorch writes no .ptl: {str(e).split('.')[0][:70]}"] += 1
+            self.ptl = None
+        with torch.jit.optimized_execution(False):
+            self.wanted = test_apps.run_torch(torch.jit.load(self.pt), calls)
+        self.raised = self.wanted[-1][1]
+        tally["raising"] += self.raised is not None
+        files = []
+        spec = [{"method": m, "inputs": [oracle.to_input(a, folder, files) for a in args]} for m, args in calls[:len(self.wanted)]]
+        self.list = self.path("calls.json")
+        with open(self.list, "w") as file:
+            json.dump(spec, file)
+        self.methods = sorted({m for m, _ in calls} - {"forward"})
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *arguments):
+        return subprocess.run([self.taper, *arguments], capture_output=True, text=True, timeout=60)
+
+    def run(self, model, extra):
+        """None when Taper gives what PyTorch gave, the exception at the end included."""
+        p = self.start("run", model, "--calls", self.list, "--json", *extra)
+        if p.returncode not in (0, 1):
+            return f"ended with {p.returncode}: {p.stderr.strip()[-300:]}"
+        got = json.loads(p.stdout) if p.stdout.strip() else []
+        for i, (want, raised) in enumerate(self.wanted):
+            if raised is not None:
+                break
+            if i >= len(got):
+                return f"call {i}: {p.stderr.strip()[:300]}"
+            wrong = oracle.compare(want, got[i], TOLERANCES)
+            if wrong:
+                return f"call {i}: {wrong}"
+        if self.raised is None:
+            return p.stderr.strip()[:300] if p.returncode else None
+        return agreement.same_error(self.raised, p.stderr) if p.returncode else f"did not raise; PyTorch: {self.raised}"
+
+    def in_lite(self, model):
+        """None when PyTorch's lite interpreter gives the same of a file; what it cannot do is counted. In a process of its own: called
+        from Python it crashes on results that are named tuples, on arguments that are Unions, and more."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            try:
+                got = test_apps.run_torch(_load_for_lite_interpreter(model), self.calls)
+                text = ("refused" if got[-1][1] and not self.raised else None) or ("" if self.raised else differ(self.wanted, got) or "")
+            except Exception:  # noqa: BLE001
+                text = "refused"
+            os.write(writer, text.encode()[:4000])
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            text = file.read()
+        status = os.waitpid(child, 0)[1]
+        if status or text == "refused":
+            self.tally["crashes of PyTorch's lite interpreter" if status else "not for PyTorch's lite interpreter"] += 1
+            return None
+        return text or None
+
+    def written(self, command, model, out, *options):
+        """The path of what a command of Taper's writes, or why it does not."""
+        p = self.start(command, model, "-o", self.path(out), *options)
+        return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
+
+    def failures(self):
+        """(form, what is wrong), the first that is wrong or none."""
+        for check in (self.as_saved, self.listed, self.optimized, self.converted, self.bundled):
+            wrong = check()
+            if wrong:
+                return wrong
+        return None
+
+    def as_saved(self):
+        for model in filter(None, (self.pt, self.ptl)):
+            for extra in ([], self.r.choice(MODES[2:])):
+                wrong = self.run(model, extra)
+                if wrong:
+                    return f"{os.path.basename(model)} {' '.join(extra)}".strip(), wrong
+        return None
+
+    def listed(self):
+        try:
+            want = set(torch.jit.export_opnames(torch.jit.load(self.pt)))
+        except RuntimeError:
+            return None  # not for mobile
+        got = set(self.start("ops", self.pt).stdout.split())
+        return None if got == want else ("ops", f"too many: {sorted(got - want)}, too few: {sorted(want - got)}")
+
+    def source(self):
+        return self.r.choice([self.pt, self.ptl or self.pt])
+
+    def optimized(self):
+        model, options = self.source(), [o for m in self.methods for o in ("--preserve", m)]
+        options += self.r.choice([[], [], ["--backend", "vulkan"], ["--flatbuffer"]])
+        out, wrong = self.written("optimize", model, "optimized.ptl", *options)
+        wrong = wrong or self.run(out, self.r.choice(MODES)) or ("vulkan" not in options and self.r.random() < 0.4 and self.in_lite(out)) or None
+        return (f"optimize {os.path.basename(model)} {' '.join(options)}", wrong) if wrong else None
+
+    def converted(self):
+        model, options = self.source(), self.r.choice(VERSIONS)
+        out, wrong = self.written("convert", model, "converted.ptl", *options)
+        wrong = wrong or self.run(out, self.r.choice(MODES)) or (self.r.random() < 0.5 and self.in_lite(out)) or None
+        return (f"convert {os.path.basename(model)} {' '.join(options)}", wrong) if wrong else None
+
+    def bundled(self):
+        if self.r.random() < 0.5:
+            return None
+        model = self.source()
+        out, wrong = self.written("bundle", model, "bundled.ptl", "--calls", self.list)
+        if not wrong and self.wanted[0][1] is None:
+            p = self.start("run", out, "--bundled", "0", "--json")
+            wrong = p.stderr.strip()[:300] if p.returncode else oracle.compare(self.wanted[0][0], json.loads(p.stdout), TOLERANCES)
+        return (f"bundle {os.path.basename(model)}", wrong) if wrong else None
+
+
+def differ(want, got, at="call"):
+    """PyTorch's own results of two files."""
+    for i, ((a, _), (b, _)) in enumerate(zip(want, got)):
+        a, b = oracle.flatten(a, f"call {i}", []), oracle.flatten(b, f"call {i}", [])
+        if [p for p, _ in a] != [p for p, _ in b]:
+            return "PyTorch's lite interpreter: another structure"
+        for (path, x), (_, y) in zip(a, b):
+            if isinstance(x, torch.Tensor) != isinstance(y, torch.Tensor) or not (same_tensor(x, y) if isinstance(x, torch.Tensor) else oracle.same_number(x, y)):
+                return f"PyTorch's lite interpreter: {path}: {y}, wanted {x}"
+    return None
+
+
+def same_tensor(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and (a.stride() == b.stride()) and torch.allclose(a.dequantize() if a.is_quantized else a, b.dequantize() if b.is_quantized else b, 2e-4, 1e-5, True)
