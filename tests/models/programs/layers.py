@@ -53,7 +53,7 @@ def linear(module, e, shape, d):
     """A quantized linear layer: integers, or a float32 input quantized on the way."""
     r, n = e.r, shape[-1]
     source = e.expr(tensor("float32", shape), d)
-    if r.random() < 0.5:
+    if r.random() < 0.5 and len(shape) >= 2:
         return f"{module.layer(f'nnqd.Linear({n}, {n})')}({source})"
     scale = r.choice(["0.1", "0.05", "0.25"])
     if len(shape) == 2 and r.random() < 0.6:

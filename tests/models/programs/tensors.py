@@ -7,8 +7,8 @@ from kinds import BOOL, FLOAT, FLOATS, INT, WHOLES, count, listed, shape_text, t
 DTYPES = ["float32"] * 6 + ["int64"] * 3 + ["bool", "bool", "float64", "int32", "uint8", "complex64"]
 SHAPES = [(2, 3)] * 5 + [(3,), (3, 2), (), (2, 2, 3), (1, 3)]
 PAIRS = {}
-for a in set(DTYPES):
-    for b in set(DTYPES):
+for a in sorted(set(DTYPES)):
+    for b in sorted(set(DTYPES)):
         PAIRS.setdefault(str(torch.promote_types(getattr(torch, a), getattr(torch, b)))[6:], []).append((a, b))
 
 
