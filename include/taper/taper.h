@@ -76,8 +76,8 @@ typedef struct taper_allocator {
     void *(*reallocate)(void *user, void *ptr, size_t old_size, size_t new_size);
 } taper_allocator;
 
-/* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done. It
- * is called by one thread at a time: a run that comes meanwhile does its work in its own thread. */
+/* run calls task(argument, i) for every i in [0, count), in any order, on any threads, and returns when all are done.
+ * It is called by one thread at a time: a run that comes meanwhile does its work in its own thread. */
 typedef struct taper_thread_pool {
     void *user;
     size_t (*thread_count)(void *user);

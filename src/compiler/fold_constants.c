@@ -36,7 +36,8 @@ taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, b
         }
         args[i] = *taper_node_constant_in(node, i);
     }
-    if (!taper_fold(compilation->registry, compilation->module->heap, node->op, node->schema, args, node->input_count, &result)) {
+    if (!taper_fold(compilation->registry, compilation->module->heap, node->op, node->schema, args, node->input_count,
+                    &result)) {
         return TAPER_OK;
     }
     taper_ir_value *value;

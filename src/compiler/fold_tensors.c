@@ -183,7 +183,8 @@ static taper_status fold(taper_compilation *compilation, taper_aliases **aliases
     }
     TAPER_TRY(constants_change(compilation, &change));
     if (change || !is_cheap(compilation, cost, args, node->input_count) ||
-        !taper_fold_tensor(compilation->registry, compilation->module->heap, node->op, args, node->input_count, MOST_BYTES, &result, &view)) {
+        !taper_fold_tensor(compilation->registry, compilation->module->heap, node->op, args, node->input_count,
+                           MOST_BYTES, &result, &view)) {
         return TAPER_OK;
     }
     const size_t bytes = view ? 0 : result.as.tensor->storage->bytes;

@@ -68,7 +68,7 @@ typedef struct taper_fb_reader {
     taper_type_scope *scope;
     taper_fb_vector ivalues, storage_data, object_types;
     taper_val *values; // of the ivalues below `current`; a function is UNDEFINED with its number
-    uint16_t *depths;   // of their nesting
+    uint16_t *depths;  // of their nesting
     size_t count;      // of ivalues that are read
     size_t current;    // the ivalue that is being read
     taper_storage **storages;

@@ -4,8 +4,8 @@
 // anything is read, what runs a call with such an argument. Operators of the quantized namespaces and those of the
 // language (prim::) take them as they are; arguments of any type (items of lists) are not looked at.
 #include "ops/kernels.h"
-#include "ops/quantized.h"
 #include "ops/op_parts.h"
+#include "ops/quantized.h"
 #include "ops/registry.h"
 
 enum { UNIFORM, CHANNELS, OUT }; // quantized per tensor only, or per channel too; OUT: also the row's .out form

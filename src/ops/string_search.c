@@ -37,8 +37,8 @@ static int64_t find(taper_run *run, const taper_string *s, const taper_string *w
 // The last such position.
 static int64_t find_last(taper_run *run, const taper_string *s, const taper_string *what, int64_t from, int64_t to)
 {
-    for (int64_t at = to - (int64_t)what->length; at >= from && taper_run_goes_on(run, WORK_OF_A_TRY + what->length / 64);
-         at--) {
+    for (int64_t at = to - (int64_t)what->length;
+         at >= from && taper_run_goes_on(run, WORK_OF_A_TRY + what->length / 64); at--) {
         if (memcmp(s->data + at, what->data, what->length) == 0) {
             return at;
         }
@@ -95,7 +95,8 @@ taper_status taper_op_string_count(taper_call *call)
         end = taper_min_i64(end, size);
         count = start > size || start > end ? 0 : end - start + 1;
     } else {
-        for (int64_t at = start; (at = find(call->run, s, what, at, size)) != NOWHERE && at < end; at += (int64_t)what->length) {
+        for (int64_t at = start; (at = find(call->run, s, what, at, size)) != NOWHERE && at < end;
+             at += (int64_t)what->length) {
             count++;
         }
     }

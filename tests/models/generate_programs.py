@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs made up at random of what TorchScript has (programs/), saved in every form and run in PyTorch and in Taper.
 
-  generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--verbose]
+  generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops]
 
 Number K of seed S is always the same program: module, classes, functions, inputs, the calls that are made of it and the forms its
 files take. Taper must give what PyTorch gives: results, attributes that calls changed, and the words of exceptions; of .pt and .ptl
@@ -20,6 +20,7 @@ import tempfile
 import warnings
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+os.environ.setdefault("GLOG_minloglevel", "2")  # no warnings of QNNPACK's
 warnings.filterwarnings("ignore")
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "programs"))
@@ -27,27 +28,19 @@ import torch
 
 import forms
 import reducer
-import scripted
 import writer
 
 CHUNK = 400  # PyTorch keeps every class that it compiled
 
 
-def check(taper, source, calls, number, folder, tally):
+def check(taper, source, calls, number, folder, tally, listed=False):
     """What is wrong, or None; Ellipsis where PyTorch does not take the source."""
     try:
-        module = scripted.build(source, number)
-    except Exception as e:  # noqa: BLE001: whatever the compiler raises
-        tally["refused: " + next((line for line in str(e).split("\n") if line.strip()), type(e).__name__)[:60]] += 1
+        form = forms.Forms(taper, source, calls, folder, number, tally)
+    except forms.Refused as e:
+        tally[f"refused: {e}"] += 1
         return ...
-    try:
-        form = forms.Forms(taper, module, calls, folder, number, tally)
-    except RuntimeError as e:
-        if "Type mismatch" not in str(e):
-            raise
-        tally["refused: its own file, where a branch narrows an argument"] += 1
-        return ...
-    return form.failures()
+    return form.failures(listed)
 
 
 def kind(text):
@@ -60,7 +53,7 @@ def report(taper, number, source, calls, wrong, options):
     with tempfile.TemporaryDirectory() as folder:
         def fails(text):
             try:
-                found = check(taper, text, calls, number, folder, collections.Counter())
+                found = check(taper, text, calls, number, folder, collections.Counter(), options.ops)
             except Exception:  # noqa: BLE001
                 return False
             return found not in (None, ...) and found[0] == wrong[0] and kind(found[1]) == kind(wrong[1])
@@ -88,7 +81,7 @@ def run(options, numbers):
             if options.show:
                 print(f"{number}\n{source}\n{calls}", flush=True)
             try:
-                wrong = check(options.taper, source, calls, number, folder, tally)
+                wrong = check(options.taper, source, calls, number, folder, tally, options.ops)
             except Exception as e:  # noqa: BLE001
                 wrong = ("the program itself", f"{type(e).__name__}: {str(e).strip()[-300:]}")
         if wrong is ...:
@@ -101,7 +94,7 @@ def run(options, numbers):
 
 def in_processes(options, first):
     """Chunks of the numbers in processes of their own, so many at once."""
-    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + ([] if options.reduce else ["--no-reduce"])
+    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + ([] if options.reduce else ["--no-reduce"])
     starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
     while starts or running:
         while starts and len(running) < options.jobs:
@@ -129,6 +122,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", help="leave sources, files and inputs of failing programs here")
     parser.add_argument("--no-reduce", dest="reduce", action="store_false", help="print failing programs as they are")
+    parser.add_argument("--ops", action="store_true", help="compare what `taper ops` lists, too")
     parser.add_argument("--show", action="store_true", help="print every program")
     parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)

@@ -35,7 +35,7 @@ enum { THREADS_LIMIT = 1024 };
 
 #define MODEL_OPTION_USAGE                                                                                             \
     "  --device cpu        where to run; this build has the CPU\n"                                                     \
-    "  --threads N         threads to use (default: one for each big core it may use)\n"                                     \
+    "  --threads N         threads to use (default: one for each big core it may use)\n"                               \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \
     "  --eval              evaluation mode, if the model was saved in training mode: Module.eval()\n"                  \

@@ -36,11 +36,12 @@ class Expressions:
 
     # ---- of a type
 
-    def expr(self, t, d=2):
+    def expr(self, t, d=None):
         r = self.r
+        d = r.choice([1, 2, 2, 3]) if d is None else d
         leaves = self.leaves(t)
         if d <= 0 or r.random() < 0.3:
-            return r.choice(leaves) if leaves and r.random() < 0.85 else literal(t, r)
+            return r.choice(leaves) if leaves and r.random() < 0.93 else literal(t, r)
         makers = self.makers(t)
         return r.choice(makers)(d - 1) if makers else r.choice(leaves or [literal(t, r)])
 
@@ -138,6 +139,8 @@ class Expressions:
         if item in (INT, FLOAT, BOOL):
             dtype = {INT: "int64", FLOAT: "float32", BOOL: "bool"}[item]
             made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {x(tensor(dtype, (3,)), d)}.tolist())"]
+        if item == listed(INT):
+            made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {x(tensor('int64', (2, 3)), d)}.tolist())"]
         if item == STR:
             made += [lambda d: f"{x(STR, d)}.split({r.choice(['', repr(','), repr('a')])})", lambda d: f"{x(STR, d)}.splitlines()", lambda d: f"list({x(STR, d)})"]
         if item in (STR, INT, FLOAT, BOOL):
@@ -166,13 +169,22 @@ class Expressions:
 
         def over(d):
             name = self.bound(key)
+            if key == FLOAT:
+                return f"{{float({name}) / 2: {self.within(name, INT, lambda: x(item, d))} for {name} in range({x(INT, d)} % 4)}}"
             of, source = (INT, f"range({x(INT, d)} % 4)") if key == INT else (key, x(listed(key), d))
             return f"{{{name}: {self.within(name, of, lambda: x(item, d))} for {name} in {source}}}"
         return [lambda d: "{" + ", ".join(f"{k}: {v}" for k, v in entries(d)) + "}", lambda d: "dict([" + ", ".join(f"({k}, {v})" for k, v in entries(d)) + "])", lambda d: f"{x(t, d)}.copy()", over,
-                lambda d: "{" + f"{x(key, d)}: {x(item, d)}" + "}"]
+                lambda d: "{" + f"{self.key(key, d)}: {x(item, d)}" + "}"]
+
+    def key(self, t, d):
+        """Floats that are keys are the same to the last bit."""
+        return literal(t, self.r) if t == FLOAT else self.expr(t, d)
 
     def random_type(self, deep=1):
         r = self.r
+        known = [t for t in self.vars.values() if t[0] not in ("opt", "union", "class") and t not in (("tensor", "float32", (1, 4, 5, 5)), ("tensor", "float32", (2, 3, 4)))]
+        if known and r.random() < 0.4:
+            return r.choice(known)  # so that values go on
         choice = r.random()
         if choice < 0.42 or deep < 0:
             return r.choice((INT, INT, FLOAT, BOOL, STR, STR, COMPLEX))

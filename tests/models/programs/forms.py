@@ -13,6 +13,7 @@ from torch.jit.mobile import _load_for_lite_interpreter
 
 import agreement
 import oracle
+import scripted
 import test_apps
 
 VERSIONS = [["--flatbuffer"]] + [["--bytecode", str(v)] for v in (4, 5, 6, 7, 8)]
@@ -20,20 +21,31 @@ MODES = [[], [], ["--no-optimize"], ["--reference"]]
 TOLERANCES = {"rtol": 2e-4, "atol": 1e-5}
 
 
+class Refused(Exception):
+    """PyTorch does not take the program, or not what it wrote of it."""
+
+
 class Forms:
-    def __init__(self, taper, module, calls, folder, seed, tally):
+    def __init__(self, taper, source, calls, folder, seed, tally):
         self.taper, self.calls, self.folder, self.tally, self.seed = taper, calls, folder, tally, seed
-        self.r = random.Random(seed)
+        self.r, self.source = random.Random(seed), source
         self.pt, self.ptl = self.path("program.pt"), self.path("program.ptl")
-        module.save(self.pt)
+        try:
+            module = scripted.build(source, seed)
+            module.save(self.pt)
+            loaded = torch.jit.load(self.pt)
+        except Exception as e:  # noqa: BLE001: whatever the compiler raises, of the source or of its own text
+            raise Refused(next((line for line in str(e).split("\n") if line.strip()), type(e).__name__)[:60]) from e
         try:
             module._save_for_lite_interpreter(self.ptl)
         except RuntimeError as e:
             tally[f"PyTorch writes no .ptl: {str(e).split('.')[0][:70]}"] += 1
             self.ptl = None
         with torch.jit.optimized_execution(False):
-            self.wanted = test_apps.run_torch(torch.jit.load(self.pt), calls)
+            self.wanted = test_apps.run_torch(loaded, calls)
         self.raised = self.wanted[-1][1]
+        if self.raised and "INTERNAL ASSERT" in self.raised:
+            raise Refused("when it runs")
         self.unraised = self.without_dead_code() if self.raised else None
         tally["raising"] += self.raised is not None
         files = []
@@ -45,8 +57,7 @@ class Forms:
 
     def without_dead_code(self):
         """What PyTorch gives when it optimizes: what raises, and gives a value that nothing looks at, is gone then."""
-        for _ in range(3):  # the first runs profile
-            got = test_apps.run_torch(torch.jit.load(self.pt), self.calls)
+        got = test_apps.run_torch(torch.jit.load(self.pt), self.calls)
         return got if got[-1][1] is None or len(got) > len(self.wanted) else None
 
     def path(self, name):
@@ -64,7 +75,20 @@ class Forms:
         wrong = compared(self.wanted, got, p)
         if wrong and self.unraised and compared(self.unraised[:len(self.wanted)], got, p) is None:
             return None
+        if wrong and self.raised and p.returncode == 0 and "--no-optimize" not in extra:
+            # The optimizer leaves out what raises where nothing looks at its value.
+            self.tally["what raises left out by the optimizer"] += 1
+            return self.run(model, ["--no-optimize"])
+        if wrong and p.returncode and (self.raised is None or len(got) + 1 < len(self.wanted)) and self.python_raises(len(got)):
+            self.tally["what raises left out by PyTorch"] += 1  # what is written to is not looked at
+            return None
         return wrong
+
+    def python_raises(self, call):
+        """Whether Python itself raises in this call and not before."""
+        with scripted.module(self.source, self.seed) as module:
+            got = test_apps.run_torch(module, self.calls[:call + 1])
+        return len(got) == call + 1 and got[-1][1] is not None
 
     def in_lite(self, model):
         """None when PyTorch's lite interpreter gives the same of a file; what it cannot do is counted. In a process of its own: called
@@ -75,17 +99,17 @@ class Forms:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             try:
                 got = test_apps.run_torch(_load_for_lite_interpreter(model), self.calls)
-                text = ("refused" if got[-1][1] and not self.raised else None) or ("" if self.raised else differ(self.wanted, got) or "")
-            except Exception:  # noqa: BLE001
-                text = "refused"
+                text = (f"refused: {got[-1][1]}" if got[-1][1] and not self.raised else None) or ("" if self.raised else differ(self.wanted, got) or "")
+            except Exception as e:  # noqa: BLE001
+                text = f"refused: {e}"
             os.write(writer, text.encode()[:4000])
             os._exit(0)
         os.close(writer)
         with os.fdopen(reader) as file:
             text = file.read()
         status = os.waitpid(child, 0)[1]
-        if status or text == "refused":
-            self.tally["crashes of PyTorch's lite interpreter" if status else "not for PyTorch's lite interpreter"] += 1
+        if status or text.startswith("refused"):
+            self.tally["lite interpreter crashes" if status else f"lite interpreter {text[:60]}"] += 1
             return None
         return text or None
 
@@ -94,9 +118,9 @@ class Forms:
         p = self.start(command, model, "-o", self.path(out), *options)
         return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
 
-    def failures(self):
+    def failures(self, listed):
         """(form, what is wrong), the first that is wrong or none."""
-        for check in (self.as_saved, self.optimized, self.converted, self.bundled, self.listed):
+        for check in (self.as_saved, self.optimized, self.converted, self.bundled) + ((self.listed,) if listed else ()):
             wrong = check()
             if wrong:
                 return wrong
@@ -118,18 +142,18 @@ class Forms:
         got = set(self.start("ops", self.pt).stdout.split())
         return None if got == want else ("ops", f"too many: {sorted(got - want)}, too few: {sorted(want - got)}")
 
-    def source(self):
+    def model(self):
         return self.r.choice([self.pt, self.ptl or self.pt])
 
     def optimized(self):
-        model, options = self.source(), [o for m in self.methods for o in ("--preserve", m)]
+        model, options = self.model(), [o for m in self.methods for o in ("--preserve", m)]
         options += self.r.choice([[], [], ["--backend", "vulkan"], ["--flatbuffer"]])
         out, wrong = self.written("optimize", model, "optimized.ptl", *options)
         wrong = wrong or self.run(out, self.r.choice(MODES)) or ("vulkan" not in options and self.r.random() < 0.4 and self.in_lite(out)) or None
         return (f"optimize {os.path.basename(model)} {' '.join(options)}", wrong) if wrong else None
 
     def converted(self):
-        model, options = self.source(), self.r.choice(VERSIONS)
+        model, options = self.model(), self.r.choice(VERSIONS)
         out, wrong = self.written("convert", model, "converted.ptl", *options)
         if wrong and options[-1] in "45" and "bytecode before 6 does not say how many arguments a call has" in wrong:
             self.tally["not for bytecode 4 and 5"] += 1
@@ -140,7 +164,7 @@ class Forms:
     def bundled(self):
         if self.r.random() < 0.5:
             return None
-        model = self.source()
+        model = self.model()
         out, wrong = self.written("bundle", model, "bundled.ptl", "--calls", self.list)
         if not wrong and self.wanted[0][1] is None:
             p = self.start("run", out, "--bundled", "0", "--json")

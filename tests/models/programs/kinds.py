@@ -90,7 +90,7 @@ def literal(t, r):
         n = r.choice([0, 1, 2, 3, 3])
         return "[" + ", ".join(literal(t[1], r) for _ in range(n)) + "]" if n else f"torch.jit.annotate({spell(t, r, True)}, [])"
     if kind == "dict":
-        keys = sorted({literal(t[1], r) for _ in range(r.choice([0, 1, 2, 3]))})
+        keys = sorted({literal(t[1], r) for _ in range(r.choice([0, 1, 2, 3, 2]))})
         if not keys:
             return f"torch.jit.annotate({spell(t, r, True)}, {{}})"
         return "{" + ", ".join(f"{k}: {literal(t[2], r)}" for k in keys) + "}"
@@ -145,9 +145,9 @@ def value(t, r, torch):
             return torch.randint(-12, 13, t[2], generator=g).to(dtype) / 4
         return torch.randint(0 if dtype == torch.uint8 else -5, 6, t[2], generator=g).to(dtype)
     if kind == "list":
-        return [value(t[1], r, torch) for _ in range(r.choice([0, 1, 2, 3, 4]))]
+        return [value(t[1], r, torch) for _ in range(r.choice([0, 1, 2, 3, 4, 2, 3]))]
     if kind == "dict":
-        return {value(t[1], r, torch): value(t[2], r, torch) for _ in range(r.choice([0, 1, 2, 3]))}
+        return {value(t[1], r, torch): value(t[2], r, torch) for _ in range(r.choice([0, 1, 2, 3, 2]))}
     if kind == "opt":
         return None if r.random() < 0.4 else value(t[1], r, torch)
     if kind in ("tuple",):

@@ -10,8 +10,9 @@ def like_input(shape):
     """Layers that keep a shape: what makes them, and how they are called when not plainly."""
     n = shape[-1] if shape else 0
     made = []
+    # Norms have a large eps: of equal numbers they would show the last bits of a mean.
     if len(shape) >= 1:
-        made += [f"nn.LayerNorm({n})", f"nn.Linear({n}, {n})", f"nn.Linear({n}, {n}, bias=False)", f"nn.Sequential(nn.Linear({n}, 4), nn.ReLU(), nn.Linear(4, {n}))", "nn.PReLU()",
+        made += [f"nn.LayerNorm({n}, eps=0.5)", f"nn.Linear({n}, {n})", f"nn.Linear({n}, {n}, bias=False)", f"nn.Sequential(nn.Linear({n}, 4), nn.ReLU(), nn.Linear(4, {n}))", "nn.PReLU()",
                  "nn.Hardtanh(-1.0, 2.0)", "nn.Dropout(0.5)", "nn.Identity()", "nn.GELU()", "nn.Softmax(dim=-1)", "nn.LeakyReLU(0.2)", "nn.SiLU(inplace=True)"]
     if len(shape) == 2:
         made += [f"nn.BatchNorm1d({n})"]
@@ -19,8 +20,8 @@ def like_input(shape):
         made += [f"nn.BatchNorm1d({shape[1]})", f"nn.Conv1d({shape[1]}, {shape[1]}, 3, padding=1)"]
     if shape == IMAGE:
         made += ["nn.Conv2d(4, 4, 3, padding=1)", "nn.Conv2d(4, 4, 1, bias=False)", "nn.Conv2d(4, 4, 3, padding=1, groups=4)", "nn.Conv2d(4, 4, 3, padding=2, dilation=2)",
-                 "nn.ConvTranspose2d(4, 4, 3, padding=1)", "nn.BatchNorm2d(4)", "nn.BatchNorm2d(4, affine=False)", "nn.MaxPool2d(3, 1, 1)", "nn.AvgPool2d(3, 1, 1)", "nn.GroupNorm(2, 4)",
-                 "nn.InstanceNorm2d(4)", "nn.Sequential(nn.Conv2d(4, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU6())", "nn.Sequential(nn.Conv2d(4, 4, 1), nn.Hardswish())",
+                 "nn.ConvTranspose2d(4, 4, 3, padding=1)", "nn.BatchNorm2d(4)", "nn.BatchNorm2d(4, affine=False)", "nn.MaxPool2d(3, 1, 1)", "nn.AvgPool2d(3, 1, 1)", "nn.GroupNorm(2, 4, eps=0.5)",
+                 "nn.InstanceNorm2d(4, eps=0.5)", "nn.Sequential(nn.Conv2d(4, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU6())", "nn.Sequential(nn.Conv2d(4, 4, 1), nn.Hardswish())",
                  "nn.ReLU(inplace=True)", "nn.UpsamplingNearest2d(size=(5, 5))", "nn.AdaptiveAvgPool2d(5)", "nn.Dropout2d(0.3)"]
     return made
 

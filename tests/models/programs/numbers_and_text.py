@@ -27,6 +27,8 @@ def whole(e):
         lambda d: f"{e.any_tensor(d)}.{r.choice(['dim()', 'numel()', 'ndim'])}", lambda d: f"{x(tensor(), d)}.size({r.choice([0, 1, -1, -2])})",
         lambda d: f"{x(tensor(), d)}.shape[{r.choice([0, 1, -1])}]", lambda d: f"ord({r.choice(['a', 'Z', ' ', '~'])!r})",
         lambda d: f"divmod({x(INT, d)}, {r.choice(DIVISORS)})[{r.randrange(2)}]", lambda d: f"int({r.choice(['12', '-7', '0'])!r})",
+        lambda d: f"int({x(tensor('int64', ()), d)}.item())", lambda d: f"len({x(tensor(), d)})", lambda d: f"{x(listed(INT), d)}.index({x(INT, d)})" if r.random() < 0.05 else f"len({x(STR, d)})",
+        lambda d: f"({x(listed(INT), d)} + [{x(INT, d)}])[{r.choice(['0', '-1'])}]", lambda d: f"sum([{x(INT, d)} * 2, {x(INT, d)}])",
         lambda d: f"math.gcd({x(INT, d)}, {x(INT, d)})", lambda d: f"[{x(INT, d)}, {x(INT, d)}, {x(INT, d)}][{r.choice([0, 1, 2, -1, -3])}]",
         lambda d: f"int(round({bounded(e, d)}))", lambda d: f"{r.choice(['min', 'max'])}([{x(INT, d)}, {x(INT, d)}])",
     ]
@@ -74,6 +76,7 @@ def truth(e):
         lambda d: f"({e.annotated(optional(INT), d)} {r.choice(['is', 'is not'])} None)",
         lambda d: f"isinstance({x(r.choice([INT, FLOAT, STR, listed(INT)]), d)}, {r.choice(['int', 'float', '(int, str)', 'list'])})",
         lambda d: f"any([{x(BOOL, d)}, {x(BOOL, d)}])", lambda d: f"all([{x(BOOL, d)}, {x(BOOL, d)}])", lambda d: f"({x(COMPLEX, d)} {r.choice(['==', '!='])} {x(COMPLEX, d)})",
+        lambda d: f"({x(tensor(), d)}.shape == {r.choice(['[2, 3]', '[3, 2]'])})", lambda d: f"({e.any_tensor(d)}.dtype == {e.any_tensor(d)}.dtype)", lambda d: f"({e.any_tensor(d)}.device == {e.any_tensor(0)}.device)",
         lambda d: f"math.{r.choice(['isnan', 'isinf', 'isfinite'])}({x(FLOAT, d)})", lambda d: f"torch.equal({x(tensor(), d)}, {x(tensor(), d)})",
     ]
 
@@ -82,7 +85,7 @@ def text(e):
     r, x = e.r, e.expr
     shown = lambda d: x(r.choice([INT, FLOAT, BOOL, STR, INT, STR, listed(INT), listed(STR), tupled(INT, FLOAT)]), d)
     return [
-        lambda d: f"({x(STR, d)} + {x(STR, d)})", lambda d: f"str({x(r.choice([INT, FLOAT, BOOL, STR]), d)})", lambda d: f"f\"<{{{quoted(shown, d)}}} {{{quoted(shown, d)}}}>\"",
+        lambda d: f"str({x(tensor(r.choice(['int64', 'bool']), r.choice([(), (3,), (2, 3)])), d)})[:30]", lambda d: f"({x(STR, d)} + {x(STR, d)})", lambda d: f"str({x(r.choice([INT, FLOAT, BOOL, STR]), d)})", lambda d: f"f\"<{{{quoted(shown, d)}}} {{{quoted(shown, d)}}}>\"",
         lambda d: f"'{{}}:{{}}'.format({shown(d)}, {shown(d)})", lambda d: f"('%d-%s' % ({x(INT, d)}, {x(STR, d)}))",
         lambda d: f"{x(STR, d)}.{r.choice(['upper', 'lower', 'strip', 'title', 'swapcase', 'capitalize', 'lstrip', 'rstrip'])}()",
         lambda d: f"{x(STR, d)}.replace({r.choice(WORDS[1:])!r}, {x(STR, d)})", lambda d: f"{x(STR, d)}.{r.choice(['center', 'ljust', 'rjust', 'zfill'])}({r.randrange(12)})",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Generated sources as modules of PyTorch's."""
+import contextlib
 import linecache
 import sys
 import types
@@ -7,8 +8,9 @@ import types
 import torch
 
 
-def build(source, seed):
-    """The scripted module M of a source, in evaluation mode. Raises what PyTorch raises when it refuses."""
+@contextlib.contextmanager
+def module(source, seed):
+    """The module M of a source, in evaluation mode."""
     name = f"program_{seed}"
     file = f"<{name}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
@@ -19,7 +21,13 @@ def build(source, seed):
         exec(compile(source, file, "exec"), space.__dict__)
         torch.manual_seed(7)
         with torch.no_grad():
-            return torch.jit.script(space.M().eval()).eval()
+            yield space.M().eval()
     finally:
         del sys.modules[name]
         del linecache.cache[file]
+
+
+def build(source, seed):
+    """Scripted. Raises what PyTorch raises when it refuses."""
+    with module(source, seed) as made:
+        return torch.jit.script(made).eval()

@@ -121,7 +121,7 @@ class Body(Expressions):
         if not old:
             return self.assign()
         name, t = r.choice(old)
-        key, item = lambda: self.expr(t[1], 1), lambda: self.expr(t[2], 1)
+        key, item = lambda: self.key(t[1], 1), lambda: self.expr(t[2], 1)
         ways = [lambda: f"{name}[{key()}] = {item()}"] * 4 + [lambda: f"{name}.setdefault({key()}, {item()})", lambda: f"{name}.update({self.expr(t, 1)})", lambda: f"{name}.pop({key()}, {item()})",
                                                               lambda: f"{name}.clear()"]
         if r.random() < 0.1:

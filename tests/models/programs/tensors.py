@@ -2,7 +2,7 @@
 """Expressions of tensors of a wanted dtype and shape."""
 import torch
 
-from kinds import BOOL, FLOAT, FLOATS, INT, WHOLES, count, listed, shape_text, tensor
+from kinds import FLOAT, FLOATS, INT, WHOLES, count, listed, shape_text, tensor
 
 DTYPES = ["float32"] * 6 + ["int64"] * 3 + ["bool", "bool", "float64", "int32", "uint8", "complex64"]
 SHAPES = [(2, 3)] * 5 + [(3,), (3, 2), (), (2, 2, 3), (1, 3)]
@@ -32,7 +32,10 @@ def makers(e, dtype, shape):
         lambda d: f"{same(d)}.{r.choice(['clone()', 'contiguous()', 'detach()'])}", lambda d: f"torch.where({of('bool', shape, d)}, {same(d)}, {same(d)})",
         lambda d: converted(e, dtype, shape, d), lambda d: f"{r.choice(['torch.zeros_like', 'torch.ones_like'])}({of(r.choice(DTYPES), shape, d)}, dtype=torch.{dtype})",
         lambda d: f"{of(r.choice(DTYPES), (2,), d)}.new_{r.choice(['zeros', 'ones'])}({shape_text(shape)}, dtype=torch.{dtype})",
-        lambda d: f"torch.stack([{same(d)}, {same(d)}])[{r.choice(['0', '1', '-1'])}]",
+        # Of channels-last tensors with a batch of one, stack gives that dimension strides of another order than Taper.
+        lambda d: f"torch.stack([{same(d)}, {same(d)}])[{r.choice(['0', '1', '-1'])}]" if len(shape) < 4 else same(d),
+        lambda d: f"{of(r.choice(['bool', dtype]), shape, d)}.to({of(dtype, (3,), 0)}.dtype)", lambda d: f"{same(d)}.to({r.choice([repr('cpu'), 'torch.device(' + repr('cpu') + ')', same(0) + '.device'])})",
+        lambda d: f"torch.{r.choice(['zeros', 'ones'])}({of('float32', shape, d)}.shape, dtype=torch.{dtype}, device={same(0)}.device)", lambda d: f"torch.full_like({same(d)}, {r.choice(['1', '0'])})",
     ]
     if dtype == "bool":
         other = r.choice(["float32", "int64", "float32", "float64", "int32"])
@@ -74,10 +77,13 @@ def makers(e, dtype, shape):
         lambda d: f"torch.nan_to_num({same(d)})",
     ]
     if shape:
-        made += [lambda d: f"F.softmax({same(d)}, dim={r.choice([0, -1])})", lambda d: f"F.log_softmax({same(d)}, -1)", lambda d: f"F.layer_norm({same(d)}, [{shape[-1]}])"]
+        made += [lambda d: f"F.softmax({same(d)}, dim={r.choice([0, -1])})", lambda d: f"F.log_softmax({same(d)}, -1)", lambda d: f"F.layer_norm({same(d)}, [{shape[-1]}], eps=0.5)"]
     if len(shape) == 2:
         a, b = shape
         made += [lambda d: f"torch.{r.choice(['mm', 'matmul'])}({of(dtype, (a, 2), d)}, {of(dtype, (2, b), d)})", lambda d: f"({of(dtype, (a, 3), d)} @ {of(dtype, (3, b), d)})"]
+        made += [lambda d: f"torch.einsum('ij,jk->ik', {of(dtype, (a, 2), d)}, {of(dtype, (2, b), d)})", lambda d: f"torch.addmm({same(d)}, {of(dtype, (a, 2), d)}, {of(dtype, (2, b), d)})"]
+    if dtype == "float32" and shape == (3,):
+        made += [lambda d: f"torch.tensor([{x(FLOAT, d)}, {x(FLOAT, d)}, {x(INT, 0)} * 1.0])", lambda d: f"torch.topk({of(dtype, (5,), d)}, 3)[0]"]
     if dtype == "float32":
         made += [lambda d: f"({of('int64', shape, d)} / {r.choice(['2', '4', '2.5'])})", lambda d: f"({of(r.choice(['int64', 'bool', 'uint8']), shape, d)} * {x(FLOAT, d)})",
                  lambda d: f"{of('complex64', shape, d)}.{r.choice(['real', 'abs()'])}"] + e.layers(shape)
@@ -113,6 +119,8 @@ def shaped(e, dtype, shape, d):
                  lambda: f"{of(shape[:-1] + (2 * shape[-1],))}[..., ::2]", lambda: f"{of(shape[:-1])}.unsqueeze(-1).repeat({shape_text([1] * (rank - 1) + [shape[-1]])})",
                  lambda: f"{of(shape[:-1] + (2 * shape[-1],))}.chunk(2, -1)[{r.randrange(2)}]", lambda: f"{of((3,) + shape[1:])}[torch.tensor({[r.randrange(-3, 3) for _ in range(shape[0])]})]",
                  lambda: f"{of((3,) + shape[1:])}.index_select(0, torch.tensor({[r.randrange(3) for _ in range(shape[0])]}))"]
+        ways += [lambda: f"{of((4,) + shape[1:])}[{e.expr(INT, 0)} % 2:][:{shape[0]}]" if shape[0] <= 2 else of(shape), lambda: f"torch.split({of((2 * shape[0],) + shape[1:])}, {shape[0]})[{r.randrange(2)}]",
+                 lambda: f"{of(shape[1:])}[None].expand({shape_text(shape)}).clone()", lambda: f"{of((3,) + shape[1:])}[{[r.randrange(-3, 3) for _ in range(shape[0])]}]"]
     if rank >= 2:
         swapped = shape[:-2] + (shape[-1], shape[-2])
         ways += [lambda: f"{of(swapped)}.{r.choice(['transpose(-1, -2)', 'mT', 'transpose(-2, -1).contiguous()'])}", lambda: f"{of(shape[::-1])}.permute({shape_text(range(rank - 1, -1, -1))})"]

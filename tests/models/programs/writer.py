@@ -19,6 +19,8 @@ from torch import Tensor
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 """
 
+SORTED_OBJECTS = False  # Taper sorts no objects by their __lt__: it says so
+
 
 class Function:
     def __init__(self, name, params, result, method=False):
@@ -161,7 +163,8 @@ def script_class(world, r, name):
                 continue
             lines.extend(["", f"    def {magic_name}(self, other: \"{name}\") -> bool:", f"        return self.f0 {ops[magic_name]} other.f0"])
             forms.append((BOOL, [kind], f"({{0}} {ops[magic_name]} {{1}})"))
-        forms.append((INT, [kind, kind], "sorted([{0}, {1}, {2}])[0].f0"))
+        if SORTED_OBJECTS:
+            forms.append((INT, [kind, kind], "sorted([{0}, {1}, {2}])[0].f0"))
     if r.random() < 0.3:
         lines.extend(["", "    def __setitem__(self, i: int, v: int):", "        self.f0 = i * v"])
         writers.append(([INT, INT], "{0}[{1}] = {2}"))
@@ -303,7 +306,8 @@ def entry(r, world, module, name):
     """A method that the caller calls: its parameters. It returns most of what it has."""
     body = Body(r, module, world, None, 2)
     body.calm = r.random() < 0.7
-    params = parameters(body, r, 1, 6, given=True)
+    params = [(f"{t[0]}{i}" if isinstance(t, str) else f"t{i}", t, None) for i, t in enumerate((INT, FLOAT, STR, BOOL, listed(INT), tensor(), tensor("int64"), tensor("float32", (3,)))) if r.random() < 0.45]
+    params += parameters(body, r, 0 if params else 1, 4, given=True)
     body.vars.update({n: t for n, t, _ in params})
     if r.random() < 0.25:
         body.vars["image"] = tensor("float32", layers.IMAGE)
