@@ -85,7 +85,7 @@ def text(e):
     r, x = e.r, e.expr
     shown = lambda d: x(r.choice([INT, FLOAT, BOOL, STR, INT, STR, listed(INT), listed(STR), tupled(INT, FLOAT)]), d)
     return [
-        lambda d: f"str({x(tensor(r.choice(['int64', 'bool']), r.choice([(), (3,), (2, 3)])), d)})[:30]", lambda d: f"({x(STR, d)} + {x(STR, d)})", lambda d: f"str({x(r.choice([INT, FLOAT, BOOL, STR]), d)})", lambda d: f"f\"<{{{quoted(shown, d)}}} {{{quoted(shown, d)}}}>\"",
+        lambda d: f"str({x(tensor(r.choice(['int64', 'bool']), r.choice([(), (3,), (2, 3)])), d)}).splitlines()[0]", lambda d: f"({x(STR, d)} + {x(STR, d)})", lambda d: f"str({x(r.choice([INT, FLOAT, BOOL, STR]), d)})", lambda d: f"f\"<{{{quoted(shown, d)}}} {{{quoted(shown, d)}}}>\"",
         lambda d: f"'{{}}:{{}}'.format({shown(d)}, {shown(d)})", lambda d: f"('%d-%s' % ({x(INT, d)}, {x(STR, d)}))",
         lambda d: f"{x(STR, d)}.{r.choice(['upper', 'lower', 'strip', 'title', 'swapcase', 'capitalize', 'lstrip', 'rstrip'])}()",
         lambda d: f"{x(STR, d)}.replace({r.choice(WORDS[1:])!r}, {x(STR, d)})", lambda d: f"{x(STR, d)}.{r.choice(['center', 'ljust', 'rjust', 'zfill'])}({r.randrange(12)})",

@@ -19,8 +19,6 @@ from torch import Tensor
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 """
 
-SORTED_OBJECTS = False  # Taper sorts no objects by their __lt__: it says so
-
 
 class Function:
     def __init__(self, name, params, result, method=False):
@@ -163,8 +161,7 @@ def script_class(world, r, name):
                 continue
             lines.extend(["", f"    def {magic_name}(self, other: \"{name}\") -> bool:", f"        return self.f0 {ops[magic_name]} other.f0"])
             forms.append((BOOL, [kind], f"({{0}} {ops[magic_name]} {{1}})"))
-        if SORTED_OBJECTS:
-            forms.append((INT, [kind, kind], "sorted([{0}, {1}, {2}])[0].f0"))
+        forms.append((INT, [kind, kind], "sorted([{0}, {1}, {2}])[0].f0"))
     if r.random() < 0.3:
         lines.extend(["", "    def __setitem__(self, i: int, v: int):", "        self.f0 = i * v"])
         writers.append(([INT, INT], "{0}[{1}] = {2}"))
