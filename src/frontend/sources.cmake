@@ -19,6 +19,7 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lower_statement.c
     src/frontend/torchscript/overload.c
     src/frontend/torchscript/own_functions.c
+    src/frontend/torchscript/sort_objects.c
     src/frontend/torchscript/trace.c
     src/frontend/torchscript/types.c
     src/frontend/torchscript/unit.c

@@ -184,16 +184,38 @@ static double between(taper_dtype dtype, taper_dtype wide, double start, double 
                          : held(d, end - held(d, step * held(d, (double)(steps - i - 1))));
 }
 
+// As between(), but a multiple of the step is added before it is rounded.
+static double between_fused(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
+{
+    const bool low = i < steps / 2;
+    const double count = (double)(low ? i : steps - i - 1);
+    if (dtype == TAPER_F32) {
+        const float step = ((float)end - (float)start) / (float)(steps - 1);
+        return (double)fmaf(low ? step : -step, (float)count, (float)(low ? start : end));
+    }
+    const double step = (end - start) / (double)(steps - 1);
+    return fma(low ? step : -step, count, low ? start : end);
+}
+
 // PyTorch computes whole vectors as their first element and multiples of the step, in pairs of vectors as far as these
 // fit. With whole numbers that can be seen: the first element is cut before the steps are added.
 static double between_vectors(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
 {
-    const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype);
-    if (i >= steps / (2 * lanes) * (2 * lanes) || taper_dtype_is_float(dtype)) {
+    const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype), first = i / lanes * lanes;
+    const bool fused = dtype == TAPER_F32 || dtype == TAPER_F64;
+    const bool alone = i >= steps / (2 * lanes) * (2 * lanes);
+    if (fused && (alone || i == first)) {
+        return between_fused(dtype, start, end, i, steps);
+    }
+    if (alone || (!fused && taper_dtype_is_float(dtype))) {
         return between(dtype, TAPER_F64, start, end, i, steps);
     }
-    const double first = trunc(between(dtype, TAPER_F64, start, end, i / lanes * lanes, steps));
-    return first + (end - start) / (double)(steps - 1) * (double)(i % lanes);
+    const double steps_behind = (double)(i - first), span = (end - start) / (double)(steps - 1);
+    if (!fused) {
+        return trunc(between(dtype, TAPER_F64, start, end, first, steps)) + span * steps_behind;
+    }
+    const double step = held(dtype, held(dtype, end - start) / held(dtype, (double)(steps - 1)));
+    return held(dtype, between_fused(dtype, start, end, first, steps) + held(dtype, step * steps_behind));
 }
 
 // The real and the imaginary part go their ways; steps are real.

@@ -118,6 +118,9 @@ taper_status taper_op_list_delete(taper_call *call)
     size_t at = 0;
     TAPER_TRY(taper_arg_list(call, 0, &list));
     TAPER_TRY(taper_arg_int(call, 1, &index));
+    if (list->count == 0) {
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "pop index out of range");
+    }
     TAPER_TRY(taper_list_position(call->run, list, index, &at));
     TAPER_TRY(taper_run_spend(call->run, list->count - at));
     taper_val_release(taper_list_remove(list, at));

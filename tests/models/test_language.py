@@ -178,12 +178,36 @@ class Traced(torch.nn.Module):
         return self.linear(half), half, n * 2.5, n + 1, (x > 0) + 1, n / 2, half - 0.25, torch.add(n, 1.5, alpha=2), n * (1 + 2j), n + torch.tensor(3, dtype=torch.uint8)
 
 
+@torch.jit.script
+class Card:
+    def __init__(self, rank: int, name: str):
+        self.rank, self.name = rank, name
+
+    def __lt__(self, other: "Card") -> bool:
+        return self.rank < other.rank
+
+
+class Sorting(torch.nn.Module):
+    """Objects in the order of their class, equal ones as they stood."""
+    def forward(self, x: Tensor, n: int, back: bool):
+        cards: List[Card] = []
+        for i in range(n):
+            cards.append(Card(int(x[i]) % 3, str(i)))
+        in_order = "".join([c.name for c in sorted(cards)])
+        before = "".join([c.name for c in cards])
+        cards.sort(reverse=back)
+        again = "".join([c.name for c in cards])
+        cards.sort()
+        return in_order, before, again, [c.rank for c in cards], cards is None
+
+
 class Raising(torch.nn.Module):
     def forward(self, x: Tensor, n: int):
         return x[n]
 
 
 X = torch.tensor([1.0, -2.0, 3.5])
+S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
 CASES = [
     ("tolist and float", ToLists, [(X, 16777216)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
@@ -192,6 +216,7 @@ CASES = [
     ("profiled", Profiled, [(X,)], ANY), ("deep", lambda: Deep(120), [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),
     ("whole floats", WholeFloats, [(X,)], ANY), ("mixed", Mixed, [(X, 0), (X, 1)], SCRIPT),
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
+    ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
     ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
 ]
 

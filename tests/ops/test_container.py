@@ -20,9 +20,9 @@ for i in [0, 2, -1, -4, 4, -5]:
     on_list(f"setitem[{i}]", "l[a] = 9", i)
     on_list(f"pop[{i}]", "l.append(l.pop(a))", i)
     on_list(f"insert[{i}]", "l.insert(a, 9)", i)
-    if -4 <= i < 4:
-        on_list(f"del[{i}]", "del l[a]", i)
+    on_list(f"del[{i}]", "del l[a]", i)
 on_list("pop-empty", "l.pop()", value=[])
+on_list("del-empty", "del l[0]", value=[])
 for label, body in [("append", "l.append(7)"), ("extend", "l.extend([8, 9])"), ("extend-self", "l.extend(l)"), ("clear", "l.clear()"),
                     ("reverse", "l.reverse()"), ("copy", "l = l.copy()"), ("list", "l = list(l)"), ("add", "l = l + [5]"), ("iadd", "l += [5, 6]"),
                     ("mul", "l = l * 2"), ("mul-zero", "l = l * 0"), ("imul", "l *= 3"), ("sort", "l.sort()"), ("sort-reverse", "l.sort(reverse=True)"),

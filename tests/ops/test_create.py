@@ -123,3 +123,5 @@ for d in ("int32", "int64", "int16", "int8", "uint8", "bool"):
 CASES += [(f"numbers/{e}", f"def f():\n    return {e}\n", ()) for e in (
     "torch.tensor(1e300)", "torch.tensor(-1e300, dtype=torch.double)", "torch.tensor(1e300, dtype=torch.half)", "torch.tensor(70000.0, dtype=torch.half)", "torch.as_tensor(1e300)", "torch.tensor([1e300])",
     "torch.tensor(float('-inf'))", "torch.linspace(0.0, 1e39, 3)", "torch.linspace(0.0, 1e39, 3, dtype=torch.double)", "torch.full([2], 1e300)", "torch.full([2], 1e300, dtype=torch.double)")]
+results("linspace/bits", "", [f"torch.linspace({a}).view(torch.int32)" for a in ("-1, 2, 100", "0, 1, 50", "-3.3, 7.1, 33", "0.1, 5.7, 200")] +
+        [f"torch.linspace({a}, dtype=torch.double).view(torch.int64)" for a in ("-1, 2, 100", "0.1, 5.7, 200")])

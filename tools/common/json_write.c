@@ -44,12 +44,23 @@ static bool put_special(FILE *stream, double number)
     return true;
 }
 
-static void put_digits(FILE *stream, const char *text)
+// An integer of a float gets a point; "nan" and "inf" stay.
+static void with_point(char *text)
 {
-    fputs(text, stream);
     if (strpbrk(text, ".en") == NULL) {
-        fputs(".0", stream);
+        memcpy(text + strlen(text), ".0", 3);
     }
+}
+
+void json_double_text(char text[40], double number)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, 36, "%.*g", digits, number);
+        if (strtod(text, NULL) == number) {
+            break;
+        }
+    }
+    with_point(text);
 }
 
 void json_put_double(FILE *stream, double number)
@@ -58,13 +69,8 @@ void json_put_double(FILE *stream, double number)
         return;
     }
     char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, number);
-        if (strtod(text, NULL) == number) {
-            break;
-        }
-    }
-    put_digits(stream, text);
+    json_double_text(text, number);
+    fputs(text, stream);
 }
 
 void json_put_float(FILE *stream, float number)
@@ -79,7 +85,8 @@ void json_put_float(FILE *stream, float number)
             break;
         }
     }
-    put_digits(stream, text);
+    with_point(text);
+    fputs(text, stream);
 }
 
 // As deep as the parser lets it be.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/errors.h"
+#include "common/json_value.h"
 #include "common/npy.h"
 #include "common/tensor_data.h"
 
@@ -36,7 +37,7 @@ static bool append(walk *w, size_t *length, const char *text, size_t text_length
 static bool append_key(walk *w, size_t *length, const taper_value *value, size_t index)
 {
     const taper_kind kind = taper_value_kind(value);
-    char digits[32];
+    char digits[40];
     if (kind == TAPER_KIND_OBJECT && taper_value_field(value, index) != NULL) {
         const char *field = taper_value_field(value, index);
         return append(w, length, field, strlen(field));
@@ -61,7 +62,7 @@ static bool append_key(walk *w, size_t *length, const taper_value *value, size_t
         snprintf(digits, sizeof digits, "%lld", (long long)number);
         done = append(w, length, digits, strlen(digits));
     } else if (taper_value_get_double(key, &real, NULL) == TAPER_OK) {
-        snprintf(digits, sizeof digits, "%.17g", real);
+        json_double_text(digits, real);
         done = append(w, length, digits, strlen(digits));
     } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
         done = flag ? append(w, length, "True", 4) : append(w, length, "False", 5);

@@ -143,7 +143,7 @@ static bool put_value(json_writer *w, const taper_value *value, int depth);
 
 static bool put_key(const json_writer *w, const taper_value *value, size_t index)
 {
-    char digits[32] = "";
+    char digits[40] = "";
     const char *text = digits;
     size_t length;
     taper_value *key = NULL;
@@ -164,7 +164,7 @@ static bool put_key(const json_writer *w, const taper_value *value, size_t index
         if (taper_value_get_int(key, &number, NULL) == TAPER_OK) {
             snprintf(digits, sizeof digits, "%" PRId64, number);
         } else if (taper_value_get_double(key, &real, NULL) == TAPER_OK) {
-            snprintf(digits, sizeof digits, "%.17g", real);
+            json_double_text(digits, real);
         } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
             snprintf(digits, sizeof digits, "%s", flag ? "True" : "False");
         } else {

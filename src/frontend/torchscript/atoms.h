@@ -77,6 +77,7 @@
     X(NEW, "__new__")                                                                                                  \
     X(INIT, "__init__")                                                                                                \
     X(ENTER, "__enter__")                                                                                              \
+    X(LT, "__lt__")                                                                                                    \
     X(EXIT, "__exit__")                                                                                                \
     X(GETSTATE, "__getstate__")                                                                                        \
     X(SETSTATE, "__setstate__")                                                                                        \

@@ -174,6 +174,12 @@ TAPER_MUST_USE taper_status taper_ts_own_function(taper_ts_lowering *l, const ta
                                                   const taper_ts_binding *args, size_t count, bool *done,
                                                   taper_ts_binding *out);
 
+// ---- sort_objects.c
+
+// sort and sorted of a list of objects whose class has an order; *done stays false for all else.
+TAPER_MUST_USE taper_status taper_ts_sort_objects(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
+                                                  const taper_ts_arguments *args, bool *done, taper_ts_binding *out);
+
 // ---- list_live.c: for listing, which nodes PyTorch would have left
 
 // The same value behind a node that nothing is known of.

@@ -298,6 +298,9 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     } else if (!known && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
         TAPER_TRY(call_with_number(l, node, name, args, &known, out));
     }
+    if (!known && !l->listing) {
+        TAPER_TRY(taper_ts_sort_objects(l, node, name, args, &known, out));
+    }
     if (known) {
         return TAPER_OK;
     }

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Programs made up at random of what TorchScript has (programs/), saved in every form and run in PyTorch and in Taper.
+
+  generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops]
+
+Number K of seed S is always the same program: module, classes, functions, inputs, the calls that are made of it and the forms its
+files take. Taper must give what PyTorch gives: results, attributes that calls changed, and the words of exceptions; of .pt and .ptl
+files as saved, optimized, converted and with bundled inputs, and the list of operators. A failing program is printed short. What
+compiler passes must be careful with is in passes/random_programs.py and scripts/oracle/random_nets.py. Needs python3-torch. Ends with
+"N passed, N failed"."""
+import argparse
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+os.environ.setdefault("GLOG_minloglevel", "2")  # no warnings of QNNPACK's
+warnings.filterwarnings("ignore")
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "programs"))
+import torch
+
+import forms
+import reducer
+import writer
+
+CHUNK = 400  # PyTorch keeps every class that it compiled
+
+
+def check(taper, source, calls, number, folder, tally, listed=False):
+    """What is wrong, or None; Ellipsis where PyTorch does not take the source."""
+    try:
+        form = forms.Forms(taper, source, calls, folder, number, tally)
+    except forms.Refused as e:
+        tally[f"refused: {e}"] += 1
+        return ...
+    return form.failures(listed)
+
+
+def kind(text):
+    """A message without what other programs of the same mistake do not share."""
+    return re.sub(r"\S*/\S*|__torch__\S*|-?\d+(\.\d*)?(e[+-]?\d+)?", "", text)[:90]
+
+
+def report(taper, number, source, calls, wrong, options):
+    print(f"FAILED {number}: {wrong[0]}: {wrong[1]}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        def fails(text):
+            try:
+                found = check(taper, text, calls, number, folder, collections.Counter(), options.ops)
+            except Exception:  # noqa: BLE001
+                return False
+            return found not in (None, ...) and found[0] == wrong[0] and kind(found[1]) == kind(wrong[1])
+        if options.reduce:
+            source = reducer.reduce(source, fails)
+    print("    " + "\n    ".join(source[len(writer.HEAD):].strip().split("\n")), flush=True)
+    print(f"    calls: {str(calls)[:1200]}", flush=True)
+    if options.keep:
+        place = os.path.join(options.keep, str(number))
+        shutil.rmtree(place, ignore_errors=True)
+        os.makedirs(place)
+        with open(os.path.join(place, "program.py"), "w") as file:
+            file.write(source)
+        try:
+            check(taper, source, calls, number, place, collections.Counter())
+        except Exception as e:  # noqa: BLE001
+            print(f"    --keep: {e}")
+
+
+def run(options, numbers):
+    tally = collections.Counter()
+    for number in numbers:
+        with tempfile.TemporaryDirectory() as folder:
+            source, calls = writer.program(number)
+            if options.show:
+                print(f"{number}\n{source}\n{calls}", flush=True)
+            try:
+                wrong = check(options.taper, source, calls, number, folder, tally, options.ops)
+            except Exception as e:  # noqa: BLE001
+                wrong = ("the program itself", f"{type(e).__name__}: {str(e).strip()[-300:]}")
+        if wrong is ...:
+            continue
+        tally["failed" if wrong else "passed"] += 1
+        if wrong:
+            report(options.taper, number, source, calls, wrong, options)
+    return tally
+
+
+def in_processes(options, first):
+    """Chunks of the numbers in processes of their own, so many at once."""
+    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + ([] if options.reduce else ["--no-reduce"])
+    starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
+    while starts or running:
+        while starts and len(running) < options.jobs:
+            start = starts.pop(0)
+            running.append((start, subprocess.Popen(command + ["--seed", "0", "--first", str(start), "--count", str(min(CHUNK, first + options.count - start))], stdout=subprocess.PIPE, text=True)))
+        start, p = running.pop(0)
+        for line in p.stdout:
+            if line.startswith("tally "):
+                name, n = line[6:].rsplit(" ", 1)
+                tally[name] += int(n)
+            else:
+                print(line, end="", flush=True)
+        if p.wait() not in (0, 1):
+            tally["failed"] += 1
+            print(f"FAILED {start}…: the process ended with {p.returncode}", flush=True)
+    return tally
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("taper")
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="this number alone")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--keep", help="leave sources, files and inputs of failing programs here")
+    parser.add_argument("--no-reduce", dest="reduce", action="store_false", help="print failing programs as they are")
+    parser.add_argument("--ops", action="store_true", help="compare what `taper ops` lists, too")
+    parser.add_argument("--show", action="store_true", help="print every program")
+    parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    first = options.first if options.first is not None else options.seed * 1000000
+    if options.only is not None:
+        tally = run(options, [options.only])
+    elif options.chunk or (options.count <= CHUNK and options.jobs == 1):
+        tally = run(options, range(first, first + options.count))
+    else:
+        tally = in_processes(options, first)
+    if options.chunk:
+        for name, n in tally.items():
+            print(f"tally {name} {n}")
+        return 0
+    refused = sum(n for name, n in tally.items() if name.startswith("refused"))
+    print("; ".join(f"{name}: {n}" for name, n in sorted(tally.items()) if name not in ("passed", "failed")))
+    print(f"{tally['passed']} passed, {tally['failed']} failed")
+    return 1 if tally["failed"] or not tally["passed"] or refused > 0.05 * options.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

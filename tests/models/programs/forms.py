@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every form of a program's file, run in Taper and held against PyTorch's results."""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder) for folder in ("..", "../../ops", "../apps")]
+import torch
+from torch.jit.mobile import _load_for_lite_interpreter
+
+import agreement
+import oracle
+import scripted
+import test_apps
+
+VERSIONS = [["--flatbuffer"]] + [["--bytecode", str(v)] for v in (4, 5, 6, 7, 8)]
+MODES = [[], [], ["--no-optimize"], ["--reference"]]
+TOLERANCES = {"rtol": 2e-4, "atol": 1e-5}
+
+
+class Refused(Exception):
+    """PyTorch does not take the program, or not what it wrote of it."""
+
+
+class Forms:
+    def __init__(self, taper, source, calls, folder, seed, tally):
+        self.taper, self.calls, self.folder, self.tally, self.seed = taper, calls, folder, tally, seed
+        self.r, self.source = random.Random(seed), source
+        self.pt, self.ptl = self.path("program.pt"), self.path("program.ptl")
+        try:
+            module = scripted.build(source, seed)
+            module.save(self.pt)
+            loaded = torch.jit.load(self.pt)
+        except Exception as e:  # noqa: BLE001: whatever the compiler raises, of the source or of its own text
+            raise Refused(next((line for line in str(e).split("\n") if line.strip()), type(e).__name__)[:60]) from e
+        try:
+            module._save_for_lite_interpreter(self.ptl)
+        except RuntimeError as e:
+            tally[f"PyTorch writes no .ptl: {str(e).split('.')[0][:70]}"] += 1
+            self.ptl = None
+        with torch.jit.optimized_execution(False):
+            self.wanted = test_apps.run_torch(loaded, calls)
+        self.raised = self.wanted[-1][1]
+        if self.raised and "INTERNAL ASSERT" in self.raised:
+            raise Refused("when it runs")
+        self.unraised = self.without_dead_code() if self.raised else None
+        tally["raising"] += self.raised is not None
+        files = []
+        spec = [{"method": m, "inputs": [oracle.to_input(a, folder, files) for a in args]} for m, args in calls[:len(self.wanted)]]
+        self.list = self.path("calls.json")
+        with open(self.list, "w") as file:
+            json.dump(spec, file)
+        self.methods = sorted({m for m, _ in calls} - {"forward"})
+
+    def without_dead_code(self):
+        """What PyTorch gives when it optimizes: what raises, and gives a value that nothing looks at, is gone then."""
+        got = test_apps.run_torch(torch.jit.load(self.pt), self.calls)
+        return got if got[-1][1] != self.raised or len(got) > len(self.wanted) else None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def start(self, *arguments):
+        return subprocess.run([self.taper, *arguments], capture_output=True, text=True, timeout=60)
+
+    def run(self, model, extra):
+        """None when Taper gives what PyTorch gave, the exception at the end included."""
+        p = self.start("run", model, "--calls", self.list, "--json", *extra)
+        if p.returncode not in (0, 1):
+            return f"ended with {p.returncode}: {p.stderr.strip()[-300:]}"
+        got = json.loads(p.stdout) if p.stdout.strip() else []
+        wrong = compared(self.wanted, got, p)
+        if wrong and self.unraised and compared(self.unraised[:len(self.wanted)], got, p) is None:
+            return None
+        if wrong and self.raised and len(got) >= len(self.wanted) - 1 and "--no-optimize" not in extra:
+            # The optimizer leaves out what raises where nothing looks at its value; as saved the file raises.
+            self.tally["what raises left out by the optimizer"] += 1
+            return self.run(model, ["--no-optimize"]) if model in (self.pt, self.ptl) else None
+        if wrong and p.returncode and (self.raised is None or len(got) + 1 < len(self.wanted)) and self.python_raises(len(got)):
+            self.tally["what raises left out by PyTorch"] += 1  # what is written to is not looked at
+            return None
+        return wrong
+
+    def python_raises(self, call):
+        """Whether Python itself raises in this call and not before."""
+        with scripted.module(self.source, self.seed) as module:
+            got = test_apps.run_torch(module, self.calls[:call + 1])
+        return len(got) == call + 1 and got[-1][1] is not None
+
+    def in_lite(self, model):
+        """None when PyTorch's lite interpreter gives the same of a file; what it cannot do is counted. In a process of its own: called
+        from Python it crashes on results that are named tuples, on arguments that are Unions, and more."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            try:
+                got = test_apps.run_torch(_load_for_lite_interpreter(model), self.calls)
+                text = (f"refused: {got[-1][1]}" if got[-1][1] and not self.raised else None) or ("" if self.raised else differ(self.wanted, got) or "")
+            except Exception as e:  # noqa: BLE001
+                text = f"refused: {e}"
+            os.write(writer, text.encode()[:4000])
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as file:
+            text = file.read()
+        status = os.waitpid(child, 0)[1]
+        if status or text.startswith("refused"):
+            self.tally["lite interpreter crashes" if status else f"lite interpreter {text[:60]}"] += 1
+            return None
+        return text or None
+
+    def written(self, command, model, out, *options):
+        """The path of what a command of Taper's writes, or why it does not."""
+        p = self.start(command, model, "-o", self.path(out), *options)
+        return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
+
+    def failures(self, listed):
+        """(form, what is wrong), the first that is wrong or none."""
+        for check in (self.as_saved, self.optimized, self.converted, self.bundled) + ((self.listed,) if listed else ()):
+            wrong = check()
+            if wrong:
+                return wrong
+        return None
+
+    def as_saved(self):
+        for model in filter(None, (self.pt, self.ptl)):
+            for extra in ([], self.r.choice(MODES[2:])):
+                wrong = self.run(model, extra)
+                if wrong:
+                    return f"{os.path.basename(model)} {' '.join(extra)}".strip(), wrong
+        return None
+
+    def listed(self):
+        try:
+            want = set(torch.jit.export_opnames(torch.jit.load(self.pt)))
+        except RuntimeError:
+            return None  # not for mobile
+        got = set(self.start("ops", self.pt).stdout.split())
+        return None if got == want else ("ops", f"too many: {sorted(got - want)}, too few: {sorted(want - got)}")
+
+    def model(self):
+        return self.r.choice([self.pt, self.ptl or self.pt])
+
+    def optimized(self):
+        model, options = self.model(), [o for m in self.methods for o in ("--preserve", m)]
+        options += self.r.choice([[], [], ["--backend", "vulkan"], ["--flatbuffer"]])
+        out, wrong = self.written("optimize", model, "optimized.ptl", *options)
+        wrong = wrong or self.run(out, self.r.choice(MODES)) or ("vulkan" not in options and self.r.random() < 0.4 and self.in_lite(out)) or None
+        return (f"optimize {os.path.basename(model)} {' '.join(options)}", wrong) if wrong else None
+
+    def converted(self):
+        model, options = self.model(), self.r.choice(VERSIONS)
+        out, wrong = self.written("convert", model, "converted.ptl", *options)
+        if wrong and options[-1] in "45" and "bytecode before 6 does not say how many arguments a call has" in wrong:
+            self.tally["not for bytecode 4 and 5"] += 1
+            return None
+        wrong = wrong or self.run(out, self.r.choice(MODES)) or (self.r.random() < 0.5 and self.in_lite(out)) or None
+        return (f"convert {os.path.basename(model)} {' '.join(options)}", wrong) if wrong else None
+
+    def bundled(self):
+        if self.r.random() < 0.5:
+            return None
+        model = self.model()
+        out, wrong = self.written("bundle", model, "bundled.ptl", "--calls", self.list)
+        if not wrong and self.wanted[0][1] is None:
+            p = self.start("run", out, "--bundled", "0", "--json")
+            wrong = p.stderr.strip()[:300] if p.returncode else oracle.compare(self.wanted[0][0], json.loads(p.stdout), TOLERANCES)
+        return (f"bundle {os.path.basename(model)}", wrong) if wrong else None
+
+
+def compared(wanted, got, p):
+    raised = wanted[-1][1]
+    for i, (want, _) in enumerate(wanted[:-1] if raised else wanted):
+        if i >= len(got):
+            return f"call {i}: {p.stderr.strip()[:300]}"
+        wrong = oracle.compare(want, got[i], TOLERANCES)
+        if wrong:
+            return f"call {i}: {wrong}"
+    if raised is None:
+        return p.stderr.strip()[:300] if p.returncode else None
+    return agreement.same_error(raised, p.stderr) if p.returncode else f"did not raise; PyTorch: {raised}"
+
+
+def same_leaf(a, b, same=oracle.same_number):
+    """Numbers in a text may differ in their last digits, too."""
+    if isinstance(a, str) and isinstance(b, str) and a != b:
+        of_a, of_b = re.split(REALS, a), re.split(REALS, b)
+        return len(of_a) == len(of_b) and all(x == y if i % 2 == 0 else same(float(x), float(y)) for i, (x, y) in enumerate(zip(of_a, of_b)))
+    return same(a, b)
+
+
+REALS = r"(-?\d+\.\d+(?:e[+-]?\d+)?)"
+oracle.same_number = same_leaf
+
+
+def differ(want, got):
+    """PyTorch's own results of two files."""
+    for i, ((a, _), (b, _)) in enumerate(zip(want, got)):
+        a, b = oracle.flatten(a, f"call {i}", []), oracle.flatten(b, f"call {i}", [])
+        if [p for p, _ in a] != [p for p, _ in b]:
+            return "PyTorch's lite interpreter: another structure"
+        for (path, x), (_, y) in zip(a, b):
+            if isinstance(x, torch.Tensor) != isinstance(y, torch.Tensor) or not (same_tensor(x, y) if isinstance(x, torch.Tensor) else oracle.same_number(x, y)):
+                return f"PyTorch's lite interpreter: {path}: {y}, wanted {x}"
+    return None
+
+
+def same_tensor(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and (a.stride() == b.stride()) and torch.allclose(a.dequantize() if a.is_quantized else a, b.dequantize() if b.is_quantized else b, 2e-4, 1e-5, True)
