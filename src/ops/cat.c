@@ -281,16 +281,20 @@ taper_status taper_op_stack(taper_call *call)
         return taper_rank_refused(error);
     }
     TAPER_TRY(make_cat(call->run, list, (int64_t)dim, &x));
-    for (size_t d = x->rank; d > dim; d--) {
-        x->sizes[d] = x->sizes[d - 1];
-        x->strides[d] = x->strides[d - 1];
+    taper_view view = {.rank = x->rank + 1u};
+    memcpy(view.sizes, x->sizes, dim * sizeof *view.sizes);
+    view.sizes[dim] = (int64_t)list->count;
+    memcpy(&view.sizes[dim + 1], &first->sizes[dim], (first->rank - dim) * sizeof *view.sizes);
+    taper_status status = taper_run_reveal(call->run, x);
+    if (status == TAPER_OK && !taper_shape_strides(x, view.rank, view.sizes, view.strides)) {
+        status = taper_fail(error, TAPER_ERROR_INTERNAL, "stack: a dimension that cannot be split");
     }
-    x->rank++;
-    x->sizes[dim] = (int64_t)list->count;
-    x->sizes[dim + 1] = first->sizes[dim];
-    x->strides[dim] = taper_mul_stride(taper_max_i64(x->sizes[dim + 1], 1), x->strides[dim + 1]);
-    if (taper_tensor_numel(x) == 0) {
-        taper_strides_contiguous(x->rank, x->sizes, x->strides);
+    if (status == TAPER_OK) {
+        status = taper_view_assign(call->run, x, &view);
+    }
+    if (status != TAPER_OK) {
+        taper_tensor_drop(x);
+        return status;
     }
     return ret_made(call, x);
 }

@@ -102,3 +102,10 @@ raises("assert_async/many", "torch._assert_async(x)")
 CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.kron(x, n.double()), torch.kron(n.double(), x.half()), torch.kron(x.int(), torch.tensor(3)),\n"
            "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
            (torch.arange(6.0).reshape(2, 3),))]
+
+# A stack is a concatenation whose dimension is split; one of size 1 then has the stride that a view gives it.
+for batch in (1, 2):
+    for channels in (1, 4):
+        for dim in range(5):
+            CASES.append((f"stack/channels-last-{batch}-{channels}-{dim}", f"def f(x: Tensor):\n    return (torch.stack([x, x + 1], {dim}), torch.stack([x], {dim}))\n",
+                          (torch.randn(batch, channels, 3, 2).contiguous(memory_format=torch.channels_last),)))
