@@ -120,7 +120,7 @@ class Forms:
 
     def failures(self, listed):
         """(form, what is wrong), the first that is wrong or none."""
-        for check in (self.as_saved, self.optimized, self.converted, self.bundled) + ((self.listed,) if listed else ()):
+        for check in (self.as_saved, self.optimized, self.converted, self.bundled, self.quantized) + ((self.listed,) if listed else ()):
             wrong = check()
             if wrong:
                 return wrong
@@ -170,6 +170,32 @@ class Forms:
             p = self.start("run", out, "--bundled", "0", "--json")
             wrong = p.stderr.strip()[:300] if p.returncode else oracle.compare(self.wanted[0][0], json.loads(p.stdout), TOLERANCES)
         return (f"bundle {os.path.basename(model)}", wrong) if wrong else None
+
+
+    def quantized(self):
+        """Integers are near the floats, not the same, and what a program makes of that is its own affair: the file must be written, or
+        refused with a reason, and run to results of the same kinds unless it raises."""
+        forward = [args for m, args in self.calls[:len(self.wanted)] if m == "forward"]
+        if "nn." not in self.source or self.raised or not forward:
+            return None
+        files, model, mode = [], self.model(), self.r.choice(["core", "dynamic"])
+        samples = self.path("samples.json")
+        with open(samples, "w") as file:
+            json.dump([oracle.to_input(a, self.folder, files) for a in forward[0]], file)
+        out, wrong = self.written("quantize", model, "quantized.ptl", "--mode", mode, "--compare", "0", *(["--calibrate", samples] if mode == "core" else []))
+        if out is None:
+            self.tally[f"quantize {mode}: {wrong.split(': ')[-1][:60]}"] += 1
+            return None if wrong.startswith("taper: error: ") else (f"quantize {os.path.basename(model)} --mode {mode}", wrong)
+        self.tally[f"quantized {mode}"] += 1
+        p = self.start("run", out, "--json", *[word for a in forward[0] for word in ("-i", json.dumps(oracle.to_input(a, self.folder, files)))])
+        if p.returncode == 1 and p.stderr.startswith("taper: error: "):
+            self.tally[f"quantized and raises: {p.stderr.split(': ')[-1].strip()[:60]}"] += 1
+            return None
+        wanted = self.wanted[[m for m, _ in self.calls].index("forward")][0]
+        kinds = [[(path, v.dtype if isinstance(v, torch.Tensor) else type(v)) for path, v in oracle.flatten(wanted, "", [])],
+                 [(path, getattr(torch, v["dtype"]) if isinstance(v, dict) else type(v)) for path, v in oracle.flatten_json(json.loads(p.stdout or "null"), "", [])]]
+        wrong = p.stderr.strip()[:300] if p.returncode else None if kinds[0] == kinds[1] else f"kinds {kinds[1]}, wanted {kinds[0]}"
+        return (f"quantize {os.path.basename(model)} --mode {mode}", wrong) if wrong else None
 
 
 def compared(wanted, got, p):

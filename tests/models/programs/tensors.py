@@ -32,8 +32,7 @@ def makers(e, dtype, shape):
         lambda d: f"{same(d)}.{r.choice(['clone()', 'contiguous()', 'detach()'])}", lambda d: f"torch.where({of('bool', shape, d)}, {same(d)}, {same(d)})",
         lambda d: converted(e, dtype, shape, d), lambda d: f"{r.choice(['torch.zeros_like', 'torch.ones_like'])}({of(r.choice(DTYPES), shape, d)}, dtype=torch.{dtype})",
         lambda d: f"{of(r.choice(DTYPES), (2,), d)}.new_{r.choice(['zeros', 'ones'])}({shape_text(shape)}, dtype=torch.{dtype})",
-        # Of channels-last tensors with a batch of one, stack gives that dimension strides of another order than Taper.
-        lambda d: f"torch.stack([{same(d)}, {same(d)}])[{r.choice(['0', '1', '-1'])}]" if len(shape) < 4 else same(d),
+        lambda d: f"torch.stack([{same(d)}, {same(d)}])[{r.choice(['0', '1', '-1'])}]",
         lambda d: f"{of(r.choice(['bool', dtype]), shape, d)}.to({of(dtype, (3,), 0)}.dtype)", lambda d: f"{same(d)}.to({r.choice([repr('cpu'), 'torch.device(' + repr('cpu') + ')', same(0) + '.device'])})",
         lambda d: f"torch.{r.choice(['zeros', 'ones'])}({of('float32', shape, d)}.shape, dtype=torch.{dtype}, device={same(0)}.device)", lambda d: f"torch.full_like({same(d)}, {r.choice(['1', '0'])})",
     ]
