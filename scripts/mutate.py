@@ -95,7 +95,7 @@ def noticed(path):
         return "recorded cases"
     if not build():
         return "the build"
-    if not test(QUICK):
+    if not test(QUICK, 150):
         return "quick tests"
     return None if test(["-R", f"^({ORACLE.get(path.relative_to(SOURCE).parts[1], OTHERS)})$"]) else "PyTorch"
 

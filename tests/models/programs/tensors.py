@@ -59,7 +59,7 @@ def makers(e, dtype, shape):
                        lambda d: f"({same(d)} * {r.choice(['2j', '0.5', '(1+1j)'])})", lambda d: f"({of('float32', shape, d)} * 1j)"]
     made += [
         lambda d: f"torch.{r.choice(['maximum', 'minimum'])}({same(d)}, {same(d)})", lambda d: f"{same(d)}.clamp({r.choice(['-1', '0', 'min=1', 'max=2', '0, 2'])})" if dtype != "uint8" else same(d),
-        lambda d: f"torch.add({same(d)}, {same(d)}, alpha={r.choice(['2', '3'])})", lambda d: f"{same(d)}.abs()", lambda d: f"{same(d)}.sign()", lambda d: f"torch.{r.choice(['relu', 'square'])}({same(d)})",
+        lambda d: f"torch.add({same(d)}, {same(d)}, alpha={r.choice(['2', '3'])})", lambda d: f"{same(d)}.abs()", lambda d: f"{same(d)}.sign()" if dtype in ("int64", "int32", "uint8") else f"{same(d)}.neg()", lambda d: f"torch.{r.choice(['relu', 'square'])}({same(d)})",
         lambda d: f"{same(d)}.masked_fill({of('bool', shape, d)}, {x(INT, 0) if dtype != 'uint8' else '3'})", lambda d: f"({same(d)} {r.choice(['//', '%'])} {r.choice(['2', '3'])})",
     ]
     if shape:
