@@ -104,7 +104,9 @@ taper_status taper_q_input_dynamic(taper_run *run, taper_tensor *tensor, taper_q
         min = values[i] < min ? values[i] : min;
         max = values[i] > max ? values[i] : max;
         if (isnan(values[i])) {
-            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "the input has NaNs: it cannot be quantized");
+            status =
+                taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                           "In ChooseQuantizationParams, min should be less than or equal to max: the input has NaNs");
         }
     }
     int64_t zero_point = 0;

@@ -50,7 +50,7 @@ def real(e):
         lambda d: f"math.{r.choice(['sqrt', 'log1p'])}(abs({n(d)}))", lambda d: f"math.{r.choice(['sin', 'cos', 'atan', 'tanh', 'fabs', 'degrees', 'radians'])}({n(d)})",
         lambda d: f"math.{r.choice(['copysign', 'atan2'])}({x(FLOAT, d)}, {x(FLOAT, d)})", lambda d: f"math.fmod({x(FLOAT, d)}, {r.choice(REALS[1:])})",
         lambda d: f"(abs({x(FLOAT, d)}) ** {r.choice(['2', '0.5', '2.0'])})", lambda d: f"round({x(FLOAT, d)})", lambda d: f"math.pow({r.choice(REALS[1:])}, {r.choice(['2', '3'])})",
-        lambda d: f"sum({x(listed(FLOAT), d)})", lambda d: f"float({x(tensor('float32', ()), d)})", lambda d: f"float({x(tensor(), d)}.sum())",
+        lambda d: f"sum({x(listed(FLOAT), d)})", lambda d: f"float({x(tensor('float32', ()), d)})", lambda d: f"float({x(tensor('int64'), d)}.sum())",
         lambda d: f"abs({x(COMPLEX, d)})", lambda d: f"float({r.choice(['1.5', '-2', '1e3'])!r})",
         lambda d: r.choice(["math.pi", "math.inf", "-math.inf", "float('inf')"]) if r.random() < 0.1 else "math.pi",
         lambda d: f"{x(keyed(INT, FLOAT), d)}.get({x(INT, d)}, {x(FLOAT, d)})", lambda d: f"math.ldexp({x(FLOAT, d)}, {r.randrange(5)})",
