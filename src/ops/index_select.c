@@ -61,16 +61,16 @@ static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, con
     taper_tensor *plain;
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
-    if (x->rank > 0) {
-        sizes[dim] = count;
-    } else if (count != 1) {
+    sizes[dim] = count;
+    if (x->rank == 0 && count == 0) { // where PyTorch gives what memory holds
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                          "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)count);
+                          "index_select(): Index to scalar can have only 1 value, got 0 value(s)");
     }
     TAPER_TRY(taper_run_contiguous(run, x, &plain));
-    taper_status status = taper_tensor_like(run->heap, x, x->rank, sizes, NULL, result, run->error);
+    taper_status status = taper_tensor_like(run->heap, x, taper_max_size(x->rank, 1), sizes, NULL, result, run->error);
     if (status == TAPER_OK) {
         status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
+        (*result)->rank = x->rank; // a number stays one, however often it was selected
         if (status != TAPER_OK) {
             taper_tensor_drop(*result);
         }

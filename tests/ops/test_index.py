@@ -117,3 +117,7 @@ for k in ("scatter(x, 0, e, x)", "scatter(x, 0, e, 1.0)", "scatter_add(x, 0, e, 
           "scatter_reduce(x, 0, e, x, 'sum')", "gather(x, 0, e)", "scatter(x, 0, e, x.double())"):
     for d in ("int32", "bool", "float32"):
         CASES.append((f"scatter/empty/{d}/{k}", f"def f(x: Tensor):\n    e = torch.zeros([0], dtype=torch.{d})\n    return torch.{k}\n", input3))
+
+# A number has one element to select.
+for index in ([0], [0, 0], [0, 1], [-1]):
+    CASES.append((f"index_select/number-{index}", f"def f(x: Tensor, i: Tensor):\n    return torch.index_select(x, 0, i)\n", (torch.tensor(2.5), torch.tensor(index, dtype=torch.int64))))

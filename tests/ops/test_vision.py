@@ -69,3 +69,12 @@ for offset in (0.0, -1.0, -0.5, 1.0, 2.5):
 CASES.append(("nms-equal-and-touching", "def f(b: Tensor, s: Tensor) -> Tensor:\n    return torch.ops.torchvision.nms(b, s, 0.5)\n",
               (torch.tensor([[0., 0, 2, 2], [0, 0, 2, 2], [2, 0, 4, 2], [0, 0, 2, 4], [1, 0, 3, 2], [5, 5, 5, 5], [5, 5, 5, 5]]),
                torch.tensor([0.5, 0.5, 0.5, 0.9, 0.1, 0.2, 0.2]))))
+
+# Stride, padding and dilation; torchvision says no to a padding below zero, and divides by a stride of zero.
+for numbers in ("1, 1, 0, 0, 1, 1", "2, 1, 0, 1, 1, 1", "1, 2, 1, 0, 1, 1", "1, 1, 1, 1, 2, 1", "1, 1, 0, 1, 1, 2", "1, 1, -1, 0, 1, 1",
+                "1, 1, 0, -1, 1, 1"):
+    s_h, s_w, p_h, p_w, d_h, d_w = map(int, numbers.split(", "))
+    sizes = [(n + 2 * p - d - 1) // max(s, 1) + 1 for n, p, d, s in ((4, p_h, d_h, s_h), (5, p_w, d_w, s_w))]
+    CASES.append((f"deform_conv2d-{numbers}", "def f(x: Tensor) -> Tensor:\n"
+                  f"    w, o, m, b = torch.ones(2, 1, 2, 2), torch.zeros(2, 8, {sizes[0]}, {sizes[1]}) + 0.25, torch.ones(2, 4, {sizes[0]}, {sizes[1]}), torch.zeros(2)\n"
+                  f"    return torch.ops.torchvision.deform_conv2d(x, w, o, m, b, {numbers}, 1, 1, True)\n", lambda: (edges()[0],)))
