@@ -4,7 +4,7 @@
 
 Runs case files against PyTorch, as oracle.py does, and writes what it answered to DIR/NAME.rec (tests/data/recorded), without the
 cases that disagree and the large ones: those of which inputs and results have more than --most bytes (16384), or half of that and so on until
-the recording has at most --file bytes (400,000). RECORDED_CASES runs the rest again without PyTorch. Ends with "N passed, N failed". Needs
+the recording has at most --file bytes (400,000); a case file may say RECORDED_CASE and RECORDED_FILE where it needs more. RECORDED_CASES runs the rest again without PyTorch. Ends with "N passed, N failed". Needs
 python3-torch."""
 import argparse
 import os
@@ -60,6 +60,8 @@ def write(path, kept, player):
 def run_file(taper, player, file, path, most, file_bytes=None):
     """(passed, failed, names that are not in the recording)"""
     cases = oracle.load(file)
+    if file_bytes is not None:  # a file of cases may want more
+        most, file_bytes = max(most, getattr(cases, "RECORDED_CASE", 0)), max(file_bytes, getattr(cases, "RECORDED_FILE", 0))
     kept, left, passed, failed = [], [], 0, 0
 
     def fits(name, module, model, args, want, raised, options):

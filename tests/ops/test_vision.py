@@ -3,6 +3,7 @@
 import torch
 import torchvision  # noqa: F401  registers the operators
 
+RECORDED_CASE = 131072
 CASES = []
 
 
