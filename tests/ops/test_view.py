@@ -109,3 +109,6 @@ for batch in (1, 2):
         for dim in range(5):
             CASES.append((f"stack/channels-last-{batch}-{channels}-{dim}", f"def f(x: Tensor):\n    return (torch.stack([x, x + 1], {dim}), torch.stack([x], {dim}))\n",
                           (torch.randn(batch, channels, 3, 2).contiguous(memory_format=torch.channels_last),)))
+
+CASES += [("block_diag/dtypes", "def f(x: Tensor):\n    return (torch.block_diag([x.double(), x.int()]), torch.block_diag([x.int()]), torch.block_diag([x.to(torch.bool), x[0].to(torch.uint8)]),\n"
+           "            torch.block_diag([x.half(), torch.tensor(3)]))\n", (torch.arange(6.0).reshape(2, 3),))]
