@@ -252,6 +252,11 @@ class Steps(torch.nn.Module):
         return torch.linspace(0, 1, n), torch.logspace(0.0, 1.0, n), torch.linspace(0, 1, n, dtype=torch.float64)
 
 
+class Logs(torch.nn.Module):
+    def forward(self, n: int):
+        return torch.logspace(0.0, 1.0, n)
+
+
 class Numbers(torch.nn.Module):
     def forward(self, n: int, f: float) -> Tuple[List[float], List[int], complex, bool, str]:
         a = [1e-5, 1e300, float("inf"), -float("inf"), 0.1, -0.0, f / 3, f // 2, f % 3, f ** 2, math.sqrt(f), float(n)]
@@ -579,6 +584,8 @@ CASES += [(f"return in an if: {kind}", Returns, [(X, n) for n in (-5, 0, 1, 2, 3
 CASES += [("properties of tensors", Returns, [(M, 0), (M, 1)], (10, returning("properties"))),
           ("functions of its own", Returns, [(M, 1), (M, 3)], (10, returning("own functions"))),
           ("storages of six fields", Attributes, [(X,), (X,)], (1, lambda name, text: "op_version_set = 1\n" + text, lambda name, data: before_1_3(name, untagged(name, data))))]
+CASES += [("logarithmic steps left out of version 8", Logs, [(7,)], (8, old_steps("")))]
+REFUSED = [("steps left out of version 8", "linspace", Steps, (8, old_steps(""))), ("steps left out of version 9", "logspace", Logs, (9, old_steps("")))]
 CASES += [("steps that are None", Steps, [(None,), (4,)], (7, old_steps("n")))]
 
 
@@ -628,6 +635,20 @@ def run_case(taper, extra, case, folder):
     return None if len(got) == len(want) - (raised is not None) else f"{len(got)} results"
 
 
+def refused(taper, operator, make, rewrite, folder):
+    """None when neither PyTorch nor Taper takes the file, and Taper names the operator."""
+    path = os.path.join(folder, "case.pt")
+    torch.jit.script(make()).save(path)
+    rewritten(path, *rewrite)
+    try:
+        torch.jit.load(path)
+        return "PyTorch takes it"
+    except RuntimeError:
+        pass
+    p = subprocess.run([taper, "run", path, "-i", "7"], capture_output=True, text=True)
+    return None if p.returncode == 1 and f"aten::{operator}" in p.stderr else f"ended with {p.returncode}: {p.stderr[:300]}"
+
+
 def main():
     taper, names = sys.argv[1], sys.argv[2:]
     passed = failed = 0
@@ -643,6 +664,12 @@ def main():
             passed, failed = passed + (wrong is None), failed + (wrong is not None)
             if wrong:
                 print(f"FAILED {case[0]}{mode}: {wrong}", flush=True)
+    for name, operator, make, rewrite in REFUSED:
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = refused(taper, operator, make, rewrite, folder) if not names or name in names else None
+        passed, failed = passed + (wrong is None), failed + (wrong is not None)
+        if wrong:
+            print(f"FAILED {name}: {wrong}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

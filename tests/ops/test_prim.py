@@ -45,3 +45,4 @@ add("break", "def f(n: int):\n    out: List[int] = []\n    for i in range(n):\n 
 add("enumerate-zip", "def f(a: List[int], b: List[str]):\n    out: List[str] = []\n    for i, (x, y) in enumerate(zip(a, b)):\n"
     "        out.append('{}:{}{}'.format(i, x, y))\n    return out\n", [1, 2, 3], ["a", "b"])
 add("isinstance", "def f(x: Union[int, str]):\n    if isinstance(x, int):\n        return 1\n    return 2\n", "s")
+add("tensor-device", "def f(x: Tensor):\n    d = x.device\n    return d.type, d.index, str(d), f'{d}', d == torch.zeros(1).device\n", torch.ones(2))
