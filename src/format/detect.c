@@ -92,10 +92,10 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
         *torchscript = true;
         return TAPER_OK;
 #else
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
-                          "a TorchScript file without bytecode for the lite interpreter, and this build of Taper runs "
-                          "the latter only (TAPER_WITH_TORCHSCRIPT is off): load it in Python with torch.jit.load and "
-                          "save it with model._save_for_lite_interpreter(\"model.ptl\")");
+        return taper_fail(
+            error, TAPER_ERROR_UNSUPPORTED,
+            "a TorchScript file, which this build of Taper does not run (TAPER_WITH_TORCHSCRIPT is off): save "
+            "torch.jit.load(FILE) with _save_for_lite_interpreter(\"model.ptl\")");
 #endif
     }
     if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json")) {

@@ -12,32 +12,16 @@ taper_status taper_fail_null(taper_error *error, const char *name)
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s is NULL", name);
 }
 
-static TAPER_COLD taper_status fail_item(taper_error *error, const char *name, size_t at)
+taper_status taper_check_items(const void *items, const char *name, size_t count, taper_error *error)
 {
-    TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s[%zu] is NULL", name, at);
-}
-
-taper_status taper_check_values(taper_value *const *values, const char *name, size_t count, taper_error *error)
-{
-    if (values == NULL && count != 0) {
+    if (items == NULL && count != 0) {
         return taper_fail_null(error, name);
     }
     for (size_t i = 0; i < count; i++) {
-        if (values[i] == NULL) {
-            return fail_item(error, name, i);
-        }
-    }
-    return TAPER_OK;
-}
-
-taper_status taper_check_names(const char *const *names, const char *name, size_t count, taper_error *error)
-{
-    if (names == NULL && count != 0) {
-        return taper_fail_null(error, name);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (names[i] == NULL) {
-            return fail_item(error, name, i);
+        const void *item; // whatever it points to
+        memcpy(&item, (const char *)items + i * sizeof item, sizeof item);
+        if (item == NULL) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s[%zu] is NULL", name, i);
         }
     }
     return TAPER_OK;
@@ -63,7 +47,7 @@ taper_status taper_check_inputs(taper_value **place, const char *place_name, tap
         return taper_fail_null(error, place_name);
     }
     *place = NULL;
-    return taper_check_values(values, name, count, error);
+    return taper_check_items(values, name, count, error);
 }
 
 // The size as the host has it.

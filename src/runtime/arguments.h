@@ -30,12 +30,8 @@ TAPER_COLD taper_status taper_fail_null(taper_error *error, const char *name);
         *(place) = NULL;                                                                                               \
     } while (0)
 
-// Values that a host gives: each is there.
-TAPER_MUST_USE taper_status taper_check_values(taper_value *const *values, const char *name, size_t count,
-                                               taper_error *error);
-// The same of names.
-TAPER_MUST_USE taper_status taper_check_names(const char *const *names, const char *name, size_t count,
-                                              taper_error *error);
+// Pointers that a host gives, an array of values or of names: each is there.
+TAPER_MUST_USE taper_status taper_check_items(const void *items, const char *name, size_t count, taper_error *error);
 // The place for what is made of values is none of theirs: the host would lose that value.
 TAPER_MUST_USE taper_status taper_check_apart(taper_value *const *place, const char *place_name,
                                               taper_value *const *values, const char *name, size_t count,

@@ -16,7 +16,7 @@ static const taper_quantization_table *table(const taper_calibrator *calibrator)
 static taper_status copy_texts(taper_arena *arena, const char *name, const char *const **texts, size_t count,
                                taper_error *error)
 {
-    TAPER_TRY(taper_check_names(*texts, name, count, error));
+    TAPER_TRY(taper_check_items(*texts, name, count, error));
     const char **copies = taper_arena_array(arena, count, sizeof *copies);
     for (size_t i = 0; copies != NULL && i < count; i++) {
         copies[i] = taper_arena_string(arena, (*texts)[i], strlen((*texts)[i]));
@@ -299,7 +299,7 @@ taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *con
                                   taper_error *error)
 {
     TAPER_NEED(calibrator, error);
-    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     if (calibrator->quantized != NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was compared already: calibrate before that");
     }

@@ -219,7 +219,7 @@ taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value 
                                       taper_error *error)
 {
     TAPER_TRY(taper_calibrator_ready(calibrator, error));
-    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     if (calibrator->quantized_session == NULL) {
         taper_calibrator_free_comparison(calibrator);
         TAPER_TRY(make_quantized(calibrator, error));

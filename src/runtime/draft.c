@@ -142,7 +142,7 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     taper_portable_backend backend;
     TAPER_NEED(draft, error);
     TAPER_TRY(taper_struct_read(given, "taper_optimize_options", &options, sizeof options, error));
-    TAPER_TRY(taper_check_names(options.preserve, "preserve", options.preserve_count, error));
+    TAPER_TRY(taper_check_items(options.preserve, "preserve", options.preserve_count, error));
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }

@@ -67,7 +67,7 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
                                 taper_error *error)
 {
     TAPER_NEED(draft, error);
-    TAPER_TRY(taper_check_values(inputs, "inputs", count, error));
+    TAPER_TRY(taper_check_items(inputs, "inputs", count, error));
     const char *name = method != NULL ? method : "forward";
     taper_draft_bundle_entry *entry = find_entry(draft, name);
     TAPER_TRY(check_method(draft, name, count, error));

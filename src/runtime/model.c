@@ -402,7 +402,7 @@ taper_status taper_load_options_read(const taper_load_options *given, taper_load
 {
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
     return options->methods == NULL ? TAPER_OK
-                                    : taper_check_names(options->methods, "methods", options->method_count, error);
+                                    : taper_check_items(options->methods, "methods", options->method_count, error);
 }
 
 // Read or mapped. What is read cannot be taken away: a mapped file that somebody truncates ends the process.

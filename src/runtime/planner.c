@@ -93,12 +93,17 @@ static void drop_arena(taper_planner *planner)
     }
 }
 
-// Only between runs. Lets go of the smaller arena first: the two are never needed together.
-static bool need_arena(taper_planner *planner, size_t bytes)
+// Only between runs: an arena of the size that the largest plan needs. Another one goes first: the two are never needed
+// together.
+static bool fit_arena(taper_planner *planner)
 {
-    if (planner->arena == NULL || planner->arena->bytes < bytes) {
+    size_t largest = 0;
+    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
+        largest = taper_max_size(largest, planner->plans[i].arena_bytes);
+    }
+    if (planner->arena == NULL || planner->arena->bytes != largest) {
         drop_arena(planner);
-        planner->arena = create_arena(planner, bytes);
+        planner->arena = create_arena(planner, largest);
     }
     return planner->arena != NULL;
 }
@@ -268,14 +273,7 @@ static void keep_recording(taper_planner *p)
         return;
     }
     *oldest = made;
-    size_t largest = 0;
-    for (size_t i = 0; i < TAPER_LIMIT_PLANS; i++) {
-        largest = taper_max_size(largest, p->plans[i].arena_bytes);
-    }
-    if (p->arena != NULL && p->arena->bytes > largest) { // the plan that needed so much was the oldest
-        drop_arena(p);
-    }
-    (void)need_arena(p, largest);      // or it is tried again when the plan is used
+    (void)fit_arena(p);                // or it is tried again when the plan is used
     taper_heap_trim_storages(p->heap); // what the recording used now lies in the arena
 }
 
@@ -357,7 +355,7 @@ void taper_planner_begin(taper_planner *p, const taper_function *function, taper
         memory_plan *plan = &p->plans[i];
         if (plan->function == function && plan->signature == signature) {
             p->recording = false;
-            if (need_arena(p, plan->arena_bytes)) {
+            if (fit_arena(p)) {
                 plan->last_used = ++p->clock;
                 p->current = plan;
             }

@@ -262,7 +262,7 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
     const taper_type *key, *item;
     TAPER_TRY(taper_check_apart(value, "value", values, "values", count, error));
     TAPER_TRY(taper_check_inputs(value, "value", keys, "keys", count, error));
-    TAPER_TRY(taper_check_values(values, "values", count, error));
+    TAPER_TRY(taper_check_items(values, "values", count, error));
     TAPER_NEED(context, error);
     TAPER_TRY(parse_type(context, key_type, &key, error));
     TAPER_TRY(parse_type(context, value_type, &item, error));
