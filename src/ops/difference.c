@@ -67,8 +67,12 @@ taper_status taper_op_diff(taper_call *call)
         taper_compose_fail(&c, taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_compose_ret(&c, call, 0, c.status == TAPER_OK ? taper_compose_keep(&c, copy) : NULL);
     }
-    for (int64_t round = c.status == TAPER_OK ? taper_min_i64(n, x->sizes[dim]) : 0; round > 0 && c.status == TAPER_OK;
-         round--) {
+    int64_t rounds = c.status == TAPER_OK ? taper_min_i64(n, x->sizes[dim]) : 0;
+    if (rounds > 1 && taper_tensor_numel(x) == 0) { // nothing is left to do in any but for a size
+        x = taper_compose_slice(&c, x, dim, rounds - 1, INT64_MAX);
+        rounds = 1;
+    }
+    for (; rounds > 0 && c.status == TAPER_OK; rounds--) {
         taper_compose step;
         taper_compose_begin(&step, call->run);
         taper_tensor *result = differ(&step, x, dim);

@@ -147,6 +147,8 @@ for dtype in (torch.float32, torch.float64, torch.int64, torch.float16):
     case("cov" + name, ("x", "[torch.cov(x), torch.cov(x, correction=0), torch.cov(x[0]), torch.corrcoef(x), torch.corrcoef(x[0])]"),
          plain((3, 6), dtype))
 case("diff/bool", ("x", "torch.diff(x)"), build(((3, 9), torch.bool)))
+for shape in ((3, 0, 5), (0, 4), (2, 0)):
+    case(f"diff/empty-{shape}", ("x", "[torch.diff(x, 1), torch.diff(x, 3, 0), torch.diff(x, 2), torch.diff(x, 7)]"), build((shape, torch.bool)))
 case("diff/transposed", ("x", "torch.diff(x.transpose(0, 1))"), plain((3, 4, 5)))
 case("diff/out", ("x, y", "torch.diff(x, out=y)"), lambda: [tensor((3, 4), special=False), torch.zeros(0)])
 case("diff/number", ("x", "torch.diff(x)"), plain(()))
