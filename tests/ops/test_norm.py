@@ -105,3 +105,7 @@ CASES.append(("batch_norm-nothing", "def f(x: Tensor) -> Tensor:\n"
               "    return torch.nn.functional.batch_norm(x, None, None, None, None, True)\n", lambda: (torch.zeros(0),)))
 CASES.append(("layer_norm-one", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1),)))
 CASES.append(("layer_norm-one-bfloat16", "def f(x: Tensor) -> Tensor:\n    return torch.layer_norm(x, [1])\n", lambda: (random(7, 1).bfloat16(),)))
+
+# A target of zero has no part in the divergence, whatever its logarithm.
+CASES.append(("kl_div/ends", "def f(x: Tensor, t: Tensor):\n    return (F.kl_div(x, t, reduction='none'), F.kl_div(x, t, reduction='none', log_target=True))\n",
+              (torch.tensor([-1.0, -0.5, 0.0, -2.0, -0.25, -1.0, -3.0]), torch.tensor([0.0, 0.5, 1.0, 2.0, float("inf"), float("nan"), -1.0]))))
