@@ -253,7 +253,8 @@ static taper_status parse_default(parser *p, taper_schema_arg *arg)
         while (*p->at != quote && *p->at != '\0' && length < sizeof plain) {
             if (*p->at == '\\') {
                 p->at++;
-                plain[length++] = *p->at == 'n' ? '\n' : *p->at == 't' ? '\t' : *p->at;
+                const char c = *p->at;
+                plain[length++] = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'f' ? '\f' : c == 'v' ? '\v' : c;
             } else {
                 plain[length++] = *p->at;
             }

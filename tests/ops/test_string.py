@@ -54,3 +54,5 @@ for sizes in [(), (3,), (2, 3), (2, 30), (2, 2, 3), (1, 2, 1, 2), (0,), (2, 0)]:
     for label, t in [("unit", values), ("large", values * 1e6), ("small", values * 1e-6), ("wide", (values * 9).exp()), ("whole", (values * 50).round()),
                      ("long", (values * 1000).long()), ("bool", values > 0), ("half", values.half()), ("nan", values * float("nan"))]:
         add(f"tensor-{label}-{sizes}", PRINT, t)
+# By default blanks of every kind go, and nothing else.
+add("strip/letters", "def f(s: str, t: str):\n    return s.strip(), s.lstrip(), s.rstrip(), t.strip(), t.lstrip(), t.rstrip()\n", "fnt\\v tent\\v", " \n\t\f\vab\v\f\t\n ")
