@@ -10,8 +10,8 @@
 // PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.
 //
 // This file is included several times with different definitions of OP.
+// clang-format off
 #include "ops/list_caffe2.inc"
-#include "ops/list_container.inc"
 #include "ops/list_conv.inc"
 #include "ops/list_create.inc"
 #include "ops/list_elementwise.inc"
@@ -22,13 +22,15 @@
 #include "ops/list_norm.inc"
 #include "ops/list_pool.inc"
 #include "ops/list_prepacked.inc"
-#include "ops/list_prim.inc"
 #include "ops/list_quantized.inc"
 #include "ops/list_quantized_layer.inc"
 #include "ops/list_recurrent.inc"
 #include "ops/list_reduce.inc"
 #include "ops/list_resize.inc"
-#include "ops/list_scalar.inc"
-#include "ops/list_string.inc"
 #include "ops/list_view.inc"
 #include "ops/list_vision.inc"
+#include "ops/list_container.inc"
+#include "ops/list_string.inc"
+#include "ops/list_scalar.inc"
+#include "ops/list_prim.inc"
+// clang-format on
