@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # op_table.inc: the operator list as compact tables, made by a small program that runs on the building machine
-# (src/ops/make_op_table.c). When building for another system TAPER_HOST_CC compiles it.
+# (src/ops/list/make_op_table.c). When building for another system TAPER_HOST_CC compiles it.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
     if(NOT TAPER_HOST_CC)
@@ -11,8 +11,8 @@ else()
 endif()
 
 set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # a root of includes, as src is
-file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops)
-file(GLOB TAPER_OP_LISTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list_*.inc)
+file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/list)
+file(GLOB TAPER_OP_LISTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/list_*.inc)
 set(TAPER_OP_CONFIG_FLAG)
 if(TAPER_OP_CONFIG)
     set(TAPER_OP_CONFIG_FLAG "-DTAPER_OP_CONFIG=\"${TAPER_OP_CONFIG}\"")
@@ -20,13 +20,13 @@ endif()
 add_custom_command(
     OUTPUT ${TAPER_GENERATED}/make_op_table
     COMMAND ${TAPER_HOST_CC} -O1 -I${PROJECT_SOURCE_DIR}/src ${TAPER_OP_CONFIG_FLAG} -o ${TAPER_GENERATED}/make_op_table
-            ${PROJECT_SOURCE_DIR}/src/ops/make_op_table.c
-    DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/op_list.h
-            ${PROJECT_SOURCE_DIR}/src/ops/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/name_hash.h ${TAPER_OP_CONFIG}
+            ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c
+    DEPENDS ${TAPER_OP_LISTS} ${PROJECT_SOURCE_DIR}/src/ops/list/make_op_table.c ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h
+            ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
-    OUTPUT ${TAPER_GENERATED}/ops/op_table.inc
-    COMMAND ${TAPER_GENERATED}/make_op_table ${TAPER_GENERATED}/ops/op_table.inc
+    OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc
+    COMMAND ${TAPER_GENERATED}/make_op_table ${TAPER_GENERATED}/ops/list/op_table.inc
     DEPENDS ${TAPER_GENERATED}/make_op_table
     COMMENT "Packing the operator list" VERBATIM)
-list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/op_table.inc)
+list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc)

@@ -3,37 +3,37 @@
 # below hold the loops over elements; the CPU kernels set their own level (kernels.cmake).
 set(TAPER_HOT_SOURCES
     src/ir/tensor_copy.c
-    src/ops/attention_rows.c
-    src/ops/binary.c
-    src/ops/cat.c
-    src/ops/conv_run.c
-    src/ops/elementwise_convert.c
-    src/ops/fft_plan.c
-    src/ops/istft.c
-    src/ops/linalg_dense.c
-    src/ops/matmul_gemm.c
-    src/ops/norm.c
-    src/ops/norm_layer.c
-    src/ops/pool_avg.c
-    src/ops/pool_max.c
-    src/ops/quantized_table.c
-    src/ops/reduce_ops.c
-    src/ops/resize_loops.c
-    src/ops/softmax.c
-    src/ops/stft.c
-    src/ops/unary.c
-    src/ops/view_move.c
+    src/ops/nn/attention_rows.c
+    src/ops/math/binary.c
+    src/ops/tensor/cat.c
+    src/ops/nn/conv_run.c
+    src/ops/engine/elementwise_convert.c
+    src/ops/signal/fft_plan.c
+    src/ops/signal/istft.c
+    src/ops/linalg/linalg_dense.c
+    src/ops/engine/matmul_gemm.c
+    src/ops/nn/norm.c
+    src/ops/nn/norm_layer.c
+    src/ops/nn/pool_avg.c
+    src/ops/nn/pool_max.c
+    src/ops/quantized/quantized_table.c
+    src/ops/tensor/reduce_ops.c
+    src/ops/nn/resize_loops.c
+    src/ops/nn/softmax.c
+    src/ops/signal/stft.c
+    src/ops/math/unary.c
+    src/ops/engine/view_move.c
 )
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
-    src/backends/cpu/conv2d_i8.c
-    src/backends/cpu/layer_i8.c
+    src/backends/cpu/quantized_conv_cpu.c
+    src/backends/cpu/quantized_layer_cpu.c
     src/compiler/fold_batch_norm.c
     src/ir/scaled_storage.c
     src/platform/crc32.c
-    src/ops/quantized_sums.c
-    src/ops/vision_nms.c
+    src/ops/quantized/quantized_sums.c
+    src/ops/vision/vision_nms.c
 )
 
 function(taper_optimize)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 top = pathlib.Path(__file__).resolve().parent.parent
-source = '#define OP(id, schema, kernel, param, flags) @@ id @@ schema @@\n#include "ops/op_list.h"\n'
+source = '#define OP(id, schema, kernel, param, flags) @@ id @@ schema @@\n#include "ops/list/op_list.h"\n'
 text = subprocess.run(["cc", "-E", "-P", f"-I{top}/src", f"-I{top}/include", "-x", "c", "-"], input=source, capture_output=True, text=True).stdout
 bad, seen = [], {}
 for row, schema in re.findall(r"@@ (\w+) @@ ((?:\"(?:[^\"\\]|\\.)*\"\s*)+)@@", text):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""overload_order.py [--write]: holds the order of the overloads of every operator in src/ops/list_*.inc against PyTorch's, in which its
+"""overload_order.py [--write]: holds the order of the overloads of every operator in src/ops/list/list_*.inc against PyTorch's, in which its
 compiler takes the first that fits the arguments of a call in TorchScript source. Within a file the order must be the same; rows of one
 name in different files take different kinds of arguments. --write puts the rows of a name into that order, in the places they have."""
 import collections
@@ -41,7 +41,7 @@ def rows_of(text):
 
 def main():
     write, wrong = "--write" in sys.argv, 0
-    for path in sorted(glob.glob(os.path.join(TOP, "src/ops/list_*.inc"))):
+    for path in sorted(glob.glob(os.path.join(TOP, "src/ops/list/list_*.inc"))):
         text = open(path).read()
         rows = rows_of(text)
         by_name = collections.defaultdict(list)

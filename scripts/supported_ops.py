@@ -33,7 +33,7 @@ INSTRUCTIONS = ("prim::TupleIndex", "prim::RaiseException", "prim::unchecked_unw
 def rows():
     """{list: {operator: [overload, …]}} in the order of the lists, and the names of the CPU backend's rows."""
     lists = {}
-    for path in sorted((TOP / "src/ops").glob("list_*.inc")):
+    for path in sorted((TOP / "src/ops").glob("list/list_*.inc")):
         text = re.sub(r'"\s*\n\s*"', "", path.read_text())
         found = collections.OrderedDict()
         for name in re.findall(r'OP\(\w+,\s*"([\w:.]+)\(', text):

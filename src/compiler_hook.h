@@ -5,7 +5,7 @@
 
 #include "format/module.h"
 #include "ir/graph.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 // Whose operators the portable stage may use for packed weights.
 typedef enum taper_portable_backend {

@@ -5,7 +5,7 @@
 // when no graph changes a list that it did not make itself.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 enum { MOST_ITEMS = 64 }; // of a list that was a constant
 

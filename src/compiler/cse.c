@@ -5,7 +5,7 @@
 // tensors there. Nodes are looked at once; the table is that of the blocks around the node at hand.
 #include "compiler/pass.h"
 #include "ir/type_table.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 enum {
     MOST_PROBES = 32, // of nodes with one hash: equal ones that may not be merged

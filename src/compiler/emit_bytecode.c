@@ -10,7 +10,7 @@
 #include "base/pointer_map.h"
 #include "format/bytecode_rows.h"
 #include "ir/liveness.h"
-#include "ops/effects.h"
+#include "ops/list/effects.h"
 
 typedef struct call_site { // an operator of the function's table
     const taper_schema *schema;

@@ -2,7 +2,7 @@
 // What is known of a value before the run: kind, None or not, dtype, rank.
 #include "compiler/facts.h"
 
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 static const taper_type *result_type(const taper_ir_value *value)
 {

@@ -3,7 +3,7 @@
 // from the sizes before. Only where nothing in the model writes to constants, and where nobody keeps the result: every
 // run would give the same tensor, PyTorch a new one each time. Of attributes, which the host may write to, only views.
 #include "compiler/pass.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 enum {
     MOST_ELEMENTS = 1 << 14, // of the inputs together and of the result

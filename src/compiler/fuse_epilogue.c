@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A convolution or linear layer with the batch norm, sum and activation that follow it becomes one FUSED node
-// (ops/fusion.h), which holds the nodes it stands for as its fallback. A chain is taken where every value on the way
-// has one user and nothing in between has an effect.
+// (ops/call/fusion.h), which holds the nodes it stands for as its fallback. A chain is taken where every value on the
+// way has one user and nothing in between has an effect.
 #include <float.h>
 #include <math.h>
 

@@ -5,8 +5,8 @@
 
 #include "compiler_hook.h"
 #include "ir/graph.h"
-#include "ops/effects.h"
-#include "ops/fusion.h"
+#include "ops/call/fusion.h"
+#include "ops/list/effects.h"
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 

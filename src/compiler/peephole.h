@@ -4,7 +4,7 @@
 #define TAPER_COMPILER_PEEPHOLE_H
 
 #include "compiler/facts.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 typedef struct taper_peephole {
     taper_compilation *compilation;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers with constant weights become calls of the backend's operator on an object of packed weights, as PyTorch's
-// optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/prepacked.c), so
+// optimize_for_mobile makes them. The objects are made by the backend's own prepack operators (ops/nn/prepacked.c), so
 // their states are what these say. As in PyTorch, those of convolutions take batches of images alone: a convolution
 // stays what it is where the graph tells that it may be given an image without a batch. What the caller gives is taken
 // for a batch: a model that is given an image without one is optimized without this pass.

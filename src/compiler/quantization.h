@@ -15,7 +15,7 @@
 
 #include "compiler/layer.h"
 #include "compiler/observer.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 extern const taper_quantization_table taper_quantization_functions;
 

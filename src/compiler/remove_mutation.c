@@ -4,7 +4,7 @@
 // append(list, x) becomes an item of the list when the list was made in the same block and nobody used it before.
 // What looks at a value before a node is known by counting: the blocks are walked in order.
 #include "compiler/facts.h"
-#include "ops/alias.h"
+#include "ops/list/alias.h"
 
 enum {
     MOST_USES = 64, // of a value, looked at for each node that writes to it

@@ -10,7 +10,7 @@
 #include "format/bytecode_rows.h"
 #include "format/module.h"
 #include "ir/graph.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 // Fails with the whole list of operators and classes that this build lacks, with how often each is called, in the
 // detail text.

@@ -8,7 +8,7 @@
 
 #include "format/module.h"
 #include "ir/graph.h"
-#include "ops/schema.h"
+#include "ops/list/schema.h"
 
 typedef struct taper_bytecode_stack {
     const taper_module *module;

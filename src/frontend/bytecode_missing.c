@@ -2,7 +2,7 @@
 // Which operators and classes a file needs and this build lacks: all of them at once, with how often each is called.
 #include "frontend/bytecode.h"
 #include "frontend/needs.h"
-#include "ops/torchbind.h"
+#include "ops/lang/torchbind.h"
 
 static bool is_missing(const taper_need *need)
 {

@@ -6,7 +6,7 @@
 
 #include "frontend/bytecode.h"
 #include "frontend/upgrade.h"
-#include "ops/schema.h"
+#include "ops/list/schema.h"
 
 static taper_status add(taper_needs *needs, const char *name, const char *overload, size_t calls, taper_error *error)
 {

@@ -5,7 +5,7 @@
 
 #include "format/module.h"
 #include "ir/graph.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 // Rewrites node, an operator call with all its arguments, when the operator version and kind of the file want it.
 // outputs: where the caller keeps the node's results; they are replaced by the rewritten ones.

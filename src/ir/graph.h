@@ -28,7 +28,7 @@ typedef enum taper_node_kind {
     TAPER_NODE_TUPLE_SLICE, // tuple; number is the begin, number2 the end
     TAPER_NODE_ISINSTANCE,  // value; types
     TAPER_NODE_CALL,        // object, arguments…: calls the method `name`
-    TAPER_NODE_FUSED,       // op, fusion: ops/fusion.h; block 0 is empty, block 1 the fallback with the node's results
+    TAPER_NODE_FUSED, // op, fusion: ops/call/fusion.h; block 0 is empty, block 1 the fallback with the node's results
     TAPER_NODE_KIND_COUNT
 } taper_node_kind;
 
@@ -67,7 +67,7 @@ struct taper_node {
     taper_block *blocks[2];
     taper_block *block; // it stands in
     taper_node *previous, *next;
-    const struct taper_op *op; // ops/call.h
+    const struct taper_op *op; // ops/call/call.h
     const char *op_name;       // its schema's text, as nothing here knows what a schema is
     const struct taper_schema *schema;
     const struct taper_fusion *fusion;

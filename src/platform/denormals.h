@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The processor's switches that make it take denormal numbers for zero, as operands and as results. With them an x86
 // needs no hundreds of cycles for an instruction that meets one: a channel that has died is full of them, and so is
-// attention with a mask. Products run so (TAPER_OP_PRODUCT): ops/call.c and ops/parallel.c see to it.
+// attention with a mask. Products run so (TAPER_OP_PRODUCT): ops/call/call.c and ops/call/parallel.c see to it.
 #ifndef TAPER_PLATFORM_DENORMALS_H
 #define TAPER_PLATFORM_DENORMALS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread pool: our own threads, or the host's pool. Operators come here through ops/parallel.h.
+// The thread pool: our own threads, or the host's pool. Operators come here through ops/call/parallel.h.
 //
 // Whoever has a job works on it himself, piece by piece, until no piece is left, and then waits for pieces that some
 // worker has begun, for nothing else: a worker that the system does not schedule costs the job nothing. If one is

@@ -3,7 +3,7 @@
 #include "runtime/program.h"
 
 #include "ir/liveness.h"
-#include "ops/op_table.h"
+#include "ops/list/op_table.h"
 
 typedef struct builder {
     taper_program *program;

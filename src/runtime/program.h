@@ -6,7 +6,7 @@
 #define TAPER_RUNTIME_PROGRAM_H
 
 #include "ir/graph.h"
-#include "ops/call.h"
+#include "ops/call/call.h"
 
 typedef enum taper_opcode {
     TAPER_DO_OP,         // op

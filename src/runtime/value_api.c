@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_value: the host's side of values.
-#include "ops/quantized.h"
+#include "ops/quantized/quantized.h"
 #include "runtime/arguments.h"
 #include "runtime/model.h"
 

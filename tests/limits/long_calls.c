@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/budget.h"
-#include "ops/view_move.h"
+#include "ops/engine/view_move.h"
 #include "tests/limits/made_calls.h"
 
 enum { STEPS = 20000000 };

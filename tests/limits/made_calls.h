@@ -4,9 +4,9 @@
 #ifndef TAPER_TESTS_MADE_CALLS_H
 #define TAPER_TESTS_MADE_CALLS_H
 
-#include "ops/packs.h"
-#include "ops/random.h"
-#include "ops/registry.h"
+#include "ops/call/packs.h"
+#include "ops/engine/random.h"
+#include "ops/list/registry.h"
 #include "tests/api/fixture.h"
 
 enum { MOST_ARGUMENTS = 40, MOST_RESULTS = 16, MOST_KEPT = 24 };

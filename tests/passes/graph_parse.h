@@ -5,7 +5,7 @@
 #define TAPER_TESTS_GRAPH_PARSE_H
 
 #include "ir/graph.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 typedef struct graph_reader {
     const taper_allocator *allocator;

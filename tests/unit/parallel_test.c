@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/atomic.h"
-#include "ops/parallel.h"
+#include "ops/call/parallel.h"
 #include "tests/unit/heap_fixture.h"
 
 enum { COUNT = 1000 };

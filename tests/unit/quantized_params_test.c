@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/quantized_cells.h"
-#include "ops/quantized_params.h"
+#include "ops/quantized/quantized_cells.h"
+#include "ops/quantized/quantized_params.h"
 #include "tests/unit/heap_fixture.h"
 
 typedef struct params_fixture {

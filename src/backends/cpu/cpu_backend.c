@@ -2,7 +2,7 @@
 // The CPU backend's kernel for an operator.
 #include "backends/cpu/cpu_backend.h"
 
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 #define CPU(row, kernel) taper_status kernel(taper_call *call);
 #include "backends/cpu/cpu_list.inc"

@@ -3,7 +3,7 @@
 #ifndef TAPER_BACKENDS_CPU_CPU_H
 #define TAPER_BACKENDS_CPU_CPU_H
 
-#include "ops/fast.h"
+#include "ops/call/fast.h"
 
 // The backend's kernel for a row of the operator list; NULL: the row's own.
 taper_kernel taper_cpu_kernel(const taper_op *op, uint64_t cpu);

@@ -5,8 +5,8 @@
 
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
-#include "ops/elementwise_ops.h"
-#include "ops/op_parts.h"
+#include "ops/list/op_features.h"
+#include "ops/math/elementwise_ops.h"
 
 enum { FUNCTION = 4 }; // simple operations that a function takes, about
 

@@ -4,7 +4,7 @@
 #include "backends/cpu/fast_cpu.h"
 
 #include "backends/cpu/cpu_backend.h"
-#include "ops/op_parts.h"
+#include "ops/list/op_features.h"
 
 taper_status taper_cpu_range(taper_run *run, taper_range_task task, void *argument, size_t count, double floats)
 {

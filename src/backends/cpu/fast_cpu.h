@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of taper_fast (ops/fast.h), by the file that has them.
+// The parts of taper_fast (ops/call/fast.h), by the file that has them.
 #ifndef TAPER_BACKENDS_CPU_FAST_CPU_H
 #define TAPER_BACKENDS_CPU_FAST_CPU_H
 
-#include "ops/fast.h"
-#include "ops/parallel.h"
+#include "ops/call/fast.h"
+#include "ops/call/parallel.h"
 
 // The nanoseconds that simple work on so many floats takes.
 static inline double taper_cpu_floats_work(double floats)

@@ -8,8 +8,8 @@
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
 #include "backends/cpu/tiles.h"
-#include "ops/linear.h"
-#include "ops/packs.h"
+#include "ops/call/packs.h"
+#include "ops/nn/linear.h"
 
 typedef struct linear_job {
     taper_call *call;

@@ -5,8 +5,8 @@
 
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
-#include "backends/cpu/pool_u8_cpu.h"
-#include "ops/pool.h"
+#include "backends/cpu/quantized_pool_cpu.h"
+#include "ops/nn/pool.h"
 
 enum { POINTERS = 1024, CHANNELS = 64 };
 

@@ -4,7 +4,7 @@
 // blended.
 #include "backends/cpu/fast_cpu.h"
 #include "backends/cpu/kernel_select.h"
-#include "backends/cpu/row_pair.h"
+#include "backends/cpu/resize_rows.h"
 
 enum { PIECE = 64, ROWS = 8 }; // pixels taken at a time; rows of planes, at least
 

@@ -8,7 +8,7 @@
 #define TAPER_BACKENDS_CPU_TILES_H
 
 #include "backends/cpu/kernel_select.h"
-#include "ops/parallel.h"
+#include "ops/call/parallel.h"
 
 typedef struct taper_tiles {
     size_t strips, group;         // group: strips of one

@@ -4,8 +4,8 @@
 // where anything was decided, without what nobody looks at then, writes to unseen tensors included. So what a call
 // takes and gives is kept as long as nothing was decided in the function that calls.
 #include "frontend/torchscript/lower.h"
-#include "ops/alias.h"
-#include "ops/effects.h"
+#include "ops/list/alias.h"
+#include "ops/list/effects.h"
 
 enum { OPAQUE = -1, LIVE = 1 }; // slot of a GET_ATTR that is none; `instruction` of a node
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which types fit where others are asked for: subtypes, unions, implicit conversions, the best overload.
 #include "frontend/torchscript/lower.h"
-#include "ops/effects.h"
+#include "ops/list/effects.h"
 
 static bool same_name(const char *a, const char *b)
 {

@@ -3,8 +3,8 @@
 // one does, as PyTorch's compiler chooses.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
-#include "ops/effects.h"
-#include "ops/scalar.h"
+#include "ops/lang/scalar.h"
+#include "ops/list/effects.h"
 
 static void describe(const taper_ts_arguments *args, taper_text *text)
 {

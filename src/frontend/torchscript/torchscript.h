@@ -6,7 +6,7 @@
 #include "format/module.h"
 #include "frontend/needs.h"
 #include "ir/graph.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 typedef struct taper_torchscript {
     taper_graph **graphs; // by function of the module; what is taken out is the taker's

@@ -6,7 +6,7 @@
 
 #include "format/module.h"
 #include "frontend/torchscript/ast.h"
-#include "ops/registry.h"
+#include "ops/list/registry.h"
 
 #define TAPER_TS_NATIVE "__torch__.torch.classes." // names of classes that are part of PyTorch itself
 

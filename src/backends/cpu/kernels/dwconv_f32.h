@@ -26,7 +26,7 @@
 #define TAPER_KERNELS_DWCONV_F32_H
 
 #include "backends/cpu/kernels/arch.h"
-#include "ops/op_config.h"
+#include "ops/list/op_config.h"
 
 typedef struct taper_dwconv_rows {
     const float *const *rows;

@@ -39,7 +39,7 @@
 #define TAPER_KERNELS_GEMM_F32_H
 
 #include "backends/cpu/kernels/arch.h"
-#include "ops/op_config.h"
+#include "ops/list/op_config.h"
 
 typedef struct taper_gemm_epilogue {
     const float *add;  // summand of the first element (residual), or NULL

@@ -20,7 +20,7 @@
 #define TAPER_KERNELS_GEMM_I8_H
 
 #include "backends/cpu/kernels/arch.h"
-#include "ops/op_config.h"
+#include "ops/list/op_config.h"
 
 // bias, scale and shift are read for whole panels: nr columns.
 typedef struct taper_i8_epilogue {

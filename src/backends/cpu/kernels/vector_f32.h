@@ -15,7 +15,7 @@
 #define TAPER_KERNELS_VECTOR_F32_H
 
 #include "backends/cpu/kernels/arch.h"
-#include "ops/op_parts.h"
+#include "ops/list/op_features.h"
 
 // UNARY(NAME, function, number of parameters p)
 // clang-format off

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits. Builds for size
 // have no row of it.
-#include "ops/op_config.h"
+#include "ops/list/op_config.h"
 
 #if TAPER_SMALL
 typedef int taper_gemm_i8_avx512_is_left_out;

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
+// dtypes, ranks, transposed, out forms) is declined and left to the reference.
+#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/fast_cpu.h"
+
+#include <math.h>
+
+static const taper_tensor *norm_tensor(const taper_conv2d *job, size_t which)
+{
+    const taper_fusion *f = job->call->fusion;
+    const taper_val value = job->call->args[f->norm_at + which];
+    return value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
+}
+
+static bool has_norm(const taper_conv2d *job)
+{
+    return job->call->fusion != NULL && job->call->fusion->norm_at != 0;
+}
+
+static const float *channel_data(const taper_tensor *t)
+{
+    return t != NULL ? taper_tensor_data(t) : NULL;
+}
+
+// y = (conv - mean) / sqrt(variance + eps) * weight + bias, as conv * scale + shift with the convolution's bias inside.
+void taper_conv2d_fold(const taper_conv2d *job)
+{
+    if (job->scale == NULL) {
+        return;
+    }
+    const float *weight = channel_data(norm_tensor(job, 0)), *bias = channel_data(norm_tensor(job, 1));
+    const float *mean = channel_data(norm_tensor(job, 2)), *variance = channel_data(norm_tensor(job, 3));
+    const float *own = job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+    const double eps = job->call->fusion->norm_eps;
+    for (size_t c = 0; c < job->out_c; c++) {
+        const double scale = (weight != NULL ? (double)weight[c] : 1.0) / sqrt((double)variance[c] + eps);
+        job->scale[c] = (float)scale;
+        job->shift[c] = (float)(((own != NULL ? (double)own[c] : 0.0) - (double)mean[c]) * scale +
+                                (bias != NULL ? (double)bias[c] : 0.0));
+    }
+}
+
+void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request)
+{
+    *request = (taper_pack_request){.kind = kind, .tensors = {job->args.weight, job->args.bias}, .user = job};
+    request->numbers[0] = (int64_t)job->groups;
+    if (has_norm(job)) {
+        for (size_t i = 0; i < 4; i++) {
+            const taper_val value = job->call->args[job->call->fusion->norm_at + i];
+            request->tensors[2 + i] = value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
+        }
+        memcpy(&request->numbers[1], &job->call->fusion->norm_eps, sizeof request->numbers[1]);
+        request->numbers[2] = 1;
+    }
+}
+
+// ---- what this path does
+
+static bool plain_vector(const taper_tensor *t, size_t count)
+{
+    return t == NULL || (t->dtype == TAPER_F32 && t->rank == 1 && (size_t)t->sizes[0] == count &&
+                         (count == 1 || t->strides[0] == 1));
+}
+
+static bool norm_is_plain(const taper_conv2d *job)
+{
+    if (!has_norm(job)) {
+        return true;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        const taper_val value = job->call->args[job->call->fusion->norm_at + i];
+        if ((value.tag != TAPER_TENSOR && value.tag != TAPER_NONE) || !plain_vector(norm_tensor(job, i), job->out_c)) {
+            return false;
+        }
+    }
+    return norm_tensor(job, 2) != NULL && norm_tensor(job, 3) != NULL;
+}
+
+static bool weights_are_regular(const taper_tensor *w)
+{
+    return w->dtype == TAPER_F32 && w->rank == 4 &&
+           (w->sizes[2] == 1 || w->sizes[3] == 1 || w->strides[2] == taper_mul_stride(w->sizes[3], w->strides[3]));
+}
+
+static bool does(const taper_conv2d *job)
+{
+    const taper_conv_args *a = &job->args;
+    return a->params.rank == 2 && !a->params.transposed && !a->unbatched && a->input->dtype == TAPER_F32 &&
+           a->input->rank == 4 && weights_are_regular(a->weight) &&
+           plain_vector(a->bias, (size_t)a->weight->sizes[0]) && taper_ret_target(job->call, 0) == NULL &&
+           taper_tensor_numel(a->input) > 0 && taper_tensor_numel(a->weight) > 0;
+}
+
+static void describe(taper_conv2d *job)
+{
+    const taper_conv_args *a = &job->args;
+    job->batch = (size_t)a->input->sizes[0];
+    job->in_c = (size_t)a->input->sizes[1];
+    job->in_h = (size_t)a->input->sizes[2];
+    job->in_w = (size_t)a->input->sizes[3];
+    job->out_c = (size_t)a->out_sizes[1];
+    job->out_h = (size_t)a->out_sizes[2];
+    job->out_w = (size_t)a->out_sizes[3];
+    job->kernel_h = (size_t)a->weight->sizes[2];
+    job->kernel_w = (size_t)a->weight->sizes[3];
+    job->groups = (size_t)a->params.groups;
+    job->stride_h = (size_t)a->params.stride[0];
+    job->stride_w = (size_t)a->params.stride[1];
+    job->dilation_h = (size_t)a->params.dilation[0];
+    job->dilation_w = (size_t)a->params.dilation[1];
+    job->pad_top = a->params.padding[0];
+    job->pad_left = a->params.padding[1];
+}
+
+// ---- NHWC input
+
+typedef struct to_nhwc {
+    const taper_vector_entry *vector;
+    const float *from;
+    float *to;
+    size_t channels, pixels;
+} to_nhwc;
+
+static void transpose_pixels(void *argument, size_t begin, size_t end)
+{
+    const to_nhwc *t = argument;
+    while (begin < end) {
+        const size_t image = begin / t->pixels * t->channels * t->pixels, first = begin % t->pixels;
+        const size_t count = taper_min_size(end - begin, t->pixels - first);
+        t->vector->transpose(t->channels, count, t->from + image + first, t->pixels,
+                             t->to + image + first * t->channels, t->channels);
+        begin += count;
+    }
+}
+
+// The input in NHWC with slack behind it: the tensor's own bytes, or a copy in *scratch (to be freed by the caller).
+static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
+{
+    taper_run *run = job->call->run;
+    const taper_tensor *x = job->args.input;
+    const uint8_t kind = x->storage->kind;
+    *scratch = NULL;
+    if (taper_tensor_is_channels_last(x) && (kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED)) {
+        job->x = taper_tensor_data(x);
+        return TAPER_OK;
+    }
+    const size_t count = (size_t)taper_tensor_numel(x);
+    *scratch_bytes = count * sizeof(float) + TAPER_OVERREAD + 1024;
+    *scratch = taper_heap_alloc(run->heap, *scratch_bytes);
+    if (*scratch == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    memset(*scratch + count, 0, TAPER_OVERREAD);
+    job->x = *scratch;
+    if (taper_tensor_is_contiguous(x) && !x->hidden_nhwc) {
+        to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c,
+                     job->in_h * job->in_w};
+        return taper_cpu_range(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
+    }
+    // Any other strides: through a tensor over the scratch block.
+    taper_storage *storage;
+    taper_tensor *view;
+    int64_t strides[4];
+    taper_strides_channels_last(4, x->sizes, strides);
+    taper_status status = taper_storage_borrow(run->heap, TAPER_STORAGE_BORROWED, *scratch, count * sizeof(float), NULL,
+                                               &storage, run->error);
+    if (status == TAPER_OK) {
+        status = taper_tensor_view(run->heap, storage, TAPER_F32, 0, 4, x->sizes, strides, &view, run->error);
+        taper_obj_release(&storage->head);
+    }
+    if (status == TAPER_OK) {
+        status = taper_run_copy(run, view, x);
+        taper_obj_release(&view->head);
+    }
+    return status;
+}
+
+static bool is_depthwise(const taper_conv2d *job)
+{
+    return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
+}
+
+static taper_status run_path(taper_conv2d *job)
+{
+    if (taper_conv2d_is_stem(job)) {
+        return taper_conv2d_stem(job, job->args.input);
+    }
+    float *scratch = NULL;
+    size_t scratch_bytes = 0;
+    taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
+    if (status == TAPER_OK) {
+        status = is_depthwise(job) ? taper_conv2d_depthwise(job) : taper_conv2d_dense(job);
+    }
+    taper_heap_free(job->call->run->heap, scratch, scratch_bytes);
+    return status;
+}
+
+// A channels-last result of one pixel or one channel is contiguous too; elementwise operators then answer with
+// contiguous strides unless they work in place. The operators of the fallback know which.
+static bool strides_depend_on_tail(const taper_conv2d *job)
+{
+    const taper_fusion *f = job->call->fusion;
+    return f != NULL && job->args.out_channels_last && (job->out_c == 1 || job->out_h * job->out_w == 1) &&
+           (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
+}
+
+taper_status taper_cpu_conv2d(taper_call *call);
+taper_status taper_cpu_conv2d(taper_call *call)
+{
+    taper_run *run = call->run;
+    taper_conv2d job = {.call = call};
+    TAPER_TRY(taper_conv_parse(call, &job.args));
+    if (!does(&job)) {
+        return TAPER_DECLINED;
+    }
+    describe(&job);
+    if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
+        return TAPER_DECLINED;
+    }
+    const bool hidden = !job.args.out_channels_last;
+    TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true,
+                                  hidden, &job.epilogue));
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_new_nhwc(call, 0, TAPER_F32, 4, job.args.out_sizes, hidden, &y));
+    if (taper_tensor_numel(y) == 0) {
+        return TAPER_OK;
+    }
+    job.y = taper_tensor_mutable(y);
+    const size_t fold_bytes = 2 * job.out_c * sizeof(float);
+    if (has_norm(&job)) {
+        job.scale = taper_heap_alloc(run->heap, fold_bytes);
+        if (job.scale == NULL) {
+            return taper_fail_memory(run->error);
+        }
+        job.shift = job.scale + job.out_c;
+    }
+    const taper_status status = run_path(&job);
+    taper_heap_free(run->heap, job.scale, fold_bytes);
+    return status;
+}

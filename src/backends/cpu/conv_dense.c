@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dense convolution as matrix products over packed weights: 1x1 with stride 1 reads the pixels in place (gemm),
+// anything else gathers a pointer per output pixel and tap (igemm). tiles.h cuts it. Groups of few channels are taken
+// several at a time, as one product whose weights are zero between them: the lanes are there anyway. Zero times an
+// infinity or NaN is NaN: where one comes out, all is computed again, group by group.
+#include <stdint.h>
+
+#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/tiles.h"
+#include "base/atomic.h"
+
+enum { STRIP_POINTERS = 4096 };
+enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
+
+typedef struct dense_plan {
+    const taper_conv2d *job;
+    const taper_gemm_entry *entry;
+    const float *packed;
+    size_t group_floats; // of packed weights
+    size_t groups;       // several of the convolution's may make one here
+    size_t group_in, group_out;
+    size_t taps, pixels; // of all images
+    size_t panels, panel_floats;
+    taper_tiles tiles;
+    const float *zero;
+    bool pointwise;
+    atomic_uint *leaks; // NaN came out of merged groups; NULL: none are
+} dense_plan;
+
+// ---- pointers of a strip
+
+typedef struct pixel {
+    size_t image, y, x;
+} pixel;
+
+static pixel pixel_at(const taper_conv2d *job, size_t index)
+{
+    const size_t plane = job->out_h * job->out_w;
+    const size_t rest = index % plane;
+    return (pixel){index / plane, rest / job->out_w, rest % job->out_w};
+}
+
+static void next_pixel(const taper_conv2d *job, pixel *p)
+{
+    if (++p->x == job->out_w) {
+        p->x = 0;
+        if (++p->y == job->out_h) {
+            p->y = 0;
+            p->image++;
+        }
+    }
+}
+
+// pointers[tap * count + i]: where the input channels of tap of the i-th pixel start.
+static void gather_pointers(const dense_plan *plan, size_t first, size_t count, const float **pointers)
+{
+    const taper_conv2d *job = plan->job;
+    pixel p = pixel_at(job, first);
+    for (size_t i = 0; i < count; i++, next_pixel(job, &p)) {
+        const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
+        const int64_t y0 = (int64_t)(p.y * job->stride_h) - job->pad_top;
+        const int64_t x0 = (int64_t)(p.x * job->stride_w) - job->pad_left;
+        const float **out = pointers + i;
+        for (size_t ky = 0; ky < job->kernel_h; ky++) {
+            const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
+            const bool row = y >= 0 && y < (int64_t)job->in_h;
+            const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
+            int64_t x = x0;
+            for (size_t kx = 0; kx < job->kernel_w; kx++, x += (int64_t)job->dilation_w, out += count) {
+                const bool inside = row && x >= 0 && x < (int64_t)job->in_w;
+                *out = inside ? line + (size_t)x * job->in_c : plan->zero;
+            }
+        }
+    }
+}
+
+// ---- tiles
+
+// What leaks from one group is NaN in all columns of the others, so the first or the last one has it.
+static void look_for_leaks(const dense_plan *plan, const float *y, size_t count, size_t columns)
+{
+    bool any = false;
+    for (size_t i = 0; i < count; i++, y += plan->job->out_c) {
+        any |= y[0] != y[0] || y[columns - 1] != y[columns - 1];
+    }
+    if (any) {
+        atomic_store_explicit(plan->leaks, 1u, memory_order_relaxed);
+    }
+}
+
+static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const float *const *pointers)
+{
+    const taper_conv2d *job = plan->job;
+    const size_t first = t->first, count = t->count, column = t->panel * plan->entry->nr;
+    const size_t columns = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column;
+    const size_t channel = group * plan->group_out + column;
+    float *y = job->y + first * job->out_c + channel;
+    const float *w = plan->packed + group * plan->group_floats + t->panel * plan->panel_floats;
+    taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
+    if (job->epilogue.add != NULL) {
+        e.add = job->epilogue.add + first * job->out_c + channel;
+        e.add_stride = job->out_c;
+    }
+    if (plan->pointwise) {
+        plan->entry->gemm(count, columns, plan->group_in, job->x + first * job->in_c + group * plan->group_in,
+                          job->in_c, w, y, job->out_c, &e);
+    } else {
+        plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count,
+                           group * plan->group_in * sizeof(float), plan->zero, w, y, job->out_c, &e);
+    }
+    if (plan->leaks != NULL) {
+        look_for_leaks(plan, y, count, columns);
+    }
+    taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
+}
+
+static void run_tiles(void *argument, size_t begin, size_t end)
+{
+    const dense_plan *plan = argument;
+    const float *pointers[STRIP_POINTERS];
+    taper_tile tile = taper_tile_at(&plan->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
+        if (!plan->pointwise) {
+            gather_pointers(plan, tile.first, tile.count, pointers);
+        }
+        for (size_t group = 0; group < plan->groups; group++) {
+            run_tile(plan, &tile, group, pointers);
+        }
+    }
+}
+
+// ---- preparation
+
+// Several groups in one pack: block-diagonal, one row of taps and inputs per column.
+static void fill_merged(const taper_conv2d *job, const taper_gemm_entry *entry, size_t merged, const float *bias,
+                        float *packed)
+{
+    const taper_tensor *w = job->args.weight;
+    const size_t own_out = job->out_c / job->groups, own_in = job->in_c / job->groups,
+                 taps = job->kernel_h * job->kernel_w;
+    const size_t group_out = own_out * merged, group_in = own_in * merged, nr = entry->nr;
+    const size_t tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]);
+    const size_t count = taper_gemm_f32_packed_count(nr, group_out, taps, group_in), panel = (taps * group_in + 1) * nr;
+    memset(packed, 0, count * (job->groups / merged) * sizeof *packed);
+    for (size_t channel = 0; channel < job->out_c; channel++) {
+        const size_t n = channel % group_out;
+        float *column = packed + channel / group_out * count + n / nr * panel + n % nr;
+        const float *from = (const float *)taper_tensor_data(w) + channel * (size_t)w->strides[0];
+        const float scale = job->scale != NULL ? job->scale[channel] : 1.0f;
+        column[0] = bias != NULL ? bias[channel] : 0.0f;
+        for (size_t tap = 0; tap < taps; tap++) {
+            for (size_t k = 0; k < own_in; k++) {
+                column[(1 + tap * group_in + n / own_out * own_in + k) * nr] =
+                    from[tap * tap_stride + k * (size_t)w->strides[1]] * scale;
+            }
+        }
+    }
+}
+
+// How many groups to take at a time: as many as give a vector's worth of outputs.
+static size_t groups_to_merge(const taper_conv2d *job)
+{
+    enum { OUTPUTS = 16 };
+    const size_t group_out = job->out_c / job->groups;
+    size_t merged = 1;
+    for (size_t m = 2; m * group_out <= OUTPUTS && m <= job->groups; m++) {
+        if (job->groups % m == 0) {
+            merged = m;
+        }
+    }
+    return merged;
+}
+
+static void fill_weights(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    const taper_gemm_entry *entry = request->kind;
+    const taper_tensor *w = job->args.weight;
+    const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups,
+                 taps = job->kernel_h * job->kernel_w;
+    taper_conv2d_fold(job);
+    const float *bias = job->shift != NULL       ? job->shift
+                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                 : NULL;
+    const size_t merged = (size_t)-request->numbers[MERGED];
+    if (merged > 1) {
+        fill_merged(job, entry, merged, bias, data);
+        return;
+    }
+    const size_t count = taper_gemm_f32_packed_count(entry->nr, group_out, taps, group_in);
+    for (size_t g = 0; g < job->groups; g++) {
+        const taper_gemm_pack pack = {.n = group_out,
+                                      .ks = taps,
+                                      .kc = group_in,
+                                      .n_stride = (size_t)w->strides[0],
+                                      .tap_stride = (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]),
+                                      .k_stride = (size_t)w->strides[1],
+                                      .weights =
+                                          (const float *)taper_tensor_data(w) + g * group_out * (size_t)w->strides[0],
+                                      .scale = job->scale != NULL ? job->scale + g * group_out : NULL,
+                                      .bias = bias != NULL ? bias + g * group_out : NULL,
+                                      .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
+        taper_gemm_f32_pack(entry->nr, &pack, 0, (group_out + entry->nr - 1) / entry->nr, (float *)data + g * count);
+    }
+}
+
+static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *leaks)
+{
+    taper_call *call = job->call;
+    taper_run *run = call->run;
+    const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    dense_plan plan = {.job = job,
+                       .entry = entry,
+                       .groups = job->groups / merged,
+                       .group_in = job->in_c / job->groups * merged,
+                       .group_out = job->out_c / job->groups * merged,
+                       .taps = job->kernel_h * job->kernel_w,
+                       .pixels = job->batch * job->out_h * job->out_w,
+                       .leaks = merged > 1 ? leaks : NULL};
+    plan.pointwise = plan.taps == 1 && job->stride_h == 1 && job->stride_w == 1 && job->out_h == job->in_h &&
+                     job->out_w == job->in_w && job->pad_top == 0 && job->pad_left == 0;
+    plan.group_floats = taper_gemm_f32_packed_count(entry->nr, plan.group_out, plan.taps, plan.group_in);
+    if (plan.group_floats == 0 || plan.taps > STRIP_POINTERS ||
+        plan.group_floats > SIZE_MAX / sizeof(float) / plan.groups) {
+        return TAPER_DECLINED;
+    }
+    size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);
+    if (mr == 0) {
+        return TAPER_DECLINED;
+    }
+    plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
+    plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
+    run->kernel = entry->name;
+    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
+    const double work = taper_cpu_gemm_work(entry, run->flops * (double)merged);
+    plan.tiles =
+        taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups, work);
+    const size_t zero_bytes = plan.group_in * sizeof(float);
+    float *zero = taper_heap_alloc(run->heap, zero_bytes);
+    if (zero == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    memset(zero, 0, zero_bytes);
+    plan.zero = zero;
+    taper_pack_request request;
+    taper_conv2d_pack_key(job, entry, &request);
+    request.bytes = plan.group_floats * plan.groups * sizeof(float);
+    request.numbers[MERGED] = -(int64_t)merged;
+    request.fill = fill_weights;
+    taper_pack pack;
+    taper_status status = taper_pack_get(call, &request, &pack);
+    if (status == TAPER_OK) {
+        plan.packed = pack.data;
+        status = taper_run_range(run, run_tiles, &plan, plan.tiles.count, 1, work);
+        taper_pack_done(call, &pack);
+    }
+    taper_heap_free(run->heap, zero, zero_bytes);
+    return status;
+}
+
+taper_status taper_conv2d_dense(taper_conv2d *job)
+{
+    atomic_uint leaks;
+    atomic_init(&leaks, 0u);
+    const taper_status status = run_dense(job, groups_to_merge(job), &leaks);
+    if (status != TAPER_OK || atomic_load_explicit(&leaks, memory_order_relaxed) == 0) {
+        return status;
+    }
+    return run_dense(job, 1, &leaks);
+}

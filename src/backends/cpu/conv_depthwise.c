@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Depthwise convolution: one filter per channel. Pieces are bands of output rows; within a band the channels are
+// taken in chunks whose input rows fit the L1 cache. Shapes without a row kernel gather a pointer per pixel and tap.
+#include <stdint.h>
+
+#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/fast_cpu.h"
+#include "platform/platform.h"
+
+enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };
+
+typedef struct depthwise_plan {
+    const taper_conv2d *job;
+    const taper_dwconv_entry *rows; // NULL: taps
+    const taper_dwconv_taps_entry *taps_entry;
+    const float *packed;
+    const float *zero;
+    size_t taps, block, chunk;
+    size_t pairs, most_pairs; // of output rows: of an image; of a band
+} depthwise_plan;
+
+static void finish(const taper_conv2d *job, size_t image, size_t first, size_t count)
+{
+    if (job->epilogue.activation != NULL) {
+        const size_t row = job->out_w * job->out_c;
+        float *y = job->y + (image * job->out_h + first) * row;
+        taper_epilogue_finish(&job->epilogue, 1, count * row, y, 0);
+    }
+}
+
+static void run_rows(const depthwise_plan *plan, size_t image, size_t first, size_t count)
+{
+    const taper_conv2d *job = plan->job;
+    const float *rows[MOST_ROWS];
+    const size_t in_rows = (count - 1) * job->stride_h + job->kernel_h;
+    const int64_t top = (int64_t)(first * job->stride_h) - job->pad_top;
+    for (size_t i = 0; i < in_rows; i++) {
+        const int64_t y = top + (int64_t)i;
+        const bool inside = y >= 0 && y < (int64_t)job->in_h;
+        rows[i] = inside ? job->x + (image * job->in_h + (size_t)y) * job->in_w * job->in_c : NULL;
+    }
+    for (size_t c = 0; c < job->out_c; c += plan->chunk) {
+        const taper_dwconv_rows work = {.rows = rows,
+                                        .channel_offset = c,
+                                        .channels = taper_min_size(plan->chunk, job->out_c - c),
+                                        .in_width = job->in_w,
+                                        .in_stride = job->in_c,
+                                        .pad_left = (size_t)job->pad_left,
+                                        .out_rows = count,
+                                        .out_width = job->out_w,
+                                        .out_stride = job->out_c,
+                                        .out_row_stride = job->out_w * job->out_c,
+                                        .w = plan->packed + c * (plan->taps + 1),
+                                        .out = job->y + ((image * job->out_h + first) * job->out_w) * job->out_c + c,
+                                        .min = job->epilogue.min,
+                                        .max = job->epilogue.max};
+        plan->rows->run(&work);
+    }
+}
+
+static void run_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count)
+{
+    const taper_conv2d *job = plan->job;
+    const float *pointers[TAPS_POINTERS];
+    const size_t strip = TAPS_POINTERS / plan->taps;
+    const size_t pixels = count * job->out_w;
+    for (size_t begin = 0; begin < pixels; begin += strip) {
+        const size_t m = taper_min_size(strip, pixels - begin);
+        for (size_t i = 0; i < m; i++) {
+            const size_t oy = first + (begin + i) / job->out_w, ox = (begin + i) % job->out_w;
+            for (size_t t = 0; t < plan->taps; t++) {
+                const int64_t y = (int64_t)(oy * job->stride_h + t / job->kernel_w * job->dilation_h) - job->pad_top;
+                const int64_t x = (int64_t)(ox * job->stride_w + t % job->kernel_w * job->dilation_w) - job->pad_left;
+                const bool inside = y >= 0 && y < (int64_t)job->in_h && x >= 0 && x < (int64_t)job->in_w;
+                pointers[t * m + i] =
+                    inside ? job->x + ((image * job->in_h + (size_t)y) * job->in_w + (size_t)x) * job->in_c
+                           : plan->zero;
+            }
+        }
+        float *out = job->y + ((image * job->out_h + first) * job->out_w + begin) * job->out_c;
+        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->zero, plan->packed, out, job->out_c,
+                              job->epilogue.min, job->epilogue.max);
+    }
+}
+
+// Even bands, because the kernels make two rows together.
+static void run_pairs(void *argument, size_t begin, size_t end)
+{
+    const depthwise_plan *plan = argument;
+    while (begin < end) {
+        const size_t image = begin / plan->pairs, pair = begin % plan->pairs;
+        const size_t pairs = taper_min_size(taper_min_size(end - begin, plan->pairs - pair), plan->most_pairs);
+        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, plan->job->out_h - first);
+        if (plan->rows != NULL) {
+            run_rows(plan, image, first, count);
+        } else {
+            run_taps(plan, image, first, count);
+        }
+        finish(plan->job, image, first, count);
+        begin += pairs;
+    }
+}
+
+static void fill_weights(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    const taper_dwconv_taps_entry *entry = request->kind;
+    taper_conv2d_fold(job);
+    const float *bias = job->shift != NULL       ? job->shift
+                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                 : NULL;
+    taper_dwconv_f32_pack(entry->block, job->out_c, job->kernel_h * job->kernel_w, taper_tensor_data(job->args.weight),
+                          job->scale, bias, data);
+}
+
+taper_status taper_conv2d_depthwise(taper_conv2d *job)
+{
+    taper_call *call = job->call;
+    taper_run *run = call->run;
+    depthwise_plan plan = {
+        .job = job, .taps = job->kernel_h * job->kernel_w, .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
+    const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w && job->dilation_h == 1 &&
+                        job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
+    plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
+    plan.block = plan.taps_entry->block;
+    run->kernel = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
+    run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
+    plan.chunk =
+        plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
+    plan.pairs = (job->out_h + 1) / 2;
+    const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
+    // A summand is not part of these kernels.
+    if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
+        plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
+        return TAPER_DECLINED;
+    }
+    plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
+    const size_t zero_bytes = job->in_c * sizeof(float) + TAPER_OVERREAD;
+    float *zero = taper_heap_alloc(run->heap, zero_bytes);
+    if (zero == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    memset(zero, 0, zero_bytes);
+    plan.zero = zero;
+    taper_pack_request request;
+    taper_conv2d_pack_key(job, plan.taps_entry, &request);
+    request.bytes = count * sizeof(float);
+    request.fill = fill_weights;
+    taper_pack pack;
+    taper_status status = taper_pack_get(call, &request, &pack);
+    if (status == TAPER_OK) {
+        plan.packed = pack.data;
+        status =
+            taper_run_range(run, run_pairs, &plan, plan.pairs * job->batch, 1, run->flops / (4.0 * (double)plan.block));
+        taper_pack_done(call, &pack);
+    }
+    taper_heap_free(run->heap, zero, zero_bytes);
+    return status;
+}

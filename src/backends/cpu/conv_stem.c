@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The first layer of image networks: three or so input channels. In NHWC the kernel_w * channels floats under one
+// kernel row lie side by side, so a row of the kernel is one tap of a matrix product. The input, contiguous or
+// channels-last, is copied once into NHWC rows with the padding's zeros on both sides.
+#include <stdint.h>
+
+#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/fast_cpu.h"
+#include "backends/cpu/tiles.h"
+
+enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
+
+typedef struct stem_plan {
+    const taper_conv2d *job;
+    const taper_tensor *input;
+    const taper_gemm_entry *entry;
+    const taper_vector_entry *vector;
+    const float *packed, *zero;
+    float *rows;       // padded copy of all images
+    size_t row_floats; // of a padded row
+    size_t kc;         // floats under one kernel row
+    taper_tiles tiles;
+    double work;
+} stem_plan;
+
+bool taper_conv2d_is_stem(const taper_conv2d *job)
+{
+    const taper_tensor *x = job->args.input;
+    return job->groups == 1 && job->in_c <= MOST_CHANNELS && job->kernel_w > 1 && job->kernel_h <= MOST_TAPS &&
+           job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)1 << 16 &&
+           (taper_tensor_is_channels_last(x) || (taper_tensor_is_contiguous(x) && !x->hidden_nhwc)) &&
+           (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
+}
+
+static void copy_rows(void *argument, size_t begin, size_t end) // number: image * in_h + y
+{
+    const stem_plan *plan = argument;
+    const taper_conv2d *job = plan->job;
+    const size_t channels = job->in_c, width = job->in_w, left = (size_t)job->pad_left * channels;
+    for (size_t row = begin; row < end; row++) {
+        float *to = plan->rows + row * plan->row_floats;
+        const float *x = taper_tensor_data(plan->input);
+        memset(to, 0, left * sizeof *to);
+        if (taper_tensor_is_channels_last(plan->input)) {
+            memcpy(to + left, x + row * width * channels, width * channels * sizeof *to);
+        } else {
+            const size_t image = row / job->in_h, y = row % job->in_h, plane = job->in_h * width;
+            plan->vector->transpose(channels, width, x + image * channels * plane + y * width, plane, to + left,
+                                    channels);
+        }
+        memset(to + left + width * channels, 0, (plan->row_floats - left - width * channels) * sizeof *to);
+    }
+}
+
+static void run_tiles(void *argument, size_t begin, size_t end)
+{
+    const stem_plan *plan = argument;
+    const taper_conv2d *job = plan->job;
+    const float *pointers[MOST_MR * MOST_TAPS];
+    taper_tile tile = taper_tile_at(&plan->tiles, begin);
+    for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
+        const size_t first = tile.first, count = tile.count;
+        for (size_t i = 0; i < count; i++) {
+            const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;
+            const size_t image = pixel / (job->out_w * job->out_h);
+            for (size_t k = 0; k < job->kernel_h; k++) {
+                const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
+                const bool inside = y >= 0 && y < (int64_t)job->in_h;
+                pointers[k * count + i] = inside ? plan->rows + (image * job->in_h + (size_t)y) * plan->row_floats +
+                                                       ox * job->stride_w * job->in_c
+                                                 : plan->zero;
+            }
+        }
+        float *y = job->y + first * job->out_c;
+        taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
+        if (job->epilogue.add != NULL) {
+            e.add = job->epilogue.add + first * job->out_c;
+            e.add_stride = job->out_c;
+        }
+        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, plan->zero, plan->packed, y,
+                           job->out_c, &e);
+        taper_epilogue_finish(&job->epilogue, 1, count * job->out_c, y, 0);
+    }
+}
+
+static void fill_weights(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    const taper_gemm_entry *entry = request->kind;
+    const taper_tensor *w = job->args.weight;
+    taper_conv2d_fold(job);
+    const taper_gemm_pack pack = {.n = job->out_c,
+                                  .ks = job->kernel_h,
+                                  .kc = job->kernel_w * job->in_c,
+                                  .n_stride = (size_t)w->strides[0],
+                                  .tap_stride = (size_t)w->strides[2],
+                                  .k_stride = (size_t)w->strides[3],
+                                  .k_inner = job->in_c,
+                                  .k_inner_stride = (size_t)w->strides[1],
+                                  .weights = taper_tensor_data(w),
+                                  .scale = job->scale,
+                                  .bias = job->shift != NULL       ? job->shift
+                                          : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                                   : NULL};
+    taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
+}
+
+static taper_status run_packed(stem_plan *plan, size_t packed_floats)
+{
+    taper_call *call = plan->job->call;
+    taper_pack_request request;
+    taper_conv2d_pack_key(plan->job, plan->entry, &request);
+    request.numbers[3] = 1; // another order than the dense path's
+    request.bytes = packed_floats * sizeof(float);
+    request.fill = fill_weights;
+    taper_pack pack;
+    TAPER_TRY(taper_pack_get(call, &request, &pack));
+    plan->packed = pack.data;
+    const size_t rows = plan->job->batch * plan->job->in_h;
+    taper_status status = taper_cpu_range(call->run, copy_rows, plan, rows, 2.0 * (double)plan->row_floats);
+    if (status == TAPER_OK) {
+        status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
+    }
+    taper_pack_done(call, &pack);
+    return status;
+}
+
+taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input)
+{
+    taper_run *run = job->call->run;
+    stem_plan plan = {.job = job,
+                      .input = input,
+                      .entry = taper_gemm_f32_select(run->cpu),
+                      .vector = taper_vector_f32_select(run->cpu),
+                      .kc = job->kernel_w * job->in_c};
+    const size_t pixels = job->batch * job->out_h * job->out_w;
+    run->kernel = plan.entry->name;
+    run->flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
+    plan.work = taper_cpu_gemm_work(plan.entry, run->flops);
+    // One block: the kernel takes all columns.
+    plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.work);
+    // As wide as the last window reaches, whatever the padding on the right is.
+    const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
+    plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;
+    const size_t packed = taper_gemm_f32_packed_count(plan.entry->nr, job->out_c, job->kernel_h, plan.kc);
+    size_t floats, bytes;
+    if (packed == 0 || !taper_mul_size(job->batch * job->in_h + 1, plan.row_floats, &floats) ||
+        !taper_mul_size(floats, sizeof(float), &bytes) || bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES / 2) {
+        return TAPER_DECLINED;
+    }
+    bytes = taper_max_size(bytes, 1024);
+    float *rows = taper_heap_alloc(run->heap, bytes);
+    if (rows == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    plan.rows = rows + plan.row_floats; // the first row is the zero row
+    plan.zero = rows;
+    memset(rows, 0, plan.row_floats * sizeof(float));
+    const taper_status status = run_packed(&plan, packed);
+    taper_heap_free(run->heap, rows, bytes);
+    return status;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Quantized convolution on the CPU: what the dense and the depthwise path share. Bytes are NHWC.
+#ifndef TAPER_CPU_QUANTIZED_CONV_CPU_H
+#define TAPER_CPU_QUANTIZED_CONV_CPU_H
+
+#include "backends/cpu/quantized_layer_cpu.h"
+#include "ops/call/parallel.h"
+
+typedef struct taper_conv2d_i8 {
+    taper_call *call;
+    taper_qconv_params params;
+    size_t batch, in_h, in_w, in_c, out_h, out_w, out_c, kernel_h, kernel_w, groups;
+    size_t stride_h, stride_w, dilation_h, dilation_w;
+    size_t pad_top, pad_left;
+    double in_scale, out_scale;
+    int32_t in_zero_point;
+    int32_t zero_point, min, max; // of the result
+    const uint8_t *x;             // dense, TAPER_OVERREAD readable bytes behind
+    uint8_t *y;
+    // Few channels: pixels of 4 bytes, rows of in_w + 2 * pad_left pixels whose ends are padding.
+    bool stem;
+} taper_conv2d_i8;
+
+// Fills bias and factor of a layer's places in `scratch` (8 bytes each) and runs.
+TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
+TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
+// Bytes from a pixel's first channel to the next one's, and from row to row.
+static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
+{
+    return job->stem ? 4 : job->in_c;
+}
+static inline size_t taper_conv2d_i8_row(const taper_conv2d_i8 *job)
+{
+    return job->stem ? (job->in_w + 2 * job->pad_left) * 4 : job->in_w * job->in_c;
+}
+
+#endif

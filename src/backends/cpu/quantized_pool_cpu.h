@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#ifndef TAPER_CPU_QUANTIZED_POOL_CPU_H
+#define TAPER_CPU_QUANTIZED_POOL_CPU_H
+
+#include "ops/nn/pool.h"
+
+// Pooling of a quantized tensor x, max or average; TAPER_DECLINED for what is left to the reference. Averages divide
+// by the size of the window, padding included.
+TAPER_MUST_USE taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const taper_pooling *pooling,
+                                              bool max);
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The calling convention of operators. An operator is a row of a list (op_list.h) and a function
+//     static taper_status relu(taper_call *call)
+// that reads its arguments with the taper_arg_ functions (they check kind and say which argument is wrong) and leaves
+// its results with the taper_ret_ functions. Arguments are those of the schema, in order, defaults filled in; of a
+// vararg schema they are what was passed. The message of a failure needs no operator name: the executor puts it in
+// front.
+//
+// One function serves the functional, in-place and .out forms of an operator: taper_ret_new() returns the tensor that
+// receives the result, which is a new one, or argument 0 of "add_", or `out` of ".out" (resized), as the schema's alias
+// annotations say. A function that reads its inputs while it writes such a result must tolerate that they are the same.
+#ifndef TAPER_OPS_CALL_H
+#define TAPER_OPS_CALL_H
+
+#include "ir/tensor.h"
+#include "ops/list/schema.h"
+
+typedef struct taper_run taper_run;
+typedef struct taper_call taper_call;
+typedef taper_status (*taper_kernel)(taper_call *call);
+
+// Returned by a backend's kernel, before it changed anything, to let the next one (the reference) do the call.
+#define TAPER_DECLINED ((taper_status)-1)
+
+// What an operator may use of the run it is part of. Filled by the executor (and by tests).
+struct taper_run {
+    taper_heap *heap;
+    struct taper_pool *pool; // platform/threads.h
+    uint64_t cpu;            // TAPER_ISA_ bits allowed
+    taper_error *error;
+    struct taper_registry *registry;
+    struct taper_packs *packs;     // ops/call/packs.h: packed weights; NULL: none are kept
+    struct taper_rng *rng;         // ops/engine/random.h
+    const struct taper_fast *fast; // ops/call/fast.h: what a backend does faster; NULL: nothing
+    void (*log)(void *user, taper_log_level level, const char *text, size_t length);
+    void *log_user;
+    // Why the run is to end: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE when its time is spent, or would be after
+    // so many seconds; TAPER_OK: it goes on. Once it is to end it says so until the run has ended. NULL: never.
+    taper_status (*stop)(struct taper_run *run, double ahead);
+    uint64_t work_left;          // work until taper_run_spend asks
+    taper_status ended;          // why taper_run_spend fails, from the first time on; set back by who starts a run
+    bool flushes;                // denormal numbers are off: a product is being computed
+    double unshared;             // ops/call/parallel.h: nanoseconds since the last work that was
+    bool shared;                 // some was
+    struct taper_budget *budget; // base/budget.h: what a load's work is charged to; NULL: nothing
+    // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
+    const char *kernel;
+    double flops;
+    const struct taper_op *current; // the operator being run
+};
+
+typedef enum taper_op_flags {
+    TAPER_OP_NHWC = 1 << 0,             // takes hidden NHWC tensors as they are
+    TAPER_OP_NONDETERMINISTIC = 1 << 1, // random numbers
+    TAPER_OP_EFFECT = 1 << 2,           // prints, raises, changes something the schema does not say
+    TAPER_OP_VIEW = 1 << 3,   // the result may alias an argument although the schema is plain (reshape, contiguous, to)
+    TAPER_OP_TARGET = 1 << 4, // taper:: operators of the target stage
+    // A .out form that PyTorch made from the functional one: what that gives is copied, whatever the dtypes, into the
+    // out tensor, which is made contiguous when it has other sizes. The kernel sees no out tensor.
+    TAPER_OP_OUT_COPY = 1 << 5,
+    TAPER_OP_OUT_CAST = 1 << 6, // the out tensor has a dtype that promotion lets the result's become
+    TAPER_OP_OUT_SAME = 1 << 7, // the out tensor has the result's dtype
+    TAPER_OP_OVERLAP = 1 << 8,  // may write to a tensor whose elements share memory (an expanded one), as in PyTorch
+    TAPER_OP_PRODUCT = 1 << 9   // takes denormal numbers for zero, and gives none: see docs/numerics.md
+} taper_op_flags;
+
+// A row of the operator list: places in the tables of ops/list/op_table.h, which has functions for them.
+typedef struct taper_op {
+    uint32_t text; // the schema's
+    uint16_t kernel, param;
+    uint16_t next; // row of the same name + 1; 0: none
+    uint16_t flags;
+} taper_op;
+
+struct taper_call {
+    taper_run *run;
+    const taper_op *op;
+    const void *param; // the row's: what tells apart the rows that share a kernel
+    const taper_schema *schema;
+    taper_val *args; // borrowed
+    size_t arg_count;
+    taper_val *rets; // filled with owned references; None before
+    size_t ret_count;
+    void **state;                      // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
+    const struct taper_fusion *fusion; // ops/call/fusion.h; NULL: the operator alone
+};
+
+// ---- arguments. at: position in the schema.
+
+static inline bool taper_arg_is_none(const taper_call *call, size_t at)
+{
+    return at >= call->arg_count || call->args[at].tag == TAPER_NONE;
+}
+// Its name, for messages.
+const char *taper_arg_name(const taper_call *call, size_t at);
+TAPER_MUST_USE taper_status taper_arg_tensor(const taper_call *call, size_t at, taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_arg_tensor_or_none(const taper_call *call, size_t at,
+                                                     taper_tensor **tensor); // NULL: None
+TAPER_MUST_USE taper_status taper_arg_bool(const taper_call *call, size_t at, bool *flag);
+TAPER_MUST_USE taper_status taper_arg_int(const taper_call *call, size_t at, int64_t *number);
+TAPER_MUST_USE taper_status taper_arg_int_or(const taper_call *call, size_t at, int64_t otherwise,
+                                             int64_t *number);                                   // None
+TAPER_MUST_USE taper_status taper_arg_double(const taper_call *call, size_t at, double *number); // takes ints
+TAPER_MUST_USE taper_status taper_arg_double_or(const taper_call *call, size_t at, double otherwise, double *number);
+TAPER_MUST_USE taper_status taper_arg_string(const taper_call *call, size_t at, const taper_string **string);
+TAPER_MUST_USE taper_status taper_arg_list(const taper_call *call, size_t at, taper_list **list);
+TAPER_MUST_USE taper_status taper_arg_dict(const taper_call *call, size_t at, taper_dict **dict);
+TAPER_MUST_USE taper_status taper_arg_object(const taper_call *call, size_t at, taper_object **object);
+// A dtype argument (int? dtype); otherwise when None.
+TAPER_MUST_USE taper_status taper_arg_dtype_or(const taper_call *call, size_t at, taper_dtype otherwise,
+                                               taper_dtype *dtype);
+// int[]: at most limit items; a single int stands for `want` equal items when want > 0 (int[2] stride=1), as does a
+// list of one when want > 1. With want > 0 any other count fails.
+TAPER_MUST_USE taper_status taper_arg_ints(const taper_call *call, size_t at, size_t want, size_t limit,
+                                           int64_t *numbers, size_t *count);
+TAPER_MUST_USE taper_status taper_arg_doubles(const taper_call *call, size_t at, size_t limit, double *numbers,
+                                              size_t *count);
+// A dimension argument, wrapped into [0, rank) (rank 0 counts as 1).
+TAPER_MUST_USE taper_status taper_arg_dim(const taper_call *call, size_t at, size_t rank, size_t *dim);
+// item of a Tensor[] (or Tensor?[]) argument; *tensor NULL for None where optional.
+TAPER_MUST_USE taper_status taper_arg_tensor_item(const taper_call *call, size_t at, size_t item, bool optional,
+                                                  taper_tensor **tensor);
+
+// A Scalar: bool, int, float, complex, or a 0-dim tensor's value.
+typedef struct taper_scalar {
+    enum { TAPER_SCALAR_BOOL, TAPER_SCALAR_INT, TAPER_SCALAR_DOUBLE, TAPER_SCALAR_COMPLEX } kind;
+    int64_t i;    // of bool and int
+    double f, im; // always filled (re of complex)
+} taper_scalar;
+TAPER_MUST_USE taper_status taper_arg_scalar(const taper_call *call, size_t at, taper_scalar *scalar);
+
+// ---- results
+
+// Gives the reference of value over.
+static inline void taper_ret(taper_call *call, size_t at, taper_val value)
+{
+    taper_val_replace(&call->rets[at], value);
+}
+// The tensor for result `at` with this dtype and these sizes, ready for writing, set as the result: new (strides NULL:
+// contiguous), or the argument that the schema says (see above): its sizes must match ("in-place") or it is resized
+// ("out"), its dtype is kept: then *tensor may have another dtype than asked, and the caller converts on the way.
+TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
+                                          const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
+// A new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor.h). In the
+// in-place and out forms it is as taper_ret_new: look at (*tensor)->strides.
+TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
+                                               const int64_t *sizes, bool hidden, taper_tensor **tensor);
+// Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes
+// over the reference.
+TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
+// The argument that receives result `at` (in-place or out), NULL for the functional form. A TAPER_OP_OUT_COPY row has
+// the argument, which may decide the dtype, but no target.
+taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
+taper_tensor *taper_ret_target(const taper_call *call, size_t at);
+// PyTorch's resize of an out tensor that has other sizes, contiguous (or with the wanted strides).
+TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
+                                             const int64_t *strides);
+// Fails when several elements of a tensor that the call writes to share memory, unless its row allows that.
+TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);
+
+// A run outside a session, on this heap: its work is charged to the heap's budget, where it has one. error may be NULL.
+taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error);
+
+// ---- work
+
+// Every loop whose length the arguments decide says how much it is about to do: work is about the nanoseconds that the
+// portable code takes (an element read or written: 1; a division or a search step: 5; a transcendental function: 20).
+// It costs a subtraction; every few milliseconds of work the host is asked, and while loading the budget is charged.
+// Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and leave when it fails.
+// Having failed once it fails until the operator has ended, and taper_call_kernel asks at its end: a loop that cannot
+// return a status may just leave its work undone.
+enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
+TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
+// The same for such loops: false when they are to leave.
+bool taper_run_goes_on(taper_run *run, uint64_t work);
+// The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
+static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
+{
+    enum { EACH = 256 };
+    return i % EACH != 0 || taper_run_goes_on(run, EACH * work);
+}
+// Before work that cannot be interrupted: fails also when the time that is left is too short for it.
+TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
+
+// What a call that ended with status is to return: the status, or why the run is to end.
+TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_status status);
+
+// What ir/tensor.h has for tensors, in pieces that are charged to the run.
+TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
+TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
+TAPER_MUST_USE taper_status taper_run_reveal(taper_run *run, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_run_zeros(taper_run *run, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                                            taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size);
+
+// Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
+void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
+
+// Runs the call's kernel, or a backend's, and does what the row's flags want of the results. Every call of a row comes
+// through here.
+TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
+
+// Runs another operator by its row, with the same run: for operators made of others. args are borrowed.
+TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
+                                          taper_val *rets, size_t ret_count);
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An operator's work in pieces, on the threads of its run.
+#include "ops/call/parallel.h"
+
+#include "base/atomic.h"
+#include "platform/denormals.h"
+
+// Nanoseconds: of work that is shared, and that is shared with workers who are up; of pieces; of pieces between which
+// only the host is asked.
+static const double SHARED = 25e3, SHARED_SOON = 5e3, PIECE_LEAST = 2.5e3, PIECE_MOST = 75e3,
+                    ALONE = TAPER_WORK_BETWEEN;
+
+// The most work of a piece.
+static double piece_of(const taper_run *run, double work)
+{
+    const double threads = taper_pool_threads(run->pool);
+    if (threads < 2 || work < (run->unshared >= SHARED || taper_pool_is_awake(run->pool) ? SHARED_SOON : SHARED)) {
+        return ALONE;
+    }
+    // Four for each thread, so that one that comes late or is held up leaves its share to others.
+    const double piece = work / (4 * threads);
+    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
+}
+
+size_t taper_run_pieces(const taper_run *run, double work)
+{
+    const double pieces = work / piece_of(run, work);
+    return pieces >= 1 ? (size_t)(pieces < 1e9 ? pieces : 1e9) : 1;
+}
+
+typedef struct flushed {
+    taper_range_task task;
+    void *argument;
+} flushed;
+
+// A piece of a product, on a thread of its own.
+static void run_flushed(void *argument, size_t begin, size_t end)
+{
+    const flushed *f = argument;
+    const uint64_t before = taper_denormals_off();
+    f->task(f->argument, begin, end);
+    taper_denormals_restore(before);
+}
+
+typedef struct spending {
+    taper_run *run;
+    uint64_t work; // of a piece
+    taper_status status;
+} spending;
+
+static bool spend(void *user)
+{
+    spending *s = user;
+    s->status = taper_run_spend(s->run, s->work);
+    return s->status == TAPER_OK;
+}
+
+taper_status taper_run_range(taper_run *run, taper_range_task task, void *argument, size_t count, size_t grain,
+                             double work)
+{
+    if (count == 0) {
+        return TAPER_OK;
+    }
+    const bool shared = piece_of(run, work) < ALONE;
+    const size_t piece = taper_max_size((count - 1) / taper_run_pieces(run, work) + 1, grain);
+    run->unshared = shared ? 0 : run->unshared + (work >= SHARED_SOON ? work : 0);
+    run->shared |= shared;
+    spending s = {run, (uint64_t)(work * ((double)taper_min_size(piece, count) / (double)count)), TAPER_OK};
+    flushed f = {task, argument};
+    if (shared && run->flushes) {
+        task = run_flushed;
+        argument = &f;
+    }
+    (void)taper_pool_run(shared ? run->pool : NULL, task, argument, count, piece, spend, &s);
+    return s.status;
+}
+
+// ---- places: each begins with its flag
+
+enum { FLAG = 64 };
+
+bool taper_places_open(const taper_run *run, size_t bytes, size_t most, taper_places *places)
+{
+    *places = (taper_places){.count = taper_max_size(taper_min_size(taper_pool_threads(run->pool), most), 1)};
+    if (bytes == 0) {
+        return true;
+    }
+    if (bytes > SIZE_MAX / 2 ||
+        !taper_mul_size(taper_round_up(bytes, FLAG) + FLAG, places->count, &places->all_bytes)) {
+        return false;
+    }
+    places->data = taper_heap_alloc(run->heap, places->all_bytes);
+    for (size_t i = 0; places->data != NULL && i < places->count; i++) {
+        taper_place_leave(places->data + i * (places->all_bytes / places->count) + FLAG);
+    }
+    return places->data != NULL;
+}
+
+void *taper_place_take(const taper_places *places)
+{
+    if (places->data == NULL) {
+        return NULL;
+    }
+    // One is free, or about to be.
+    for (size_t i = 0;; i = (i + 1) % places->count) {
+        char *place = places->data + i * (places->all_bytes / places->count);
+        if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {
+            return place + FLAG;
+        }
+    }
+}
+
+void taper_place_leave(void *place)
+{
+    if (place != NULL) {
+        atomic_store_explicit((atomic_uint *)(void *)((char *)place - FLAG), 0, memory_order_release);
+    }
+}
+
+void taper_places_close(const taper_run *run, taper_places *places)
+{
+    taper_heap_free(run->heap, places->data, places->all_bytes);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The work of operators: who is asked whether it may go on, and what tensors need that is long and has no operator's
+// loop of its own: copies, fills with one byte.
+#include <math.h>
+
+#include "base/budget.h"
+#include "base/checked.h"
+#include "ops/engine/view_shape.h"
+
+// Says why the run is to end, if it is. ahead: the seconds of what cannot be interrupted.
+static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
+{
+    if (run->budget != NULL) {
+        TAPER_TRY(taper_charge(taper_budget_allocator(run->budget), work, run->error));
+    }
+    const taper_status why = run->stop != NULL ? run->stop(run, ahead) : TAPER_OK;
+    if (why == TAPER_ERROR_CANCELLED) {
+        return taper_fail(run->error, why, "the run was cancelled");
+    }
+    return why == TAPER_OK
+               ? why
+               : taper_fail(run->error, why,
+                            "the run was stopped: its time budget is spent; taper_session_options.time_budget or "
+                            "--time-limit S raises it");
+}
+
+static TAPER_COLD taper_status spent(taper_run *run, uint64_t work)
+{
+    if (run->ended == TAPER_OK) {
+        const uint64_t done = TAPER_WORK_BETWEEN - taper_min_u64(run->work_left, TAPER_WORK_BETWEEN);
+        run->ended = ask(run, done + taper_min_u64(work, UINT64_MAX / 2), 0);
+        run->work_left = run->ended == TAPER_OK ? TAPER_WORK_BETWEEN : 0; // 0: it comes here again
+    }
+    return run->ended;
+}
+
+taper_status taper_run_spend(taper_run *run, uint64_t work)
+{
+    if (work < run->work_left) {
+        run->work_left -= work;
+        return TAPER_OK;
+    }
+    return spent(run, work);
+}
+
+bool taper_run_goes_on(taper_run *run, uint64_t work)
+{
+    return taper_run_spend(run, work) == TAPER_OK;
+}
+
+taper_status taper_run_commit(taper_run *run, double work)
+{
+    if (run->ended == TAPER_OK) {
+        run->ended = ask(run, (uint64_t)fmin(work, 0x1p62), work * 1e-9);
+        run->work_left = run->ended == TAPER_OK ? run->work_left : 0;
+    }
+    return run->ended;
+}
+
+taper_status taper_run_settle(taper_run *run, taper_status status)
+{
+    enum { WORK_OF_A_CALL = 200 };
+    if (taper_run_spend(run, WORK_OF_A_CALL) == TAPER_OK) {
+        return status;
+    }
+    (void)ask(run, 0, 0); // whatever a loop that was left early made of it: this is why
+    return run->ended;
+}
+
+// ---- tensors
+
+enum { COPY_PIECE = 1 << 20, WORK_OF_A_COPY = 4 }; // elements; of one, which may be converted or lie far away
+
+// The part [start, start + size) of a dimension, as a view that is never seen outside.
+static taper_tensor narrowed(const taper_tensor *tensor, size_t dim, int64_t start, int64_t size)
+{
+    taper_tensor part = taper_tensor_local(tensor);
+    part.sizes[dim] = size;
+    part.offset += taper_mul_stride(start, tensor->strides[dim]);
+    return part;
+}
+
+taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from)
+{
+    const int64_t count = taper_tensor_numel(to);
+    size_t widest = 0;
+    for (size_t d = 1; d < to->rank; d++) {
+        widest = to->sizes[d] > to->sizes[widest] ? d : widest;
+    }
+    const size_t lead = (size_t)(to->rank - from->rank);
+    const bool own = widest >= lead && from->rank <= to->rank && from->sizes[widest - lead] != 1;
+    if (count <= COPY_PIECE || (own && from->sizes[widest - lead] != to->sizes[widest])) { // or a copy that fails
+        TAPER_TRY(taper_run_spend(run, (uint64_t)count * WORK_OF_A_COPY));
+        return taper_tensor_copy(to, from, run->error);
+    }
+    const int64_t step = taper_max_i64(to->sizes[widest] / (count / COPY_PIECE + 1), 1);
+    for (int64_t at = 0; at < to->sizes[widest]; at += step) {
+        const int64_t size = taper_min_i64(step, to->sizes[widest] - at);
+        taper_tensor part = narrowed(to, widest, at, size);
+        const taper_tensor source = own ? narrowed(from, widest - lead, at, size) : taper_tensor_local(from);
+        TAPER_TRY(taper_run_copy(run, &part, &source));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_run_reveal(taper_run *run, taper_tensor *tensor)
+{
+    if (tensor->hidden_nhwc) { // all at once: its bytes are there, and it is one pass over them
+        TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
+    }
+    return taper_tensor_reveal(tensor, run->error);
+}
+
+taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result)
+{
+    *result = NULL;
+    TAPER_TRY(taper_run_reveal(run, tensor));
+    if (!taper_tensor_is_contiguous(tensor)) {
+        return taper_view_clone(run, tensor, TAPER_FORMAT_CONTIGUOUS, result);
+    }
+    taper_obj_retain(&tensor->head);
+    *result = tensor;
+    return TAPER_OK;
+}
+
+taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size)
+{
+    for (size_t at = 0; at < size; at += TAPER_WORK_PIECE) {
+        const size_t piece = taper_min_size(TAPER_WORK_PIECE, size - at);
+        TAPER_TRY(taper_run_spend(run, piece / 2)); // memory that is touched for the first time
+        memset((char *)to + at, byte, piece);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_run_zeros(taper_run *run, taper_dtype dtype, size_t rank, const int64_t *sizes,
+                             taper_tensor **tensor)
+{
+    TAPER_TRY(taper_tensor_new(run->heap, dtype, rank, sizes, NULL, tensor, run->error));
+    const taper_status status = taper_run_memset(run, taper_tensor_mutable(*tensor), 0, (*tensor)->storage->bytes);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*tensor);
+        *tensor = NULL;
+    }
+    return status;
+}

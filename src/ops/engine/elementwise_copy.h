@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the rows that share taper_op_to have their arguments.
+#ifndef TAPER_OPS_ELEMENTWISE_COPY_H
+#define TAPER_OPS_ELEMENTWISE_COPY_H
+
+#include "ops/call/call.h"
+
+typedef struct taper_to_args {
+    uint8_t dtype, other, copy, format; // positions; 0: there is no such argument
+    bool always;                        // never returns self
+    bool cast;                          // to target
+    uint8_t target;
+} taper_to_args;
+
+extern const taper_to_args taper_to_dtype, taper_to_device, taper_to_dtype_layout, taper_to_other, taper_to_prim_dtype,
+    taper_to_prim_device, taper_to_prim_other, taper_to_type_as, taper_to_to_copy, taper_to_to_copy_out, taper_to_u8,
+    taper_to_i8, taper_to_i16, taper_to_i32, taper_to_i64, taper_to_f16, taper_to_f32, taper_to_f64;
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Makes the loops of an operator list for one class of arithmetic. A file sets T, and for the result types OUT_SAME,
+// OUT_BOOL and OUT_REAL, and includes its list with these macros in place.
+#ifndef TAPER_OPS_ELEMENTWISE_LOOPS_H
+#define TAPER_OPS_ELEMENTWISE_LOOPS_H
+
+#include "ops/math/elementwise_math.h"
+
+#define TAPER_EW_NUMBERS_F(type)                                                                                       \
+    const type p0 = (type)args->f[0], p1 = (type)args->f[1], p2 = (type)args->f[2];                                    \
+    (void)p0, (void)p1, (void)p2;
+#define TAPER_EW_NUMBERS_I                                                                                             \
+    const int64_t p0 = args->i[0], p1 = args->i[1], p2 = args->i[2];                                                   \
+    (void)p0, (void)p1, (void)p2;
+#define TAPER_EW_NUMBERS_C                                                                                             \
+    const taper_c128 p0 = args->c[0], p1 = args->c[1], p2 = args->c[2];                                                \
+    (void)p0, (void)p1, (void)p2;
+
+#define TAPER_EW_LOOP1(fn, out_type, type, numbers, expression)                                                        \
+    static void fn(size_t n, void *out, const void *const *in, taper_ew_args *args)                                    \
+    {                                                                                                                  \
+        out_type *o = out;                                                                                             \
+        const type *a = in[0];                                                                                         \
+        numbers TAPER_EW_VECTOR for (size_t k = 0; k < n; k++)                                                         \
+        {                                                                                                              \
+            const type x = a[k];                                                                                       \
+            o[k] = expression;                                                                                         \
+        }                                                                                                              \
+    }
+#define TAPER_EW_LOOP2(fn, out_type, type, numbers, expression)                                                        \
+    static void fn(size_t n, void *out, const void *const *in, taper_ew_args *args)                                    \
+    {                                                                                                                  \
+        out_type *o = out;                                                                                             \
+        const type *a = in[0], *b = in[1];                                                                             \
+        numbers TAPER_EW_VECTOR for (size_t k = 0; k < n; k++)                                                         \
+        {                                                                                                              \
+            const type x = a[k], y = b[k];                                                                             \
+            o[k] = expression;                                                                                         \
+        }                                                                                                              \
+    }
+#define TAPER_EW_LOOP3(fn, out_type, first_type, type, numbers, expression)                                            \
+    static void fn(size_t n, void *out, const void *const *in, taper_ew_args *args)                                    \
+    {                                                                                                                  \
+        out_type *o = out;                                                                                             \
+        const first_type *a = in[0];                                                                                   \
+        const type *b = in[1], *c = in[2];                                                                             \
+        numbers TAPER_EW_VECTOR for (size_t k = 0; k < n; k++)                                                         \
+        {                                                                                                              \
+            const first_type x = a[k];                                                                                 \
+            const type y = b[k], z = c[k];                                                                             \
+            o[k] = expression;                                                                                         \
+        }                                                                                                              \
+    }
+
+#define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
+#define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
+#define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
+// An element that takes so many nanoseconds, at worst.
+#define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
+
+#define TAPER_EW_RECORD(name, promotion, result_, scalars_, ...)                                                       \
+    const taper_ew_op taper_ew_##name = {                                                                              \
+        .loops = {__VA_ARGS__}, TAPER_EW_PROMOTION_##promotion, .result = TAPER_EW_##result_, .scalars = (scalars_)};
+
+#endif

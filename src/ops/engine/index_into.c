@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Combining elements into others by index, reading indices, walking several tensors.
+#include "ops/engine/index_into.h"
+
+#include <math.h>
+
+#include "base/half.h"
+
+// One loop per dtype and operation. U is the type the arithmetic is done in: unsigned for integers, so that it wraps.
+#define LOOP(name, T, expression)                                                                                      \
+    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
+    {                                                                                                                  \
+        char *t = to;                                                                                                  \
+        const char *f = from;                                                                                          \
+        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                                            \
+            T a, b;                                                                                                    \
+            memcpy(&a, t, sizeof a);                                                                                   \
+            memcpy(&b, f, sizeof b);                                                                                   \
+            a = (T)(expression);                                                                                       \
+            memcpy(t, &a, sizeof a);                                                                                   \
+        }                                                                                                              \
+    }
+
+#define INTEGER(s, T)                                                                                                  \
+    LOOP(add_##s, T, (uint64_t)a + (uint64_t)b)                                                                        \
+    LOOP(multiply_##s, T, (uint64_t)a *(uint64_t)b)                                                                    \
+    LOOP(maximum_##s, T, a > b ? a : b)                                                                                \
+    LOOP(minimum_##s, T, a < b ? a : b)
+INTEGER(u8, uint8_t)
+INTEGER(i8, int8_t)
+INTEGER(i16, int16_t)
+INTEGER(i32, int32_t)
+INTEGER(i64, int64_t)
+
+#define FLOATING(s, T)                                                                                                 \
+    LOOP(add_##s, T, a + b)                                                                                            \
+    LOOP(multiply_##s, T, a *b)                                                                                        \
+    LOOP(maximum_##s, T, isnan(a) || a > b ? a : b)                                                                    \
+    LOOP(minimum_##s, T, isnan(a) || a < b ? a : b)
+FLOATING(f32, float)
+FLOATING(f64, double)
+
+#define HALF(s, load, store)                                                                                           \
+    LOOP(add_##s, uint16_t, store(load(a) + load(b)))                                                                  \
+    LOOP(multiply_##s, uint16_t, store(load(a) * load(b)))                                                             \
+    LOOP(maximum_##s, uint16_t, isnan(load(a)) || load(a) > load(b) ? a : b)                                           \
+    LOOP(minimum_##s, uint16_t, isnan(load(a)) || load(a) < load(b) ? a : b)
+HALF(f16, taper_f16_to_float, taper_float_to_f16)
+HALF(bf16, taper_bf16_to_float, taper_float_to_bf16)
+
+LOOP(add_bool, uint8_t, (a | b) != 0)
+LOOP(multiply_bool, uint8_t, a != 0 && b != 0)
+
+LOOP(set_8, uint8_t, b)
+LOOP(set_16, uint16_t, b)
+LOOP(set_32, uint32_t, b)
+LOOP(set_64, uint64_t, b)
+
+#define COMPLEX(s, T)                                                                                                  \
+    typedef struct s##_pair {                                                                                          \
+        T re, im;                                                                                                      \
+    } s##_pair;                                                                                                        \
+    static s##_pair sum_##s(s##_pair a, s##_pair b)                                                                    \
+    {                                                                                                                  \
+        return (s##_pair){a.re + b.re, a.im + b.im};                                                                   \
+    }                                                                                                                  \
+    static s##_pair product_##s(s##_pair a, s##_pair b)                                                                \
+    {                                                                                                                  \
+        return (s##_pair){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};                                       \
+    }
+COMPLEX(c64, float)
+COMPLEX(c128, double)
+
+#define PAIRS(name, T, expression)                                                                                     \
+    static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \
+    {                                                                                                                  \
+        char *t = to;                                                                                                  \
+        const char *f = from;                                                                                          \
+        for (int64_t i = 0; i < count; i++, t += to_step, f += from_step) {                                            \
+            T a, b;                                                                                                    \
+            memcpy(&a, t, sizeof a);                                                                                   \
+            memcpy(&b, f, sizeof b);                                                                                   \
+            a = expression;                                                                                            \
+            memcpy(t, &a, sizeof a);                                                                                   \
+        }                                                                                                              \
+    }
+PAIRS(add_c64, c64_pair, sum_c64(a, b))
+PAIRS(multiply_c64, c64_pair, product_c64(a, b))
+PAIRS(add_c128, c128_pair, sum_c128(a, b))
+PAIRS(multiply_c128, c128_pair, product_c128(a, b))
+
+static void set_128(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        memcpy((char *)to + i * to_step, (const char *)from + i * from_step, 16);
+    }
+}
+
+taper_into_function taper_into_find(taper_dtype dtype, taper_into operation)
+{
+    if (operation == TAPER_INTO_SET) {
+        switch (taper_dtype_size(dtype)) {
+        case 1:
+            return set_8;
+        case 2:
+            return set_16;
+        case 4:
+            return set_32;
+        case 8:
+            return set_64;
+        case 16:
+            return set_128;
+        default:
+            return NULL;
+        }
+    }
+#define ROW(D, s)                                                                                                      \
+    case D:                                                                                                            \
+        return operation == TAPER_INTO_ADD        ? add_##s                                                            \
+               : operation == TAPER_INTO_MULTIPLY ? multiply_##s                                                       \
+               : operation == TAPER_INTO_MAXIMUM  ? maximum_##s                                                        \
+                                                  : minimum_##s
+    switch (dtype) {
+        ROW(TAPER_U8, u8);
+        ROW(TAPER_I8, i8);
+        ROW(TAPER_I16, i16);
+        ROW(TAPER_I32, i32);
+        ROW(TAPER_I64, i64);
+        ROW(TAPER_F16, f16);
+        ROW(TAPER_BF16, bf16);
+        ROW(TAPER_F32, f32);
+        ROW(TAPER_F64, f64);
+    case TAPER_BOOL:
+        return operation == TAPER_INTO_ADD || operation == TAPER_INTO_MAXIMUM ? add_bool : multiply_bool;
+    case TAPER_C64:
+        return operation == TAPER_INTO_ADD ? add_c64 : operation == TAPER_INTO_MULTIPLY ? multiply_c64 : NULL;
+    case TAPER_C128:
+        return operation == TAPER_INTO_ADD ? add_c128 : operation == TAPER_INTO_MULTIPLY ? multiply_c128 : NULL;
+    default:
+        return NULL;
+    }
+#undef ROW
+}
+
+taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_function *function, taper_error *error)
+{
+    *function = taper_into_find(dtype, operation);
+    return *function != NULL ? TAPER_OK
+                             : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "self: this is not implemented for %s",
+                                          taper_dtype_name(dtype));
+}
+
+enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
+
+void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
+                     int64_t from_step, int64_t length)
+{
+    for (int64_t at = 0; at < length; at += PIECE) {
+        const int64_t piece = taper_min_i64(PIECE, length - at);
+        if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
+            return;
+        }
+        function(to + at * to_step, to_step, from + at * from_step, from_step, piece);
+    }
+}
+
+void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *to, const taper_tensor *from)
+{
+    const int64_t item = (int64_t)taper_tensor_item(to);
+    char *t = taper_tensor_mutable(to);
+    const char *f = taper_tensor_data(from);
+    if (to->rank == 0) {
+        function(t, 0, f, 0, 1);
+        return;
+    }
+    // The longest dimension is the inner loop; the others are walked.
+    size_t inner = 0;
+    for (size_t d = 1; d < to->rank; d++) {
+        inner = to->sizes[d] >= to->sizes[inner] ? d : inner;
+    }
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, to->sizes, sizeof sizes);
+    const int64_t length = sizes[inner];
+    sizes[inner] = length == 0 ? 0 : 1;
+    const int64_t to_step = taper_tensor_step(to, inner) * item, from_step = taper_tensor_step(from, inner) * item;
+    taper_walk walk;
+    taper_walk_start(&walk, run, to->rank, sizes);
+    taper_walk_add(&walk, 0, to->strides);
+    taper_walk_add(&walk, 1, from->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+        taper_into_line(run, function, t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step,
+                        length);
+    }
+}
+
+taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name, taper_error *error)
+{
+    if (index->dtype == TAPER_I64 || (allow_int32 && index->dtype == TAPER_I32)) {
+        return TAPER_OK;
+    }
+    return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Expected dtype %s for index, got %s", name,
+                      allow_int32 ? "int32/int64" : "int64", taper_dtype_name((taper_dtype)index->dtype));
+}
+
+void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64_t *sizes)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->run = run;
+    walk->left = TAPER_WALK_PIECE;
+    walk->rank = rank;
+    walk->count = 1;
+    for (size_t d = 0; d < rank; d++) {
+        walk->sizes[d] = sizes[d];
+        walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
+    }
+}
+
+void taper_walk_charge(taper_walk *walk)
+{
+    walk->left = TAPER_WALK_PIECE;
+    if (!taper_run_goes_on(walk->run, TAPER_WALK_PIECE * WORK_OF_AN_ELEMENT)) {
+        walk->count = 0;
+    }
+}
+
+taper_status taper_index_scratch(taper_run *run, int64_t count, taper_tensor **scratch)
+{
+    return taper_tensor_new(run->heap, TAPER_I64, 1, &count, NULL, scratch, run->error);
+}
+
+bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
+{
+    const unsigned char *bytes = p;
+    const size_t item = taper_dtype_size(dtype);
+    unsigned char any = 0;
+    const bool half_sign = dtype == TAPER_C32 || dtype == TAPER_C64 || dtype == TAPER_C128;
+    const bool sign = taper_dtype_is_float(dtype) || half_sign;
+    for (size_t i = 0; i < item; i++) {
+        // The sign bit of a zero does not count.
+        const bool top = sign && (i + 1 == item || (half_sign && i + 1 == item / 2));
+        any |= top ? (unsigned char)(bytes[i] & 0x7f) : bytes[i];
+    }
+    return any != 0;
+}
+
+taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions)
+{
+    size_t item;
+    TAPER_TRY(taper_move_item(mask, &item, run->error));
+    const taper_dtype dtype = (taper_dtype)mask->dtype;
+    const char *data = taper_tensor_data(mask);
+    taper_walk walk;
+    int64_t found = 0;
+    taper_walk_start(&walk, run, mask->rank, mask->sizes);
+    taper_walk_add(&walk, 0, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+        found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
+    }
+    TAPER_TRY(taper_run_spend(run, 0)); // or something was not counted
+    const int64_t sizes[2] = {found, mask->rank};
+    const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error));
+    int64_t *to = taper_tensor_mutable(*positions);
+    taper_walk_start(&walk, run, mask->rank, mask->sizes);
+    taper_walk_add(&walk, 0, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+        if (taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item)) {
+            for (size_t d = 0; d < mask->rank; d++) {
+                to[(int64_t)d * found] = walk.at[d];
+            }
+            to++;
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_index_flat(taper_run *run, taper_tensor *x, taper_tensor **flat)
+{
+    taper_tensor *plain;
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
+    const taper_view view = {.rank = 1, .offset = plain->offset, .sizes = {taper_tensor_numel(plain)}, .strides = {1}};
+    const taper_status status = taper_view_make(run, plain, &view, flat);
+    taper_tensor_drop(plain);
+    return status;
+}

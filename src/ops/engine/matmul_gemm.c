@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
+// tile by tile; small products and those of few rows are done in place.
+#include "ops/call/fast.h"
+#include "ops/list/op_config.h"
+
+enum {
+    MR = 4,
+    NR = 8,
+    KC = 256,
+    MC = 64, // a multiple of MR
+    NC = 256 // a multiple of NR
+};
+
+#define ELEMENT float
+#define NAME(x) x##_f32
+#include "ops/engine/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+#define ELEMENT double
+#define NAME(x) x##_f64
+#include "ops/engine/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+// Unsigned: wraps around.
+#define ELEMENT uint64_t
+#define NAME(x) x##_u64
+#include "ops/engine/matmul_tile.h"
+#undef ELEMENT
+#undef NAME
+
+// re and im are neighbours.
+static void simple_c128(taper_run *run, const taper_gemm *gemm)
+{
+    for (int64_t i = 0; i < gemm->m; i++) {
+        for (int64_t j = 0; j < gemm->n; j++) {
+            const double *a = (const double *)gemm->a + 2 * i * gemm->a_row;
+            const double *b = (const double *)gemm->b + 2 * j * gemm->b_column;
+            double re = 0.0, im = 0.0;
+            for (int64_t p = 0; p < gemm->k; p++) {
+                if (p % KC == 0 && !taper_run_goes_on(run, 2 * KC)) {
+                    return;
+                }
+                const double *x = a + 2 * p * gemm->a_column, *y = b + 2 * p * gemm->b_row;
+                re += x[0] * y[0] - x[1] * y[1];
+                im += x[0] * y[1] + x[1] * y[0];
+            }
+            double *c = (double *)gemm->c + 2 * (i * gemm->c_row + j * gemm->c_column);
+            c[0] = gemm->add ? c[0] + re : re;
+            c[1] = gemm->add ? c[1] + im : im;
+        }
+    }
+}
+
+static void gemm_simple(taper_run *run, const taper_gemm *gemm)
+{
+    switch (gemm->dtype) {
+    case TAPER_F32:
+        simple_f32(run, gemm);
+        break;
+    case TAPER_F64:
+        simple_f64(run, gemm);
+        break;
+    case TAPER_I64:
+        simple_u64(run, gemm);
+        break;
+    default:
+        simple_c128(run, gemm);
+        break;
+    }
+}
+
+static taper_status run_one(taper_run *run, const taper_gemm *gemm)
+{
+    taper_gemm turned = *gemm;
+    if (gemm->n < gemm->m && gemm->n < MR) { // c' = b' a'
+        turned = (taper_gemm){.dtype = gemm->dtype,
+                              .m = gemm->n,
+                              .n = gemm->m,
+                              .k = gemm->k,
+                              .a = gemm->b,
+                              .a_row = gemm->b_column,
+                              .a_column = gemm->b_row,
+                              .b = gemm->a,
+                              .b_row = gemm->a_column,
+                              .b_column = gemm->a_row,
+                              .c = gemm->c,
+                              .c_row = gemm->c_column,
+                              .c_column = gemm->c_row,
+                              .add = gemm->add};
+    }
+    if (turned.dtype == TAPER_C128 || (TAPER_SMALL && turned.dtype != TAPER_F32) || turned.m < MR || turned.k < 4 ||
+        (double)turned.m * (double)turned.n * (double)turned.k < 8192.0) {
+        gemm_simple(run, &turned);
+        return TAPER_OK;
+    }
+    const size_t item = turned.dtype == TAPER_F32 ? 4 : 8;
+    const size_t bytes = item * KC * (MC + NC);
+    void *pack = taper_heap_alloc(run->heap, bytes);
+    if (pack == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    switch (turned.dtype) {
+    case TAPER_F32:
+        tiled_f32(run, &turned, pack);
+        break;
+    case TAPER_F64:
+        tiled_f64(run, &turned, pack);
+        break;
+    default:
+        tiled_u64(run, &turned, pack);
+        break;
+    }
+    taper_heap_free(run->heap, pack, bytes);
+    return TAPER_OK;
+}
+
+enum { DEEPEST = 1 << 20 }; // what a backend gets at once: it cannot be stopped within a sum
+
+static taper_status run_fast(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    taper_gemm part = *gemm;
+    for (int64_t at = 0; gemm->k > DEEPEST && at < gemm->k; at += DEEPEST, part.add = true) {
+        part.k = taper_min_i64(DEEPEST, gemm->k - at);
+        part.a = (const float *)gemm->a + at * gemm->a_column;
+        part.b = (const float *)gemm->b + at * gemm->b_row;
+        part.kept = NULL;
+        const taper_status status = run->fast->gemm(run, &part, batch);
+        if (status == TAPER_DECLINED && at != 0) { // the rest is too short for it
+            const taper_fast *const fast = run->fast;
+            run->fast = NULL;
+            const taper_status slow = taper_gemm_run_batch(run, &part, batch);
+            run->fast = fast;
+            return slow;
+        }
+        TAPER_TRY(status);
+        TAPER_TRY(taper_run_spend(run, DEEPEST));
+    }
+    return gemm->k > DEEPEST ? TAPER_OK : run->fast->gemm(run, gemm, batch);
+}
+
+taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    if (gemm->m <= 0 || gemm->n <= 0) {
+        return TAPER_OK;
+    }
+    for (size_t d = 0; d < batch->rank; d++) {
+        if (batch->sizes[d] <= 0) {
+            return TAPER_OK;
+        }
+    }
+    taper_gemm one = *gemm;
+    if (one.k <= 0) { // nothing is read of empty matrices, whose strides may be any
+        one.a_row = one.a_column = one.b_row = one.b_column = 0;
+    }
+    const int64_t count = taper_gemm_batch_count(batch);
+    if (run->fast != NULL && gemm->dtype == TAPER_F32) {
+        const taper_status status = run_fast(run, &one, batch);
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
+    const int64_t item = (int64_t)taper_dtype_size(gemm->dtype);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t a, b, c;
+        taper_gemm_batch_at(batch, i, &a, &b, &c);
+        one.a = (const char *)gemm->a + a * item;
+        one.b = (const char *)gemm->b + b * item;
+        one.c = (char *)gemm->c + c * item;
+        TAPER_TRY(run_one(run, &one));
+        TAPER_TRY(taper_run_spend(run, 20));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)
+{
+    const taper_gemm_batch single = {.rank = 0};
+    return taper_gemm_run_batch(run, gemm, &single);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The reduction engine (reduce.h).
+#include "ops/engine/reduce.h"
+
+#include <math.h>
+
+#include "ops/math/elementwise_complex.h"
+
+taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
+{
+    taper_reduce r;
+    memset(&r, 0, sizeof r);
+    r.x = x;
+    r.first = op;
+    r.dtype = dtype;
+    r.class_ = taper_ew_class_of(dtype);
+    if (r.class_ == TAPER_EW_U8) {
+        r.class_ = TAPER_EW_I64;
+    }
+    return r;
+}
+
+taper_status taper_reduce_supported(const taper_call *call, const taper_tensor *x)
+{
+    if (taper_ew_class_of((taper_dtype)x->dtype) == TAPER_EW_CLASSES) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s' tensors",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_reduce_dims_arg(const taper_call *call, size_t at, size_t rank, bool *over)
+{
+    int64_t dims[2 * TAPER_MAX_RANK];
+    size_t count = 0;
+    memset(over, false, TAPER_MAX_RANK * sizeof *over);
+    if (!taper_arg_is_none(call, at)) {
+        TAPER_TRY(taper_arg_ints(call, at, 0, 2 * TAPER_MAX_RANK, dims, &count));
+    }
+    if (count == 0) {
+        memset(over, true, TAPER_MAX_RANK * sizeof *over);
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t dim;
+        TAPER_TRY(taper_wrap_dim_or_fail(dims[i], rank, &dim, call->run->error));
+        if (over[dim]) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "dim %zu appears multiple times in the list of dims",
+                       dim);
+        }
+        over[dim] = true;
+    }
+    return TAPER_OK;
+}
+
+size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, int64_t *sizes)
+{
+    size_t rank = 0;
+    for (size_t i = 0; i < x->rank; i++) {
+        if (!over[i] || keep) {
+            sizes[rank++] = over[i] ? 1 : x->sizes[i];
+        }
+    }
+    return rank;
+}
+
+// ---- the walk
+
+enum { BLOCK = 128 }; // lanes at a time
+
+typedef union accumulators {
+    double f[BLOCK];
+    int64_t i[BLOCK];
+    taper_c128 c[BLOCK];
+} accumulators;
+
+typedef struct walk {
+    const taper_reduce *r;
+    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // the smallest step first
+    size_t kept_count, reduced_count;
+    bool side_by_side; // kept[0] are the lanes; otherwise reduced[0] is folded
+    bool direct;       // elements are read where they lie
+    taper_ew_class result_class;
+    double count; // of elements behind one result
+    accumulators first, second, centre;
+    taper_ew_block elements, temp;
+    taper_run *run;
+    taper_status status;
+} walk;
+
+enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
+
+// Counts n elements; false when the run is to end.
+static bool go_on(walk *w, size_t n)
+{
+    w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
+    return w->status == TAPER_OK;
+}
+
+size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        for (size_t j = i; j > 0 && dims[j].in < dims[j - 1].in; j--) {
+            const taper_reduce_dim t = dims[j];
+            dims[j] = dims[j - 1];
+            dims[j - 1] = t;
+        }
+    }
+    size_t kept = count != 0;
+    for (size_t i = 1; i < count; i++) {
+        taper_reduce_dim *inner = &dims[kept - 1];
+        if (dims[i].in == inner->in * inner->size && dims[i].out == inner->out * inner->size) {
+            inner->size *= dims[i].size;
+        } else {
+            dims[kept++] = dims[i];
+        }
+    }
+    return kept;
+}
+
+static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
+{
+    const int64_t in_item = (int64_t)taper_tensor_item(r->x);
+    int64_t in[TAPER_MAX_RANK], to[TAPER_MAX_RANK];
+    taper_tensor_steps(r->x, (size_t)in_item, in);
+    taper_tensor_steps(out, taper_tensor_item(out), to);
+    size_t at = 0;
+    w->r = r;
+    w->kept_count = w->reduced_count = 0;
+    w->status = TAPER_OK;
+    w->count = 1;
+    for (size_t i = 0; i < r->x->rank; i++) {
+        const int64_t size = r->x->sizes[i];
+        if (r->over[i]) {
+            w->count *= (double)size;
+            if (size != 1) {
+                w->reduced[w->reduced_count++] = (taper_reduce_dim){size, in[i], 0};
+            }
+        } else if (size != 1) {
+            w->kept[w->kept_count++] = (taper_reduce_dim){size, in[i], to[at]};
+        }
+        at += !r->over[i] || r->keep;
+    }
+    w->kept_count = taper_reduce_sort(w->kept, w->kept_count);
+    w->reduced_count = taper_reduce_sort(w->reduced, w->reduced_count);
+    w->side_by_side = w->kept_count != 0 && (w->reduced_count == 0 || w->kept[0].in < w->reduced[0].in);
+    if (!w->side_by_side && w->reduced_count == 0) {
+        w->reduced[w->reduced_count++] = (taper_reduce_dim){1, in_item, 0};
+    }
+    const int64_t inner = w->side_by_side ? w->kept[0].in : w->reduced[0].in;
+    w->direct = taper_ew_is_native((taper_dtype)r->x->dtype, r->class_) && inner == in_item;
+}
+
+static const void *elements(walk *w, const char *from, int64_t step, size_t n)
+{
+    if (w->direct) {
+        return from;
+    }
+    taper_ew_load((taper_dtype)w->r->x->dtype, w->r->class_, &w->elements, from, step, n, &w->temp);
+    return &w->elements;
+}
+
+bool taper_reduce_advance(const taper_reduce_dim *dims, size_t from, size_t count, int64_t *index, const char **in,
+                          char **out)
+{
+    for (size_t d = from; d < count; d++) {
+        *in += dims[d].in;
+        if (out != NULL) {
+            *out += dims[d].out;
+        }
+        if (++index[d] < dims[d].size) {
+            return true;
+        }
+        *in -= dims[d].in * dims[d].size;
+        if (out != NULL) {
+            *out -= dims[d].out * dims[d].size;
+        }
+        index[d] = 0;
+    }
+    return false;
+}
+
+static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
+{
+    const taper_ew_class class_ = w->r->class_;
+    for (size_t k = 0; k < m; k++) {
+        if (class_ == TAPER_EW_I64) {
+            acc->i[k] = op->start_int;
+        } else if (class_ == TAPER_EW_C128) {
+            acc->c[k] = (taper_c128){op->start, 0};
+        } else {
+            acc->f[k] = op->start;
+        }
+    }
+    if (w->count == 0) {
+        return;
+    }
+    int64_t index[TAPER_MAX_RANK] = {0};
+    if (w->side_by_side) {
+        do {
+            op->lanes[class_](acc, elements(w, from, w->kept[0].in, m), m, &w->centre, &w->r->args);
+        } while (go_on(w, m) && taper_reduce_advance(w->reduced, 0, w->reduced_count, index, &from, NULL));
+        return;
+    }
+    const taper_reduce_dim run = w->reduced[0];
+    const size_t n = (size_t)run.size, block = w->direct ? FOLD_BLOCK : TAPER_EW_BLOCK_BYTES / 16;
+    do {
+        for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
+            const size_t count = taper_min_size(block, n - at);
+            op->folds[class_](acc, elements(w, from + (int64_t)at * run.in, run.in, count), count, &w->centre,
+                              &w->r->args);
+        }
+    } while (w->status == TAPER_OK && taper_reduce_advance(w->reduced, 1, w->reduced_count, index, &from, NULL));
+}
+
+static void set_centre(walk *w, size_t m)
+{
+    for (size_t k = 0; k < m; k++) {
+        if (w->r->centre == TAPER_CENTRE_FINITE) {
+            w->centre.f[k] = isinf(w->first.f[k]) ? 0 : w->first.f[k];
+        } else if (w->r->class_ == TAPER_EW_C128) {
+            w->centre.c[k] = (taper_c128){w->first.c[k].re / w->count, w->first.c[k].im / w->count};
+        } else {
+            w->centre.f[k] = w->first.f[k] / w->count;
+        }
+    }
+}
+
+static double finish_one(const walk *w, double first, double second, double centre)
+{
+    const double freedom = w->count - w->r->correction;
+    if (w->r->overflow > 0 && first >= w->r->overflow) {
+        first = (double)INFINITY; // whose root may be 0
+    }
+    switch ((taper_reduce_finish)w->r->finish) {
+    case TAPER_FINISH_MEAN:
+        return first / w->count;
+    case TAPER_FINISH_RATIO:
+        return first / second;
+    case TAPER_FINISH_SQRT:
+        return sqrt(first);
+    case TAPER_FINISH_ROOT:
+        return pow(first, 1 / w->r->args.p);
+    case TAPER_FINISH_VAR:
+        return second / (freedom > 0 ? freedom : 0);
+    case TAPER_FINISH_STD:
+        return sqrt(second / (freedom > 0 ? freedom : 0));
+    case TAPER_FINISH_LOG:
+        return centre + log(second);
+    default:
+        return first;
+    }
+}
+
+// The accumulators become results, in place in w->first.
+static void finish(walk *w, size_t m)
+{
+    const taper_reduce *r = w->r;
+    for (size_t k = 0; k < m; k++) {
+        if (r->class_ == TAPER_EW_C128 && r->real) {
+            const double value = finish_one(w, w->first.c[k].re, w->second.c[k].re, 0);
+            w->first.f[k] = value; // 8 bytes into 16: earlier entries only are overwritten
+        } else if (r->class_ == TAPER_EW_C128) {
+            if (r->finish == TAPER_FINISH_MEAN) {
+                w->first.c[k] = (taper_c128){w->first.c[k].re / w->count, w->first.c[k].im / w->count};
+            }
+        } else if (r->class_ != TAPER_EW_I64) {
+            w->first.f[k] = finish_one(w, w->first.f[k], w->second.f[k], w->centre.f[k]);
+        }
+    }
+}
+
+static void block_of_results(walk *w, const char *from, char *to, char *mean, taper_tensor *const *out, size_t m)
+{
+    const taper_reduce *r = w->r;
+    const int64_t step = w->side_by_side ? w->kept[0].out : 0;
+    pass(w, r->first, &w->first, from, m);
+    if (r->second != NULL) {
+        if (r->centre != TAPER_CENTRE_NONE) {
+            set_centre(w, m);
+        }
+        pass(w, r->second, &w->second, from, m);
+    }
+    finish(w, m);
+    taper_ew_store((taper_dtype)out[0]->dtype, w->result_class, to, step, &w->first, m, &w->temp);
+    if (mean != NULL) {
+        const taper_ew_class class_ = r->class_ == TAPER_EW_C128 ? TAPER_EW_C128 : TAPER_EW_F64;
+        const int64_t mean_step = step / (int64_t)taper_tensor_item(out[0]) * (int64_t)taper_tensor_item(out[1]);
+        taper_ew_store((taper_dtype)out[1]->dtype, class_, mean, mean_step, &w->centre, m, &w->temp);
+    }
+}
+
+static void run_walk(walk *w, taper_tensor *const *out)
+{
+    const taper_reduce *r = w->r;
+    const char *from = taper_tensor_data(r->x);
+    char *to = taper_tensor_mutable(out[0]);
+    int64_t index[TAPER_MAX_RANK] = {0};
+    char *const mean_base = out[1] != NULL ? taper_tensor_mutable(out[1]) : NULL;
+    char *const base = to;
+    const int64_t item = (int64_t)taper_tensor_item(out[0]);
+    // Result 1 has result 0's shape and strides in elements, so its place follows from result 0's.
+    const int64_t mean_item = out[1] != NULL ? (int64_t)taper_tensor_item(out[1]) : item;
+    memset(&w->centre, 0, sizeof w->centre);
+    do {
+        char *mean = mean_base == NULL ? NULL : mean_base + (to - base) / item * mean_item;
+        if (!w->side_by_side) {
+            block_of_results(w, from, to, mean, out, 1);
+            continue;
+        }
+        const taper_reduce_dim lanes = w->kept[0];
+        for (int64_t at = 0; at < lanes.size && w->status == TAPER_OK; at += BLOCK) {
+            const size_t m = (size_t)taper_min_i64(BLOCK, lanes.size - at);
+            block_of_results(w, from + at * lanes.in, to + at * lanes.out,
+                             mean == NULL ? NULL : mean + at * lanes.out / item * mean_item, out, m);
+        }
+    } while (w->status == TAPER_OK &&
+             taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
+}
+
+taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
+{
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_reduce_supported(call, r->x));
+    if (r->first->lanes[r->class_] == NULL || (r->second != NULL && r->second->lanes[r->class_] == NULL)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name((taper_dtype)r->x->dtype));
+    }
+    int64_t sizes[TAPER_MAX_RANK];
+    const size_t rank = taper_reduce_sizes(r->x, r->over, r->keep, sizes);
+    taper_tensor *out[2] = {NULL, NULL};
+    taper_tensor *x = r->x, *apart = NULL;
+    for (size_t k = 0; k < 1u + r->mean_too; k++) {
+        taper_tensor *target = taper_ret_target(call, k);
+        if (target != NULL) {
+            if (target->storage == x->storage && apart == NULL) { // out is read as well
+                TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
+                r->x = apart;
+            }
+        }
+    }
+    taper_status status = TAPER_OK;
+    for (size_t k = 0; k < 1u + r->mean_too && status == TAPER_OK; k++) {
+        const taper_dtype dtype = k == 0 ? r->dtype : (taper_dtype)x->dtype;
+        status = taper_ret_new(call, k, dtype, rank, sizes, NULL, &out[k]);
+        if (status == TAPER_OK) {
+            status = taper_check_cast(dtype, (taper_dtype)out[k]->dtype, error);
+        }
+        if (status == TAPER_OK && taper_ew_class_of((taper_dtype)out[k]->dtype) == TAPER_EW_CLASSES) {
+            status = taper_fail(error, TAPER_ERROR_UNSUPPORTED, "results of dtype %s are not supported",
+                                taper_dtype_torch_name((taper_dtype)out[k]->dtype));
+        }
+    }
+    if (status == TAPER_OK && r->mean_too && out[1]->rank == out[0]->rank &&
+        memcmp(out[0]->strides, out[1]->strides, rank * sizeof *sizes) != 0) {
+        status = taper_fail(error, TAPER_ERROR_UNSUPPORTED, "the two results must have the same strides");
+    }
+    if (status == TAPER_OK && taper_tensor_numel(out[0]) != 0) {
+        walk w;
+        prepare(&w, r, out[0]);
+        w.run = call->run;
+        w.result_class = r->class_ == TAPER_EW_C128  ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)
+                         : r->class_ == TAPER_EW_I64 ? TAPER_EW_I64
+                                                     : TAPER_EW_F64;
+        run_walk(&w, out);
+        status = w.status;
+    }
+    r->x = x;
+    taper_tensor_drop(apart);
+    return status;
+}
+
+void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
+                      bool keep)
+{
+    const int64_t item = (int64_t)taper_tensor_item(x), out_item = out != NULL ? (int64_t)taper_tensor_item(out) : 0;
+    int64_t in[TAPER_MAX_RANK], to[TAPER_MAX_RANK] = {0};
+    taper_tensor_steps(x, (size_t)item, in);
+    if (out != NULL) {
+        taper_tensor_steps(out, (size_t)out_item, to);
+    }
+    size_t at = 0;
+    lines->kept_count = 0;
+    lines->line = (taper_reduce_dim){1, item, out_item};
+    for (size_t i = 0; i < x->rank; i++) {
+        const bool there = i != dim || !without || keep;
+        const int64_t out_step = there ? to[at] : 0;
+        if (i == dim) {
+            lines->line = (taper_reduce_dim){x->sizes[i], in[i], without ? 0 : out_step};
+        } else if (x->sizes[i] != 1) {
+            lines->kept[lines->kept_count++] = (taper_reduce_dim){x->sizes[i], in[i], out_step};
+        }
+        at += there;
+    }
+    lines->kept_count = taper_reduce_sort(lines->kept, lines->kept_count);
+    lines->side_by_side = lines->kept_count != 0 && lines->line.size > 1 && lines->kept[0].in < lines->line.in;
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The element mover: sorts and merges dimensions so that the innermost loop is a memcpy, a strided loop or a blocked
+// transposition; clones and their strides.
+#include "ops/engine/view_move.h"
+
+typedef struct move_dim {
+    int64_t size, to, from; // strides in bytes
+} move_dim;
+
+static int64_t magnitude(int64_t n)
+{
+    return n < 0 ? -n : n;
+}
+
+// Outermost first: the largest step of the destination, so that it is written in order.
+static bool goes_inside(const move_dim *a, const move_dim *b)
+{
+    const int64_t ta = magnitude(a->to), tb = magnitude(b->to);
+    return ta != tb ? ta < tb : magnitude(a->from) < magnitude(b->from);
+}
+
+static size_t prepare_dims(move_dim *dims, size_t item, size_t rank, const int64_t *sizes, const int64_t *to,
+                           const int64_t *from)
+{
+    size_t n = 0;
+    for (size_t d = 0; d < rank; d++) {
+        if (sizes[d] == 1) {
+            continue;
+        }
+        const move_dim dim = {sizes[d], to[d] * (int64_t)item, from[d] * (int64_t)item};
+        size_t at = n++;
+        while (at > 0 && goes_inside(&dims[at - 1], &dim)) {
+            dims[at] = dims[at - 1];
+            at--;
+        }
+        dims[at] = dim;
+    }
+    size_t kept = 0;
+    for (size_t d = 0; d < n; d++) {
+        move_dim *outer = kept > 0 ? &dims[kept - 1] : NULL;
+        if (outer != NULL && outer->to == dims[d].to * dims[d].size && outer->from == dims[d].from * dims[d].size) {
+            outer->size *= dims[d].size;
+            outer->to = dims[d].to;
+            outer->from = dims[d].from;
+        } else {
+            dims[kept++] = dims[d];
+        }
+    }
+    return kept;
+}
+
+#define STRIDED(bytes)                                                                                                 \
+    for (int64_t i = 0; i < n; i++) {                                                                                  \
+        memcpy(to, from, (bytes));                                                                                     \
+        to += to_step;                                                                                                 \
+        from += from_step;                                                                                             \
+    }
+
+static void move_line(size_t item, int64_t n, char *to, int64_t to_step, const char *from, int64_t from_step)
+{
+    switch (item) {
+    case 1:
+        STRIDED(1) break;
+    case 2:
+        STRIDED(2) break;
+    case 4:
+        STRIDED(4) break;
+    case 8:
+        STRIDED(8) break;
+    default:
+        STRIDED(16) break;
+    }
+}
+#undef STRIDED
+
+enum { TILE = 16 };
+
+#define TILES(bytes)                                                                                                   \
+    for (int64_t r0 = 0; r0 < rows; r0 += TILE) {                                                                      \
+        const int64_t r1 = r0 + TILE < rows ? r0 + TILE : rows;                                                        \
+        for (int64_t c0 = 0; c0 < columns; c0 += TILE) {                                                               \
+            const int64_t c1 = c0 + TILE < columns ? c0 + TILE : columns;                                              \
+            for (int64_t r = r0; r < r1; r++) {                                                                        \
+                char *t = to + r * to_row + c0 * (bytes);                                                              \
+                const char *f = from + r * (bytes) + c0 * from_column;                                                 \
+                for (int64_t c = c0; c < c1; c++, t += (bytes), f += from_column) {                                    \
+                    memcpy(t, f, (bytes));                                                                             \
+                }                                                                                                      \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+// to is contiguous along columns, from along rows.
+static void move_transposed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
+                            int64_t from_column)
+{
+    switch (item) {
+    case 1:
+        TILES(1) break;
+    case 2:
+        TILES(2) break;
+    case 4:
+        TILES(4) break;
+    case 8:
+        TILES(8) break;
+    default:
+        TILES(16) break;
+    }
+}
+#undef TILES
+
+static void move_plane(size_t item, const move_dim *outer, const move_dim *inner, char *to, const char *from)
+{
+    const int64_t width = (int64_t)item;
+    if (inner->to == width && inner->from == width) {
+        const size_t run = (size_t)inner->size * item;
+        for (int64_t i = 0; i < outer->size; i++) {
+            memcpy(to + i * outer->to, from + i * outer->from, run);
+        }
+    } else if (inner->to == width && outer->from == width && inner->size > 3 && outer->size > 3) {
+        move_transposed(item, outer->size, inner->size, to, outer->to, from, inner->from);
+    } else {
+        for (int64_t i = 0; i < outer->size; i++) {
+            move_line(item, inner->size, to + i * outer->to, inner->to, from + i * outer->from, inner->from);
+        }
+    }
+}
+
+enum { PIECE = 1 << 20, WORK_OF_A_MOVE = 4 }; // elements; of one, which may lie far away
+
+static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim inner, char *to, const char *from)
+{
+    const int64_t rows = outer.size, columns = inner.size;
+    const int64_t width = taper_min_i64(columns, PIECE), height = taper_max_i64(PIECE / width, 1);
+    for (int64_t c = 0; c < columns; c += width) {
+        inner.size = taper_min_i64(width, columns - c);
+        for (int64_t r = 0; r < rows; r += height) {
+            outer.size = taper_min_i64(height, rows - r);
+            if (!taper_run_goes_on(run, (uint64_t)(outer.size * inner.size) * WORK_OF_A_MOVE)) {
+                return false;
+            }
+            move_plane(item, &outer, &inner, to + r * outer.to + c * inner.to, from + r * outer.from + c * inner.from);
+        }
+    }
+    return true;
+}
+
+void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, void *to, const int64_t *to_strides,
+                const void *from, const int64_t *from_strides)
+{
+    for (size_t d = 0; d < rank; d++) {
+        if (sizes[d] == 0) {
+            return;
+        }
+    }
+    move_dim dims[TAPER_MOVE_RANK];
+    size_t n = prepare_dims(dims, item, rank, sizes, to_strides, from_strides);
+    const move_dim one = {1, 0, 0};
+    const move_dim scalar = {1, (int64_t)item, (int64_t)item};
+    move_dim inner = n > 0 ? dims[--n] : scalar;
+    move_dim outer = one;
+    if (n > 0) {
+        size_t pick = n - 1;
+        if (inner.to == (int64_t)item && inner.from != inner.to) {
+            // A transposition: the other loop of the plane is the one along which the source is contiguous.
+            for (size_t d = 0; d < n; d++) {
+                if (dims[d].from == (int64_t)item) {
+                    pick = d;
+                }
+            }
+        }
+        outer = dims[pick];
+        n--;
+        for (size_t d = pick; d < n; d++) {
+            dims[d] = dims[d + 1];
+        }
+    }
+    int64_t at[TAPER_MOVE_RANK] = {0};
+    char *t = to;
+    const char *f = from;
+    for (;;) {
+        if (!move_pieces(run, item, outer, inner, t, f)) {
+            return;
+        }
+        size_t d = n;
+        while (d > 0) {
+            d--;
+            t += dims[d].to;
+            f += dims[d].from;
+            if (++at[d] < dims[d].size) {
+                break;
+            }
+            t -= dims[d].to * dims[d].size;
+            f -= dims[d].from * dims[d].size;
+            at[d] = 0;
+            if (d == 0) {
+                return;
+            }
+        }
+        if (n == 0) {
+            return;
+        }
+    }
+}
+
+taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_error *error)
+{
+    *item = taper_tensor_item(tensor);
+    if (*item == 0) {
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "%s tensors are not supported here",
+                          taper_dtype_name((taper_dtype)tensor->dtype));
+    }
+    return TAPER_OK;
+}
+
+// ---- strides
+
+bool taper_tensor_is_dense(const taper_tensor *tensor)
+{
+    if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
+        return true;
+    }
+    // Walks the dimensions from the smallest stride; each must begin where the ones below end.
+    int64_t want = 1;
+    bool done[TAPER_MAX_RANK] = {false};
+    for (unsigned step = 0; step < tensor->rank; step++) {
+        int best = -1;
+        for (unsigned d = 0; d < tensor->rank; d++) {
+            if (!done[d] && tensor->sizes[d] > 1 && (best < 0 || tensor->strides[d] < tensor->strides[best])) {
+                best = (int)d;
+            }
+        }
+        if (best < 0) {
+            return true;
+        }
+        if (tensor->strides[best] != want) {
+            return false;
+        }
+        done[best] = true;
+        want *= tensor->sizes[best];
+    }
+    return true;
+}
+
+// Positive when dimension a must come after b (its stride is larger), 0 when that cannot be said.
+static int stride_order(const taper_tensor *x, unsigned a, unsigned b)
+{
+    if (x->strides[a] == 0 || x->strides[b] == 0) {
+        return 0;
+    }
+    if (x->strides[a] != x->strides[b]) {
+        return x->strides[a] < x->strides[b] ? -1 : 1;
+    }
+    return x->sizes[a] > x->sizes[b] ? 1 : 0;
+}
+
+// Dense strides in the order of the tensor's own strides.
+static void dense_strides(const taper_tensor *x, int64_t *strides)
+{
+    unsigned order[TAPER_MAX_RANK];
+    for (unsigned i = 0; i < x->rank; i++) {
+        order[i] = x->rank - 1u - i;
+    }
+    for (unsigned i = 1; i < x->rank; i++) {
+        unsigned moving = i;
+        for (unsigned j = i; j-- > 0;) {
+            const int c = stride_order(x, order[j], order[moving]);
+            if (c > 0) {
+                const unsigned swap = order[j];
+                order[j] = order[moving];
+                order[moving] = swap;
+                moving = j;
+            } else if (c < 0) {
+                break;
+            }
+        }
+    }
+    int64_t stride = 1;
+    for (unsigned i = 0; i < x->rank; i++) {
+        strides[order[i]] = stride;
+        if (x->sizes[order[i]] > 1) {
+            stride *= x->sizes[order[i]];
+        }
+    }
+}
+
+taper_status taper_like_strides(const taper_tensor *tensor, int64_t format, int64_t *strides, taper_error *error)
+{
+    switch (format) {
+    case TAPER_FORMAT_CONTIGUOUS:
+        taper_strides_contiguous(tensor->rank, tensor->sizes, strides);
+        return TAPER_OK;
+    case TAPER_FORMAT_PRESERVE:
+        if (tensor->hidden_nhwc) {
+            taper_strides_contiguous(tensor->rank, tensor->sizes, strides);
+        } else if (taper_tensor_is_dense(tensor)) {
+            for (unsigned d = 0; d < tensor->rank; d++) {
+                strides[d] = tensor->strides[d];
+            }
+        } else {
+            dense_strides(tensor, strides);
+        }
+        return TAPER_OK;
+    case TAPER_FORMAT_CHANNELS_LAST:
+    case TAPER_FORMAT_CHANNELS_LAST_3D: {
+        const unsigned rank = format == TAPER_FORMAT_CHANNELS_LAST ? 4 : 5;
+        if (tensor->rank != rank) {
+            return taper_fail(error, TAPER_ERROR_ARGUMENT, "required rank %u tensor to use %s format", rank,
+                              rank == 4 ? "channels_last" : "channels_last_3d");
+        }
+        taper_strides_channels_last(rank, tensor->sizes, strides);
+        return TAPER_OK;
+    }
+    default:
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "memory_format: unknown value %lld", (long long)format);
+    }
+}
+
+// ---- clones
+
+taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank, const int64_t *sizes,
+                               const int64_t *strides, taper_tensor **result, taper_error *error)
+{
+    TAPER_TRY(taper_tensor_new(heap, (taper_dtype)tensor->dtype, rank, sizes, strides, result, error));
+    if (tensor->quantizer != NULL) {
+        const taper_status status = taper_tensor_set_quantizer(*result, tensor->quantizer, error);
+        if (status != TAPER_OK) {
+            taper_tensor_drop(*result);
+            *result = NULL;
+            return status;
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_tensor_move(taper_run *run, taper_tensor *to, const taper_tensor *from)
+{
+    size_t item;
+    TAPER_TRY(taper_move_item(to, &item, run->error));
+    taper_move(run, item, to->rank, to->sizes, taper_tensor_mutable(to), to->strides, taper_tensor_data(from),
+               from->strides);
+    return TAPER_OK;
+}
+
+taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format, taper_tensor **clone)
+{
+    int64_t strides[TAPER_MAX_RANK];
+    TAPER_TRY(taper_like_strides(tensor, format, strides, run->error));
+    const bool hidden = tensor->hidden_nhwc && (format == TAPER_FORMAT_CONTIGUOUS || format == TAPER_FORMAT_PRESERVE);
+    if (hidden) {
+        memcpy(strides, tensor->strides, sizeof strides);
+    }
+    TAPER_TRY(taper_tensor_like(run->heap, tensor, tensor->rank, tensor->sizes, strides, clone, run->error));
+    (*clone)->hidden_nhwc = hidden;
+    const taper_status status = taper_tensor_move(run, *clone, tensor);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*clone);
+        *clone = NULL;
+    }
+    return status;
+}
+
+// ---- in place
+
+taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self)
+{
+    taper_error *error = taper_call_error(call);
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (!taper_call_in_place(call)) {
+        return taper_view_clone(call->run, x, format, self);
+    }
+    TAPER_TRY(taper_ret_check_overlap(call, x));
+    TAPER_TRY(taper_storage_write(x->storage, error));
+    taper_obj_retain(&x->head);
+    *self = x;
+    return TAPER_OK;
+}
+
+taper_status taper_inplace_end(taper_call *call, taper_tensor *self)
+{
+    if (taper_call_in_place(call)) {
+        taper_ret(call, 0, TAPER_VAL(self));
+        return TAPER_OK;
+    }
+    return taper_ret_tensor(call, 0, self);
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The operators of the language itself: tuples, identity, casts, exceptions, printing, and switches of PyTorch that
+// have one position here.
+#include "ops/lang/prim.h"
+
+#include <stdio.h>
+
+#include "ops/lang/scalar.h"
+#include "ops/lang/string_ops.h"
+#include "ops/list/kernels.h"
+
+static taper_status arg_value(const taper_call *call, size_t at, taper_val *value)
+{
+    if (at >= call->arg_count) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "argument %zu is missing", at);
+    }
+    *value = call->args[at];
+    return TAPER_OK;
+}
+
+static taper_status arg_tuple(const taper_call *call, size_t at, taper_tuple **tuple)
+{
+    taper_val value = taper_val_none();
+    TAPER_TRY(arg_value(call, at, &value));
+    if (value.tag != TAPER_TUPLE) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "expected a tuple, got %s",
+                          taper_val_kind_name(value));
+    }
+    *tuple = value.as.tuple;
+    return TAPER_OK;
+}
+
+taper_status taper_op_tuple_index(taper_call *call)
+{
+    taper_tuple *tuple = NULL;
+    int64_t index;
+    TAPER_TRY(arg_tuple(call, 0, &tuple));
+    TAPER_TRY(taper_arg_int(call, 1, &index));
+    const int64_t count = (int64_t)tuple->count;
+    if (index < -count || index >= count) {
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Tuple list index out of range");
+    }
+    taper_ret(call, 0, taper_val_retain(tuple->items[index < 0 ? index + count : index]));
+    return TAPER_OK;
+}
+
+taper_status taper_op_tuple_unpack(taper_call *call)
+{
+    taper_tuple *tuple = NULL;
+    TAPER_TRY(arg_tuple(call, 0, &tuple));
+    if (tuple->count != call->ret_count) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "a tuple of %zu items is unpacked into %zu",
+                          tuple->count, call->ret_count);
+    }
+    for (size_t i = 0; i < tuple->count; i++) {
+        taper_ret(call, i, taper_val_retain(tuple->items[i]));
+    }
+    return TAPER_OK;
+}
+
+// self.layers[i] and self.heads[name] of a container of modules: their attributes are "0", "1", …, or the keys. As in
+// PyTorch a negative index is no attribute.
+taper_status taper_op_module_index(taper_call *call)
+{
+    taper_object *object;
+    TAPER_TRY(taper_arg_object(call, 0, &object));
+    char digits[24];
+    const char *name = digits;
+    if (taper_arg_is_none(call, 1) || call->args[1].tag != TAPER_STRING) {
+        int64_t index;
+        TAPER_TRY(taper_arg_int(call, 1, &index));
+        snprintf(digits, sizeof digits, "%lld", (long long)index);
+    } else {
+        name = call->args[1].as.string->data;
+    }
+    const int64_t slot = taper_object_slot(object, name);
+    if (slot < 0) {
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "ind: the container has no module %s", name);
+    }
+    taper_ret(call, 0, taper_val_retain(object->slots[slot]));
+    return TAPER_OK;
+}
+
+// unchecked_cast, unchecked_unwrap_optional and others that hand their argument on.
+taper_status taper_op_same(taper_call *call)
+{
+    taper_val value = taper_val_none();
+    TAPER_TRY(arg_value(call, 0, &value));
+    taper_ret(call, 0, taper_val_retain(value));
+    return TAPER_OK;
+}
+
+taper_status taper_op_unwrap_optional(taper_call *call)
+{
+    if (taper_arg_is_none(call, 0)) {
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "Unwrapping null optional");
+    }
+    return taper_op_same(call);
+}
+
+taper_status taper_op_uninitialized(taper_call *call)
+{
+    taper_ret(call, 0, (taper_val){.tag = TAPER_UNDEFINED, .as.i = 0});
+    return TAPER_OK;
+}
+
+taper_status taper_op_none(taper_call *call) // prim::grad, prim::name, ranges of the profiler: nothing is recorded
+{
+    taper_ret(call, 0, taper_val_none());
+    return TAPER_OK;
+}
+
+// The handle of a range of PyTorch's profiler, which only its end takes.
+taper_status taper_op_record_function(taper_call *call)
+{
+    const int64_t size = 0;
+    taper_tensor *handle;
+    return taper_ret_new(call, 0, TAPER_U8, 1, &size, NULL, &handle);
+}
+
+taper_status taper_op_nothing(taper_call *call) // set_grad_enabled, the end of a range of the profiler
+{
+    (void)call;
+    return TAPER_OK;
+}
+
+taper_status taper_op_constant_bool(taper_call *call)
+{
+    taper_ret(call, 0, taper_val_bool(taper_call_code(call) == TAPER_PRIM_TRUE));
+    return TAPER_OK;
+}
+
+taper_status taper_op_is(taper_call *call)
+{
+    taper_val a = taper_val_none(), b = taper_val_none();
+    TAPER_TRY(arg_value(call, 0, &a));
+    TAPER_TRY(arg_value(call, 1, &b));
+    taper_ret(call, 0, taper_val_bool(taper_val_same(a, b) == (taper_call_code(call) == TAPER_PRIM_IS)));
+    return TAPER_OK;
+}
+
+taper_status taper_op_not(taper_call *call)
+{
+    bool flag;
+    TAPER_TRY(taper_arg_bool(call, 0, &flag));
+    taper_ret(call, 0, taper_val_bool(!flag));
+    return TAPER_OK;
+}
+
+taper_status taper_op_if_then_else(taper_call *call)
+{
+    bool condition;
+    taper_val value = taper_val_none();
+    TAPER_TRY(taper_arg_bool(call, 0, &condition));
+    TAPER_TRY(arg_value(call, condition ? 1 : 2, &value));
+    taper_ret(call, 0, taper_val_retain(value));
+    return TAPER_OK;
+}
+
+// The message is the exception's text; files of bytecode 7 and older pass nothing else, later ones the class's name.
+taper_status taper_op_raise(taper_call *call)
+{
+    const taper_string *message;
+    TAPER_TRY(taper_arg_string(call, 0, &message));
+    const char *text = message->length != 0 ? message->data : "the model raised an exception without a message";
+    const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s", text);
+    if (!taper_arg_is_none(call, 1) && call->args[1].tag == TAPER_STRING) {
+        taper_error_add_detail(call->run->error, "raised as %s\n", call->args[1].as.string->data);
+    }
+    return status;
+}
+
+static void log_text(const taper_run *run, taper_log_level level, const char *text, size_t length)
+{
+    if (run->log != NULL) {
+        run->log(run->log_user, level, text, length);
+    }
+}
+
+taper_status taper_op_print(taper_call *call)
+{
+    taper_run_text out;
+    taper_run_text_begin(&out, call->run);
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; i < call->arg_count && status == TAPER_OK; i++) {
+        if (i != 0) {
+            taper_text_string(&out.text, " ");
+        }
+        status = taper_print_value(call->run, &out.text, call->args[i], (taper_print_style){.floats = 'g'});
+    }
+    taper_text_string(&out.text, "\n");
+    if (status == TAPER_OK && out.text.failed) {
+        status = taper_text_failure(call->run);
+    }
+    if (status == TAPER_OK) {
+        log_text(call->run, TAPER_LOG_PRINT, taper_text_get(&out.text), out.text.length);
+    }
+    taper_run_text_end(&out);
+    return status;
+}
+
+taper_status taper_op_warn(taper_call *call)
+{
+    const taper_string *message;
+    TAPER_TRY(taper_arg_string(call, 0, &message));
+    taper_run_text out;
+    taper_run_text_begin(&out, call->run);
+    taper_text_string(&out.text, "Warning: ");
+    taper_text_append(&out.text, message->data, message->length);
+    taper_text_string(&out.text, "\n");
+    if (!out.text.failed) {
+        log_text(call->run, TAPER_LOG_WARNING, taper_text_get(&out.text), out.text.length);
+    }
+    taper_run_text_end(&out);
+    return TAPER_OK;
+}
+
+// ---- enums: objects with the attributes name and value
+
+static taper_status enum_part(taper_call *call, const char *name)
+{
+    taper_object *object;
+    TAPER_TRY(taper_arg_object(call, 0, &object));
+    const int64_t slot = taper_object_slot(object, name);
+    if (slot < 0 || (size_t)slot >= object->count) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is no enum");
+    }
+    taper_ret(call, 0, taper_val_retain(object->slots[slot]));
+    return TAPER_OK;
+}
+
+taper_status taper_op_enum_name(taper_call *call)
+{
+    return enum_part(call, "name");
+}
+
+taper_status taper_op_enum_value(taper_call *call)
+{
+    return enum_part(call, "value");
+}
+
+// Of one class and of one name: a saved model has a member once for each place it stands in.
+taper_status taper_op_enum_equal(taper_call *call)
+{
+    taper_object *members[2];
+    taper_val names[2];
+    for (size_t i = 0; i < 2; i++) {
+        TAPER_TRY(taper_arg_object(call, i, &members[i]));
+        const int64_t slot = taper_object_slot(members[i], "name");
+        if (slot < 0 || (size_t)slot >= members[i]->count) {
+            return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "the object is no enum");
+        }
+        names[i] = members[i]->slots[slot];
+    }
+    const taper_class *a = members[0]->klass, *b = members[1]->klass;
+    const bool same = members[0] == members[1] ||
+                      (a != NULL && b != NULL && strcmp(a->name, b->name) == 0 && taper_val_equal(names[0], names[1]));
+    taper_ret(call, 0, taper_val_bool(same == (taper_call_code(call) == TAPER_COMPARE_EQ)));
+    return TAPER_OK;
+}
+
+// ---- numbers for objects
+
+taper_status taper_op_id(taper_call *call)
+{
+    taper_val value = taper_val_none();
+    TAPER_TRY(arg_value(call, 0, &value));
+    taper_ret(call, 0, taper_val_int(taper_val_is_object(value) ? (int64_t)(intptr_t)value.as.obj : 0));
+    return TAPER_OK;
+}
+
+static taper_status hash_value(taper_run *run, taper_val value, int depth, uint64_t *steps, uint64_t *hash)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    switch (value.tag) {
+    case TAPER_NONE:
+        h = 0;
+        break;
+    case TAPER_BOOLEAN:
+    case TAPER_INT:
+    case TAPER_DEVICE:
+        h = (uint64_t)value.as.i;
+        break;
+    case TAPER_DOUBLE: {
+        const double number = value.as.f == 0 ? 0 : value.as.f; // -0 is 0
+        memcpy(&h, &number, sizeof h);
+        break;
+    }
+    case TAPER_STRING:
+        for (size_t i = 0; i < value.as.string->length; i++) {
+            h = (h ^ (unsigned char)value.as.string->data[i]) * UINT64_C(1099511628211);
+        }
+        break;
+    case TAPER_TENSOR:
+        h = (uint64_t)(uintptr_t)value.as.obj;
+        break;
+    case TAPER_TUPLE:
+        if (depth == TAPER_LIMIT_VALUE_DEPTH || (*steps += value.as.tuple->count) > TAPER_LIMIT_CONTAINER_ITEMS) {
+            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a value is nested too deep to be hashed");
+        }
+        for (size_t i = 0; i < value.as.tuple->count; i++) {
+            uint64_t part = 0;
+            TAPER_TRY(hash_value(run, value.as.tuple->items[i], depth + 1, steps, &part));
+            h ^= part + UINT64_C(0x9e3779b9) + (h << 6) + (h >> 2);
+        }
+        break;
+    default:
+        return taper_fail(run->error, TAPER_ERROR_RAISED, "Can't hash a value of kind %s", taper_val_kind_name(value));
+    }
+    *hash = h;
+    return TAPER_OK;
+}
+
+// Equal values have equal hashes; the numbers are PyTorch's for ints and bools only.
+taper_status taper_op_hash(taper_call *call)
+{
+    taper_val value = taper_val_none();
+    uint64_t steps = 0, hash = 0;
+    TAPER_TRY(arg_value(call, 0, &value));
+    TAPER_TRY(hash_value(call->run, value, 0, &steps, &hash));
+    taper_ret(call, 0, taper_val_int((int64_t)hash));
+    return TAPER_OK;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The table of classes, made from list_class.inc.
+#include "ops/lang/torchbind.h"
+
+#include "ops/list/op_config.h"
+
+typedef struct bound_class {
+    const char *name;
+    taper_class_function *function; // NULL: left out of this build
+} bound_class;
+
+static const bound_class classes[] = {
+#define CLASS(id, text, code) {.name = text TAPER_OP_IF(id, , .function = code)},
+#include "ops/list/list_class.inc"
+#undef CLASS
+};
+
+static const bound_class *find(const char *name)
+{
+    for (size_t i = 0; name != NULL && i < sizeof classes / sizeof classes[0]; i++) {
+        if (strcmp(classes[i].name, name) == 0) {
+            return &classes[i];
+        }
+    }
+    return NULL;
+}
+
+bool taper_torchbind_left_out(const char *name)
+{
+    const bound_class *bound = find(name);
+    return bound != NULL && bound->function == NULL;
+}
+
+taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object)
+{
+    *object = NULL;
+    const bound_class *bound = klass != NULL ? find(klass->name) : NULL;
+    if (bound == NULL || bound->function == NULL) {
+        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "objects of class %s cannot be made by a model",
+                   klass != NULL && klass->name != NULL ? klass->name : "?");
+    }
+    *object = taper_object_new(run->heap, klass, 1);
+    return *object == NULL ? taper_fail_memory(run->error) : TAPER_OK;
+}
+
+taper_status taper_torchbind_call(taper_run *run, taper_object *object, const char *method, taper_val *args,
+                                  size_t count, taper_val *result)
+{
+    *result = taper_val_none();
+    if (count > 0 && args[0].tag == TAPER_OBJECT && args[0].as.object == object) {
+        args++;
+        count--;
+    }
+    const char *name = object->klass != NULL ? object->klass->name : NULL;
+    const bound_class *bound = find(name);
+    const taper_status status =
+        bound != NULL && bound->function != NULL ? bound->function(run, object, method, args, count) : TAPER_DECLINED;
+    if (status == TAPER_DECLINED) {
+        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "method %s of class %s is not supported", method,
+                   name != NULL ? name : "?");
+    }
+    return status;
+}

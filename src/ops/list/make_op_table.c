@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// make_op_table FILE: runs on the building machine and writes op_table.inc, the operator list as small constant tables
+// without pointers, which a process maps and never writes to: the schemas' texts compressed, the rows with numbers of
+// kernels and params in place of addresses, and a hash index of names. The list's rows are this program's only input,
+// so a selective build (TAPER_OP_CONFIG) has small tables too.
+//
+// The texts are compressed by replacing pairs: the commonest pair of neighbouring symbols becomes a symbol, again and
+// again (Larsson and Moffat, "Off-line dictionary-based compression", 2000). Any row is then expanded alone, in a
+// microsecond, and compared with a name without being expanded.
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/list/name_hash.h"
+#include "ops/list/op_config.h"
+
+typedef struct row {
+    const char *schema, *kernel, *param, *flags;
+} row;
+
+static const row rows[] = {
+#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {schema, #kernel, #param, #flags}, )
+#include "ops/list/op_list.h"
+#undef OP
+    {NULL, NULL, NULL, NULL},
+};
+
+enum {
+    ROWS = sizeof rows / sizeof rows[0] - 1,
+    SYMBOLS = 4096,  // at most, letters among them
+    LETTERS = 128,   // symbols below are ASCII letters; 0 ends a text
+    RARE = 4,        // a pair that is as rare as this is not worth its four bytes in the table
+    PAIR_END = 65535 // the second half of a letter in the table of pairs
+};
+
+static uint16_t *text; // all rows one after the other
+static size_t text_count, text_start[ROWS + 1];
+static uint16_t pairs[SYMBOLS][2]; // by symbol
+static unsigned symbols = LETTERS;
+static uint32_t counts[SYMBOLS * SYMBOLS]; // of pairs
+static uint16_t number[SYMBOLS];           // of symbols, the commonest first
+static uint16_t kernels[ROWS + 1], params[ROWS + 1], next_row[ROWS + 1], first_row[4 * ROWS + 2];
+static size_t slots = 2; // of the index: a power of two above the number of rows
+
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "make_op_table: %s: %s\n", what, which);
+    exit(1);
+}
+
+static void read_texts(void)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        total += strlen(rows[i].schema) + 1;
+    }
+    text = malloc(total * sizeof *text + 1);
+    if (text == NULL) {
+        fail("out of memory", "texts");
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        for (const char *c = rows[i].schema; *c != '\0'; c++) {
+            if ((unsigned char)*c >= LETTERS) {
+                fail("a letter that is not ASCII", rows[i].schema);
+            }
+            text[text_count++] = (uint16_t)*c;
+        }
+        text[text_count++] = 0;
+    }
+}
+
+static void compress(void)
+{
+    while (symbols < SYMBOLS) {
+        size_t best = 0;
+        for (size_t i = 0; i + 1 < text_count; i++) {
+            const size_t pair = (size_t)text[i] * SYMBOLS + text[i + 1];
+            if (text[i] != 0 && text[i + 1] != 0 && ++counts[pair] > counts[best]) {
+                best = pair;
+            }
+        }
+        const uint32_t count = counts[best];
+        for (size_t i = 0; i + 1 < text_count; i++) {
+            counts[(size_t)text[i] * SYMBOLS + text[i + 1]] = 0;
+        }
+        if (count <= RARE) {
+            break;
+        }
+        const uint16_t left = (uint16_t)(best / SYMBOLS), right = (uint16_t)(best % SYMBOLS);
+        pairs[symbols][0] = left;
+        pairs[symbols][1] = right;
+        size_t kept = 0;
+        for (size_t i = 0; i < text_count; i++) {
+            const bool hit = text[i] == left && i + 1 < text_count && text[i + 1] == right;
+            text[kept++] = hit ? (uint16_t)symbols : text[i];
+            i += hit;
+        }
+        text_count = kept;
+        symbols++;
+    }
+}
+
+// Numbers the symbols in use, the commonest in texts first: these take one byte. 0 stays 0. Returns how many there are.
+static unsigned number_symbols(void)
+{
+    static uint32_t uses[SYMBOLS];
+    static bool needed[SYMBOLS];
+    for (size_t i = 0; i < text_count; i++) {
+        uses[text[i]]++;
+        needed[text[i]] = true;
+    }
+    for (unsigned s = symbols; s-- > LETTERS;) {
+        if (needed[s]) {
+            needed[pairs[s][0]] = needed[pairs[s][1]] = true;
+        }
+    }
+    unsigned count = 1;
+    for (;;) {
+        unsigned best = 0;
+        for (unsigned s = 1; s < symbols; s++) {
+            if (needed[s] && number[s] == 0 && (best == 0 || uses[s] > uses[best])) {
+                best = s;
+            }
+        }
+        if (best == 0) {
+            return count;
+        }
+        number[best] = (uint16_t)count++;
+    }
+}
+
+static void print_texts(unsigned count)
+{
+    // Bytes below `single` are symbols; the others begin a pair of bytes: single + 256 (first - single) + second.
+    unsigned single = 256;
+    while (single + (256 - single) * 256 < count) {
+        single--;
+    }
+    printf("enum { SINGLE_BYTES = %u };\n\nstatic const uint8_t texts[] = {", single);
+    size_t bytes = 0, at_row = 0;
+    for (size_t i = 0; i < text_count; i++) {
+        if (i == 0 || text[i - 1] == 0) {
+            text_start[at_row++] = bytes;
+        }
+        const unsigned n = number[text[i]];
+        if (n < single) {
+            printf("%u,%s", n, bytes % 32 == 31 ? "\n" : "");
+            bytes++;
+        } else {
+            printf("%u,%u,\n", single + (n - single) / 256, (n - single) % 256);
+            bytes += 2;
+        }
+    }
+    printf("0};\n\n// {letter, %d} or two symbols\nstatic const uint16_t pairs[][2] = {{0, %d},\n", PAIR_END, PAIR_END);
+    static uint16_t symbol_of[SYMBOLS];
+    for (unsigned s = 1; s < symbols; s++) {
+        symbol_of[number[s]] = (uint16_t)s;
+    }
+    for (unsigned n = 1; n < count; n++) {
+        const unsigned s = symbol_of[n];
+        if (s < LETTERS) {
+            printf("{%u, %d},\n", s, PAIR_END);
+        } else {
+            printf("{%u, %u},\n", number[pairs[s][0]], number[pairs[s][1]]);
+        }
+    }
+    printf("};\n\n");
+}
+
+// Numbers different words; words[row] is its number. Prints them as the items of an array.
+static void print_words(const char *declaration, size_t column, uint16_t *words)
+{
+    printf("%s = {\n", declaration);
+    uint16_t count = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *word = column == 0 ? rows[i].kernel : rows[i].param;
+        size_t same = 0;
+        while (same < i && strcmp(column == 0 ? rows[same].kernel : rows[same].param, word) != 0) {
+            same++;
+        }
+        if (same == i) {
+            printf("%s,\n", word);
+            words[i] = count++;
+        } else {
+            words[i] = words[same];
+        }
+    }
+    printf("%s};\n\n", count == 0 ? "0" : "");
+}
+
+static size_t name_length(const char *schema) // "aten::add"
+{
+    return strcspn(schema, ".(");
+}
+
+static void index_names(void)
+{
+    while (slots <= ROWS) {
+        slots *= 2;
+    }
+    for (size_t i = ROWS; i-- != 0;) { // from the back, so that the first row of a name is found first
+        const char *schema = rows[i].schema;
+        const size_t length = name_length(schema);
+        size_t slot = taper_name_hash(schema, length) % slots;
+        while (first_row[slot] != 0) {
+            const char *other = rows[first_row[slot] - 1].schema;
+            if (name_length(other) == length && strncmp(other, schema, length) == 0) {
+                break;
+            }
+            slot = (slot + 1) % slots;
+        }
+        for (size_t other = first_row[slot]; other != 0; other = next_row[other - 1]) {
+            const size_t full = strcspn(schema, "(");
+            if (strncmp(rows[other - 1].schema, schema, full + 1) == 0) {
+                fail("an operator stands twice in the list", schema);
+            }
+        }
+        next_row[i] = first_row[slot];
+        first_row[slot] = (uint16_t)(i + 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || freopen(argv[1], "w", stdout) == NULL) {
+        fail("wanted: the name of the file to write", argc == 2 ? argv[1] : "");
+    }
+    size_t longest = 0;
+    for (size_t i = 0; i < ROWS; i++) {
+        longest = strlen(rows[i].schema) > longest ? strlen(rows[i].schema) : longest;
+    }
+    printf("// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n\n"
+           "enum { LONGEST_TEXT = %zu };\n\n",
+           longest);
+    read_texts();
+    compress();
+    print_texts(number_symbols());
+    print_words("static const taper_kernel op_kernels[]", 0, kernels);
+    print_words("static const void *const op_params[]", 1, params);
+    index_names();
+    printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
+    for (size_t i = 0; i < slots; i++) {
+        printf("%u,%s", first_row[i], i % 32 == 31 ? "\n" : "");
+    }
+    printf("};\n\nconst taper_op taper_ops[] = {\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        printf("{%zu, %u, %u, %u, %s},\n", text_start[i], kernels[i], params[i], next_row[i], rows[i].flags);
+    }
+    printf("{0, 0, 0, 0, 0}};\n");
+    return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The operator list: every operator Taper has, one list file per family, each row
+//     OP(id, "schema", kernel, param, flags)
+// id names the row in C (name and overload, non-letters as '_'); in a selective build (TAPER_OP_CONFIG) only the rows
+// whose TAPER_USE_<id> is defined to 1 are kept. The kernel's declaration is made by the list itself: `kernel` is
+// declared as taper_status kernel(taper_call *) with external linkage, so a family's file defines it without `static`.
+// param is 0 or the address of a `const` object declared in the family's header.
+//
+// Of several rows of one name TorchScript source takes the first that fits a call: within a file they stand in
+// PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.
+//
+// This file is included several times with different definitions of OP.
+// clang-format off
+#include "ops/list/list_caffe2.inc"
+#include "ops/list/list_conv.inc"
+#include "ops/list/list_create.inc"
+#include "ops/list/list_elementwise.inc"
+#include "ops/list/list_fft.inc"
+#include "ops/list/list_index.inc"
+#include "ops/list/list_linalg.inc"
+#include "ops/list/list_linear.inc"
+#include "ops/list/list_norm.inc"
+#include "ops/list/list_pool.inc"
+#include "ops/list/list_prepacked.inc"
+#include "ops/list/list_quantized.inc"
+#include "ops/list/list_quantized_layer.inc"
+#include "ops/list/list_recurrent.inc"
+#include "ops/list/list_reduce.inc"
+#include "ops/list/list_resize.inc"
+#include "ops/list/list_view.inc"
+#include "ops/list/list_vision.inc"
+#include "ops/list/list_container.inc"
+#include "ops/list/list_string.inc"
+#include "ops/list/list_scalar.inc"
+#include "ops/list/list_prim.inc"
+// clang-format on

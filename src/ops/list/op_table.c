@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of the operator list, out of the tables that make_op_table.c makes while building.
+#include "ops/list/op_table.h"
+
+#include "ops/list/kernels.h"
+#include "ops/list/name_hash.h"
+#include "ops/list/param_headers.h"
+
+#include "ops/list/op_table.inc"
+
+_Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "rows and numbers come from one list");
+
+enum { LETTER = 65535 }; // in pairs
+
+taper_kernel taper_row_kernel(const taper_op *op)
+{
+    return op_kernels[op->kernel];
+}
+
+const void *taper_row_param(const taper_op *op)
+{
+    return op_params[op->param];
+}
+
+static unsigned next_symbol(const uint8_t **at)
+{
+    unsigned symbol = *(*at)++;
+    if (symbol >= SINGLE_BYTES) {
+        symbol = SINGLE_BYTES + (symbol - SINGLE_BYTES) * 256 + *(*at)++;
+    }
+    return symbol;
+}
+
+// Symbols are made of earlier ones; the tables are our own, so the depth is that of the longest one.
+static char *expand(char *to, unsigned symbol)
+{
+    if (pairs[symbol][1] == LETTER) {
+        *to = (char)pairs[symbol][0];
+        return to + 1;
+    }
+    return expand(expand(to, pairs[symbol][0]), pairs[symbol][1]);
+}
+
+const char *taper_row_text(const taper_op *op, taper_arena *arena)
+{
+    char text[LONGEST_TEXT + 1], *end = text;
+    const uint8_t *at = texts + op->text;
+    for (unsigned symbol; (symbol = next_symbol(&at)) != 0;) {
+        end = expand(end, symbol);
+    }
+    return taper_arena_string(arena, text, (size_t)(end - text));
+}
+
+// Follows a text as long as it agrees with a wanted one: a letter that differs ends the search in most rows.
+typedef struct wanted {
+    const char *at, *end;
+} wanted;
+
+static bool agrees(wanted *w, unsigned symbol)
+{
+    if (pairs[symbol][1] != LETTER) {
+        return agrees(w, pairs[symbol][0]) && (w->at == w->end || agrees(w, pairs[symbol][1]));
+    }
+    return *w->at++ == (char)pairs[symbol][0];
+}
+
+// Whether a row's text goes on from *at with these letters; *at is moved behind the symbol that has the last one.
+static bool begins(const taper_op *op, const char *letters, size_t count)
+{
+    wanted w = {letters, letters + count};
+    const uint8_t *at = texts + op->text;
+    while (w.at != w.end) {
+        const unsigned symbol = next_symbol(&at);
+        if (symbol == 0 || !agrees(&w, symbol)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// A name and what follows it in the texts of its rows.
+typedef struct key {
+    char letters[LONGEST_TEXT + 2];
+    size_t length;
+} key;
+
+static bool key_make(key *k, const char *name, const char *overload, char end)
+{
+    const size_t base = strlen(name), extra = overload != NULL && *overload != '\0' ? strlen(overload) + 1 : 0;
+    k->length = base + extra + 1;
+    if (base > LONGEST_TEXT || extra > LONGEST_TEXT || k->length > LONGEST_TEXT || strcspn(name, ".(") != base) {
+        return false;
+    }
+    memcpy(k->letters, name, base);
+    if (extra != 0) {
+        k->letters[base] = '.';
+        memcpy(k->letters + base + 1, overload, extra - 1);
+    }
+    k->letters[base + extra] = end;
+    return true;
+}
+
+const taper_op *taper_row_first(const char *name)
+{
+    key k;
+    if (!key_make(&k, name, NULL, '(')) {
+        return NULL;
+    }
+    for (size_t slot = taper_name_hash(name, k.length - 1) % SLOTS; first_row[slot] != 0; slot = (slot + 1) % SLOTS) {
+        const taper_op *op = &taper_ops[first_row[slot] - 1];
+        k.letters[k.length - 1] = '(';
+        if (begins(op, k.letters, k.length)) {
+            return op;
+        }
+        k.letters[k.length - 1] = '.';
+        if (begins(op, k.letters, k.length)) {
+            return op;
+        }
+    }
+    return NULL;
+}
+
+const taper_op *taper_row_next(const taper_op *op)
+{
+    return op->next != 0 ? &taper_ops[op->next - 1] : NULL;
+}
+
+const taper_op *taper_row_find(const char *name, const char *overload)
+{
+    key k;
+    if (!key_make(&k, name, overload, '(')) {
+        return NULL;
+    }
+    const taper_op *op = taper_row_first(name);
+    while (op != NULL && !begins(op, k.letters, k.length)) {
+        op = taper_row_next(op);
+    }
+    return op;
+}

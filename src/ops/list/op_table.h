@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of the operator list as the library holds them: constant tables that make_op_table.c makes while building.
+#ifndef TAPER_OPS_OP_TABLE_H
+#define TAPER_OPS_OP_TABLE_H
+
+#include "ops/call/call.h"
+#include "ops/list/op_config.h"
+
+// Row numbers: TAPER_ROW_aten_add_Tensor and so on.
+enum {
+#define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, TAPER_ROW_##id, )
+#include "ops/list/op_list.h"
+#undef OP
+    TAPER_ROW_COUNT
+};
+
+extern const taper_op taper_ops[]; // by row number
+
+taper_kernel taper_row_kernel(const taper_op *op);
+// What tells apart the rows that share a kernel; NULL for most.
+const void *taper_row_param(const taper_op *op);
+
+// NULL when there is no such operator. name: "aten::add"; overload: "Tensor", or "".
+const taper_op *taper_row_find(const char *name, const char *overload);
+// The rows of one name, in the order of the list: the first; the one after a row; NULL when there is none.
+const taper_op *taper_row_first(const char *name);
+const taper_op *taper_row_next(const taper_op *op);
+
+// Its schema, "aten::add.Tensor(Tensor self, …) -> Tensor". NULL: no memory.
+const char *taper_row_text(const taper_op *op, taper_arena *arena);
+
+#endif

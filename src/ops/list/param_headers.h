@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The family headers that declare what the rows' param column points to.
+#ifndef TAPER_OPS_PARAM_HEADERS_H
+#define TAPER_OPS_PARAM_HEADERS_H
+
+#include "ops/engine/elementwise_copy.h"
+#include "ops/engine/volume.h"
+#include "ops/lang/container.h"
+#include "ops/lang/prim.h"
+#include "ops/lang/scalar.h"
+#include "ops/lang/string_case.h"
+#include "ops/math/elementwise_ops.h"
+#include "ops/nn/dropout.h"
+#include "ops/nn/loss.h"
+#include "ops/signal/fft.h"
+#include "ops/tensor/reduce_kernels.h"
+
+#endif

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Special functions in double precision (elementwise_math.h).
+#include "ops/math/elementwise_math.h"
+
+// ---- the normal distribution
+
+// x >= 0 with erf(x) = y and erfc(x) = rest, whichever of the two is known exactly.
+static double erf_inverse(double y, double rest)
+{
+    const double w = -log(rest * (1 + y)); // (1-y)(1+y)
+    double x;
+    if (w < 5) { // a first guess by Giles's polynomials, good to seven digits
+        static const double c[] = {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                                   -0.00125372503, -0.00417768164, 0.246640727,    1.50140941};
+        x = c[0];
+        for (size_t i = 1; i < 9; i++) {
+            x = c[i] + x * (w - 2.5);
+        }
+    } else {
+        static const double c[] = {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773,
+                                   -0.0076224613,   0.00943887047,  1.00167406,    2.83297682};
+        x = c[0];
+        for (size_t i = 1; i < 9; i++) {
+            x = c[i] + x * (sqrt(w) - 3);
+        }
+    }
+    x *= y;
+    for (int i = 0; i < 3; i++) { // Halley's steps on erf or erfc
+        const double miss = y < 0.5 ? erf(x) - y : rest - erfc(x);
+        const double step = miss / (2 / sqrt(TAPER_PI) * exp(-x * x));
+        if (!isfinite(step)) {
+            break;
+        }
+        x -= step / (1 + x * step);
+    }
+    return x;
+}
+
+double taper_erfinv(double x)
+{
+    const double y = fabs(x);
+    if (!(y <= 1)) {
+        return NAN;
+    }
+    return y == 1 ? copysign(INFINITY, x) : copysign(erf_inverse(y, 1 - y), x);
+}
+
+double taper_ndtri(double p)
+{
+    if (!(p >= 0 && p <= 1)) {
+        return NAN;
+    }
+    if (p == 0 || p == 1) {
+        return p == 0 ? -INFINITY : INFINITY;
+    }
+    const double tail = p < 0.5 ? p : 1 - p;
+    const double x = TAPER_SQRT2 * erf_inverse(1 - 2 * tail, 2 * tail);
+    return p < 0.5 ? -x : x;
+}
+
+double taper_erfcx(double x)
+{
+    if (x < 10) {
+        return exp(x * x) * erfc(x);
+    }
+    double sum = 1, term = 1;
+    const double z = -0.5 / (x * x);
+    for (int k = 1; k < 12; k++) {
+        term *= z * (2 * k - 1);
+        sum += term;
+    }
+    return sum / (x * sqrt(TAPER_PI));
+}
+
+double taper_ndtr(double x)
+{
+    return 0.5 * erfc(-x / TAPER_SQRT2);
+}
+
+double taper_log_ndtr(double x)
+{
+    const double t = x / TAPER_SQRT2;
+    return x < -1 ? log(taper_erfcx(-t) / 2) - t * t : log1p(-erfc(t) / 2);
+}
+
+// ---- gamma and its family
+
+double taper_digamma(double x)
+{
+    if (x == 0) {
+        return copysign(INFINITY, -x);
+    }
+    if (x < 0) {
+        if (x == trunc(x)) {
+            return NAN;
+        }
+        double whole;
+        return taper_digamma(1 - x) - TAPER_PI / tan(TAPER_PI * modf(x, &whole)); // one level: 1 - x > 0
+    }
+    double shift = 0;
+    while (x < 12) {
+        shift -= 1 / x;
+        x += 1;
+    }
+    if (isinf(x)) {
+        return x;
+    }
+    const double z = 1 / (x * x); // Bernoulli numbers B2k / 2k
+    const double series =
+        z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * 691.0 / 32760)))));
+    return shift + log(x) - 0.5 / x - series;
+}
+
+double taper_zeta(double x, double q)
+{
+    if (x == 1) {
+        return INFINITY;
+    }
+    if (!(x > 1) || isnan(q)) {
+        return NAN;
+    }
+    if (isinf(q) && q > 0) {
+        return 0;
+    }
+    if (q <= 0) {
+        if (q == floor(q)) {
+            return INFINITY;
+        }
+        if (x != floor(x)) {
+            return NAN;
+        }
+    }
+    // Euler and Maclaurin: the first terms, then the integral and Bernoulli corrections.
+    enum { FIRST = 12 };
+    double sum = 0, a = q;
+    for (int k = 0; k < FIRST || (a < FIRST && k < 1000); k++) {
+        const double term = pow(a, -x);
+        sum += term;
+        a += 1;
+        if (a > FIRST && fabs(term) < fabs(sum) * 1e-18) {
+            return sum;
+        }
+    }
+    static const double b[] = {1.0 / 12,       -1.0 / 720,     1.0 / 30240,
+                               -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000.0};
+    const double base = pow(a, -x);
+    sum += base * a / (x - 1) + 0.5 * base;
+    double factor = x * base / a;
+    for (size_t k = 0; k < sizeof b / sizeof b[0]; k++) {
+        sum += b[k] * factor;
+        factor *= (x + 2 * (double)k + 1) * (x + 2 * (double)k + 2) / (a * a);
+    }
+    return sum;
+}
+
+double taper_polygamma(double n, double x)
+{
+    if (n == 0) {
+        return taper_digamma(x);
+    }
+    if (n == 1 && x < 0.5) { // trigamma by reflection: zeta has no value left of zero
+        const double s = sin(TAPER_PI * x);
+        return TAPER_PI * TAPER_PI / (s * s) - taper_zeta(2, 1 - x);
+    }
+    const double sign = fmod(n, 2) == 0 ? -1 : 1;
+    return sign * exp(lgamma(n + 1)) * taper_zeta(n + 1, x);
+}
+
+double taper_mvlgamma(double x, double p)
+{
+    double sum = 0.25 * p * (p - 1) * log(TAPER_PI);
+    for (double j = 0; j < p; j++) {
+        sum += lgamma(x - 0.5 * j);
+    }
+    return sum;
+}
+
+// The series of the lower incomplete gamma function, or the continued fraction of the upper one.
+static double gamma_prefactor(double a, double x)
+{
+    return exp(a * log(x) - x - lgamma(a));
+}
+
+static double gamma_series(double a, double x)
+{
+    double sum = 1 / a, term = sum;
+    for (int k = 1; k < 10000 && fabs(term) > fabs(sum) * 1e-17; k++) {
+        term *= x / (a + k);
+        sum += term;
+    }
+    return sum * gamma_prefactor(a, x);
+}
+
+static double gamma_fraction(double a, double x)
+{
+    double b = x + 1 - a, c = 1e300, d = 1 / b, h = d;
+    for (int k = 1; k < 10000; k++) {
+        const double an = -k * (k - a);
+        b += 2;
+        d = an * d + b;
+        d = fabs(d) < 1e-300 ? 1e300 : 1 / d;
+        c = b + an / c;
+        c = fabs(c) < 1e-300 ? 1e-300 : c;
+        h *= d * c;
+        if (fabs(d * c - 1) < 1e-16) {
+            break;
+        }
+    }
+    return h * gamma_prefactor(a, x);
+}
+
+double taper_igamma(double a, double x)
+{
+    if (x < 0 || a < 0 || isnan(a) || isnan(x) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
+        return NAN;
+    }
+    if (a == 0 || isinf(x)) {
+        return 1;
+    }
+    if (x == 0 || isinf(a)) {
+        return 0;
+    }
+    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+}
+
+double taper_igammac(double a, double x)
+{
+    if (x < 0 || a < 0 || isnan(a) || isnan(x) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) {
+        return NAN;
+    }
+    if (a == 0 || isinf(x)) {
+        return 0;
+    }
+    if (x == 0 || isinf(a)) {
+        return 1;
+    }
+    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+}
+
+// ---- modified Bessel functions: the power series, whose terms are all positive, or the expansion at infinity
+
+static double bessel_scaled(int order, double x) // x >= 0; times exp(-x)
+{
+    if (isnan(x) || isinf(x)) {
+        return isnan(x) ? x : 0;
+    }
+    const double v = order;
+    double sum = 1, term = 1;
+    if (x < 40) {
+        const double z = x * x / 4;
+        for (int k = 1; k < 500 && term > sum * 1e-18; k++) {
+            term *= z / (k * (k + v));
+            sum += term;
+        }
+        return exp(-x) * sum * (order == 0 ? 1 : x / 2);
+    }
+    for (int k = 1; k < 30 && fabs(term) > 1e-18; k++) {
+        term *= -(4 * v * v - (2 * k - 1) * (2 * k - 1)) / (k * 8 * x);
+        sum += term;
+    }
+    return sum / sqrt(2 * TAPER_PI * x);
+}
+
+double taper_i0e(double x)
+{
+    return bessel_scaled(0, fabs(x));
+}
+double taper_i0(double x)
+{
+    return isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(0, fabs(x)); // PyTorch has no value at infinity
+}
+double taper_i1e(double x)
+{
+    const double r = bessel_scaled(1, fabs(x));
+    return x < 0 ? -r : r;
+}
+double taper_i1(double x)
+{
+    const double r = isinf(x) ? NAN : exp(fabs(x)) * bessel_scaled(1, fabs(x));
+    return x < 0 ? -r : r;
+}
+
+// ---- two operands
+
+double taper_logaddexp(double a, double b)
+{
+    if (isinf(a) && a == b) {
+        return a;
+    }
+    const double m = a > b ? a : b; // NaN: the difference below is one
+    return m + log1p(exp(-fabs(a - b)));
+}
+
+double taper_logaddexp2(double a, double b)
+{
+    if (isinf(a) && a == b) {
+        return a;
+    }
+    const double m = a > b ? a : b;
+    return m + log1p(exp2(-fabs(a - b))) / TAPER_LN2;
+}
+
+// As Python's float // and %.
+#define FLOOR_DIVISION(type, suffix)                                                                                   \
+    type taper_remainder##suffix(type a, type b)                                                                       \
+    {                                                                                                                  \
+        const type mod = fmod##suffix(a, b);                                                                           \
+        return mod != 0 && (b < 0) != (mod < 0) ? mod + b : mod;                                                       \
+    }                                                                                                                  \
+    type taper_floor_div##suffix(type a, type b)                                                                       \
+    {                                                                                                                  \
+        if (b == 0) {                                                                                                  \
+            return a / b;                                                                                              \
+        }                                                                                                              \
+        const type mod = fmod##suffix(a, b);                                                                           \
+        type div = (a - mod) / b;                                                                                      \
+        if (mod != 0 && (b < 0) != (mod < 0)) {                                                                        \
+            div -= 1;                                                                                                  \
+        }                                                                                                              \
+        if (div == 0) {                                                                                                \
+            return copysign##suffix(0, a / b);                                                                         \
+        }                                                                                                              \
+        const type low = floor##suffix(div);                                                                           \
+        return div - low > (type)0.5 ? low + 1 : low;                                                                  \
+    }
+FLOOR_DIVISION(double, )
+FLOOR_DIVISION(float, f)
+
+int64_t taper_int_pow(int64_t a, int64_t b)
+{
+    if (b < 0) {
+        return a == 1 ? 1 : a == -1 ? (b % 2 == 0 ? 1 : -1) : 0;
+    }
+    uint64_t result = 1, base = (uint64_t)a;
+    for (uint64_t n = (uint64_t)b; n != 0; n >>= 1) {
+        result = (n & 1) != 0 ? result * base : result;
+        base *= base;
+    }
+    return (int64_t)result;
+}
+
+int64_t taper_int_gcd(int64_t a, int64_t b)
+{
+    uint64_t u = a < 0 ? 0 - (uint64_t)a : (uint64_t)a, v = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    while (v != 0) {
+        const uint64_t r = u % v;
+        u = v;
+        v = r;
+    }
+    return (int64_t)u;
+}
+
+int64_t taper_int_lcm(int64_t a, int64_t b)
+{
+    const int64_t g = taper_int_gcd(a, b);
+    if (g == 0) {
+        return 0;
+    }
+    const int64_t product = taper_int_mul(g == INT64_MIN ? 1 : a / g, b);
+    return product < 0 ? taper_int_neg(product) : product;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Attention: the steps that the fused attention operators are made of, on contiguous tensors of a working dtype (float
+// or double).
+#ifndef TAPER_OPS_ATTENTION_H
+#define TAPER_OPS_ATTENTION_H
+
+#include "ops/call/call.h"
+
+// What a fused multi-head attention gets, borrowed.
+typedef struct taper_mha {
+    taper_tensor *query, *key, *value;
+    int64_t embed, heads;
+    taper_tensor *qkv_weight, *qkv_bias, *out_weight, *out_bias;
+    taper_tensor *mask; // NULL: none; true where a key is not looked at
+    int64_t mask_type;  // 0: [T, T], 1: [B, T], 2: [B, heads, T, T]; -1: not given
+    bool need_weights, average;
+} taper_mha;
+
+// result: new, [B, T, embed] in the working dtype of query. weights (when needed): new, [B, T, T] or [B, heads, T, T].
+TAPER_MUST_USE taper_status taper_mha_run(taper_run *run, const taper_mha *mha, taper_tensor **result,
+                                          taper_tensor **weights);
+
+// In place, over the last dimension.
+TAPER_MUST_USE taper_status taper_softmax_rows(taper_run *run, taper_tensor *tensor);
+// In place: (x - mean) / sqrt(var + eps) * weight + bias over rows of `width`; weight and bias in the dtype of x,
+// contiguous.
+TAPER_MUST_USE taper_status taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t width,
+                                                  const taper_tensor *weight, const taper_tensor *bias, double eps);
+// gelu (exact) or relu
+TAPER_MUST_USE taper_status taper_activate_rows(taper_run *run, taper_tensor *tensor, bool gelu);
+void taper_add_rows(taper_tensor *tensor, const taper_tensor *other);
+
+#endif

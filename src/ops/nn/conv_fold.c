@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
+#include "ops/engine/matmul.h"
+#include "ops/list/kernels.h"
+
+typedef struct patches {
+    taper_run *run;
+    int64_t kernel[2], dilation[2], padding[2], stride[2];
+    int64_t image[2]; // height, width
+    int64_t blocks[2];
+} patches;
+
+static taper_status read_pair(const taper_call *call, size_t at, int64_t least, int64_t *pair)
+{
+    size_t count;
+    TAPER_TRY(taper_arg_ints(call, at, 2, 2, pair, &count));
+    for (int i = 0; i < 2; i++) {
+        if (pair[i] < least) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "%s should be %s, but got (%lld, %lld)",
+                       call->schema->args[at].name, least == 0 ? "non-negative" : "greater than zero",
+                       (long long)pair[0], (long long)pair[1]);
+        }
+    }
+    return TAPER_OK;
+}
+
+// kernel_size, dilation, padding, stride from argument at on; the number of blocks follows from the image's size.
+static taper_status read_patches(const taper_call *call, size_t at, patches *p)
+{
+    p->run = call->run;
+    TAPER_TRY(read_pair(call, at, 1, p->kernel));
+    TAPER_TRY(read_pair(call, at + 1, 1, p->dilation));
+    TAPER_TRY(read_pair(call, at + 2, 0, p->padding));
+    TAPER_TRY(read_pair(call, at + 3, 1, p->stride));
+    for (int i = 0; i < 2; i++) {
+        int64_t reach, padded;
+        if (!taper_mul_i64(p->dilation[i], p->kernel[i] - 1, &reach) || !taper_add_i64(reach, 1, &reach) ||
+            !taper_mul_i64(2, p->padding[i], &padded) || !taper_add_i64(padded, p->image[i], &padded)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size, dilation or padding is too large");
+        }
+        p->blocks[i] = padded < reach ? 0 : (padded - reach) / p->stride[i] + 1;
+        if (p->blocks[i] < 1) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                       "Given an image of spatial size (%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, %lld), "
+                       "padding=(%lld, %lld): the number of sliding blocks must be at least one in each direction",
+                       (long long)p->image[0], (long long)p->image[1], (long long)p->kernel[0], (long long)p->kernel[1],
+                       (long long)p->dilation[0], (long long)p->dilation[1], (long long)p->padding[0],
+                       (long long)p->padding[1]);
+        }
+    }
+    return TAPER_OK;
+}
+
+// The position of block b under tap k along one axis; false outside of the image.
+static bool position(const patches *p, int axis, int64_t block, int64_t tap, int64_t *at)
+{
+    *at = block * p->stride[axis] + (tap * p->dilation[axis] - p->padding[axis]);
+    return *at >= 0 && *at < p->image[axis];
+}
+
+// One plane of the image (strides in elements) to its rows of columns.
+static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *strides, char *rows)
+{
+    for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
+        for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
+            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
+                int64_t h, w;
+                const bool inside = position(p, 0, oh, kh, &h);
+                for (int64_t ow = 0; ow < p->blocks[1]; ow++, rows += item) {
+                    if (inside && position(p, 1, ow, kw, &w)) {
+                        memcpy(rows, plane + (h * strides[0] + w * strides[1]) * (int64_t)item, item);
+                    } else {
+                        memset(rows, 0, item);
+                    }
+                }
+            }
+        }
+    }
+}
+
+taper_status taper_op_im2col(taper_call *call)
+{
+    taper_tensor *input, *result = NULL;
+    patches p;
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    const size_t skip = input->rank == 3 ? 0 : 1;
+    if (input->rank != 3 && input->rank != 4) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected 3D or 4D (batch mode) tensor for input, but got: %s", TAPER_SHAPE(input));
+    }
+    if (taper_dtype_is_quantized((taper_dtype)input->dtype)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "im2col is not implemented for quantized tensors");
+    }
+    const int64_t *sizes = input->sizes + skip, *strides = input->strides + skip;
+    if (sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for "
+                   "input, but got: %s",
+                   TAPER_SHAPE(input));
+    }
+    p.image[0] = sizes[1];
+    p.image[1] = sizes[2];
+    TAPER_TRY(read_patches(call, 1, &p));
+    int64_t taps, depth, count;
+    if (!taper_mul_i64(p.kernel[0], p.kernel[1], &taps) || !taper_mul_i64(taps, sizes[0], &depth) ||
+        !taper_mul_i64(p.blocks[0], p.blocks[1], &count)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size or padding is too large");
+    }
+    const int64_t out[3] = {skip == 0 ? depth : input->sizes[0], skip == 0 ? count : depth, count};
+    TAPER_TRY(
+        taper_tensor_new(call->run->heap, (taper_dtype)input->dtype, 2 + skip, out, NULL, &result, call->run->error));
+    const int64_t batch = skip == 0 ? 1 : input->sizes[0], batch_step = skip == 0 ? 0 : input->strides[0];
+    const size_t item = taper_tensor_item(input);
+    char *rows = taper_tensor_mutable(result);
+    for (int64_t n = 0; n < batch; n++) {
+        for (int64_t c = 0; c < sizes[0]; c++, rows += (size_t)(taps * count) * item) {
+            const char *plane =
+                (const char *)taper_tensor_data(input) + (n * batch_step + c * strides[0]) * (int64_t)item;
+            gather_plane(&p, item, plane, strides + 1, rows);
+        }
+    }
+    return taper_ret_tensor(call, 0, result);
+}
+
+static void add_item(taper_dtype dtype, char *to, const char *from)
+{
+    switch (dtype) {
+    case TAPER_F32:
+        *(float *)(void *)to += *(const float *)(const void *)from;
+        break;
+    case TAPER_F64:
+        *(double *)(void *)to += *(const double *)(const void *)from;
+        break;
+    case TAPER_I64:
+        *(uint64_t *)(void *)to += *(const uint64_t *)(const void *)from;
+        break;
+    default:
+        ((double *)(void *)to)[0] += ((const double *)(const void *)from)[0];
+        ((double *)(void *)to)[1] += ((const double *)(const void *)from)[1];
+        break;
+    }
+}
+
+static void scatter_plane(const patches *p, taper_dtype dtype, size_t item, const char *rows, int64_t row_step,
+                          int64_t column_step, char *plane)
+{
+    for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
+        for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
+            const char *from = rows;
+            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
+                int64_t h, w;
+                const bool inside = position(p, 0, oh, kh, &h);
+                for (int64_t ow = 0; ow < p->blocks[1]; ow++, from += column_step) {
+                    if (inside && position(p, 1, ow, kw, &w)) {
+                        add_item(dtype, plane + (h * p->image[1] + w) * (int64_t)item, from);
+                    }
+                }
+            }
+        }
+    }
+}
+
+taper_status taper_op_col2im(taper_call *call)
+{
+    taper_tensor *input, *wide = NULL, *result = NULL;
+    patches p;
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_arg_tensor(call, 0, &input));
+    TAPER_TRY(read_pair(call, 1, 1, p.image));
+    TAPER_TRY(read_patches(call, 2, &p));
+    const size_t skip = input->rank == 2 ? 0 : 1;
+    if ((input->rank != 2 && input->rank != 3) || input->sizes[skip] == 0 || input->sizes[skip + 1] == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero dimensions "
+                   "for input, but got: %s",
+                   TAPER_SHAPE(input));
+    }
+    TAPER_TRY(taper_check_product_dtype(call, input, "self"));
+    int64_t taps, count;
+    if (!taper_mul_i64(p.kernel[0], p.kernel[1], &taps) || input->sizes[skip] % taps != 0) {
+        TAPER_FAIL(
+            error, TAPER_ERROR_ARGUMENT,
+            "Expected size of input's dimension %zu to be divisible by the product of kernel_size, but got %lld and "
+            "kernel_size=(%lld, %lld).",
+            skip, (long long)input->sizes[skip], (long long)p.kernel[0], (long long)p.kernel[1]);
+    }
+    if (!taper_mul_i64(p.blocks[0], p.blocks[1], &count) || input->sizes[skip + 1] != count) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "expected size of input's dimension %zu to match the calculated number of sliding blocks %lld * "
+                   "%lld, but got %lld.",
+                   skip + 1, (long long)p.blocks[0], (long long)p.blocks[1], (long long)input->sizes[skip + 1]);
+    }
+    const int64_t channels = input->sizes[skip] / taps, batch = skip == 0 ? 1 : input->sizes[0];
+    const taper_dtype work = taper_work_dtype((taper_dtype)input->dtype);
+    const int64_t out[4] = {skip == 0 ? channels : batch, skip == 0 ? p.image[0] : channels,
+                            skip == 0 ? p.image[1] : p.image[0], p.image[1]};
+    TAPER_TRY(taper_run_zeros(call->run, work, 3 + skip, out, &result));
+    const taper_status status = taper_tensor_cast(call->run, input, work, &wide);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    const size_t item = taper_tensor_item(result);
+    const int64_t size = (int64_t)item, batch_step = skip == 0 ? 0 : wide->strides[0];
+    char *plane = taper_tensor_mutable(result);
+    for (int64_t n = 0; n < batch; n++) {
+        for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
+            const char *rows =
+                (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
+            scatter_plane(&p, work, item, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
+        }
+    }
+    taper_tensor_drop(wide);
+    return taper_ret_cast(call, 0, result, (taper_dtype)input->dtype);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// grid_sampler: reads an image at positions that a grid gives, and affine_grid_generator, which makes such grids.
+#include <math.h>
+
+#include "ops/engine/volume.h"
+#include "ops/list/kernels.h"
+
+enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
+enum { ZEROS, BORDER, REFLECTION };  // padding_mode
+enum { MOST_TAPS = 16 };
+
+typedef struct grid_work {
+    taper_volume x, y;
+    int64_t grid_strides[5]; // N, D, H, W, coordinate
+    const void *in, *grid;
+    void *out;
+    taper_dtype dtype;
+    int64_t mode, padding;
+    bool align_corners, volume, single;
+} grid_work;
+
+// What one output position reads: weights, and offsets from the sample's first channel (-1: outside, which counts as
+// 0).
+typedef struct grid_taps {
+    int64_t count;
+    int64_t offset[MOST_TAPS];
+    double weight[MOST_TAPS];
+} grid_taps;
+
+// The result of one step of arithmetic in the tensor's precision.
+static inline double step(const grid_work *work, double value)
+{
+    return work->single ? (double)(float)value : value;
+}
+
+// From [-1, 1] to input positions. Images and volumes round differently.
+static double unnormalize(const grid_work *work, double x, int64_t size)
+{
+    const double n = (double)size;
+    if (!work->volume) {
+        const double half = step(work, (work->align_corners ? n - 1.0 : n) / 2.0);
+        const double scaled = step(work, step(work, x + 1.0) * half);
+        return work->align_corners ? scaled : step(work, scaled - 0.5);
+    }
+    if (work->align_corners) {
+        return step(work, step(work, x + 1.0) / 2.0 * (n - 1.0));
+    }
+    return step(work, step(work, step(work, x + 1.0) * n) - 1.0) / 2.0;
+}
+
+static double reflect(const grid_work *work, double x, int64_t size)
+{
+    const double low = work->align_corners ? 0.0 : -0.5, span = work->align_corners ? (double)size - 1.0 : (double)size;
+    if (span <= 0.0) {
+        return 0.0;
+    }
+    const double away = fabs(step(work, x - low));
+    if (work->volume) {
+        const double extra = fmod(away, span), flips = floor(step(work, away / span));
+        const bool even = fmod(flips, 2.0) == 0.0 || !(flips < 2147483648.0); // PyTorch's int cannot tell beyond
+        return even ? step(work, extra + low) : step(work, step(work, span - extra) + low);
+    }
+    const double twice = 2.0 * span;
+    const double flips = trunc(step(work, away / twice));
+    const double extra = step(work, away - step(work, flips * twice));
+    const double other = step(work, twice - extra);
+    return step(work, (extra < other ? extra : other) + low);
+}
+
+// Applies the padding mode to a position. Where the mode clips, a NaN becomes 0 in images and the last position in
+// volumes.
+static double place(const grid_work *work, double x, int64_t size)
+{
+    if (work->padding == ZEROS) {
+        return x;
+    }
+    if (work->padding == REFLECTION) {
+        x = reflect(work, x, size);
+    }
+    const double last = (double)(size - 1);
+    if (work->volume && x != x) {
+        return last;
+    }
+    return x > 0.0 ? (x < last ? x : last) : 0.0;
+}
+
+// The position as an index, or -1 when it lies outside.
+static int64_t index_of(double x, int64_t size)
+{
+    return x >= 0.0 && x <= (double)(size - 1) ? (int64_t)x : -1;
+}
+
+static void add_tap(grid_taps *taps, double weight, const taper_volume *x, int64_t d, int64_t h, int64_t w)
+{
+    taps->weight[taps->count] = weight;
+    taps->offset[taps->count] = d < 0 || h < 0 || w < 0 ? -1 : d * x->stride[0] + h * x->stride[1] + w * x->stride[2];
+    taps->count++;
+}
+
+static void cubic(const grid_work *work, double t, double weights[4])
+{
+    const double a = -0.75;
+    const double near[2] = {t, step(work, 1.0 - t)};
+    for (int i = 0; i < 2; i++) {
+        const double x = near[i], y = step(work, x + 1.0);
+        weights[1 + i] = step(work, ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0);
+        weights[3 * i] = step(work, ((a * y - 5.0 * a) * y + 8.0 * a) * y - 4.0 * a);
+    }
+}
+
+static void find_taps(const grid_work *work, double px, double py, double pz, grid_taps *taps)
+{
+    const taper_volume *v = &work->x;
+    taps->count = 0;
+    double x = unnormalize(work, px, v->size[2]), y = unnormalize(work, py, v->size[1]), z = 0.0;
+    if (work->mode == BICUBIC) {
+        double wx[4], wy[4];
+        const double fx = floor(x), fy = floor(y);
+        cubic(work, step(work, x - fx), wx);
+        cubic(work, step(work, y - fy), wy);
+        for (int j = 0; j < 4; j++) {
+            const int64_t h = index_of(place(work, step(work, fy + (double)(j - 1)), v->size[1]), v->size[1]);
+            for (int i = 0; i < 4; i++) {
+                const int64_t w = index_of(place(work, step(work, fx + (double)(i - 1)), v->size[2]), v->size[2]);
+                add_tap(taps, wx[i] * wy[j], v, 0, h, w);
+            }
+        }
+        return;
+    }
+    x = place(work, x, v->size[2]);
+    y = place(work, y, v->size[1]);
+    if (work->volume) {
+        z = place(work, unnormalize(work, pz, v->size[0]), v->size[0]);
+    }
+    if (work->mode == NEAREST) {
+        add_tap(taps, 1.0, v, index_of(rint(z), v->size[0]), index_of(rint(y), v->size[1]),
+                index_of(rint(x), v->size[2]));
+        return;
+    }
+    const double fx = floor(x), fy = floor(y), fz = floor(z);
+    const double ax = step(work, x - fx), ay = step(work, y - fy), az = step(work, z - fz);
+    const double wx[2] = {step(work, 1.0 - ax), ax}, wy[2] = {step(work, 1.0 - ay), ay},
+                 wz[2] = {step(work, 1.0 - az), az};
+    for (int k = 0; k < (work->volume ? 2 : 1); k++) {
+        const int64_t d = work->volume ? index_of(fz + (double)k, v->size[0]) : 0;
+        for (int j = 0; j < 2; j++) {
+            const int64_t h = index_of(fy + (double)j, v->size[1]);
+            for (int i = 0; i < 2; i++) {
+                const int64_t w = index_of(fx + (double)i, v->size[2]);
+                const double weight = step(work, wx[i] * wy[j]);
+                add_tap(taps, work->volume ? step(work, weight * wz[k]) : weight, v, d, h, w);
+            }
+        }
+    }
+}
+
+// Drops taps outside. In images a weight that is not finite spoils the sum even there.
+static bool drop_outside(const grid_work *work, grid_taps *taps)
+{
+    int64_t kept = 0;
+    bool spoiled = false;
+    for (int64_t t = 0; t < taps->count; t++) {
+        if (taps->offset[t] < 0) {
+            spoiled = spoiled || (!work->volume && work->mode != NEAREST && !isfinite(taps->weight[t]));
+            continue;
+        }
+        taps->offset[kept] = taps->offset[t];
+        taps->weight[kept++] = taps->weight[t];
+    }
+    taps->count = kept;
+    return spoiled;
+}
+
+static void sample(const grid_work *work, const grid_taps *taps, bool spoiled, int64_t in_at, int64_t out_at)
+{
+    const taper_volume *x = &work->x, *y = &work->y;
+    if (work->dtype != TAPER_F32) {
+        for (int64_t c = 0; c < x->c; c++) {
+            double sum = spoiled ? (double)NAN : 0.0;
+            for (int64_t t = 0; t < taps->count; t++) {
+                sum += taper_number_load(work->dtype, work->in, in_at + c * x->stride_c + taps->offset[t]) *
+                       taps->weight[t];
+            }
+            taper_number_store(work->dtype, work->out, out_at + c * y->stride_c, sum);
+        }
+        return;
+    }
+    const float *in = (const float *)work->in + in_at;
+    float *out = (float *)work->out + out_at;
+    if (taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
+        for (int64_t c = 0; c < x->c; c++) {
+            out[c] = spoiled ? NAN : 0.0f;
+        }
+        for (int64_t t = 0; t < taps->count; t++) {
+            const float *restrict from = in + taps->offset[t];
+            float *restrict to = out;
+            const float weight = (float)taps->weight[t];
+            for (int64_t c = 0; c < x->c; c++) {
+                to[c] += from[c] * weight;
+            }
+        }
+        return;
+    }
+    for (int64_t c = 0; c < x->c; c++) {
+        float sum = spoiled ? NAN : 0.0f;
+        for (int64_t t = 0; t < taps->count; t++) {
+            sum += in[c * x->stride_c + taps->offset[t]] * (float)taps->weight[t];
+        }
+        out[c * y->stride_c] = sum;
+    }
+}
+
+static void run_grid(taper_run *run, const grid_work *work)
+{
+    const taper_volume *y = &work->y;
+    const int64_t *strides = work->grid_strides;
+    for (int64_t n = 0; n < y->n; n++) {
+        for (int64_t d = 0; d < y->size[0]; d++) {
+            for (int64_t h = 0; h < y->size[1]; h++) {
+                for (int64_t w = 0; w < y->size[2]; w++) {
+                    if (!taper_run_goes_on(run, (uint64_t)work->x.c * (work->mode == BICUBIC ? 32 : 16) + 100)) {
+                        return;
+                    }
+                    const int64_t at = n * strides[0] + d * strides[1] + h * strides[2] + w * strides[3];
+                    double position[3] = {0.0, 0.0, 0.0};
+                    for (int i = 0; i < (work->volume ? 3 : 2); i++) {
+                        position[i] = taper_number_load(work->dtype, work->grid, at + i * strides[4]);
+                    }
+                    grid_taps taps;
+                    find_taps(work, position[0], position[1], position[2], &taps);
+                    const bool spoiled = drop_outside(work, &taps);
+                    sample(work, &taps, spoiled, n * work->x.stride_n,
+                           n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
+                }
+            }
+        }
+    }
+}
+
+taper_status taper_op_grid_sampler(taper_call *call)
+{
+    taper_error *error = call->run->error;
+    taper_tensor *x, *grid, *y;
+    grid_work work;
+    memset(&work, 0, sizeof work);
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_tensor(call, 1, &grid));
+    TAPER_TRY(taper_arg_int(call, 2, &work.mode));
+    TAPER_TRY(taper_arg_int(call, 3, &work.padding));
+    TAPER_TRY(taper_arg_bool(call, 4, &work.align_corners));
+    if ((x->rank != 4 && x->rank != 5) || grid->rank != x->rank) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the input and the grid must both have 4 or 5 dimensions, but have %u and %u", (unsigned)x->rank,
+                   (unsigned)grid->rank);
+    }
+    const size_t spatial = x->rank - 2u;
+    TAPER_TRY(taper_volume_check(call, x, spatial, false));
+    const taper_dtype dtype = (taper_dtype)x->dtype;
+    if (!taper_dtype_is_float(dtype) || grid->dtype != x->dtype) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the input and the grid must be floating-point tensors of the same dtype");
+    }
+    if (grid->sizes[0] != x->sizes[0] || grid->sizes[spatial + 1] != (int64_t)spatial) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the grid must have the batch size of the input and %zu coordinates per position", spatial);
+    }
+    if (work.mode < BILINEAR || work.mode > BICUBIC || work.padding < ZEROS || work.padding > REFLECTION) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such interpolation or padding mode: %lld, %lld",
+                   (long long)work.mode, (long long)work.padding);
+    }
+    if (spatial == 3 && work.mode == BICUBIC) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "bicubic interpolation needs an input of 4 dimensions");
+    }
+    int64_t size[3] = {1, 1, 1};
+    for (size_t i = 0; i < spatial; i++) {
+        size[3 - spatial + i] = grid->sizes[1 + i];
+    }
+    TAPER_TRY(taper_volume_result(call, 0, x, dtype, spatial, size, false, &y));
+    if (taper_tensor_numel(y) == 0) {
+        return TAPER_OK;
+    }
+    work.x = taper_volume_of(x, spatial);
+    work.y = taper_volume_of(y, spatial);
+    work.volume = spatial == 3;
+    work.dtype = dtype;
+    work.single = dtype != TAPER_F64;
+    work.grid_strides[0] = grid->strides[0];
+    for (size_t i = 0; i <= spatial; i++) {
+        work.grid_strides[4 - spatial + i] = grid->strides[1 + i];
+    }
+    work.in = taper_tensor_data(x);
+    work.grid = taper_tensor_data(grid);
+    work.out = taper_tensor_mutable(y);
+    run_grid(call->run, &work);
+    return TAPER_OK;
+}
+
+// ---- affine_grid_generator
+
+// Position i of n evenly spaced ones from -1 to 1; or the middles of n equal parts of that stretch.
+static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_corners)
+{
+    if (n <= 1) {
+        return 0.0;
+    }
+    if (dtype == TAPER_F64) {
+        const double gap = 2.0 / (double)(n - 1);
+        const double at = i < n / 2 ? -1.0 + gap * (double)i : 1.0 - gap * (double)(n - 1 - i);
+        return align_corners ? at : at * (double)(n - 1) / (double)n;
+    }
+    const float gap = 2.0f / (float)(n - 1);
+    const float at = i < n / 2 ? -1.0f + gap * (float)i : 1.0f - gap * (float)(n - 1 - i);
+    return (double)(align_corners ? at : at * (float)(n - 1) / (float)n);
+}
+
+taper_status taper_op_affine_grid_generator(taper_call *call)
+{
+    taper_error *error = call->run->error;
+    taper_tensor *theta, *y;
+    int64_t given[5], sizes[5];
+    size_t count;
+    bool align_corners;
+    TAPER_TRY(taper_arg_tensor(call, 0, &theta));
+    TAPER_TRY(taper_arg_ints(call, 1, 0, 5, given, &count));
+    TAPER_TRY(taper_arg_bool(call, 2, &align_corners));
+    const taper_dtype dtype = (taper_dtype)theta->dtype;
+    if (count < 4) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "size must have 4 or 5 elements, but has %zu", count);
+    }
+    const size_t spatial = count - 2;
+    if (!taper_dtype_is_float(dtype) || theta->rank != 3 || theta->sizes[0] != given[0] ||
+        theta->sizes[1] != (int64_t)spatial || theta->sizes[2] != (int64_t)spatial + 1) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "theta must be a floating-point tensor of sizes N, %zu, %zu", spatial,
+                   spatial + 1);
+    }
+    sizes[0] = given[0];
+    for (size_t i = 0; i < spatial; i++) {
+        sizes[1 + i] = given[2 + i];
+    }
+    sizes[spatial + 1] = (int64_t)spatial;
+    TAPER_TRY(taper_ret_new(call, 0, dtype, count, sizes, NULL, &y));
+    if (taper_tensor_numel(y) == 0) {
+        return TAPER_OK;
+    }
+    const void *in = taper_tensor_data(theta);
+    void *out = taper_tensor_mutable(y);
+    const bool volume = spatial == 3;
+    const int64_t deep = volume ? sizes[1] : 1, high = sizes[spatial - 1], wide = sizes[spatial];
+    const int64_t *strides = y->strides;
+    for (int64_t n = 0; n < sizes[0]; n++) {
+        for (int64_t d = 0; d < deep; d++) {
+            for (int64_t h = 0; h < high; h++) {
+                TAPER_TRY(taper_run_spend(call->run, (uint64_t)wide * 200));
+                for (int64_t w = 0; w < wide; w++) {
+                    const double base[4] = {grid_position(dtype, w, wide, align_corners),
+                                            grid_position(dtype, h, high, align_corners),
+                                            volume ? grid_position(dtype, d, deep, align_corners) : 1.0, 1.0};
+                    const int64_t at = n * strides[0] + (volume ? d * strides[1] : 0) + h * strides[spatial - 1] +
+                                       w * strides[spatial];
+                    for (int64_t i = 0; i < (int64_t)spatial; i++) {
+                        double sum = 0.0;
+                        for (int64_t j = 0; j <= (int64_t)spatial; j++) {
+                            sum += base[j] * taper_number_load(dtype, in,
+                                                               n * theta->strides[0] + i * theta->strides[1] +
+                                                                   j * theta->strides[2]);
+                        }
+                        taper_number_store(dtype, out, at + i * strides[spatial + 1], sum);
+                    }
+                }
+            }
+        }
+    }
+    return TAPER_OK;
+}

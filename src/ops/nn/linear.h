@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Linear layers: what a call asks for, whichever schema it came by, and the reference that computes it.
+#ifndef TAPER_OPS_LINEAR_H
+#define TAPER_OPS_LINEAR_H
+
+#include "ops/call/call.h"
+
+typedef struct taper_linear_args {
+    taper_tensor *input, *weight, *bias; // borrowed; bias may be NULL
+    bool weight_is_in_out; // [in, out] (Vulkan's), otherwise [out, in], or [in] for a result without the last dimension
+    bool clamped;
+    double min, max; // -inf and inf where there is no bound
+    size_t out_rank;
+    int64_t out_sizes[TAPER_MAX_RANK];
+} taper_linear_args;
+
+// Reads and checks the arguments of aten::linear and of prepacked::, vulkan_prepack:: and metal_prepack:: runs of
+// linear layers. The result is contiguous.
+TAPER_MUST_USE taper_status taper_linear_parse(taper_call *call, taper_linear_args *out);
+// input weight' + bias, clamped, as a new contiguous tensor of the working dtype of the input.
+TAPER_MUST_USE taper_status taper_linear_compute(taper_run *run, const taper_linear_args *args, taper_tensor **result);
+// The plain form for callers that are no calls: weight is [out, in], bias may be NULL. The result has the dtype of
+// input.
+TAPER_MUST_USE taper_status taper_linear_new(taper_run *run, taper_tensor *input, taper_tensor *weight,
+                                             taper_tensor *bias, taper_tensor **result);
+
+#endif

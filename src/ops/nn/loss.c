@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses that compare tensors element by element, broadcast.
+#include "ops/nn/loss.h"
+
+#include <math.h>
+
+#include "ops/engine/promote.h"
+#include "ops/list/kernels.h"
+
+const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},
+                 taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
+                 taper_loss_bce_logits = {TAPER_LOSS_BCE_LOGITS}, taper_loss_kl_div = {TAPER_LOSS_KL_DIV},
+                 taper_loss_soft_margin = {TAPER_LOSS_SOFT_MARGIN}, taper_loss_hinge = {TAPER_LOSS_HINGE},
+                 taper_loss_poisson = {TAPER_LOSS_POISSON};
+
+enum { INPUTS = 4 };
+
+typedef struct loss_work {
+    taper_loss_kind kind;
+    taper_tensor *inputs[INPUTS]; // NULL: not there
+    size_t input_count;
+    double number; // beta, delta, margin, eps
+    bool flags[2]; // log_target; log_input, full
+    int64_t reduction;
+    // the common box
+    size_t rank;
+    int64_t sizes[TAPER_MAX_RANK];
+    int64_t strides[INPUTS][TAPER_MAX_RANK];
+} loss_work;
+
+taper_status taper_loss_reduction(const taper_call *call, size_t at, int64_t *reduction)
+{
+    TAPER_TRY(taper_arg_int(call, at, reduction));
+    if (*reduction < TAPER_REDUCE_NONE || *reduction > TAPER_REDUCE_SUM) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "there is no reduction %lld", (long long)*reduction);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_loss_scalar(taper_call *call, size_t at, taper_dtype dtype, double value)
+{
+    taper_tensor *y;
+    const taper_tensor *target = taper_ret_target(call, at);
+    if (target != NULL && target->dtype != dtype) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must have the dtype of the result");
+    }
+    TAPER_TRY(taper_ret_new(call, at, dtype, 0, NULL, NULL, &y));
+    taper_number_store(dtype, taper_tensor_mutable(y), 0, value);
+    return TAPER_OK;
+}
+
+static taper_status broadcast(const taper_call *call, loss_work *work)
+{
+    for (size_t i = 0; i < work->input_count; i++) {
+        const taper_tensor *t = work->inputs[i];
+        work->rank = t != NULL && t->rank > work->rank ? t->rank : work->rank;
+    }
+    for (size_t d = 0; d < work->rank; d++) {
+        int64_t size = 1;
+        for (size_t i = 0; i < work->input_count; i++) {
+            const taper_tensor *t = work->inputs[i];
+            if (t == NULL || d + t->rank < work->rank) {
+                continue;
+            }
+            const int64_t own = t->sizes[d + t->rank - work->rank];
+            if (own != 1 && size != 1 && own != size) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %lld and %lld cannot be broadcast",
+                           (long long)size, (long long)own);
+            }
+            size = own != 1 ? own : size;
+        }
+        work->sizes[d] = size;
+        for (size_t i = 0; i < work->input_count; i++) {
+            const taper_tensor *t = work->inputs[i];
+            const bool absent = t == NULL || d + t->rank < work->rank;
+            work->strides[i][d] =
+                absent || t->sizes[d + t->rank - work->rank] == 1 ? 0 : t->strides[d + t->rank - work->rank];
+        }
+    }
+    return TAPER_OK;
+}
+
+static double times_log(double factor, double x)
+{
+    return factor == 0.0 && x == x ? 0.0 : factor * log(x);
+}
+
+static double at_least(double x, double low)
+{
+    return x < low ? low : x;
+}
+
+// in: the elements, 1 for tensors that are not there.
+static double loss_of(const loss_work *work, const double in[INPUTS])
+{
+    const double x = in[0], t = in[1], n = work->number;
+    switch (work->kind) {
+    case TAPER_LOSS_MSE:
+        return (x - t) * (x - t);
+    case TAPER_LOSS_SMOOTH_L1: {
+        const double z = fabs(x - t);
+        return z < n ? 0.5 * z * z / n : z - 0.5 * n;
+    }
+    case TAPER_LOSS_HUBER: {
+        const double z = fabs(x - t);
+        return z <= n ? 0.5 * z * z : n * (z - 0.5 * n);
+    }
+    case TAPER_LOSS_BCE:
+        return ((t - 1.0) * at_least(log1p(-x), -100.0) - t * at_least(log(x), -100.0)) * in[2];
+    case TAPER_LOSS_BCE_LOGITS: {
+        const double greatest = at_least(-x, 0.0);
+        const double positive = (in[3] - 1.0) * t + 1.0;
+        const double rest = log(exp(-greatest) + exp(-x - greatest)) + greatest;
+        return ((1.0 - t) * x + positive * rest) * in[2];
+    }
+    case TAPER_LOSS_KL_DIV:
+        return work->flags[0] ? exp(t) * (t - x) : times_log(t, t) - t * x;
+    case TAPER_LOSS_SOFT_MARGIN:
+        return log1p(exp(-x * t));
+    case TAPER_LOSS_HINGE:
+        return (t != 1.0 ? at_least(n - x, 0.0) : 0.0) + (t != -1.0 ? x : 0.0);
+    case TAPER_LOSS_POISSON: {
+        const double loss = work->flags[0] ? exp(x) - t * x : x - t * log(x + n);
+        const double stirling = t * log(t) - t + 0.5 * log(2.0 * 3.14159265358979323846 * t);
+        return work->flags[1] && t > 1.0 ? loss + stirling : loss;
+    }
+    }
+    return 0.0;
+}
+
+static taper_status check_values(const taper_call *call, const loss_work *work)
+{
+    if (work->kind == TAPER_LOSS_SMOOTH_L1 && work->number < 0.0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "beta must not be negative");
+    }
+    if (work->kind == TAPER_LOSS_HUBER && !(work->number > 0.0)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "delta must be positive");
+    }
+    return TAPER_OK;
+}
+
+enum { PIECE = 1 << 12, WORK_OF_AN_ELEMENT = 50 };
+
+// Goes over the box. y NULL: only sums up.
+static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
+{
+    int64_t counter[TAPER_MAX_RANK] = {0}, at[INPUTS] = {0}, out_at = 0, count = 1;
+    const void *data[INPUTS];
+    for (size_t d = 0; d < work->rank; d++) {
+        if (work->sizes[d] == 0) {
+            return TAPER_OK;
+        }
+        if (!taper_mul_i64(count, work->sizes[d], &count)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_RESOURCE, "the broadcast tensors are too large");
+        }
+    }
+    for (size_t i = 0; i < work->input_count; i++) {
+        data[i] = work->inputs[i] != NULL ? taper_tensor_data(work->inputs[i]) : NULL;
+    }
+    for (int64_t left = count; left > 0; left--) {
+        if (left % PIECE == 0) {
+            TAPER_TRY(taper_run_spend(call->run, PIECE * WORK_OF_AN_ELEMENT));
+        }
+        double in[INPUTS] = {1.0, 1.0, 1.0, 1.0};
+        for (size_t i = 0; i < work->input_count; i++) {
+            if (work->inputs[i] != NULL) {
+                in[i] = taper_number_load((taper_dtype)work->inputs[i]->dtype, data[i], at[i]);
+            }
+        }
+        if (work->kind == TAPER_LOSS_BCE && !(in[0] >= 0.0 && in[0] <= 1.0)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "all elements of the input should be between 0 and 1");
+        }
+        const double loss = loss_of(work, in);
+        if (y != NULL) {
+            taper_number_store((taper_dtype)y->dtype, taper_tensor_mutable(y), out_at, loss);
+        }
+        *sum += loss;
+        for (size_t d = work->rank; d-- > 0;) {
+            const bool more = ++counter[d] < work->sizes[d];
+            const int64_t steps = more ? 1 : 1 - work->sizes[d];
+            for (size_t i = 0; i < work->input_count; i++) {
+                at[i] += steps * work->strides[i][d];
+            }
+            out_at += y != NULL ? steps * y->strides[d] : 0;
+            if (more) {
+                break;
+            }
+            counter[d] = 0;
+        }
+    }
+    if (work->reduction == TAPER_REDUCE_MEAN) {
+        *sum /= (double)count;
+    }
+    return TAPER_OK;
+}
+
+static taper_status read_args(const taper_call *call, loss_work *work)
+{
+    size_t at = 2;
+    TAPER_TRY(taper_arg_tensor(call, 0, &work->inputs[0]));
+    TAPER_TRY(taper_arg_tensor(call, 1, &work->inputs[1]));
+    work->input_count = 2;
+    switch (work->kind) {
+    case TAPER_LOSS_BCE: // weight, reduction
+        TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
+        work->input_count = 3;
+        at = 3;
+        break;
+    case TAPER_LOSS_BCE_LOGITS: // weight, pos_weight, reduction
+        TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work->inputs[2]));
+        TAPER_TRY(taper_arg_tensor_or_none(call, 3, &work->inputs[3]));
+        work->input_count = 4;
+        at = 4;
+        break;
+    case TAPER_LOSS_SMOOTH_L1: // reduction, beta
+    case TAPER_LOSS_HUBER:     // reduction, delta
+        TAPER_TRY(taper_arg_double(call, 3, &work->number));
+        break;
+    case TAPER_LOSS_KL_DIV: // reduction, log_target
+        TAPER_TRY(taper_arg_bool(call, 3, &work->flags[0]));
+        break;
+    case TAPER_LOSS_HINGE: // margin, reduction
+        TAPER_TRY(taper_arg_double(call, 2, &work->number));
+        at = 3;
+        break;
+    case TAPER_LOSS_POISSON: // log_input, full, eps, reduction
+        TAPER_TRY(taper_arg_bool(call, 2, &work->flags[0]));
+        TAPER_TRY(taper_arg_bool(call, 3, &work->flags[1]));
+        TAPER_TRY(taper_arg_double(call, 4, &work->number));
+        at = 5;
+        break;
+    case TAPER_LOSS_MSE:
+    case TAPER_LOSS_SOFT_MARGIN:
+        break;
+    }
+    return taper_loss_reduction(call, at, &work->reduction);
+}
+
+taper_status taper_op_loss(taper_call *call)
+{
+    loss_work work;
+    memset(&work, 0, sizeof work);
+    work.kind = ((const taper_loss *)call->param)->kind;
+    TAPER_TRY(read_args(call, &work));
+    TAPER_TRY(check_values(call, &work));
+    taper_promotion promotion = taper_promotion_start();
+    for (size_t i = 0; i < work.input_count; i++) {
+        if (work.inputs[i] != NULL) {
+            const taper_dtype dtype = (taper_dtype)work.inputs[i]->dtype;
+            if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                           "losses of complex or quantized tensors are not supported");
+            }
+            taper_promotion_tensor(&promotion, work.inputs[i]);
+        }
+    }
+    const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
+    TAPER_TRY(broadcast(call, &work));
+    TAPER_TRY(taper_out_check(call, 0, work.inputs[0], dtype));
+    double sum = 0.0;
+    if (work.reduction != TAPER_REDUCE_NONE) {
+        if (work.reduction == TAPER_REDUCE_MEAN) {
+            for (size_t d = 0; d < work.rank; d++) {
+                sum = work.sizes[d] == 0 ? (double)NAN : sum; // the mean of nothing
+            }
+        }
+        TAPER_TRY(run_loss(call, &work, NULL, &sum));
+        return taper_loss_scalar(call, 0, dtype, sum);
+    }
+    taper_tensor *y;
+    int64_t strides[TAPER_MAX_RANK];
+    const taper_tensor *x = work.inputs[0];
+    const bool like = x->rank == work.rank && memcmp(x->sizes, work.sizes, work.rank * sizeof *work.sizes) == 0;
+    if (like) {
+        taper_strides_like(x, work.sizes, strides);
+    }
+    TAPER_TRY(taper_ret_new(call, 0, dtype, work.rank, work.sizes, like ? strides : NULL, &y));
+    return run_loss(call, &work, y, &sum);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
+#include <math.h>
+
+#include "ops/list/kernels.h"
+#include "ops/nn/loss.h"
+
+// Scores as N × C × S: samples, classes, places. The target lacks C.
+typedef struct class_work {
+    taper_tensor *scores, *target, *weight;
+    taper_tensor *scores_held, *target_held; // contiguous; retained
+    taper_dtype dtype;
+    int64_t samples, classes, places;
+    int64_t reduction, ignored;
+    double smoothing;
+    bool log_softmax; // the scores are not yet log-probabilities
+} class_work;
+
+static void class_end(class_work *work)
+{
+    if (work->scores_held != NULL) {
+        taper_obj_release(&work->scores_held->head);
+    }
+    if (work->target_held != NULL) {
+        taper_obj_release(&work->target_held->head);
+    }
+}
+
+static double score_at(const class_work *work, int64_t n, int64_t c, int64_t s)
+{
+    return taper_number_load(work->dtype, taper_tensor_data(work->scores_held),
+                             (n * work->classes + c) * work->places + s);
+}
+
+static double weight_of(const class_work *work, int64_t c)
+{
+    const taper_tensor *w = work->weight;
+    return w == NULL ? 1.0 : taper_number_load((taper_dtype)w->dtype, taper_tensor_data(w), c * w->strides[0]);
+}
+
+// What to subtract from the scores of one place: log Σ exp, or nothing.
+static double normalizer(const class_work *work, int64_t n, int64_t s)
+{
+    if (!work->log_softmax) {
+        return 0.0;
+    }
+    double most = -INFINITY, sum = 0.0;
+    for (int64_t c = 0; c < work->classes; c++) {
+        const double v = score_at(work, n, c, s);
+        most = v > most || v != v ? v : most;
+    }
+    for (int64_t c = 0; c < work->classes; c++) {
+        sum += exp(score_at(work, n, c, s) - most);
+    }
+    return most + log(sum);
+}
+
+static taper_status class_begin(taper_call *call, bool probabilities, class_work *work)
+{
+    taper_error *error = call->run->error;
+    const taper_tensor *x = work->scores, *t = work->target;
+    work->dtype = (taper_dtype)x->dtype;
+    if (x->rank < 1 || !taper_dtype_is_float(work->dtype)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the input must be a floating-point tensor of at least one dimension");
+    }
+    const size_t class_dim = x->rank == 1 ? 0 : 1;
+    bool fits = probabilities ? t->rank == x->rank : t->rank + 1u == x->rank;
+    for (size_t i = 0; fits && i < t->rank; i++) {
+        fits = t->sizes[i] == x->sizes[probabilities || i < class_dim ? i : i + 1];
+    }
+    const bool kind =
+        probabilities ? taper_dtype_is_float((taper_dtype)t->dtype) : t->dtype == TAPER_I64 || t->dtype == TAPER_U8;
+    if (!fits || !kind) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "the target must hold a class index (int64) for every position of the input");
+    }
+    work->classes = x->sizes[class_dim];
+    if (work->weight != NULL && (work->weight->rank != 1 || work->weight->sizes[0] != work->classes)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "weight must have one element for each of the %lld classes",
+                   (long long)work->classes);
+    }
+    work->samples = x->rank == 1 ? 1 : x->sizes[0];
+    work->places = 1;
+    for (size_t i = 2; i < x->rank; i++) {
+        if (!taper_mul_i64(work->places, x->sizes[i], &work->places)) {
+            TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "the input is too large");
+        }
+    }
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
+}
+
+// Result 0 (and total_weight as result 1 of the _forward forms) from class indices.
+static taper_status run_indices(taper_call *call, const class_work *work)
+{
+    taper_tensor *y = NULL;
+    const void *target = taper_tensor_data(work->target_held);
+    const bool bytes = work->target_held->dtype == TAPER_U8;
+    double sum = 0.0, weights = 0.0, smooth_sum = 0.0, counted = 0.0;
+    if (work->reduction == TAPER_REDUCE_NONE) {
+        TAPER_TRY(taper_ret_new(call, 0, work->dtype, work->target->rank, work->target->sizes, NULL, &y));
+        if (!taper_tensor_is_contiguous(y)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be contiguous");
+        }
+    }
+    for (int64_t n = 0; n < work->samples; n++) {
+        for (int64_t s = 0; s < work->places; s++) {
+            TAPER_TRY(taper_run_spend(call->run, work->log_softmax ? (uint64_t)work->classes * 30 + 50 : 50));
+            const int64_t at = n * work->places + s;
+            const int64_t c = bytes ? ((const uint8_t *)target)[at] : ((const int64_t *)target)[at];
+            double loss = 0.0, smooth = 0.0;
+            if (c != work->ignored) {
+                if (c < 0 || c >= work->classes) {
+                    TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)c);
+                }
+                const double norm = normalizer(work, n, s);
+                loss = (norm - score_at(work, n, c, s)) * weight_of(work, c);
+                for (int64_t k = 0; work->smoothing > 0.0 && k < work->classes; k++) {
+                    smooth += (norm - score_at(work, n, k, s)) * weight_of(work, k);
+                }
+                weights += weight_of(work, c);
+                counted += 1.0;
+            }
+            sum += loss;
+            smooth_sum += smooth;
+            if (y != NULL) {
+                if (work->smoothing > 0.0) {
+                    loss = (1.0 - work->smoothing) * loss + smooth * work->smoothing / (double)work->classes;
+                }
+                taper_number_store(work->dtype, taper_tensor_mutable(y), at, loss);
+            }
+        }
+    }
+    if (work->reduction == TAPER_REDUCE_MEAN) {
+        sum /= weights;
+        smooth_sum /= work->weight != NULL ? weights : counted;
+    }
+    if (work->smoothing > 0.0) {
+        sum = (1.0 - work->smoothing) * sum + smooth_sum * work->smoothing / (double)work->classes;
+    }
+    if (y == NULL) {
+        TAPER_TRY(taper_loss_scalar(call, 0, work->dtype, sum));
+    }
+    if (call->ret_count > 1) {
+        const bool summed = y == NULL || work->scores->rank == 1; // as PyTorch leaves it
+        TAPER_TRY(taper_loss_scalar(call, 1, work->dtype, summed ? weights : 0.0));
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_probabilities(taper_call *call, const class_work *work)
+{
+    taper_tensor *y = NULL;
+    const taper_tensor *t = work->target_held;
+    double sum = 0.0;
+    if (work->reduction == TAPER_REDUCE_NONE) {
+        int64_t sizes[TAPER_MAX_RANK];
+        size_t rank = 0;
+        for (size_t i = 0; i < work->scores->rank; i++) {
+            if (i != (work->scores->rank == 1 ? 0 : 1)) {
+                sizes[rank++] = work->scores->sizes[i];
+            }
+        }
+        TAPER_TRY(taper_ret_new(call, 0, work->dtype, rank, sizes, NULL, &y));
+    }
+    for (int64_t n = 0; n < work->samples; n++) {
+        for (int64_t s = 0; s < work->places; s++) {
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 30 + 50));
+            const double norm = normalizer(work, n, s);
+            double loss = 0.0;
+            for (int64_t c = 0; c < work->classes; c++) {
+                double p = taper_number_load((taper_dtype)t->dtype, taper_tensor_data(t),
+                                             (n * work->classes + c) * work->places + s);
+                p = work->smoothing > 0.0 ? p * (1.0 - work->smoothing) + work->smoothing / (double)work->classes : p;
+                loss += (norm - score_at(work, n, c, s)) * p * weight_of(work, c);
+            }
+            sum += loss;
+            if (y != NULL) {
+                taper_number_store(work->dtype, taper_tensor_mutable(y), n * work->places + s, loss);
+            }
+        }
+    }
+    if (y != NULL) {
+        return TAPER_OK;
+    }
+    if (work->reduction == TAPER_REDUCE_MEAN) {
+        sum /= (double)work->samples * (double)work->places;
+    }
+    return taper_loss_scalar(call, 0, work->dtype, sum);
+}
+
+// self, target, weight, reduction, ignore_index are the first arguments of all of these.
+static taper_status class_loss(taper_call *call, bool cross_entropy)
+{
+    class_work work;
+    memset(&work, 0, sizeof work);
+    TAPER_TRY(taper_arg_tensor(call, 0, &work.scores));
+    TAPER_TRY(taper_arg_tensor(call, 1, &work.target));
+    TAPER_TRY(taper_arg_tensor_or_none(call, 2, &work.weight));
+    TAPER_TRY(taper_loss_reduction(call, 3, &work.reduction));
+    TAPER_TRY(taper_arg_int(call, 4, &work.ignored));
+    if (cross_entropy) {
+        TAPER_TRY(taper_arg_double(call, 5, &work.smoothing));
+    }
+    if (!(work.smoothing >= 0.0 && work.smoothing <= 1.0)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "label_smoothing must be between 0 and 1");
+    }
+    const taper_tensor *x = work.scores, *t = work.target;
+    const bool probabilities =
+        cross_entropy && x->rank == t->rank && memcmp(x->sizes, t->sizes, x->rank * sizeof *x->sizes) == 0;
+    work.log_softmax = cross_entropy;
+    TAPER_TRY(taper_out_check(call, 0, x, (taper_dtype)x->dtype));
+    taper_status status = class_begin(call, probabilities, &work);
+    if (status == TAPER_OK) {
+        status = probabilities ? run_probabilities(call, &work) : run_indices(call, &work);
+    }
+    class_end(&work);
+    return status;
+}
+
+taper_status taper_op_nll_loss(taper_call *call)
+{
+    return class_loss(call, false);
+}
+
+taper_status taper_op_cross_entropy_loss(taper_call *call)
+{
+    return class_loss(call, true);
+}
+
+// ---- margins
+
+static taper_status margin_begin(taper_call *call, bool many, class_work *work)
+{
+    taper_error *error = call->run->error;
+    memset(work, 0, sizeof *work);
+    TAPER_TRY(taper_arg_tensor(call, 0, &work->scores));
+    TAPER_TRY(taper_arg_tensor(call, 1, &work->target));
+    const taper_tensor *x = work->scores, *t = work->target;
+    work->dtype = (taper_dtype)x->dtype;
+    if (x->rank > 2 || !taper_dtype_is_float(work->dtype) || t->dtype != TAPER_I64) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
+                   "expected a floating-point input of at most two dimensions and an int64 target");
+    }
+    work->samples = x->rank == 2 ? x->sizes[0] : 1;
+    work->classes = x->rank == 0 ? 1 : x->sizes[x->rank - 1];
+    work->places = 1;
+    const int64_t wanted = many ? taper_tensor_numel(x) : work->samples;
+    if (work->classes < 1 || taper_tensor_numel(t) != wanted) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the target does not fit the input");
+    }
+    TAPER_TRY(taper_run_contiguous(call->run, work->scores, &work->scores_held));
+    return taper_run_contiguous(call->run, work->target, &work->target_held);
+}
+
+static taper_status margin_result(taper_call *call, const class_work *work, bool many, taper_tensor **y)
+{
+    *y = NULL;
+    TAPER_TRY(taper_out_check(call, 0, work->scores, work->dtype));
+    if (work->reduction != TAPER_REDUCE_NONE || work->target->rank == 0 || (many && work->scores->rank <= 1)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_ret_new(call, 0, work->dtype, 1, &work->samples, NULL, y));
+    return TAPER_OK;
+}
+
+static void margin_store(const class_work *work, taper_tensor *y, int64_t n, double loss, double *sum)
+{
+    *sum += loss;
+    if (y != NULL) {
+        taper_number_store(work->dtype, taper_tensor_mutable(y), n * y->strides[0], loss);
+    }
+}
+
+static taper_status margin_end(taper_call *call, const class_work *work, const taper_tensor *y, double sum)
+{
+    if (y != NULL) {
+        return TAPER_OK;
+    }
+    return taper_loss_scalar(call, 0, work->dtype,
+                             work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
+}
+
+static taper_status multi_margin(taper_call *call, class_work *work)
+{
+    taper_scalar p, margin;
+    taper_tensor *y;
+    TAPER_TRY(margin_begin(call, false, work));
+    TAPER_TRY(taper_arg_scalar(call, 2, &p));
+    TAPER_TRY(taper_arg_scalar(call, 3, &margin));
+    TAPER_TRY(taper_arg_tensor_or_none(call, 4, &work->weight));
+    TAPER_TRY(taper_loss_reduction(call, 5, &work->reduction));
+    if (p.f != 1.0 && p.f != 2.0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "p must be 1 or 2");
+    }
+    if (work->weight != NULL && (work->weight->rank != 1 || work->weight->sizes[0] != work->classes)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "weight must have one element for each class");
+    }
+    TAPER_TRY(margin_result(call, work, false, &y));
+    const int64_t *target = taper_tensor_data(work->target_held);
+    double sum = 0.0;
+    for (int64_t n = 0; n < work->samples; n++) {
+        TAPER_TRY(taper_run_spend(call->run, (uint64_t)work->classes * 15 + 50));
+        const int64_t t = target[n];
+        if (t < 0 || t >= work->classes) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds", (long long)t);
+        }
+        double loss = 0.0;
+        for (int64_t c = 0; c < work->classes; c++) {
+            const double z = margin.f - score_at(work, n, t, 0) + score_at(work, n, c, 0);
+            if (c != t && z > 0.0) {
+                loss += (p.f == 1.0 ? z : z * z) * weight_of(work, t);
+            }
+        }
+        margin_store(work, y, n, loss / (double)work->classes, &sum);
+    }
+    return margin_end(call, work, y, sum);
+}
+
+static taper_status multilabel_margin(taper_call *call, class_work *work)
+{
+    taper_tensor *y, *mark = NULL;
+    TAPER_TRY(margin_begin(call, true, work));
+    TAPER_TRY(taper_loss_reduction(call, 2, &work->reduction));
+    TAPER_TRY(margin_result(call, work, true, &y));
+    if (call->ret_count > 1) {
+        TAPER_TRY(taper_out_check(call, 1, work->target, work->dtype));
+        TAPER_TRY(taper_ret_new(call, 1, work->dtype, work->target->rank, work->target->sizes, NULL, &mark));
+        if (!taper_tensor_is_contiguous(mark)) {
+            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the out tensor must be contiguous");
+        }
+    }
+    const int64_t *targets = taper_tensor_data(work->target_held);
+    double sum = 0.0;
+    for (int64_t n = 0; n < work->samples; n++) {
+        const int64_t *target = targets + n * work->classes;
+        int64_t count = 0; // targets end at the first negative one
+        for (; count < work->classes && target[count] >= 0; count++) {
+            if (target[count] >= work->classes) {
+                TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds",
+                           (long long)target[count]);
+            }
+        }
+        double loss = 0.0;
+        for (int64_t c = 0; c < work->classes; c++) {
+            TAPER_TRY(taper_run_spend(call->run, (uint64_t)count * 10 + 20));
+            bool is_target = false;
+            for (int64_t i = 0; i < count; i++) {
+                is_target = is_target || target[i] == c;
+            }
+            if (mark != NULL) {
+                taper_number_store(work->dtype, taper_tensor_mutable(mark), n * work->classes + c,
+                                   is_target ? 1.0 : 0.0);
+            }
+            for (int64_t i = 0; !is_target && i < count; i++) {
+                const double z = 1.0 - score_at(work, n, target[i], 0) + score_at(work, n, c, 0);
+                loss += z > 0.0 ? z : 0.0;
+            }
+        }
+        margin_store(work, y, n, loss / (double)work->classes, &sum);
+    }
+    return margin_end(call, work, y, sum);
+}
+
+taper_status taper_op_multi_margin_loss(taper_call *call)
+{
+    class_work work;
+    const taper_status status = multi_margin(call, &work);
+    class_end(&work);
+    return status;
+}
+
+taper_status taper_op_multilabel_margin_loss(taper_call *call)
+{
+    class_work work;
+    const taper_status status = multilabel_margin(call, &work);
+    class_end(&work);
+    return status;
+}

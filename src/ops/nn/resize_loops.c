@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loops of resizing. Channels-last images go as one plane whose elements are pixels. An input row, once
+// interpolated along the width, serves every output row that reads it.
+#include "ops/call/fast.h"
+#include "ops/nn/resize.h"
+
+#include <math.h>
+
+// ---- nearest: elements of any kind are copied
+
+static void gather(size_t item, int64_t count, char *to, int64_t to_stride, const char *from, int64_t from_stride,
+                   const int64_t *index)
+{
+#define GATHER(type)                                                                                                   \
+    do {                                                                                                               \
+        type *t = (type *)(void *)to;                                                                                  \
+        const type *f = (const type *)(const void *)from;                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                                          \
+            t[i * to_stride] = f[index[i] * from_stride];                                                              \
+        }                                                                                                              \
+    } while (0)
+    switch (item) {
+    case 1:
+        GATHER(uint8_t);
+        break;
+    case 2:
+        GATHER(uint16_t);
+        break;
+    case 4:
+        GATHER(uint32_t);
+        break;
+    case 8:
+        GATHER(uint64_t);
+        break;
+    default:
+        for (int64_t i = 0; i < count; i++) {
+            memcpy(to + i * to_stride * (int64_t)item, from + index[i] * from_stride * (int64_t)item, item);
+        }
+        break;
+    }
+#undef GATHER
+}
+
+void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const taper_volume *x, const void *in,
+                          const taper_volume *y, void *out, size_t item)
+{
+    const bool inner = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t planes = inner ? 1 : x->c, wide = axes[2].output, size = (int64_t)item;
+    const size_t pixel = (size_t)x->c * item;
+    // An output row that reads the same input row as the one before it is a copy of that.
+    const bool dense = y->stride[2] == (inner ? y->c : 1);
+    const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
+    const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
+    for (int64_t n = 0; n < x->n; n++) {
+        for (int64_t c = 0; c < planes; c++) {
+            for (int64_t d = 0; d < axes[0].output; d++) {
+                for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, row_work); h++) {
+                    const char *from =
+                        (const char *)in + (n * x->stride_n + c * x->stride_c + axes[0].index[d] * x->stride[0] +
+                                            axes[1].index[h] * x->stride[1]) *
+                                               size;
+                    char *to =
+                        (char *)out + (n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]) * size;
+                    if (dense && h > 0 && axes[1].index[h] == axes[1].index[h - 1]) {
+                        memcpy(to, to - y->stride[1] * size, row_bytes);
+                    } else if (inner) {
+                        for (int64_t w = 0; w < wide; w++) {
+                            memcpy(to + w * y->stride[2] * size, from + axes[2].index[w] * x->stride[2] * size, pixel);
+                        }
+                    } else {
+                        gather(item, wide, to, y->stride[2], from, x->stride[2], axes[2].index);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// ---- weighted, float32
+
+// out = Σ weight[i] · row[i]
+static void blend(int64_t count, float *restrict out, const float *const *rows, const float *weights, int64_t taps)
+{
+    if (taps == 4) {
+        const float *restrict a = rows[0], *restrict b = rows[1], *restrict c = rows[2], *restrict d = rows[3];
+        const float wa = weights[0], wb = weights[1], wc = weights[2], wd = weights[3];
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = wa * a[i] + wb * b[i] + wc * c[i] + wd * d[i];
+        }
+        return;
+    }
+    if (taps == 2) {
+        const float *restrict a = rows[0], *restrict b = rows[1];
+        const float wa = weights[0], wb = weights[1];
+        for (int64_t i = 0; i < count; i++) {
+            out[i] = wa * a[i] + wb * b[i];
+        }
+        return;
+    }
+    for (int64_t t = 0; t < taps; t++) {
+        const float *restrict a = rows[t];
+        const float w = weights[t];
+        if (t == 0) {
+            for (int64_t i = 0; i < count; i++) {
+                out[i] = w * a[i];
+            }
+        } else {
+            for (int64_t i = 0; i < count; i++) {
+                out[i] += w * a[i];
+            }
+        }
+    }
+}
+
+enum { ROWS = 4 }; // input rows that one output row reads: 2 · 2 of trilinear, 4 of bicubic
+
+// An input row interpolated along the width. group: elements that lie together, the channels of a pixel or 1.
+static void row_f32(const taper_resize_axis *axis, int64_t group, const float *in, int64_t stride, float *restrict out)
+{
+    const int64_t *index = axis->index, taps = axis->taps;
+    const double *weight = axis->weight;
+    if (group > 1) {
+        for (int64_t w = 0; w < axis->output; w++, index += taps, weight += taps, out += group) {
+            const float *pixels[ROWS];
+            float weights[ROWS];
+            for (int64_t t = 0; t < taps; t++) {
+                pixels[t] = in + index[t] * stride;
+                weights[t] = (float)weight[t];
+            }
+            blend(group, out, pixels, weights, taps);
+        }
+        return;
+    }
+    if (taps == 2) {
+        for (int64_t w = 0; w < axis->output; w++, index += 2, weight += 2) {
+            out[w] = (float)weight[0] * in[index[0] * stride] + (float)weight[1] * in[index[1] * stride];
+        }
+        return;
+    }
+    for (int64_t w = 0; w < axis->output; w++) {
+        float sum = 0.0f;
+        for (int64_t t = 0; t < taps; t++, index++, weight++) {
+            sum += (float)*weight * in[*index * stride];
+        }
+        out[w] = sum;
+    }
+}
+
+// rows holds ROWS interpolated rows; which of the input they are is kept from one output row to the next.
+static void weighted_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
+                         const float *in, const taper_volume *y, float *out, float *rows)
+{
+    int64_t held[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        held[i] = -1;
+    }
+    const int64_t wide = axes[2].output * group, taps = axes[0].taps * axes[1].taps;
+    for (int64_t d = 0; d < axes[0].output; d++) {
+        for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, (uint64_t)wide * 5 + 50); h++) {
+            int64_t want[ROWS], slot[ROWS];
+            float weights[ROWS];
+            const float *pointers[ROWS];
+            bool busy[ROWS] = {false};
+            for (int64_t t = 0; t < taps; t++) {
+                const int64_t i = d * axes[0].taps + t / axes[1].taps, j = h * axes[1].taps + t % axes[1].taps;
+                want[t] = axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
+                weights[t] = (float)axes[0].weight[i] * (float)axes[1].weight[j];
+                slot[t] = -1;
+                for (int64_t s = 0; s < ROWS; s++) {
+                    if (held[s] == want[t]) {
+                        slot[t] = s;
+                        busy[s] = true;
+                        break;
+                    }
+                }
+            }
+            for (int64_t t = 0; t < taps; t++) {
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) { // it may have come for an earlier tap
+                    if (held[s] == want[t]) {
+                        slot[t] = s;
+                    }
+                }
+                for (int64_t s = 0; s < ROWS && slot[t] < 0; s++) {
+                    if (!busy[s]) {
+                        row_f32(&axes[2], group, in + want[t], x->stride[2], rows + s * wide);
+                        held[s] = want[t];
+                        busy[s] = true;
+                        slot[t] = s;
+                    }
+                }
+                pointers[t] = rows + slot[t] * wide;
+            }
+            float *to = out + d * y->stride[0] + h * y->stride[1];
+            if (y->stride[2] == group) {
+                blend(wide, to, pointers, weights, taps);
+                continue;
+            }
+            for (int64_t w = 0; w < axes[2].output; w++) {
+                const float *pixels[ROWS];
+                for (int64_t t = 0; t < taps; t++) {
+                    pixels[t] = pointers[t] + w * group;
+                }
+                blend(group, to + w * y->stride[2], pixels, weights, taps);
+            }
+        }
+    }
+}
+
+static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                               const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at)
+{
+    const int64_t taps = axes[0].taps * axes[1].taps * axes[2].taps;
+    for (int64_t d = 0; d < axes[0].output; d++) {
+        for (int64_t h = 0; h < axes[1].output; h++) {
+            for (int64_t w = 0; w < axes[2].output && taper_run_goes_on(run, (uint64_t)taps * 8 + 20); w++) {
+                double sum = 0.0;
+                for (int64_t i = d * axes[0].taps; i < (d + 1) * axes[0].taps; i++) {
+                    for (int64_t j = h * axes[1].taps; j < (h + 1) * axes[1].taps; j++) {
+                        const int64_t row = in_at + axes[0].index[i] * x->stride[0] + axes[1].index[j] * x->stride[1];
+                        const double weight = axes[0].weight[i] * axes[1].weight[j];
+                        for (int64_t k = w * axes[2].taps; k < (w + 1) * axes[2].taps; k++) {
+                            sum += weight * axes[2].weight[k] *
+                                   taper_number_load(dtype, in, row + axes[2].index[k] * x->stride[2]);
+                        }
+                    }
+                }
+                taper_number_store(dtype, out, out_at + d * y->stride[0] + h * y->stride[1] + w * y->stride[2], sum);
+            }
+        }
+    }
+}
+
+// Bilinear of a quantized plane: in floats, rounded as distances from the zero point. The last bit decides between two
+// integers: which of the products are fused is known of PyTorch's loops over channels, one by one and in vectors.
+typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
+
+static float weigh(plane_form form, float a, float x, float b, float y) // a · x + b · y
+{
+    return form == PLANE_PLAIN ? a * x + b * y : form == PLANE_FUSED ? fmaf(a, x, b * y) : fmaf(b, y, a * x);
+}
+
+static void quantized_plane(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                            const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at,
+                            double zero, plane_form form)
+{
+    for (int64_t h = 0; h < axes[1].output && taper_run_goes_on(run, (uint64_t)axes[2].output * 30 + 20); h++) {
+        const float up = (float)axes[1].weight[2 * h], down = (float)axes[1].weight[2 * h + 1];
+        for (int64_t w = 0; w < axes[2].output; w++) {
+            const float left = (float)axes[2].weight[2 * w], right = (float)axes[2].weight[2 * w + 1];
+            float rows[2];
+            for (int64_t i = 0; i < 2; i++) {
+                const int64_t row = in_at + axes[1].index[2 * h + i] * x->stride[1];
+                const float a = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w] * x->stride[2]);
+                const float b = (float)taper_number_load(dtype, in, row + axes[2].index[2 * w + 1] * x->stride[2]);
+                rows[i] = weigh(form, left, a, right, b);
+            }
+            const float sum = weigh(form, up, rows[0], down, rows[1]) - (float)zero;
+            taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], rint((double)sum) + zero);
+        }
+    }
+}
+
+taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
+                                   const taper_volume *x, const void *in, const taper_volume *y, void *out, double zero,
+                                   bool fused)
+{
+    const bool f32 = dtype == TAPER_F32;
+    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t group = inner ? x->c : 1;
+    const taper_fast *fast = call->run->fast;
+    taper_status done = TAPER_DECLINED;
+    if (f32 && fast != NULL && fast->bilinear != NULL) {
+        done = fast->bilinear(call->run, axes, x, in, y, out);
+    } else if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL) {
+        done = fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero);
+    }
+    if (done != TAPER_DECLINED) {
+        return done;
+    }
+    float *rows = NULL;
+    const size_t rows_bytes = (size_t)axes[2].output * (size_t)group * ROWS * sizeof(float); // some rows of the output
+    if (f32) {
+        rows = taper_heap_alloc(call->run->heap, rows_bytes);
+        if (rows == NULL) {
+            return taper_fail_memory(call->run->error);
+        }
+    }
+    for (int64_t n = 0; n < x->n; n++) {
+        for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
+            const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
+            if (f32) {
+                weighted_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, rows);
+            } else if (taper_dtype_is_quantized(dtype)) {
+                const plane_form form = !fused ? PLANE_PLAIN : c < x->c / 8 * 8 ? PLANE_WIDE : PLANE_FUSED;
+                quantized_plane(call->run, axes, dtype, x, in, in_at, y, out, out_at, zero, form);
+            } else {
+                weighted_plane_any(call->run, axes, dtype, x, in, in_at, y, out, out_at);
+            }
+        }
+    }
+    if (rows != NULL) {
+        taper_heap_free(call->run->heap, rows, rows_bytes);
+    }
+    return TAPER_OK;
+}
+
+// ---- antialiased: first along the width into rows of the input's height, then along the height
+
+typedef struct aa_step {
+    int64_t group; // elements that lie together: the channels of a pixel, or 1
+    const double *weight;
+    const int64_t *index;
+    int64_t count;
+} aa_step;
+
+static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *restrict out)
+{
+    if (step->group == 1) {
+        float sum = 0.0f;
+        const float *from = in + step->index[0] * stride; // the positions follow each other
+        for (int64_t t = 0; t < step->count; t++) {
+            sum += (float)step->weight[t] * from[t * stride];
+        }
+        *out = sum;
+        return;
+    }
+    for (int64_t t = 0; t < step->count; t++) {
+        const float *restrict from = in + step->index[t] * stride;
+        const float weight = (float)step->weight[t];
+        if (t == 0) {
+            for (int64_t i = 0; i < step->group; i++) {
+                out[i] = weight * from[i];
+            }
+        } else {
+            for (int64_t i = 0; i < step->group; i++) {
+                out[i] += weight * from[i];
+            }
+        }
+    }
+}
+
+static void aa_plane_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
+                         const float *in, const taper_volume *y, float *out, float *scratch)
+{
+    const taper_resize_axis *wide = &axes[2], *high = &axes[1];
+    const int64_t line = wide->output * group;
+    for (int64_t h = 0; h < high->input; h++) {
+        for (int64_t w = 0; w < wide->output; w++) {
+            const aa_step step = {.group = group,
+                                  .weight = wide->weight + w * wide->taps,
+                                  .index = wide->index + w * wide->taps,
+                                  .count = wide->count[w]};
+            if (!taper_run_goes_on(run, (uint64_t)(step.count * group) * 2 + 10)) {
+                return;
+            }
+            aa_f32(&step, in + h * x->stride[1], x->stride[2], scratch + h * line + w * group);
+        }
+    }
+    const bool dense = y->stride[2] == group;
+    for (int64_t h = 0; h < high->output; h++) {
+        aa_step step = {.group = dense ? line : group,
+                        .weight = high->weight + h * high->taps,
+                        .index = high->index + h * high->taps,
+                        .count = high->count[h]};
+        for (int64_t w = 0; w < (dense ? 1 : wide->output); w++) {
+            if (!taper_run_goes_on(run, (uint64_t)(step.count * step.group) * 2 + 10)) {
+                return;
+            }
+            aa_f32(&step, scratch + w * group, line, out + h * y->stride[1] + w * y->stride[2]);
+        }
+    }
+}
+
+static void aa_plane_any(taper_run *run, const taper_resize_axis *axes, taper_dtype dtype, const taper_volume *x,
+                         const void *in, int64_t in_at, const taper_volume *y, void *out, int64_t out_at,
+                         double *scratch)
+{
+    const taper_resize_axis *wide = &axes[2], *high = &axes[1];
+    for (int64_t h = 0; h < high->input; h++) {
+        for (int64_t w = 0; w < wide->output && taper_run_goes_on(run, (uint64_t)wide->count[w] * 6 + 10); w++) {
+            double sum = 0.0;
+            for (int64_t t = w * wide->taps; t < w * wide->taps + wide->count[w]; t++) {
+                sum += wide->weight[t] *
+                       taper_number_load(dtype, in, in_at + h * x->stride[1] + wide->index[t] * x->stride[2]);
+            }
+            scratch[h * wide->output + w] = sum;
+        }
+    }
+    for (int64_t h = 0; h < high->output; h++) {
+        for (int64_t w = 0; w < wide->output && taper_run_goes_on(run, (uint64_t)high->count[h] * 3 + 10); w++) {
+            double sum = 0.0;
+            for (int64_t t = h * high->taps; t < h * high->taps + high->count[h]; t++) {
+                sum += high->weight[t] * scratch[high->index[t] * wide->output + w];
+            }
+            taper_number_store(dtype, out, out_at + h * y->stride[1] + w * y->stride[2], sum);
+        }
+    }
+}
+
+taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes, taper_dtype dtype,
+                                      const taper_volume *x, const void *in, const taper_volume *y, void *out)
+{
+    const bool f32 = dtype == TAPER_F32;
+    const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    const int64_t group = inner ? x->c : 1;
+    size_t bytes;
+    if (!taper_mul_size((size_t)axes[1].input, (size_t)axes[2].output, &bytes) ||
+        !taper_mul_size(bytes, (size_t)group, &bytes) ||
+        !taper_mul_size(bytes, f32 ? sizeof(float) : sizeof(double), &bytes)) {
+        return taper_fail_memory(call->run->error);
+    }
+    void *scratch = taper_heap_alloc(call->run->heap, bytes);
+    if (scratch == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    for (int64_t n = 0; n < x->n; n++) {
+        for (int64_t c = 0; c < (inner ? 1 : x->c); c++) {
+            const int64_t in_at = n * x->stride_n + c * x->stride_c, out_at = n * y->stride_n + c * y->stride_c;
+            if (f32) {
+                aa_plane_f32(call->run, axes, group, x, (const float *)in + in_at, y, (float *)out + out_at, scratch);
+            } else {
+                aa_plane_any(call->run, axes, dtype, x, in, in_at, y, out, out_at, scratch);
+            }
+        }
+    }
+    taper_heap_free(call->run->heap, scratch, bytes);
+    return TAPER_OK;
+}

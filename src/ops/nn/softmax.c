@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// softmax and log_softmax. A line that fits into a block is read once; longer ones, and lines that lie side by side,
+// are walked three times: maximum, sum of exponentials, results.
+#include <math.h>
+
+#include "ops/engine/reduce.h"
+#include "ops/list/kernels.h"
+#include "ops/math/elementwise_math.h"
+
+enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
+
+typedef struct soft {
+    taper_run *run;
+    const taper_tensor *x;
+    taper_tensor *out;
+    bool logarithm;
+    taper_ew_class class_; // F32 or F64
+    taper_ew_block elements, temp, spare;
+    double top[LANES], sum[LANES];
+} soft;
+
+static void load(soft *s, const char *from, int64_t step, size_t n)
+{
+    taper_ew_load((taper_dtype)s->x->dtype, s->class_, &s->elements, from, step, n, &s->temp);
+}
+
+static void store(soft *s, char *to, int64_t step, size_t n)
+{
+    taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, step, &s->elements, n, &s->temp);
+}
+
+// The steps over one block; `lanes` tells whether every element has a top and a sum of its own. NaN makes everything
+// NaN.
+#define EACH(expression)                                                                                               \
+    for (size_t k = 0; k < n; k++) {                                                                                   \
+        expression;                                                                                                    \
+    }
+#define STEPS(type, field, exponential, suffix)                                                                        \
+    static void top_##suffix(soft *s, size_t n, bool lanes)                                                            \
+    {                                                                                                                  \
+        const type *const x = s->elements.field;                                                                       \
+        double *const top = s->top;                                                                                    \
+        if (lanes) {                                                                                                   \
+            EACH(top[k] = (double)x[k] > top[k] || x[k] != x[k] ? (double)x[k] : top[k])                               \
+        } else {                                                                                                       \
+            type t = (type)top[0];                                                                                     \
+            EACH(t = x[k] > t || x[k] != x[k] ? x[k] : t)                                                              \
+            top[0] = (double)t;                                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* With keep the elements become the exponentials. */                                                              \
+    static void sum_##suffix(soft *s, size_t n, bool lanes, bool keep)                                                 \
+    {                                                                                                                  \
+        type *const x = s->elements.field, *const e = keep ? x : s->spare.field;                                       \
+        if (lanes) {                                                                                                   \
+            EACH(e[k] = exponential(x[k] - (type)s->top[k]))                                                           \
+            EACH(s->sum[k] += (double)e[k])                                                                            \
+        } else {                                                                                                       \
+            const type top = (type)s->top[0];                                                                          \
+            double total = s->sum[0];                                                                                  \
+            EACH(e[k] = exponential(x[k] - top))                                                                       \
+            EACH(total += (double)e[k])                                                                                \
+            s->sum[0] = total;                                                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void result_##suffix(soft *s, size_t n, bool lanes, bool kept)                                              \
+    {                                                                                                                  \
+        type *const x = s->elements.field;                                                                             \
+        const type top = (type)s->top[0], sum = (type)s->sum[0];                                                       \
+        if (lanes && s->logarithm) {                                                                                   \
+            EACH(x[k] = x[k] - (type)s->top[k] - (type)s->sum[k])                                                      \
+        } else if (lanes) {                                                                                            \
+            EACH(x[k] = exponential(x[k] - (type)s->top[k]) / (type)s->sum[k])                                         \
+        } else if (s->logarithm) {                                                                                     \
+            EACH(x[k] = x[k] - top - sum)                                                                              \
+        } else if (kept) {                                                                                             \
+            EACH(x[k] = x[k] / sum)                                                                                    \
+        } else {                                                                                                       \
+            EACH(x[k] = exponential(x[k] - top) / sum)                                                                 \
+        }                                                                                                              \
+    }
+STEPS(float, f32, taper_expf, f32)
+STEPS(double, f64, exp, f64)
+
+static void top(soft *s, size_t n, bool lanes)
+{
+    if (s->class_ == TAPER_EW_F32) {
+        top_f32(s, n, lanes);
+    } else {
+        top_f64(s, n, lanes);
+    }
+}
+
+static void sum(soft *s, size_t n, bool lanes, bool keep)
+{
+    if (s->class_ == TAPER_EW_F32) {
+        sum_f32(s, n, lanes, keep);
+    } else {
+        sum_f64(s, n, lanes, keep);
+    }
+}
+
+static void result(soft *s, size_t n, bool lanes, bool kept)
+{
+    if (s->class_ == TAPER_EW_F32) {
+        result_f32(s, n, lanes, kept);
+    } else {
+        result_f64(s, n, lanes, kept);
+    }
+}
+
+static void start(soft *s, size_t m)
+{
+    for (size_t k = 0; k < m; k++) {
+        s->top[k] = -INFINITY;
+        s->sum[k] = 0;
+    }
+}
+
+static void end_sum(soft *s, size_t m) // log_softmax subtracts the sum's logarithm
+{
+    for (size_t k = 0; k < m && s->logarithm; k++) {
+        s->sum[k] = log(s->sum[k]);
+    }
+}
+
+static void run_line(soft *s, const taper_reduce_dim *line, const char *from, char *to)
+{
+    const size_t n = (size_t)line->size;
+    start(s, 1);
+    if (n <= BLOCK) {
+        load(s, from, line->in, n);
+        top(s, n, false);
+        if (s->logarithm) {
+            sum(s, n, false, false);
+        } else {
+            sum(s, n, false, true);
+        }
+        end_sum(s, 1);
+        result(s, n, false, true);
+        store(s, to, line->out, n);
+        return;
+    }
+    for (int pass = 0; pass < 3; pass++) {
+        for (size_t at = 0; at < n && taper_run_goes_on(s->run, BLOCK * 15); at += BLOCK) {
+            const size_t m = taper_min_size(BLOCK, n - at);
+            load(s, from + (int64_t)at * line->in, line->in, m);
+            if (pass == 0) {
+                top(s, m, false);
+            } else if (pass == 1) {
+                sum(s, m, false, false);
+            } else {
+                result(s, m, false, false);
+                store(s, to + (int64_t)at * line->out, line->out, m);
+            }
+        }
+        if (pass == 1) {
+            end_sum(s, 1);
+        }
+    }
+}
+
+static void run_lanes(soft *s, const taper_reduce_dim *line, const taper_reduce_dim *lanes, const char *from, char *to,
+                      size_t m)
+{
+    start(s, m);
+    for (int pass = 0; pass < 3; pass++) {
+        for (int64_t r = 0; r < line->size && taper_run_goes_on(s->run, m * 15); r++) {
+            load(s, from + r * line->in, lanes->in, m);
+            if (pass == 0) {
+                top(s, m, true);
+            } else if (pass == 1) {
+                sum(s, m, true, false);
+            } else {
+                result(s, m, true, false);
+                store(s, to + r * line->out, lanes->out, m);
+            }
+        }
+        if (pass == 1) {
+            end_sum(s, m);
+        }
+    }
+}
+
+static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarithm)
+{
+    taper_tensor *x;
+    size_t dim;
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    TAPER_TRY(taper_reduce_supported(call, x));
+    taper_dtype dtype = (taper_dtype)x->dtype;
+    if (dtype_at != 0) {
+        TAPER_TRY(taper_arg_dtype_or(call, dtype_at, dtype, &dtype));
+    }
+    if (!taper_dtype_is_float(dtype)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(dtype));
+    }
+    taper_tensor *out;
+    if (x->hidden_nhwc) {
+        TAPER_TRY(taper_ret_new_nhwc(call, 0, dtype, x->rank, x->sizes, true, &out));
+    } else {
+        TAPER_TRY(taper_ret_new(call, 0, dtype, x->rank, x->sizes, NULL, &out));
+    }
+    if (!taper_dtype_is_float((taper_dtype)out->dtype)) {
+        return taper_check_cast(dtype, (taper_dtype)out->dtype, error);
+    }
+    if (taper_tensor_numel(x) == 0) {
+        return TAPER_OK;
+    }
+    soft s;
+    taper_lines lines;
+    s.run = call->run;
+    s.x = x;
+    s.out = out;
+    s.logarithm = logarithm;
+    s.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
+    taper_lines_make(&lines, x, dim, out, false, false);
+    const char *from = taper_tensor_data(x);
+    char *to = taper_tensor_mutable(out);
+    int64_t index[TAPER_MAX_RANK] = {0};
+    do {
+        if (!lines.side_by_side) {
+            run_line(&s, &lines.line, from, to);
+            continue;
+        }
+        const taper_reduce_dim *lanes = &lines.kept[0];
+        for (int64_t at = 0; at < lanes->size; at += LANES) {
+            const size_t m = (size_t)taper_min_i64(LANES, lanes->size - at);
+            run_lanes(&s, &lines.line, lanes, from + at * lanes->in, to + at * lanes->out, m);
+        }
+    } while (taper_run_goes_on(call->run, (uint64_t)taper_min_i64(lines.line.size, BLOCK) * 20 + 50) &&
+             taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+    return TAPER_OK;
+}
+
+taper_status taper_op_softmax(taper_call *call)
+{
+    return run_softmax(call, 2, false);
+}
+taper_status taper_op_log_softmax(taper_call *call)
+{
+    return run_softmax(call, 2, true);
+}
+
+// _softmax(self, dim, half_to_float), which CPUs do not have.
+static taper_status inner(taper_call *call, bool logarithm)
+{
+    bool half_to_float;
+    TAPER_TRY(taper_arg_bool(call, 2, &half_to_float));
+    if (half_to_float) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+                   "softmax with half to float conversion is not supported on CPU");
+    }
+    return run_softmax(call, 0, logarithm);
+}
+
+taper_status taper_op_softmax_inner(taper_call *call)
+{
+    return inner(call, false);
+}
+taper_status taper_op_log_softmax_inner(taper_call *call)
+{
+    return inner(call, true);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the quantized operators share: rounding, ranges, tensors with a quantizer. The arithmetic is QNNPACK's: IEEE
+// single steps in the order written here; rne rounds to the nearest even integer, before the zero point is added.
+//   quantize    q = clamp(zero_point + rne(x * (1f / (float)scale)))
+//   dequantize  x = (float)scale * (q - zero_point)
+//   requantize  q = clamp(sat16(rne((float)acc * multiplier)) + zero_point)
+// PyTorch's elementwise operators go through floats twice: where its loops run over vectors they dequantize with one
+// fused multiplication, and what is out of range goes elsewhere. The functions in _wide are those of its vectors.
+#ifndef TAPER_OPS_QUANTIZED_H
+#define TAPER_OPS_QUANTIZED_H
+
+#include <math.h>
+
+#include "ops/call/call.h"
+
+typedef struct taper_q_range {
+    int64_t low, high;
+} taper_q_range;
+
+static inline taper_q_range taper_q_range_of(taper_dtype dtype) // QU8, QI8 or QI32
+{
+    return dtype == TAPER_QU8   ? (taper_q_range){0, 255}
+           : dtype == TAPER_QI8 ? (taper_q_range){-128, 127}
+                                : (taper_q_range){INT32_MIN, INT32_MAX};
+}
+
+static inline int64_t taper_q_clamp(int64_t q, taper_q_range range)
+{
+    return q < range.low ? range.low : q > range.high ? range.high : q;
+}
+
+// rne(x) held within range after the zero point is added, as a float. What no int64 holds, infinities and NaN give the
+// lowest: x86 converts them to the least integer, and PyTorch clamps afterwards.
+static inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
+{
+    const float q = nearbyintf(x) + (float)zero_point;
+    return q >= -9.2e18f && q <= 9.2e18f ? taper_q_clamp((int64_t)q, range) : range.low;
+}
+
+// The same of 8-bit results in vectors: NaN and what is too large give the highest.
+static inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
+{
+    const float rounded = nearbyintf(x);
+    return rounded < -2147483648.0f   ? range.low
+           : rounded <= 2147483520.0f ? taper_q_clamp((int64_t)rounded + zero_point, range)
+                                      : range.high;
+}
+
+static inline float taper_q_dequantize(float scale, int64_t zero_point, int64_t q)
+{
+    return scale * (float)(int32_t)((uint32_t)q - (uint32_t)zero_point); // wraps, of qint32
+}
+
+static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int64_t q)
+{
+    return fmaf(scale, (float)q, scale * -(float)zero_point);
+}
+
+// The sum of products of a layer to its result's integer.
+static inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
+{
+    const float rounded = nearbyintf((float)acc * multiplier);
+    // a NaN becomes the least one, as in the vectors of x86
+    const int64_t q = (rounded >= 32767.0f ? 32767 : rounded > -32768.0f ? (int64_t)rounded : -32768) + zero_point;
+    return taper_q_clamp(q, range);
+}
+
+// Likewise of the elementwise operators: nothing saturates before the zero point is added; in vectors what is too large
+// for an int32 becomes the least one, and the sums of qint32 wrap.
+static inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
+{
+    const float rounded = nearbyintf((float)acc * multiplier);
+    int64_t q = rounded >= -9.2e18f && rounded <= 9.2e18f ? (int64_t)rounded : INT64_MIN / 2;
+    if (wide) {
+        q = q < INT32_MIN || q > INT32_MAX ? INT32_MIN : q;
+        if (dtype == TAPER_QI32) {
+            return (int32_t)((uint32_t)q + (uint32_t)zero_point);
+        }
+    }
+    return taper_q_clamp(q + zero_point, taper_q_range_of(dtype));
+}
+
+static inline int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at)
+{
+    return dtype == TAPER_QU8   ? ((const uint8_t *)data)[at]
+           : dtype == TAPER_QI8 ? ((const int8_t *)data)[at]
+                                : ((const int32_t *)data)[at];
+}
+
+static inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
+{
+    if (dtype == TAPER_QI32) {
+        ((int32_t *)data)[at] = (int32_t)q;
+    } else {
+        ((uint8_t *)data)[at] = (uint8_t)q;
+    }
+}
+
+// The dtype of the integers (int_repr): uint8, int8, int32; and back.
+taper_dtype taper_q_plain_dtype(taper_dtype dtype);
+TAPER_MUST_USE taper_status taper_q_dtype_of(const taper_call *call, taper_dtype plain, taper_dtype *dtype);
+static inline bool taper_q_is_dtype(taper_dtype dtype) // those that have arithmetic
+{
+    return dtype == TAPER_QU8 || dtype == TAPER_QI8 || dtype == TAPER_QI32;
+}
+
+// Fails unless the tensor is of such a dtype and has a quantizer that can be computed with: finite positive scales,
+// zero points within the dtype's range, one for each index of a channel axis that exists.
+TAPER_MUST_USE taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_tensor *tensor);
+// Argument `at`, which must be such a tensor; _uniform: quantized per tensor.
+TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor);
+TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
+
+// Fails unless scale is positive and finite and zero_point is within dtype's range.
+TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
+// Scale and zero point for numbers from least to most, 0 among them, over the integers of the range; the zero point
+// from the end where it errs less. symmetric: in the middle, if there are numbers on both sides of 0.
+void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);
+// Arguments `at` and `at` + 1: a result's scale and zero point, checked.
+TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dtype, double *scale,
+                                              int64_t *zero_point);
+
+// As taper_ret_new for a result that is quantized per tensor. An out argument must have this dtype and gets the
+// quantizer.
+TAPER_MUST_USE taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
+                                                const int64_t *sizes, const int64_t *strides, double scale,
+                                                int64_t zero_point, taper_tensor **tensor);
+// The tensor that receives result `at`, NULL: a new one. The out arguments of the quantized operators are positional.
+taper_tensor *taper_q_out(const taper_call *call, size_t at);
+// The same with x's dtype and sizes, in the memory format that x's strides suggest.
+TAPER_MUST_USE taper_status taper_ret_quantized_like(taper_call *call, size_t at, const taper_tensor *x, double scale,
+                                                     int64_t zero_point, taper_tensor **tensor);
+// A quantizer with its scales (float64) and zero points (int64), which are made from the tensors; release both.
+TAPER_MUST_USE taper_status taper_q_channel_quantizer(const taper_call *call, const taper_tensor *scales,
+                                                      const taper_tensor *zero_points, int64_t axis,
+                                                      taper_quantizer *quantizer);
+void taper_q_release(taper_quantizer *quantizer);
+
+// The quantizers of views: `count` channels from `start`, every `step`th; those of a per-tensor quantizer are its own.
+// Without the axis (select) it becomes one per tensor. Fails only without memory.
+TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
+                                          int64_t start, int64_t step);
+TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
+                                           int64_t index);
+
+// Of a call with a quantized tensor among its arguments: the kernel that runs it (quantized_kernels.inc). Fails where
+// PyTorch has none.
+TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
+// True when one of the call's arguments is a quantized tensor, or a list with one.
+bool taper_call_has_quantized(const taper_call *call);
+
+#endif

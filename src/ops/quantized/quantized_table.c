@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of one quantized byte, as tables of their 256 results.
+#include "ops/quantized/quantized_walk.h"
+
+void taper_q_translate(const uint8_t *table, size_t count, const uint8_t *x, uint8_t *y)
+{
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        uint8_t eight[8]; // so that the stores do not wait for the loads
+        for (size_t k = 0; k < 8; k++) {
+            eight[k] = table[x[i + k]];
+        }
+        memcpy(y + i, eight, 8);
+    }
+    for (; i < count; i++) {
+        y[i] = table[x[i]];
+    }
+}
+
+void taper_q_table_row(const void *tables, const taper_q_row *row)
+{
+    const taper_q_tables *t = tables;
+    const uint8_t *x = (const uint8_t *)row->a + row->a_at;
+    uint8_t *y = (uint8_t *)row->y + row->y_at;
+    if (row->a_step == 1 && row->y_step == 1) {
+        taper_q_translate(t->wide, (size_t)row->wide, x, y);
+        taper_q_translate(t->plain, (size_t)(row->count - row->wide), x + row->wide, y + row->wide);
+        return;
+    }
+    for (int64_t i = 0; i < row->count; i++) {
+        y[i * row->y_step] = (i < row->wide ? t->wide : t->plain)[x[i * row->a_step]];
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of Fourier transforms: factors, roots of unity, buffers; and the choice of the loops. See
+// ops/signal/fft_plan.h.
+#include "ops/signal/fft_plan.h"
+
+#include <math.h>
+
+#include "base/checked.h"
+#include "ops/engine/elementwise.h"
+
+enum {
+    LARGEST_PRIME = 61,    // larger ones are dearer than Bluestein's way
+    PIECE = 1024,          // points between two charges
+    BUFFER_BYTES = 1 << 23 // beyond, lines are computed one by one, so that the buffers stay in some cache
+};
+
+// How many roots of unity a stage reads.
+static size_t stage_roots(size_t factor, size_t inner)
+{
+    return inner * (factor - 1) + (factor > 5 ? factor : 0);
+}
+
+#define FFT_REAL float
+#define FFT_LANES 8
+#define FFT_NAME(name) name##_f32x8
+#include "ops/signal/fft_passes.h"
+#undef FFT_LANES
+#undef FFT_NAME
+#define FFT_LANES 1
+#define FFT_NAME(name) name##_f32x1
+#include "ops/signal/fft_passes.h"
+#undef FFT_REAL
+#undef FFT_LANES
+#undef FFT_NAME
+#define FFT_REAL double
+#define FFT_LANES 4
+#define FFT_NAME(name) name##_f64x4
+#include "ops/signal/fft_passes.h"
+#undef FFT_LANES
+#undef FFT_NAME
+#define FFT_LANES 1
+#define FFT_NAME(name) name##_f64x1
+#include "ops/signal/fft_passes.h"
+#undef FFT_REAL
+#undef FFT_LANES
+#undef FFT_NAME
+
+// ---- roots of unity
+
+// exp(-2 pi i k / n), k below n. The argument is brought into an eighth of the circle, where sine and cosine are exact
+// to the last bit.
+static void root(size_t k, size_t n, double *re, double *im)
+{
+    const double turn = 6.28318530717958647693 / (double)n;
+    double c, s;
+    size_t at = 8 * k; // in eighths of 1 / n
+    const bool lower = at > 4 * n;
+    at = lower ? 8 * n - at : at;
+    const bool left = at > 2 * n;
+    at = left ? 4 * n - at : at;
+    if (at > n) { // nearer to a quarter than to 0
+        c = sin(turn * (double)(2 * n - at) / 8);
+        s = cos(turn * (double)(2 * n - at) / 8);
+    } else {
+        c = cos(turn * (double)at / 8);
+        s = sin(turn * (double)at / 8);
+    }
+    *re = left ? -c : c;
+    *im = lower ? s : -s;
+}
+
+static void put(const taper_fft *fft, void *table, size_t at, double re, double im)
+{
+    if (fft->wide) {
+        ((double *)table)[2 * at] = re;
+        ((double *)table)[2 * at + 1] = im;
+    } else {
+        ((float *)table)[2 * at] = (float)re;
+        ((float *)table)[2 * at + 1] = (float)im;
+    }
+}
+
+static void put_root(const taper_fft *fft, void *table, size_t at, size_t k, size_t n)
+{
+    double re, im;
+    root(k, n, &re, &im);
+    put(fft, table, at, re, im);
+}
+
+// ---- lengths
+
+// Fills the stages; false when a prime factor is too large.
+static bool factorize(taper_fft *fft, size_t n)
+{
+    fft->stage_count = 0;
+    while (n % 4 == 0) {
+        fft->stages[fft->stage_count++] = 4;
+        n /= 4;
+    }
+    for (size_t p = 2; p <= LARGEST_PRIME; p++) {
+        while (n % p == 0) {
+            fft->stages[fft->stage_count++] = (uint32_t)p;
+            n /= p;
+        }
+    }
+    return n == 1;
+}
+
+// The smallest number of at least n with the factors 2, 3 and 5 alone.
+static size_t smooth_length(size_t n)
+{
+    size_t best = 1;
+    while (best < n) {
+        best *= 2;
+    }
+    for (size_t five = 1; five < best; five *= 5) {
+        for (size_t three = five; three < best; three *= 3) {
+            size_t length = three;
+            while (length < n) {
+                length *= 2;
+            }
+            best = taper_min_size(best, length);
+        }
+    }
+    return best;
+}
+
+// ---- tables
+
+static taper_status fill_roots(const taper_fft *fft)
+{
+    const size_t length = fft->padded != 0 ? fft->padded : fft->m;
+    size_t at = 0, inner = length, blocks = 1;
+    for (size_t s = 0; s < fft->stage_count; s++) {
+        const size_t factor = fft->stages[s];
+        inner /= factor;
+        for (size_t i = 0; i < inner; i++) {
+            if (i % 4096 == 0) {
+                TAPER_TRY(taper_run_spend(fft->run, taper_min_size(inner - i, 4096) * factor * 40));
+            }
+            for (size_t j = 1; j < factor; j++) {
+                put_root(fft, fft->roots, at++, i * j * blocks, length);
+            }
+        }
+        for (size_t j = 0; factor > 5 && j < factor; j++) {
+            put_root(fft, fft->roots, at++, j, factor);
+        }
+        blocks *= factor;
+    }
+    return TAPER_OK;
+}
+
+// The chirp and, with the buffers as room, the transform of its conjugate as the convolution reads it.
+static void fill_chirp(taper_fft *fft)
+{
+    const size_t m = fft->m, item = fft->wide ? sizeof(double) : sizeof(float);
+    const double part = 1 / (double)fft->padded;
+    char *a = fft->buffers[0], *b = fft->buffers[1];
+    memset(a, 0, 2 * item * fft->padded);
+    size_t square = 0; // k * k modulo 2 m
+    for (size_t k = 0; k < m && taper_run_goes_on(fft->run, 60); k++) {
+        double re, im;
+        root(square, 2 * m, &re, &im);
+        put(fft, fft->chirp, k, re, im);
+        put(fft, a, k, re * part, -im * part);
+        if (k != 0) {
+            put(fft, a, fft->padded - k, re * part, -im * part);
+        }
+        square = (square + 2 * k + 1) % (2 * m);
+    }
+    if (fft->wide) {
+        point_f64x1 *x = (point_f64x1 *)(void *)a, *y = (point_f64x1 *)(void *)b;
+        transform_f64x1(fft, &x, &y);
+        memcpy(fft->spectrum, x, 2 * item * fft->padded);
+    } else {
+        point_f32x1 *x = (point_f32x1 *)(void *)a, *y = (point_f32x1 *)(void *)b;
+        transform_f32x1(fft, &x, &y);
+        memcpy(fft->spectrum, x, 2 * item * fft->padded);
+    }
+}
+
+taper_status taper_fft_begin(taper_run *run, taper_fft *fft, taper_fft_kind kind, bool wide, bool forward, size_t n,
+                             size_t lines)
+{
+    memset(fft, 0, sizeof *fft);
+    fft->run = run;
+    fft->kind = kind;
+    fft->wide = wide;
+    fft->forward = forward;
+    fft->n = n;
+    fft->scale = 1;
+    fft->halved = kind != TAPER_FFT_C2C && n % 2 == 0;
+    fft->m = fft->halved ? n / 2 : n;
+    if (n == 0 || n > TAPER_LIMIT_TRANSFORM) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "a transform of length %zu", n);
+    }
+    if (!factorize(fft, fft->m)) {
+        fft->padded = smooth_length(2 * fft->m - 1);
+        (void)factorize(fft, fft->padded);
+    }
+    // All products stay below SIZE_MAX: lengths are at most 2.1 * TAPER_LIMIT_TRANSFORM, the rest are small constants.
+    const size_t length = fft->padded != 0 ? fft->padded : fft->m, item = 2 * (wide ? sizeof(double) : sizeof(float));
+    size_t roots = 0, inner = length;
+    for (size_t s = 0; s < fft->stage_count; s++) {
+        inner /= fft->stages[s];
+        roots += stage_roots(fft->stages[s], inner);
+    }
+    const size_t most = wide ? 4 : 8;
+    fft->lanes = lines > 1 && item * length * 2 * most <= BUFFER_BYTES ? most : 1;
+    const size_t real = fft->halved ? fft->m + 1 : 0, chirp = fft->padded != 0 ? fft->m : 0;
+    const size_t tables = roots + real + chirp + fft->padded;
+    const size_t before = taper_round_up(tables * item, TAPER_ALIGNMENT);
+    const size_t buffer = taper_round_up(length * item * fft->lanes, TAPER_ALIGNMENT);
+    fft->block_bytes = before + 2 * buffer;
+    fft->block = taper_heap_alloc(run->heap, fft->block_bytes);
+    if (fft->block == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    char *at = fft->block;
+    fft->roots = at;
+    fft->real = at + roots * item;
+    fft->chirp = at + (roots + real) * item;
+    fft->spectrum = at + (roots + real + chirp) * item;
+    fft->buffers[0] = at + before;
+    fft->buffers[1] = at + before + buffer;
+    TAPER_TRY(fill_roots(fft));
+    for (size_t k = 0; k < real && taper_run_goes_on(run, 40); k++) {
+        put_root(fft, fft->real, k, k, n);
+    }
+    if (fft->padded != 0) {
+        fill_chirp(fft);
+    }
+    return TAPER_OK;
+}
+
+void taper_fft_end(taper_fft *fft)
+{
+    if (fft->block != NULL) {
+        taper_heap_free(fft->run->heap, fft->block, fft->block_bytes);
+        fft->block = NULL;
+    }
+}
+
+taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
+{
+    TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10)); // for what comes before and after the passes
+    if (fft->wide && fft->lanes == 1) {
+        group_f64x1(fft, group);
+    } else if (fft->wide) {
+        group_f64x4(fft, group);
+    } else if (fft->lanes == 1) {
+        group_f32x1(fft, group);
+    } else {
+        group_f32x8(fft, group);
+    }
+    return TAPER_OK;
+}

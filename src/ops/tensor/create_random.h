@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random fills that several operators share.
+#ifndef TAPER_OPS_CREATE_RANDOM_H
+#define TAPER_OPS_CREATE_RANDOM_H
+
+#include "ops/engine/random.h"
+#include "ops/tensor/create.h"
+
+// A run without a generator draws from a fresh one, which lives here.
+typedef struct taper_generator {
+    taper_rng own;
+} taper_generator;
+
+static inline taper_rng *taper_generator_open(const taper_call *call, taper_generator *generator)
+{
+    if (call->run->rng != NULL) {
+        return call->run->rng;
+    }
+    taper_rng_seed(&generator->own, TAPER_RNG_SEED);
+    return &generator->own;
+}
+
+// Each checks the dtype and its bounds; the storage of x must be writable.
+TAPER_MUST_USE taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, double to);
+TAPER_MUST_USE taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation);
+TAPER_MUST_USE taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from,
+                                                int64_t to); // [from, to)
+// Zeros and ones, ones with probability p.
+TAPER_MUST_USE taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p);
+// The integers between which the dtype holds all; false where it holds none.
+bool taper_integer_limits(taper_dtype dtype, int64_t *low, int64_t *high);
+
+#endif

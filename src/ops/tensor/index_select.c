@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators with one vector of indices along one dimension: index_select, embedding, repeat_interleave, and the writing
+// ones: index_add, index_copy, index_fill, index_reduce.
+#include "ops/engine/index_into.h"
+#include "ops/engine/view_shape.h"
+#include "ops/list/kernels.h"
+
+// ---- reading
+
+// result[o, i, …] = x[o, index[i], …], x and result contiguous: outer blocks of rows of `row` bytes.
+static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
+                              int64_t index_step, int64_t count, taper_tensor *result)
+{
+    size_t item;
+    TAPER_TRY(taper_move_item(x, &item, run->error));
+    const int64_t size = x->rank == 0 ? 1 : x->sizes[dim];
+    for (int64_t i = 0; i < count; i++) {
+        if (!taper_run_step(run, i, 3)) {
+            return taper_run_spend(run, 0);
+        }
+        const int64_t at = taper_index_at(index, i * index_step);
+        if (at < 0 || at >= size) {
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "index out of range in self: %lld with size %lld",
+                              (long long)at, (long long)size);
+        }
+    }
+    int64_t outer = 1, inner = 1;
+    for (size_t d = 0; d < x->rank; d++) {
+        if (d < dim) {
+            outer *= x->sizes[d];
+        } else if (d > dim) {
+            inner *= x->sizes[d];
+        }
+    }
+    const size_t row = (size_t)inner * item;
+    if (row == 0 || count == 0) {
+        return TAPER_OK;
+    }
+    char *to = taper_tensor_mutable(result);
+    const char *from = taper_tensor_data(x);
+    for (int64_t o = 0; o < outer; o++) {
+        if (item == 4 && inner == 1) {
+            for (int64_t i = 0; i < count && taper_run_step(run, i, 3); i++, to += 4) {
+                memcpy(to, from + taper_index_at(index, i * index_step) * 4, 4);
+            }
+        } else {
+            for (int64_t i = 0; i < count && taper_run_goes_on(run, row / 2 + 5); i++, to += row) {
+                memcpy(to, from + (size_t)taper_index_at(index, i * index_step) * row, row);
+            }
+        }
+        from += (size_t)size * row;
+    }
+    return TAPER_OK;
+}
+
+// x selected along dim by a vector (or a number): a new contiguous tensor.
+static taper_status select_rows(taper_run *run, taper_tensor *x, size_t dim, const taper_tensor *index,
+                                taper_tensor **result)
+{
+    const int64_t count = index->rank == 0 ? 1 : index->sizes[0];
+    taper_tensor *plain;
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, x->sizes, sizeof sizes);
+    sizes[dim] = count;
+    if (x->rank == 0 && count == 0) { // where PyTorch gives what memory holds
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
+                          "index_select(): Index to scalar can have only 1 value, got 0 value(s)");
+    }
+    TAPER_TRY(taper_run_contiguous(run, x, &plain));
+    taper_status status = taper_tensor_like(run->heap, x, taper_max_size(x->rank, 1), sizes, NULL, result, run->error);
+    if (status == TAPER_OK) {
+        status = copy_rows(run, plain, dim, index, index->rank == 0 ? 0 : index->strides[0], count, *result);
+        (*result)->rank = x->rank; // a number stays one, however often it was selected
+        if (status != TAPER_OK) {
+            taper_tensor_drop(*result);
+        }
+    }
+    taper_tensor_drop(plain);
+    return status;
+}
+
+taper_status taper_op_index_select(taper_call *call)
+{
+    taper_tensor *x, *index, *result;
+    size_t dim;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    TAPER_TRY(taper_arg_tensor(call, 2, &index));
+    TAPER_TRY(taper_check_index(index, true, "index_select()", call->run->error));
+    if (index->rank > 1) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "index_select(): Index is supposed to be a vector");
+    }
+    TAPER_TRY(select_rows(call->run, x, dim, index, &result));
+    return taper_ret_tensor(call, 0, result);
+}
+
+taper_status taper_op_embedding(taper_call *call)
+{
+    taper_run *run = call->run;
+    taper_tensor *weight, *indices, *flat, *result;
+    TAPER_TRY(taper_arg_tensor(call, 0, &weight));
+    TAPER_TRY(taper_arg_tensor(call, 1, &indices));
+    TAPER_TRY(taper_check_index(indices, true, "embedding", run->error));
+    if (weight->rank != 2) {
+        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "'weight' must be 2-D");
+    }
+    if (indices->rank + 1u > TAPER_MAX_RANK) {
+        return taper_rank_refused(run->error);
+    }
+    int64_t sizes[TAPER_MAX_RANK];
+    memcpy(sizes, indices->sizes, sizeof sizes);
+    sizes[indices->rank] = weight->sizes[1];
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)weight->dtype, indices->rank + 1u, sizes, run->error));
+    TAPER_TRY(taper_index_flat(run, indices, &flat));
+    taper_status status = select_rows(run, weight, 0, flat, &result);
+    taper_tensor_drop(flat);
+    TAPER_TRY(status);
+    result->rank = (uint8_t)(indices->rank + 1u);
+    memcpy(result->sizes, sizes, sizeof sizes);
+    taper_strides_contiguous(result->rank, sizes, result->strides);
+    return taper_ret_tensor(call, 0, result);
+}
+
+// ---- repeat_interleave
+
+// [0, 0, 1, 2, 2, 2] of repeats [2, 1, 3]; one number stands for all `rows` (rows < 0: no such case).
+static taper_status spread_counts(taper_run *run, const taper_tensor *repeats, int64_t rows, int64_t fixed,
+                                  taper_tensor **result)
+{
+    const bool one = repeats == NULL || repeats->rank == 0 || (repeats->sizes[0] == 1 && rows >= 0);
+    const int64_t count = rows >= 0 ? rows : repeats->sizes[0], step = repeats == NULL || one ? 0 : repeats->strides[0];
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (!taper_run_step(run, i, 3)) {
+            return taper_run_spend(run, 0);
+        }
+        const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
+        if (n < 0) {
+            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "repeats can not be negative");
+        }
+        if (!taper_add_i64(total, n, &total)) {
+            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "repeats: the result is too large");
+        }
+        if (repeats == NULL && n == 0) {
+            break;
+        }
+    }
+    TAPER_TRY(taper_index_scratch(run, total, result));
+    int64_t *to = taper_tensor_mutable(*result);
+    for (int64_t i = 0; i < count && total > 0; i++) {
+        const int64_t n = repeats == NULL ? fixed : taper_index_at(repeats, i * step);
+        for (int64_t j = 0; j < n && taper_run_step(run, j, 2); j++) {
+            *to++ = i;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status check_output_size(taper_call *call, size_t at, int64_t size)
+{
+    int64_t wanted;
+    TAPER_TRY(taper_arg_int_or(call, at, size, &wanted));
+    return wanted == size
+               ? TAPER_OK
+               : taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "output_size: %lld is not the sum of repeats, %lld",
+                            (long long)wanted, (long long)size);
+}
+
+taper_status taper_op_repeat_interleave_counts(taper_call *call)
+{
+    taper_tensor *repeats, *result;
+    TAPER_TRY(taper_arg_tensor(call, 0, &repeats));
+    TAPER_TRY(taper_check_index(repeats, true, "repeat_interleave", call->run->error));
+    if (repeats->rank != 1) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "repeat_interleave only accept 1D vector as repeat");
+    }
+    TAPER_TRY(spread_counts(call->run, repeats, -1, 0, &result));
+    if (repeats->dtype == TAPER_I32) {
+        taper_tensor *small;
+        taper_status status =
+            taper_tensor_new(call->run->heap, TAPER_I32, 1, result->sizes, NULL, &small, call->run->error);
+        if (status == TAPER_OK) {
+            status = taper_run_copy(call->run, small, result);
+            if (status != TAPER_OK) {
+                taper_tensor_drop(small);
+            }
+        }
+        taper_tensor_drop(result);
+        TAPER_TRY(status);
+        result = small;
+    }
+    return taper_ret_tensor(call, 0, result);
+}
+
+taper_status taper_op_repeat_interleave(taper_call *call)
+{
+    taper_run *run = call->run;
+    taper_tensor *x, *repeats = NULL, *flat = NULL, *index, *result;
+    int64_t fixed = 0;
+    size_t dim = 0;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (call->args[1].tag == TAPER_INT) {
+        TAPER_TRY(taper_arg_int(call, 1, &fixed));
+    } else {
+        TAPER_TRY(taper_arg_tensor(call, 1, &repeats));
+        TAPER_TRY(taper_check_index(repeats, true, "repeat_interleave", run->error));
+    }
+    if (taper_arg_is_none(call, 2)) {
+        TAPER_TRY(taper_index_flat(run, x, &flat));
+        x = flat;
+    } else {
+        const taper_status found = taper_arg_dim(call, 2, x->rank, &dim);
+        TAPER_TRY(found);
+    }
+    const int64_t rows = x->rank == 0 ? 1 : x->sizes[dim];
+    taper_status status = TAPER_OK;
+    if (repeats != NULL &&
+        (repeats->rank > 1 || (repeats->rank == 1 && repeats->sizes[0] != 1 && repeats->sizes[0] != rows))) {
+        status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "repeats must have the same size as input along dim");
+    }
+    if (status == TAPER_OK) {
+        status = spread_counts(run, repeats, rows, fixed, &index);
+    }
+    if (status == TAPER_OK) {
+        status = check_output_size(call, 3, index->sizes[0]);
+        if (status == TAPER_OK) {
+            status = select_rows(run, x, dim, index, &result);
+        }
+        taper_tensor_drop(index);
+    }
+    taper_tensor_drop(flat);
+    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
+}
+
+// ---- writing
+
+typedef struct rows {
+    taper_tensor *self;   // retained: see taper_inplace_begin
+    taper_tensor *index;  // borrowed
+    taper_tensor *source; // borrowed; NULL for index_fill
+    size_t dim;
+    int64_t count, size, index_step;
+} rows;
+
+// Whether the parts of s can go where those of x are: of their sizes, or broadcast.
+static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
+{
+    if (x->rank <= 1 || s->rank == 0) {
+        return x->rank <= 1 && s->rank <= 1;
+    }
+    const size_t lead = x->rank - s->rank; // dimensions that only x has
+    if (s->rank > x->rank || (lead != 0 && !broadcasts)) {
+        return false;
+    }
+    // Without dim the last dimensions face each other.
+    for (size_t d = 0; d + 1 < s->rank; d++) {
+        const int64_t in = s->sizes[d < dim ? d : d + 1], out = x->sizes[d + lead < dim ? d + lead : d + lead + 1];
+        if (in != out && (in != 1 || !broadcasts)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Argument 1 is the dimension, 2 the index, 3 the source. broadcasts: as source_fits.
+static taper_status begin_rows(taper_call *call, const char *name, bool broadcasts, int64_t format, bool has_source,
+                               rows *r)
+{
+    taper_error *error = call->run->error;
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &r->dim));
+    TAPER_TRY(taper_arg_tensor(call, 2, &r->index));
+    TAPER_TRY(taper_check_index(r->index, broadcasts, name, error));
+    if (r->index->rank > 1) {
+        return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Index is supposed to be a vector, but got dim: %u", name,
+                          (unsigned)r->index->rank);
+    }
+    r->count = r->index->rank == 0 ? 1 : r->index->sizes[0];
+    r->index_step = r->index->rank == 0 ? 0 : r->index->strides[0];
+    r->size = x->rank == 0 ? 1 : x->sizes[r->dim];
+    r->source = NULL;
+    if (has_source) {
+        TAPER_TRY(taper_arg_tensor(call, 3, &r->source));
+        const taper_tensor *s = r->source;
+        if (s->dtype != x->dtype) {
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: self (%s) and source (%s) must have the same scalar type", name,
+                              taper_dtype_name((taper_dtype)x->dtype), taper_dtype_name((taper_dtype)s->dtype));
+        }
+        const int64_t given = s->rank == 0 ? 1 : r->dim < s->rank ? s->sizes[r->dim] : -1;
+        if (given != r->count) {
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: Number of indices (%lld) should be equal to source.size(dim): (%lld), for "
+                              "dim: %zu",
+                              name, (long long)r->count, (long long)given, r->dim);
+        }
+        if (!source_fits(x, s, r->dim, broadcasts)) {
+            return taper_fail(error, TAPER_ERROR_ARGUMENT,
+                              "%s: source tensor shape must match self tensor shape, excluding the specified "
+                              "dimension. Got self.shape = %s source.shape = %s",
+                              name, taper_sizes_print(x->rank, x->sizes).text,
+                              taper_sizes_print(s->rank, s->sizes).text);
+        }
+    }
+    return taper_inplace_begin(call, format, &r->self);
+}
+
+// The part of x at position i of dim, seen as a tensor without that dimension.
+static taper_tensor part_at(const taper_tensor *x, size_t dim, int64_t i)
+{
+    taper_tensor part = taper_tensor_local(x);
+    if (x->rank == 0) {
+        return part;
+    }
+    // Of a tensor without elements the stride is any number, and nothing lies there.
+    part.offset = taper_add_stride(part.offset, taper_mul_stride(i, x->strides[dim]));
+    for (size_t d = dim; d + 1 < x->rank; d++) {
+        part.sizes[d] = x->sizes[d + 1];
+        part.strides[d] = x->strides[d + 1];
+    }
+    part.rank--;
+    return part;
+}
+
+// Part i of the source, seen with the sizes of the part of self that it goes to.
+static taper_tensor source_at(const rows *r, int64_t i)
+{
+    taper_tensor part = part_at(r->source, r->source->rank == 0 ? 0 : r->dim, i);
+    taper_tensor wide = part_at(r->self, r->dim, 0);
+    const size_t lead = wide.rank - part.rank;
+    for (size_t d = 0; d < wide.rank; d++) {
+        wide.strides[d] = d < lead || part.sizes[d - lead] == 1 ? 0 : part.strides[d - lead];
+    }
+    memcpy(part.sizes, wide.sizes, sizeof part.sizes);
+    memcpy(part.strides, wide.strides, sizeof part.strides);
+    part.rank = wide.rank;
+    return part;
+}
+
+static taper_status row_index(taper_call *call, const rows *r, const char *name, bool negative, int64_t i, int64_t *at)
+{
+    *at = taper_index_at(r->index, i * r->index_step);
+    if (*at >= r->size || *at < (negative ? -r->size : 0)) {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "%s: index %lld is out of bounds for dimension %zu with size %lld", name, (long long)*at,
+                          r->dim, (long long)r->size);
+    }
+    *at += *at < 0 ? r->size : 0;
+    return TAPER_OK;
+}
+
+static taper_status into_rows(taper_call *call, const rows *r, const char *name, taper_into operation)
+{
+    taper_into_function into;
+    TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, operation, &into, call->run->error));
+    for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 30); i++) {
+        int64_t at;
+        TAPER_TRY(row_index(call, r, name, false, i, &at));
+        taper_tensor to = part_at(r->self, r->dim, at);
+        const taper_tensor from = source_at(r, i);
+        taper_into_all(call->run, into, &to, &from);
+    }
+    return TAPER_OK;
+}
+
+static taper_status end_rows(taper_call *call, rows *r, taper_status status)
+{
+    if (status != TAPER_OK) {
+        taper_tensor_drop(r->self);
+        return status;
+    }
+    return taper_inplace_end(call, r->self);
+}
+
+taper_status taper_op_index_copy(taper_call *call)
+{
+    rows r;
+    TAPER_TRY(begin_rows(call, "index_copy_()", false, TAPER_FORMAT_CONTIGUOUS, true, &r));
+    return end_rows(call, &r, into_rows(call, &r, "index_copy_()", TAPER_INTO_SET));
+}
+
+// source * alpha, as a new tensor.
+static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_scalar *alpha, taper_tensor **result)
+{
+    taper_into_function multiply;
+    TAPER_TRY(taper_into_get((taper_dtype)x->dtype, TAPER_INTO_MULTIPLY, &multiply, run->error));
+    TAPER_TRY(taper_view_clone(run, x, TAPER_FORMAT_CONTIGUOUS, result));
+    unsigned char factor[16];
+    taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
+    const int64_t item = (int64_t)taper_tensor_item(x);
+    const int64_t count = taper_tensor_numel(x);
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been copied
+    multiply(taper_tensor_mutable(*result), item, factor, 0, count);
+    return TAPER_OK;
+}
+
+taper_status taper_op_index_add(taper_call *call)
+{
+    rows r;
+    taper_scalar alpha;
+    taper_tensor *product = NULL;
+    TAPER_TRY(taper_arg_scalar(call, 4, &alpha));
+    TAPER_TRY(begin_rows(call, "index_add_()", true, TAPER_FORMAT_CONTIGUOUS, true, &r));
+    taper_status status = TAPER_OK;
+    if (alpha.kind == TAPER_SCALAR_COMPLEX || alpha.f != 1) {
+        status = scaled(call->run, r.source, &alpha, &product);
+        r.source = product;
+    }
+    if (status == TAPER_OK) {
+        status = into_rows(call, &r, "index_add_()", TAPER_INTO_ADD);
+    }
+    taper_tensor_drop(product);
+    return end_rows(call, &r, status);
+}
+
+taper_status taper_op_index_fill(taper_call *call)
+{
+    rows r;
+    taper_scalar value;
+    if (call->arg_count > 3 && call->args[3].tag == TAPER_TENSOR && call->args[3].as.tensor->rank != 0) {
+        return taper_fail(
+            call->run->error, TAPER_ERROR_ARGUMENT,
+            "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %u dimension(s).",
+            (unsigned)call->args[3].as.tensor->rank);
+    }
+    TAPER_TRY(taper_arg_scalar(call, 3, &value));
+    TAPER_TRY(begin_rows(call, "index_fill_()", false, TAPER_FORMAT_PRESERVE, false, &r));
+    taper_status status = TAPER_OK;
+    for (int64_t i = 0; i < r.count && status == TAPER_OK && taper_run_step(call->run, i, 30); i++) {
+        int64_t at;
+        status = row_index(call, &r, "index_fill_()", true, i, &at);
+        if (status == TAPER_OK) {
+            taper_tensor to = part_at(r.self, r.dim, at);
+            status = taper_tensor_fill(call->run, &to, &value);
+        }
+    }
+    return end_rows(call, &r, status);
+}
+
+// ---- index_reduce
+
+static void divide(taper_run *run, taper_tensor *x, int64_t count)
+{
+    taper_walk walk;
+    const int64_t item = (int64_t)taper_tensor_item(x);
+    taper_walk_start(&walk, run, x->rank, x->sizes);
+    taper_walk_add(&walk, 0, x->strides);
+    char *data = taper_tensor_mutable(x);
+    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+        char *p = data + walk.offset[0] * item;
+        taper_scalar value;
+        taper_scalar_load((taper_dtype)x->dtype, p, &value);
+        if (value.kind == TAPER_SCALAR_INT) { // towards minus infinity
+            value.i = value.i / count - (value.i % count != 0 && value.i < 0 ? 1 : 0);
+        } else {
+            value.f /= (double)count;
+        }
+        taper_scalar_store((taper_dtype)x->dtype, p, &value);
+    }
+}
+
+// Without self: the rows that an index names start anew, with the first source; a mean counts its parts.
+static taper_status reduce_rows(taper_call *call, const rows *r, taper_into operation, bool mean, bool include_self)
+{
+    taper_run *run = call->run;
+    taper_into_function into, set;
+    taper_tensor *counts;
+    TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, operation, &into, run->error));
+    TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, TAPER_INTO_SET, &set, run->error));
+    TAPER_TRY(taper_index_scratch(run, r->size, &counts));
+    int64_t *seen = taper_tensor_mutable(counts);
+    for (int64_t i = 0; i < r->size && taper_run_step(run, i, 1); i++) {
+        seen[i] = include_self ? 1 : 0;
+    }
+    if (taper_run_spend(run, 0) != TAPER_OK) { // not all of them are set
+        taper_tensor_drop(counts);
+        return TAPER_OK;
+    }
+    taper_status status = TAPER_OK;
+    for (int64_t i = 0; i < r->count && status == TAPER_OK; i++) {
+        int64_t at;
+        status = row_index(call, r, "index_reduce_()", false, i, &at);
+        if (status == TAPER_OK) {
+            taper_tensor to = part_at(r->self, r->dim, at);
+            const taper_tensor from = source_at(r, i);
+            taper_into_all(run, seen[at]++ == 0 ? set : into, &to, &from);
+        }
+    }
+    for (int64_t i = 0; i < r->size && status == TAPER_OK && mean; i++) {
+        taper_tensor to = part_at(r->self, r->dim, i);
+        if (seen[i] > 1) {
+            divide(run, &to, seen[i]);
+        }
+    }
+    taper_tensor_drop(counts);
+    return status;
+}
+
+taper_status taper_op_index_reduce(taper_call *call)
+{
+    rows r;
+    const taper_string *name;
+    bool include_self;
+    TAPER_TRY(taper_arg_string(call, 4, &name));
+    TAPER_TRY(taper_arg_bool(call, 5, &include_self));
+    const bool mean = strcmp(name->data, "mean") == 0;
+    taper_into operation;
+    if (mean) {
+        operation = TAPER_INTO_ADD;
+    } else if (strcmp(name->data, "prod") == 0) {
+        operation = TAPER_INTO_MULTIPLY;
+    } else if (strcmp(name->data, "amax") == 0) {
+        operation = TAPER_INTO_MAXIMUM;
+    } else if (strcmp(name->data, "amin") == 0) {
+        operation = TAPER_INTO_MINIMUM;
+    } else {
+        return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
+                          "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.",
+                          name->data);
+    }
+    TAPER_TRY(begin_rows(call, "index_reduce_()", true, TAPER_FORMAT_CONTIGUOUS, true, &r));
+    return end_rows(call, &r, reduce_rows(call, &r, operation, mean, include_self));
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the rows of reductions have their arguments.
+#ifndef TAPER_OPS_REDUCE_KERNELS_H
+#define TAPER_OPS_REDUCE_KERNELS_H
+
+#include "ops/call/call.h"
+
+typedef struct taper_reduce_where {
+    uint8_t dim, keep, dtype, p, unbiased, correction; // positions; 0: there is no such argument
+} taper_reduce_where;
+
+extern const taper_reduce_where taper_reduce_all_dtype, taper_reduce_dim_keep_dtype, taper_reduce_dim_keep,
+    taper_reduce_dim_only, taper_reduce_all_only, taper_reduce_p, taper_reduce_p_dim_keep,
+    taper_reduce_p_dim_keep_dtype, taper_reduce_p_dtype, taper_reduce_unbiased, taper_reduce_dim_unbiased_keep,
+    taper_reduce_dim_correction_keep;
+
+#endif

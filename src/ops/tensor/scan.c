@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Running sums, products, extremes and log-sums along a dimension. Floats accumulate in double.
+#include <math.h>
+
+#include "ops/engine/reduce.h"
+#include "ops/list/kernels.h"
+#include "ops/math/elementwise_math.h"
+
+enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
+
+typedef enum scan_kind { SCAN_SUM, SCAN_PROD, SCAN_LOGSUM, SCAN_MAX, SCAN_MIN } scan_kind;
+
+typedef struct scan {
+    taper_run *run;
+    scan_kind kind;
+    const taper_tensor *x;
+    taper_tensor *out, *indices;
+    taper_ew_class class_; // F64, I64 or C128
+    taper_ew_block elements, temp;
+    int64_t where[TAPER_EW_BLOCK_BYTES / 8]; // positions of the elements of a block
+    union {
+        double f[LANES];
+        int64_t i[LANES];
+        taper_c128 c[LANES];
+    } acc;
+    int64_t at[LANES];
+} scan;
+
+static double join_f64(scan_kind kind, double a, double x)
+{
+    switch (kind) {
+    case SCAN_SUM:
+        return a + x;
+    case SCAN_PROD:
+        return a * x;
+    default:
+        return taper_logaddexp(a, x);
+    }
+}
+
+// The element at `position` of its line joins lane j; elements become results.
+static void step_f64(scan *s, size_t k, size_t j, int64_t position)
+{
+    const double x = s->elements.f64[k], a = s->acc.f[j];
+    if (s->kind >= SCAN_MAX) {
+        const bool better = s->kind == SCAN_MAX ? x >= a : x <= a;
+        if (position == 0 || x != x || (a == a && better)) {
+            s->acc.f[j] = x;
+            s->at[j] = position;
+        }
+    } else {
+        s->acc.f[j] = position == 0 ? x : join_f64(s->kind, a, x);
+    }
+    s->elements.f64[k] = s->acc.f[j];
+    s->where[k] = s->at[j];
+}
+
+static void step_i64(scan *s, size_t k, size_t j, int64_t position)
+{
+    const int64_t x = s->elements.i64[k], a = s->acc.i[j];
+    if (s->kind >= SCAN_MAX) {
+        if (position == 0 || (s->kind == SCAN_MAX ? x >= a : x <= a)) {
+            s->acc.i[j] = x;
+            s->at[j] = position;
+        }
+    } else {
+        s->acc.i[j] = position == 0 ? x : s->kind == SCAN_SUM ? taper_int_add(a, x) : taper_int_mul(a, x);
+    }
+    s->elements.i64[k] = s->acc.i[j];
+    s->where[k] = s->at[j];
+}
+
+static void step_c128(scan *s, size_t k, size_t j, int64_t position)
+{
+    const taper_c128 x = s->elements.c128[k], a = s->acc.c[j];
+    s->acc.c[j] = position == 0 ? x : s->kind == SCAN_SUM ? taper_c_add(a, x) : taper_c_mul(a, x);
+    s->elements.c128[k] = s->acc.c[j];
+}
+
+// n elements, side by side (one per lane) or along one line, the first of them at `position`.
+static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_index, int64_t out, size_t n,
+                      bool lanes, int64_t position)
+{
+    taper_ew_load((taper_dtype)s->x->dtype, s->class_, &s->elements, from, in, n, &s->temp);
+    for (size_t k = 0; k < n; k++) {
+        const size_t j = lanes ? k : 0;
+        const int64_t p = lanes ? position : position + (int64_t)k;
+        if (s->class_ == TAPER_EW_F64) {
+            step_f64(s, k, j, p);
+        } else if (s->class_ == TAPER_EW_I64) {
+            step_i64(s, k, j, p);
+        } else {
+            step_c128(s, k, j, p);
+        }
+    }
+    taper_ew_store((taper_dtype)s->out->dtype, s->class_, to, out, &s->elements, n, &s->temp);
+    if (to_index != NULL) {
+        const int64_t item = (int64_t)taper_tensor_item(s->out);
+        taper_ew_store(TAPER_I64, TAPER_EW_I64, to_index, out / item * 8, s->where, n, &s->temp);
+    }
+}
+
+// out and indices (NULL for sums) have the same strides.
+static void run_scan(scan *s, size_t dim)
+{
+    taper_lines lines;
+    taper_lines_make(&lines, s->x, dim, s->out, false, false);
+    const char *from = taper_tensor_data(s->x);
+    char *const base = taper_tensor_mutable(s->out), *to = base;
+    const int64_t item = (int64_t)taper_tensor_item(s->out);
+    int64_t index[TAPER_MAX_RANK] = {0};
+    do {
+        const int64_t width = lines.side_by_side ? lines.kept[0].size : 1;
+        const int64_t lane_in = lines.side_by_side ? lines.kept[0].in : 0,
+                      lane_out = lines.side_by_side ? lines.kept[0].out : 0;
+        const int64_t step = lines.side_by_side ? 1 : BLOCK;
+        for (int64_t lane = 0; lane < width; lane += LANES) {
+            for (int64_t r = 0; r < lines.line.size; r += step) {
+                const int64_t n =
+                    lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
+                if (!taper_run_goes_on(s->run, (uint64_t)n * 20)) {
+                    return;
+                }
+                char *const target = to + lane * lane_out + r * lines.line.out;
+                char *const place =
+                    s->indices == NULL ? NULL : (char *)taper_tensor_mutable(s->indices) + (target - base) / item * 8;
+                run_block(s, from + lane * lane_in + r * lines.line.in, lines.side_by_side ? lane_in : lines.line.in,
+                          target, place, lines.side_by_side ? lane_out : lines.line.out, (size_t)n, lines.side_by_side,
+                          r);
+            }
+        }
+    } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+}
+
+static void scan_begin(taper_run *run, scan *s, scan_kind kind, const taper_tensor *x, taper_dtype dtype)
+{
+    memset(s->at, 0, sizeof s->at);
+    memset(&s->acc, 0, sizeof s->acc);
+    s->run = run;
+    s->kind = kind;
+    s->x = x;
+    s->indices = NULL;
+    s->class_ = taper_dtype_is_complex(dtype) ? TAPER_EW_C128
+                : taper_dtype_is_float(dtype) ? TAPER_EW_F64
+                                              : TAPER_EW_I64;
+}
+
+// cumsum(self, dim, dtype) and cumprod; logcumsumexp(self, dim).
+static taper_status run_sums(taper_call *call, scan_kind kind)
+{
+    taper_tensor *x, *out;
+    size_t dim;
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    TAPER_TRY(taper_reduce_supported(call, x));
+    const taper_tensor *target = taper_ret_target(call, 0);
+    const bool whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
+    taper_dtype dtype = (taper_dtype)x->dtype;
+    if (kind != SCAN_LOGSUM) {
+        dtype = target != NULL ? (taper_dtype)target->dtype : whole ? TAPER_I64 : dtype;
+        TAPER_TRY(taper_arg_dtype_or(call, 2, dtype, &dtype));
+    }
+    if (taper_ew_class_of(dtype) == TAPER_EW_CLASSES || (kind == SCAN_LOGSUM && !taper_dtype_is_float(dtype))) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(dtype));
+    }
+    if (target != NULL) {
+        TAPER_TRY(taper_check_cast(dtype, (taper_dtype)target->dtype, error));
+    }
+    TAPER_TRY(taper_tensor_new(call->run->heap, dtype, x->rank, x->sizes, NULL, &out, error));
+    if (taper_tensor_numel(out) != 0) {
+        scan s;
+        scan_begin(call->run, &s, kind, x, dtype);
+        s.out = out;
+        run_scan(&s, dim);
+    }
+    return taper_ret_tensor(call, 0, out);
+}
+
+taper_status taper_op_cumsum(taper_call *call)
+{
+    return run_sums(call, SCAN_SUM);
+}
+taper_status taper_op_cumprod(taper_call *call)
+{
+    return run_sums(call, SCAN_PROD);
+}
+taper_status taper_op_logcumsumexp(taper_call *call)
+{
+    return run_sums(call, SCAN_LOGSUM);
+}
+
+// New tensors with the running extremes and their positions.
+static taper_status extremes(taper_call *call, scan_kind kind, const taper_tensor *x, size_t dim, taper_tensor **values,
+                             taper_tensor **indices)
+{
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_reduce_supported(call, x));
+    if (taper_dtype_is_complex((taper_dtype)x->dtype)) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
+                   taper_dtype_torch_name((taper_dtype)x->dtype));
+    }
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)x->dtype, x->rank, x->sizes, NULL, values, error));
+    const taper_status status = taper_tensor_new(call->run->heap, TAPER_I64, x->rank, x->sizes, NULL, indices, error);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(*values);
+        return status;
+    }
+    if (taper_tensor_numel(x) != 0) {
+        scan s;
+        scan_begin(call->run, &s, kind, x, (taper_dtype)x->dtype);
+        s.out = *values;
+        s.indices = *indices;
+        run_scan(&s, dim);
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_extremes(taper_call *call, scan_kind kind)
+{
+    taper_tensor *x, *values, *indices;
+    size_t dim;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (x->rank == 0) { // PyTorch looks at the dimension of others only
+        dim = 0;
+    } else {
+        TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));
+    }
+    TAPER_TRY(extremes(call, kind, x, dim, &values, &indices));
+    const taper_status status = taper_ret_tensor(call, 0, values);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(indices);
+        return status;
+    }
+    return taper_ret_tensor(call, 1, indices);
+}
+
+taper_status taper_op_cummax(taper_call *call)
+{
+    return run_extremes(call, SCAN_MAX);
+}
+taper_status taper_op_cummin(taper_call *call)
+{
+    return run_extremes(call, SCAN_MIN);
+}
+
+// _cummax_helper(self, values, indices, dim) writes to tensors that it is given.
+static taper_status fill_extremes(taper_call *call, scan_kind kind)
+{
+    taper_tensor *x, *to[2], *from[2];
+    size_t dim;
+    taper_error *error = call->run->error;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_dim(call, 3, x->rank, &dim));
+    for (size_t k = 0; k < 2; k++) {
+        TAPER_TRY(taper_arg_tensor(call, 1 + k, &to[k]));
+        if (to[k]->dtype != (k == 0 ? x->dtype : TAPER_I64) || to[k]->rank != x->rank ||
+            memcmp(to[k]->sizes, x->sizes, x->rank * sizeof *x->sizes) != 0) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument '%s': expected a tensor of self's sizes and of dtype %s",
+                       k == 0 ? "values" : "indices", k == 0 ? taper_dtype_torch_name((taper_dtype)x->dtype) : "Long");
+        }
+        TAPER_TRY(taper_ret_check_overlap(call, to[k]));
+    }
+    TAPER_TRY(extremes(call, kind, x, dim, &from[0], &from[1]));
+    taper_status status = TAPER_OK;
+    for (size_t k = 0; k < 2; k++) {
+        if (status == TAPER_OK) {
+            status = taper_storage_write(to[k]->storage, error);
+        }
+        if (status == TAPER_OK) {
+            status = taper_run_copy(call->run, to[k], from[k]);
+        }
+        taper_tensor_drop(from[k]);
+    }
+    return status;
+}
+
+taper_status taper_op_cummax_helper(taper_call *call)
+{
+    return fill_extremes(call, SCAN_MAX);
+}
+taper_status taper_op_cummin_helper(taper_call *call)
+{
+    return fill_extremes(call, SCAN_MIN);
+}
