@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime; tools and examples
-include the public headers only."""
+"""Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime; inside ops as ROOMS says;
+tools and examples include the public headers only."""
 import pathlib
 import re
 import sys
 
 RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5, "compiler": 5, "backends": 5, "runtime": 6}
 ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compiler
+# The rooms of ops, each over those before it. list/ has what every room shows (the prototypes of kernels) and the tables that are made of
+# all of them, so it stands beside the order.
+ROOMS = ["call", "engine", "math", "lang", "tensor", "nn", "linalg", "signal", "vision", "quantized", "nnapi"]
+BESIDE = {"list"}
+# What a backend does faster names the engines whose loops it replaces.
+EXCEPT = {"src/ops/call/fast.h"}
 top = pathlib.Path(__file__).resolve().parent.parent
 bad = []
 for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc")):
@@ -21,6 +27,10 @@ for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc"))
         needed = RANK.get(other, ALSO.get(other))
         if needed is None and other != "taper":
             bad.append(f"{path.relative_to(top)}:{number}: include paths start at src/: {m.group(1)}")
+        elif room == "ops" and other == "ops" and str(path.relative_to(top)) not in EXCEPT:
+            here, there = path.relative_to(top / "src").parts[1], m.group(1).split("/")[1]
+            if not {here, there} & BESIDE and ROOMS.index(there) > ROOMS.index(here):
+                bad.append(f"{path.relative_to(top)}:{number}: ops/{here} must not include {m.group(1)}")
         elif needed is not None and (needed > rank or (needed == rank and other != room and other not in ALSO)):
             bad.append(f"{path.relative_to(top)}:{number}: {room} must not include {m.group(1)}")
 for folder in ("tools", "examples"):

@@ -2,20 +2,20 @@
 list(APPEND TAPER_SOURCES
     src/ops/call/call.c
     src/ops/call/call_describe.c
-    src/ops/call/composite.c
+    src/ops/tensor/composite.c
     src/ops/call/packs.c
     src/ops/call/parallel.c
-    src/ops/call/run_work.c
+    src/ops/engine/run_work.c
     src/ops/engine/elementwise.c
     src/ops/engine/elementwise_convert.c
-    src/ops/engine/elementwise_copy.c
+    src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
-    src/ops/engine/matmul.c
+    src/ops/linalg/matmul.c
     src/ops/engine/matmul_gemm.c
     src/ops/engine/matmul_tensor.c
-    src/ops/engine/promote.c
+    src/ops/call/promote.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c
     src/ops/engine/sort_order.c
@@ -67,15 +67,15 @@ list(APPEND TAPER_SOURCES
     src/ops/list/registry.c
     src/ops/list/schema.c
     src/ops/math/binary.c
-    src/ops/math/difference.c
-    src/ops/math/elementwise_bessel.c
-    src/ops/math/elementwise_complex.c
+    src/ops/tensor/difference.c
+    src/ops/engine/elementwise_bessel.c
+    src/ops/engine/elementwise_complex.c
     src/ops/math/elementwise_kernels.c
-    src/ops/math/elementwise_math.c
+    src/ops/engine/elementwise_math.c
     src/ops/math/elementwise_polynomial.c
     src/ops/math/elementwise_special.c
     src/ops/math/ternary.c
-    src/ops/math/trapezoid.c
+    src/ops/tensor/trapezoid.c
     src/ops/math/unary.c
     src/ops/nn/attention.c
     src/ops/nn/attention_layer.c
@@ -164,7 +164,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c
-    src/ops/tensor/pad.c
+    src/ops/nn/pad.c
     src/ops/tensor/quantile.c
     src/ops/tensor/reduce_index.c
     src/ops/tensor/reduce_kernels.c

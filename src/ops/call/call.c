@@ -5,9 +5,8 @@
 #include <math.h>
 
 #include "base/budget.h"
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/list/registry.h"
-#include "ops/quantized/quantized.h"
 #include "platform/denormals.h"
 
 // ---- arguments

@@ -205,4 +205,12 @@ TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel ker
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
                                           taper_val *rets, size_t ret_count);
 
+// Of a call with a quantized tensor among its arguments: the kernel that runs it (quantized/quantized_kernels.inc).
+// Fails where PyTorch has none.
+TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
+// True when one of the call's arguments is a quantized tensor, or a list with one.
+bool taper_call_has_quantized(const taper_call *call);
+
+const char *taper_device_kind_name(int kind); // "cpu"; NULL when unknown
+
 #endif

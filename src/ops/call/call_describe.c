@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arguments of a call in words, for the detail of an error: "self: float32[2, 3], dim: 7".
-#include "ops/lang/string_ops.h"
+#include "ops/call/call.h"
 
 enum { MOST_ARGUMENTS = 24, MOST_ITEMS = 8, MOST_CHARACTERS = 40, MOST_DEPTH = 3 };
 
@@ -80,4 +80,13 @@ void taper_call_describe(const taper_schema *schema, const taper_val *args, size
         }
         describe(args[i], 0, text);
     }
+}
+
+const char *taper_device_kind_name(int kind)
+{
+    static const char *const names[] = {
+        "cpu",   "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "ort", "xla",           "vulkan",
+        "metal", "xpu",  "mps",    "meta",   "hpu",    "ve",    "lazy", "ipu",  NULL,  "privateuseone",
+    };
+    return kind >= 0 && (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
 }

@@ -6,7 +6,8 @@
 #ifndef TAPER_OPS_ELEMENTWISE_H
 #define TAPER_OPS_ELEMENTWISE_H
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
+#include "ops/engine/view_move.h"
 
 // What the loops compute in. float16 and bfloat16 use F32, every integer I64, every complex C128.
 typedef enum taper_ew_class {

@@ -4,7 +4,7 @@
 #ifndef TAPER_OPS_ELEMENTWISE_LOOPS_H
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 
-#include "ops/math/elementwise_math.h"
+#include "ops/engine/elementwise_math.h"
 
 #define TAPER_EW_NUMBERS_F(type)                                                                                       \
     const type p0 = (type)args->f[0], p1 = (type)args->f[1], p2 = (type)args->f[2];                                    \

@@ -5,7 +5,7 @@
 #define TAPER_OPS_MATMUL_H
 
 #include "ops/call/call.h"
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 
 // ---- the core: c = a b, or c += a b. Strides are in elements and may be anything (0 included, except in c).
 // What a backend keeps of a right side between products, for callers that use one many times. Starts zeroed.

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 
 taper_dtype taper_work_dtype(taper_dtype dtype)
 {

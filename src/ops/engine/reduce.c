@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ops/math/elementwise_complex.h"
+#include "ops/engine/elementwise_complex.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
 {

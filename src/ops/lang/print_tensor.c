@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
 

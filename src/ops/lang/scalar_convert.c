@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/half.h"
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
 #include "ops/list/kernels.h"

@@ -41,6 +41,4 @@ TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, 
                                               taper_print_style style);
 TAPER_MUST_USE taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor);
 
-const char *taper_device_kind_name(int kind); // "cpu"; NULL when unknown
-
 #endif

@@ -119,12 +119,3 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
     }
     return TAPER_OK;
 }
-
-const char *taper_device_kind_name(int kind)
-{
-    static const char *const names[] = {
-        "cpu",   "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",  "fpga", "ort", "xla",           "vulkan",
-        "metal", "xpu",  "mps",    "meta",   "hpu",    "ve",    "lazy", "ipu",  NULL,  "privateuseone",
-    };
-    return kind >= 0 && (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
-}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cov and corrcoef: variables in rows, observations in columns.
-#include "ops/call/composite.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
 
 static taper_tensor *sum_all(taper_compose *c, taper_tensor *x)

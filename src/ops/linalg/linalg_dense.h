@@ -6,7 +6,7 @@
 #ifndef TAPER_OPS_LINALG_DENSE_H
 #define TAPER_OPS_LINALG_DENSE_H
 
-#include "ops/math/elementwise_complex.h"
+#include "ops/engine/elementwise_complex.h"
 
 typedef struct taper_dense {
     double *data; // pairs when complex

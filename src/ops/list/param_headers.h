@@ -3,7 +3,6 @@
 #ifndef TAPER_OPS_PARAM_HEADERS_H
 #define TAPER_OPS_PARAM_HEADERS_H
 
-#include "ops/engine/elementwise_copy.h"
 #include "ops/engine/volume.h"
 #include "ops/lang/container.h"
 #include "ops/lang/prim.h"
@@ -13,6 +12,7 @@
 #include "ops/nn/dropout.h"
 #include "ops/nn/loss.h"
 #include "ops/signal/fft.h"
+#include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The kernels that most elementwise rows share, and those that choose among several operators' arithmetic or check
 // their numbers first. The row's param is the arithmetic.
+#include "ops/engine/elementwise_math.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
-#include "ops/math/elementwise_math.h"
 #include "ops/math/elementwise_ops.h"
-#include "ops/nn/dropout.h"
 
 // PyTorch refuses finite numbers that a float dtype would make infinite.
 static taper_status check_number(const taper_call *call, taper_dtype dtype, const taper_scalar *scalar)
@@ -411,33 +411,6 @@ taper_status taper_op_gelu(taper_call *call)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "approximate argument must be either none or tanh.");
     }
     return run_unary(call, 0, tanh_form ? &taper_ew_gelu_tanh : &taper_ew_gelu, 0, 0, 0);
-}
-
-// rrelu(self, lower, upper, training, …): in evaluation the mean slope.
-static taper_status run_rrelu(taper_call *call, size_t at)
-{
-    double lower, upper;
-    bool training;
-    TAPER_TRY(taper_arg_double(call, at, &lower));
-    TAPER_TRY(taper_arg_double(call, at + 1, &upper));
-    TAPER_TRY(taper_arg_bool(call, at + 2, &training));
-    if (training) {
-        taper_tensor *noise = NULL;
-        if (at == 2) {
-            TAPER_TRY(taper_arg_tensor(call, 1, &noise));
-        }
-        return taper_rrelu_train(call, noise, lower, upper);
-    }
-    return run_laid(call, 0, &taper_ew_leaky_relu, TAPER_EW_CONTIGUOUS, (lower + upper) / 2, 0, 0);
-}
-
-taper_status taper_op_rrelu(taper_call *call)
-{
-    return run_rrelu(call, 1);
-}
-taper_status taper_op_rrelu_with_noise(taper_call *call)
-{
-    return run_rrelu(call, 2);
 }
 
 // ---- numbers that depend on the dtype

@@ -30,8 +30,9 @@
     X(chebyshev_u)                                                                                                     \
     X(chebyshev_v)                                                                                                     \
     X(chebyshev_w)                                                                                                     \
-    X(shifted_chebyshev_t) X(shifted_chebyshev_u) X(shifted_chebyshev_v) X(shifted_chebyshev_w) X(hermite_h)           \
-        X(hermite_he) X(laguerre_l) X(legendre_p)
+    X(shifted_chebyshev_t)                                                                                             \
+    X(shifted_chebyshev_u)                                                                                             \
+    X(shifted_chebyshev_v) X(shifted_chebyshev_w) X(hermite_h) X(hermite_he) X(laguerre_l) X(legendre_p)
 #define POLYNOMIAL(name) extern const taper_ew_op taper_ew_##name;
 TAPER_EW_POLYNOMIALS(POLYNOMIAL)
 #undef POLYNOMIAL

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 static taper_status check_shapes(taper_run *run, const taper_mha *mha)

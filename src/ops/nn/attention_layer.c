@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/attention.h"
 #include "ops/nn/linear.h"

@@ -3,6 +3,7 @@
 #include "ops/nn/conv.h"
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 taper_status taper_op_conv(taper_call *call)

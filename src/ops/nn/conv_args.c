@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/nn/prepacked.h"
 
 enum { ABSENT = 64 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 typedef struct patches {

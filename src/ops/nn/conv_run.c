@@ -121,6 +121,7 @@ static void gather(const conv_job *job, const char *x, bool points, int64_t firs
 #undef NAME
 #define ELEMENT double
 #define NAME(x) f64_##x
+#include "ops/engine/view_move.h"
 #include "ops/nn/conv_direct.h"
 #undef ELEMENT
 #undef NAME

@@ -3,7 +3,7 @@
 // with the frames, by the forward recursion over the labels with blanks between them.
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"

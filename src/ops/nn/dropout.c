@@ -9,6 +9,7 @@
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/create_random.h"
+#include "ops/tensor/elementwise_copy.h"
 
 const taper_dropout taper_dropout_plain = {false, false}, taper_dropout_features = {true, false},
                     taper_dropout_alpha = {false, true}, taper_dropout_alpha_features = {true, true};
@@ -124,7 +125,7 @@ taper_status taper_op_dropout(taper_call *call)
     return status;
 }
 
-taper_status taper_native_dropout_train(taper_call *call, taper_tensor *x, double p)
+static taper_status train_native(taper_call *call, taper_tensor *x, double p)
 {
     taper_run *run = call->run;
     taper_tensor *mask, *result;
@@ -161,9 +162,32 @@ taper_status taper_native_dropout_train(taper_call *call, taper_tensor *x, doubl
     return taper_ret_tensor(call, 1, mask);
 }
 
+taper_status taper_op_native_dropout(taper_call *call)
+{
+    double p;
+    bool train = true;
+    taper_tensor *x, *mask;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    if (!taper_arg_is_none(call, 2)) {
+        TAPER_TRY(taper_arg_bool(call, 2, &train));
+    }
+    const bool empty = taper_tensor_numel(x) == 0;
+    if (train && !empty) {
+        TAPER_TRY(taper_arg_double(call, 1, &p));
+        TAPER_TRY(taper_arg_plain(call, 0, &x));
+        return train_native(call, x, p);
+    }
+    TAPER_TRY(taper_ret_copy(call, x, (taper_dtype)x->dtype, TAPER_FORMAT_PRESERVE));
+    int64_t strides[TAPER_MAX_RANK];
+    TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
+    TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, strides, &mask));
+    const taper_scalar one = taper_scalar_int(1);
+    return taper_tensor_fill(call->run, mask, &one);
+}
+
 // ---- rrelu
 
-taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double lower, double upper)
+static taper_status train_slopes(taper_call *call, taper_tensor *noise, double lower, double upper)
 {
     taper_run *run = call->run;
     taper_generator g;
@@ -212,4 +236,36 @@ taper_status taper_rrelu_train(taper_call *call, taper_tensor *noise, double low
     }
     taper_tensor_drop(plain);
     return taper_ret_tensor(call, 0, result);
+}
+
+// rrelu(self, lower, upper, training, …): in evaluation the mean slope.
+static taper_status run_rrelu(taper_call *call, size_t at)
+{
+    double lower, upper;
+    bool training;
+    TAPER_TRY(taper_arg_double(call, at, &lower));
+    TAPER_TRY(taper_arg_double(call, at + 1, &upper));
+    TAPER_TRY(taper_arg_bool(call, at + 2, &training));
+    if (training) {
+        taper_tensor *noise = NULL;
+        if (at == 2) {
+            TAPER_TRY(taper_arg_tensor(call, 1, &noise));
+        }
+        return train_slopes(call, noise, lower, upper);
+    }
+    taper_ew ew = taper_ew_make(&taper_ew_leaky_relu);
+    ew.layout = TAPER_EW_CONTIGUOUS;
+    TAPER_TRY(taper_ew_input_arg(&ew, call, 0));
+    const taper_scalar slope = taper_scalar_double((lower + upper) / 2);
+    taper_ew_set_scalar(&ew.args, 0, &slope);
+    return taper_ew_run(call, &ew);
+}
+
+taper_status taper_op_rrelu(taper_call *call)
+{
+    return run_rrelu(call, 1);
+}
+taper_status taper_op_rrelu_with_noise(taper_call *call)
+{
+    return run_rrelu(call, 2);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 // The p-norm of the difference of n elements, plus eps.

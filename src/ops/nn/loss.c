@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/list/kernels.h"
 
 const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},

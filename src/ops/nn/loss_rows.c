@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Losses that PyTorch makes of other operators, and the distance of vectors: l1_loss, margin_ranking_loss,
 // pairwise_distance, cosine_embedding_loss and triplet_margin_loss.
-#include "ops/call/composite.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/nn/loss.h"
+#include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
 
 static taper_tensor *reduced(taper_compose *c, taper_tensor *losses, int64_t reduction)

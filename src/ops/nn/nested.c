@@ -3,6 +3,7 @@
 #include "ops/nn/nested.h"
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 static const uint32_t mark = UINT32_C(0x7fc54150); // a quiet NaN

@@ -4,9 +4,9 @@
 // without any element gives -inf and its first position.
 #include <math.h>
 
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/pool.h"
-#include "ops/quantized/quantized.h"
 
 typedef struct max_work {
     taper_run *run;
@@ -252,14 +252,6 @@ taper_status taper_op_max_pool(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_pooling_read(call, 1, true, x, taper_spatial_of(call), &pooling));
     return max_pool(call, x, &pooling);
-}
-
-// The quantized operators' own, which take no other tensors.
-taper_status taper_op_q_max_pool(taper_call *call)
-{
-    taper_tensor *x;
-    TAPER_TRY(taper_arg_uniform(call, 0, &x));
-    return taper_op_max_pool(call);
 }
 
 taper_status taper_op_adaptive_max_pool(taper_call *call)

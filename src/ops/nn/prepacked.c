@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 // ---- states

@@ -4,6 +4,7 @@
 #include "ops/nn/recurrent.h"
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 // The arguments after the states: params, has_biases, num_layers, dropout, train, bidirectional[, batch_first].

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recurrent networks of several layers and directions.
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/nn/recurrent.h"
 
 // Half precision runs in float, everything else in its own dtype.

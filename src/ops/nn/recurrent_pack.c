@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed sequences: the rows of all sequences step by step, longest sequence first.
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 
 static taper_tensor rows_of(const taper_tensor *tensor, size_t skip, size_t dims, int64_t offset, const int64_t *lead,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Weights scaled by their norms along all dimensions but one: renorm, and the parametrization of weight_norm.
-#include "ops/call/composite.h"
-#include "ops/engine/elementwise_copy.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
+#include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"
 
 // The p-norms of x for each index of dim (NULL: of all of x), dimensions kept.

@@ -3,9 +3,9 @@
 // are walked three times: maximum, sum of exponentials, results.
 #include <math.h>
 
+#include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 #include "ops/list/kernels.h"
-#include "ops/math/elementwise_math.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
 

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/linear.h"
 #include "ops/nnapi/nnapi_cpu.h"

@@ -143,10 +143,4 @@ TAPER_MUST_USE taper_status taper_q_slice(taper_run *run, taper_tensor *view, co
 TAPER_MUST_USE taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tensor *of, size_t dim,
                                            int64_t index);
 
-// Of a call with a quantized tensor among its arguments: the kernel that runs it (quantized_kernels.inc). Fails where
-// PyTorch has none.
-TAPER_MUST_USE taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel);
-// True when one of the call's arguments is a quantized tensor, or a list with one.
-bool taper_call_has_quantized(const taper_call *call);
-
 #endif

@@ -232,3 +232,11 @@ taper_status taper_op_q_adaptive_avg_pool(taper_call *call)
                                  : POOL_ADAPTIVE_PLAIN,
                    false, 0);
 }
+
+// The quantized pools of maxima, which take no other tensors.
+taper_status taper_op_q_max_pool(taper_call *call)
+{
+    taper_tensor *x;
+    TAPER_TRY(taper_arg_uniform(call, 0, &x));
+    return taper_op_max_pool(call);
+}

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 

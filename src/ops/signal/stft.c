@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/checked.h"
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/signal/stft.h"

@@ -3,7 +3,7 @@
 // concatenation of channels one row copy per pixel.
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors of combined coordinates: meshgrid, cartesian_prod, combinations, vander.
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"

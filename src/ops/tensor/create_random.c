@@ -3,7 +3,7 @@
 // drawn is PyTorch's: elements in the order of memory.
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create_random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // New tensors of random numbers: rand, randn, randint, randperm, their _like forms, normal of tensors; manual_seed.
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create_random.h"

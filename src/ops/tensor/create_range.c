@@ -2,7 +2,7 @@
 // Sequences: arange, range, linspace, logspace, the window functions, fftfreq, tril_indices, triu_indices.
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/half.h"
+#include "ops/call/promote.h"
 #include "ops/engine/index_keys.h"
-#include "ops/engine/promote.h"
 #include "ops/list/kernels.h"
 
 // ---- searchsorted

@@ -2,9 +2,9 @@
 // quantile and nanquantile: lines are sorted, and the wanted ranks interpolated in the dtype of the input.
 #include <math.h>
 
-#include "ops/call/composite.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
+#include "ops/tensor/composite.h"
 
 typedef enum quantile_mode { MODE_LINEAR, MODE_LOWER, MODE_HIGHER, MODE_MIDPOINT, MODE_NEAREST } quantile_mode;
 

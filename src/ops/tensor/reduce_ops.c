@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arithmetic of reductions: how an element x joins an accumulator a, and how two accumulators a and x merge. c is
 // the centre. Floats accumulate in double, integers in int64 with wrap-around.
+#include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
-#include "ops/math/elementwise_math.h"
 
 enum { LANES = 8 };
 

@@ -2,9 +2,9 @@
 // Running sums, products, extremes and log-sums along a dimension. Floats accumulate in double.
 #include <math.h>
 
+#include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 #include "ops/list/kernels.h"
-#include "ops/math/elementwise_math.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
 

@@ -3,7 +3,7 @@
 // lengths, or from the offsets of their ends; each line of the outer dimensions may have its own.
 #include <math.h>
 
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/tensor/create.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Views with a new shape over the same elements in the same order: view, reshape, flatten, squeeze, expand, ….
-#include "ops/call/composite.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
+#include "ops/tensor/composite.h"
 
 // ---- x_copy and x_
 

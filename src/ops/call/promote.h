@@ -4,7 +4,7 @@
 #ifndef TAPER_OPS_PROMOTE_H
 #define TAPER_OPS_PROMOTE_H
 
-#include "ops/engine/view_move.h"
+#include "ops/call/call.h"
 
 typedef struct taper_promotion {
     int dim, zero, wrapped; // dtypes so far of each priority; -1: none

@@ -5,7 +5,7 @@
 
 #include "base/budget.h"
 #include "base/checked.h"
-#include "ops/engine/view_shape.h"
+#include "ops/engine/view_move.h"
 
 // Says why the run is to end, if it is. ahead: the seconds of what cannot be interrupted.
 static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copies and conversions: copy_, to, type_as and the casts; fill and zero; dropout, which does nothing in evaluation.
-#include "ops/engine/elementwise_copy.h"
+// Copies and conversions: copy_, to, type_as and the casts; fill and zero.
+#include "ops/tensor/elementwise_copy.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
-#include "ops/nn/dropout.h"
 
 // ---- conversion
 
@@ -40,8 +39,7 @@ static taper_status copy_layout(const taper_call *call, const taper_tensor *x, i
     return taper_like_strides(x, format, strides, call->run->error);
 }
 
-// A converted copy of x as result 0.
-static taper_status ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtype, int64_t format)
+taper_status taper_ret_copy(taper_call *call, taper_tensor *x, taper_dtype dtype, int64_t format)
 {
     taper_error *error = call->run->error;
     if (dtype != x->dtype && (taper_dtype_is_quantized(dtype) || taper_dtype_is_quantized((taper_dtype)x->dtype))) {
@@ -123,7 +121,7 @@ taper_status taper_op_to(taper_call *call)
     if (!copy && dtype == x->dtype && has_format(x, format)) {
         return ret_self(call);
     }
-    return ret_copy(call, x, dtype, format);
+    return taper_ret_copy(call, x, dtype, format);
 }
 
 #define TO_ARGS(name, ...) const taper_to_args taper_to_##name = {__VA_ARGS__};
@@ -196,7 +194,7 @@ taper_status taper_op_copy(taper_call *call)
     TAPER_TRY(taper_arg_tensor(call, 0, &self));
     TAPER_TRY(taper_arg_plain(call, 1, &from));
     TAPER_TRY(taper_expand(call->run, from, self->rank, self->sizes, &wide));
-    const taper_status status = ret_copy(call, wide, (taper_dtype)self->dtype, TAPER_FORMAT_PRESERVE);
+    const taper_status status = taper_ret_copy(call, wide, (taper_dtype)self->dtype, TAPER_FORMAT_PRESERVE);
     taper_tensor_drop(wide);
     return status;
 }
@@ -238,29 +236,4 @@ taper_status taper_op_fill(taper_call *call)
 taper_status taper_op_zero(taper_call *call)
 {
     return fill(call, 0);
-}
-
-// ---- dropout
-
-taper_status taper_op_native_dropout(taper_call *call)
-{
-    double p;
-    bool train = true;
-    taper_tensor *x, *mask;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (!taper_arg_is_none(call, 2)) {
-        TAPER_TRY(taper_arg_bool(call, 2, &train));
-    }
-    const bool empty = taper_tensor_numel(x) == 0;
-    if (train && !empty) {
-        TAPER_TRY(taper_arg_double(call, 1, &p));
-        TAPER_TRY(taper_arg_plain(call, 0, &x));
-        return taper_native_dropout_train(call, x, p);
-    }
-    TAPER_TRY(ret_copy(call, x, (taper_dtype)x->dtype, TAPER_FORMAT_PRESERVE));
-    int64_t strides[TAPER_MAX_RANK];
-    TAPER_TRY(taper_like_strides(x, TAPER_FORMAT_PRESERVE, strides, call->run->error));
-    TAPER_TRY(taper_ret_new(call, 1, empty ? (taper_dtype)x->dtype : TAPER_BOOL, x->rank, x->sizes, strides, &mask));
-    const taper_scalar one = taper_scalar_int(1);
-    return taper_tensor_fill(call->run, mask, &one);
 }

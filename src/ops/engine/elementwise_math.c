@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Special functions in double precision (elementwise_math.h).
-#include "ops/math/elementwise_math.h"
+#include "ops/engine/elementwise_math.h"
 
 // ---- the normal distribution
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Complex functions (elementwise_complex.h).
-#include "ops/math/elementwise_complex.h"
+#include "ops/engine/elementwise_complex.h"
 
 taper_c128 taper_c_div(taper_c128 a, taper_c128 b)
 {

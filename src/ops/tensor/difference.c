@@ -2,9 +2,9 @@
 // Differences of neighbours along a dimension: diff, and gradient with its seven overloads.
 #include <math.h>
 
-#include "ops/call/composite.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
 
 // ---- diff
 

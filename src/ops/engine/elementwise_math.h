@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/half.h"
-#include "ops/math/elementwise_complex.h"
+#include "ops/engine/elementwise_complex.h"
 
 #define TAPER_PI 3.14159265358979323846
 #define TAPER_LN2 0.69314718055994530942

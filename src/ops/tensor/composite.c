@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators made of other operators (composite.h).
-#include "ops/call/composite.h"
+#include "ops/tensor/composite.h"
 
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Type promotion (promote.h).
-#include "ops/engine/promote.h"
+#include "ops/call/promote.h"
 
 taper_dtype taper_promote(taper_dtype a, taper_dtype b)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Bessel functions and Airy's Ai in double precision (elementwise_math.h), by series, recurrences and integrals of the
 // handbooks; each to about 1e-14 of the function's size nearby.
-#include "ops/math/elementwise_math.h"
+#include "ops/engine/elementwise_math.h"
 
 #define EULER 0.57721566490153286061
 enum { ASYMPTOTIC = 25 }; // from here on the expansions at infinity have full precision

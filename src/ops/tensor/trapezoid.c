@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Integrals by the trapezoidal rule: trapezoid (trapz) and cumulative_trapezoid, over points x or with a constant step.
-#include "ops/call/composite.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
 
 static taper_status begin(const taper_call *call, size_t dim_at, taper_tensor **y, size_t *dim)
 {
