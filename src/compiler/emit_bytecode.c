@@ -324,7 +324,7 @@ static taper_status emit_operator(emitter *e, const taper_node *node)
     int32_t debug;
     TAPER_TRY(debug_of(e, node, &debug));
     const call_site *call = find_call(e, node->op);
-    if ((node->op->flags & TAPER_OP_TARGET) != 0) {
+    if (taper_op_has(node->op, TAPER_OP_TARGET)) {
         return cannot(e, node, "is not an operator of PyTorch");
     }
     const int instruction = instruction_of(e, node->schema);

@@ -86,7 +86,7 @@ static taper_status push_inputs(walk *w, const taper_ir_input *inputs, size_t co
 // Whether a result of the operator may be one of its arguments, or a part of one.
 static bool may_alias(const taper_node *node)
 {
-    if ((node->op->flags & TAPER_OP_VIEW) != 0 || node->schema->vararg || node->schema->varret) {
+    if (taper_op_has(node->op, TAPER_OP_VIEW) || node->schema->vararg || node->schema->varret) {
         return true;
     }
     for (size_t i = 0; i < node->schema->ret_count; i++) {

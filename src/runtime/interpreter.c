@@ -256,7 +256,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     }
     taper_run *run = f->source->run;
     taper_status status = TAPER_OK;
-    if ((in->op->flags & TAPER_OP_NHWC) == 0) {
+    if (!taper_op_has(in->op, TAPER_OP_NHWC)) {
         status = reveal_args(run, args, in->in_count);
     }
     if (status == TAPER_OK) {

@@ -208,7 +208,7 @@ bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool kee
                        .ret_count = results,
                        .state = &state};
     taper_status status = TAPER_OK;
-    for (size_t i = 0; i < count && status == TAPER_OK && (op->flags & TAPER_OP_NHWC) == 0; i++) {
+    for (size_t i = 0; i < count && status == TAPER_OK && !taper_op_has(op, TAPER_OP_NHWC); i++) {
         status = reveal(args[i], b->error);
     }
     if (status == TAPER_OK) {

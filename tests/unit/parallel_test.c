@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "ops/call/parallel.h"
+#include "ops/list/op_table.h"
 #include "tests/unit/heap_fixture.h"
 
 enum { COUNT = 1000 };
@@ -105,14 +106,15 @@ static void denormals(void **state)
 {
     (void)state;
     static seen s;
-    const taper_op row = {.flags = TAPER_OP_PRODUCT};
+    const taper_op *row = taper_row_where(TAPER_OP_PRODUCT, TAPER_OP_PRODUCT);
+    assert_non_null(row);
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         taper_run run = {.pool = make_pool(threads)};
         for (int round = 0; round < 20; round++) {
             memset(&s, 0, sizeof s);
             s.caller = pthread_self();
             taper_val argument = taper_val_int((int64_t)(intptr_t)&s);
-            taper_call call = {.run = &run, .op = &row, .args = &argument, .arg_count = 1};
+            taper_call call = {.run = &run, .op = row, .args = &argument, .arg_count = 1};
             assert_int_equal(taper_call_kernel(&call, product), TAPER_OK);
             assert_int_equal(atomic_load(&s.pieces), 0);
             assert_true(tiny * 1.0f != 0.0f);

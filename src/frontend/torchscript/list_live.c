@@ -222,7 +222,7 @@ static bool has_effect(const taper_node *node)
 {
     return node->kind == TAPER_NODE_SET_ATTR || node->kind == TAPER_NODE_CALL ||
            (node->kind == TAPER_NODE_GET_ATTR && node->number == OPAQUE) ||
-           (node->kind == TAPER_NODE_OP && (node->op->flags & TAPER_OP_EFFECT) != 0);
+           (node->kind == TAPER_NODE_OP && taper_op_has(node->op, TAPER_OP_EFFECT));
 }
 
 static bool is_live(const marking *m, const taper_node *node)

@@ -92,7 +92,7 @@ static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_s
                          taper_ir_value *const *inputs, size_t count, taper_ts_binding *out)
 {
     taper_val args[TAPER_FOLD_INPUTS], result;
-    bool written = (l->listing && schema->vararg) || (op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0 ||
+    bool written = (l->listing && schema->vararg) || taper_op_has(op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) ||
                    count == 0 || count > TAPER_FOLD_INPUTS;
     for (size_t i = 0; i < schema->arg_count; i++) {
         written |= schema->args[i].written;

@@ -307,7 +307,7 @@ taper_tensor *taper_ret_argument(const taper_call *call, size_t at)
 
 taper_tensor *taper_ret_target(const taper_call *call, size_t at)
 {
-    return call->schema != NULL && (call->op->flags & TAPER_OP_OUT_COPY) != 0 ? NULL : taper_ret_argument(call, at);
+    return call->schema != NULL && taper_op_has(call->op, TAPER_OP_OUT_COPY) ? NULL : taper_ret_argument(call, at);
 }
 
 static bool same_sizes(const taper_tensor *tensor, size_t rank, const int64_t *sizes)
@@ -338,7 +338,7 @@ taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t ran
 
 taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor)
 {
-    if ((call->op->flags & TAPER_OP_OVERLAP) != 0 || taper_tensor_numel(tensor) == 0) {
+    if (taper_op_has(call->op, TAPER_OP_OVERLAP) || taper_tensor_numel(tensor) == 0) {
         return TAPER_OK;
     }
     for (unsigned d = 0; d < tensor->rank; d++) {
@@ -354,7 +354,7 @@ taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor 
 static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, taper_dtype dtype, size_t rank,
                                    const int64_t *sizes, const int64_t *strides)
 {
-    const uint32_t flags = call->op->flags;
+    const uint64_t flags = taper_op_facts(call->op);
     if ((flags & TAPER_OP_OUT_SAME) != 0 && dtype != target->dtype) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "expected an out tensor of dtype %s, but got %s",
                    taper_dtype_torch_name(dtype), taper_dtype_torch_name((taper_dtype)target->dtype));
@@ -470,7 +470,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     }
     taper_run *const run = call->run;
     taper_status status;
-    if ((call->op->flags & TAPER_OP_PRODUCT) == 0 || run->flushes) {
+    if (!taper_op_has(call->op, TAPER_OP_PRODUCT) || run->flushes) {
         status = kernel(call);
     } else {
         const uint64_t before = taper_denormals_off();
@@ -480,7 +480,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         taper_denormals_restore(before);
     }
     status = taper_run_settle(run, status);
-    for (size_t i = 0; status == TAPER_OK && (call->op->flags & TAPER_OP_OUT_COPY) != 0 && i < call->ret_count; i++) {
+    for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];
         if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
@@ -510,7 +510,7 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
         rets[i] = taper_val_none();
     }
     for (size_t i = 0; i < count; i++) {
-        if (args[i].tag == TAPER_TENSOR && args[i].as.tensor->hidden_nhwc && (op->flags & TAPER_OP_NHWC) == 0) {
+        if (args[i].tag == TAPER_TENSOR && args[i].as.tensor->hidden_nhwc && !taper_op_has(op, TAPER_OP_NHWC)) {
             TAPER_TRY(taper_run_reveal(run, args[i].as.tensor));
         }
     }

@@ -12,6 +12,7 @@
 #ifndef TAPER_OPS_CALL_H
 #define TAPER_OPS_CALL_H
 
+#include "ir/op.h"
 #include "ir/tensor.h"
 #include "ops/list/schema.h"
 
@@ -48,29 +49,6 @@ struct taper_run {
     double flops;
     const struct taper_op *current; // the operator being run
 };
-
-typedef enum taper_op_flags {
-    TAPER_OP_NHWC = 1 << 0,             // takes hidden NHWC tensors as they are
-    TAPER_OP_NONDETERMINISTIC = 1 << 1, // random numbers
-    TAPER_OP_EFFECT = 1 << 2,           // prints, raises, changes something the schema does not say
-    TAPER_OP_VIEW = 1 << 3,   // the result may alias an argument although the schema is plain (reshape, contiguous, to)
-    TAPER_OP_TARGET = 1 << 4, // taper:: operators of the target stage
-    // A .out form that PyTorch made from the functional one: what that gives is copied, whatever the dtypes, into the
-    // out tensor, which is made contiguous when it has other sizes. The kernel sees no out tensor.
-    TAPER_OP_OUT_COPY = 1 << 5,
-    TAPER_OP_OUT_CAST = 1 << 6, // the out tensor has a dtype that promotion lets the result's become
-    TAPER_OP_OUT_SAME = 1 << 7, // the out tensor has the result's dtype
-    TAPER_OP_OVERLAP = 1 << 8,  // may write to a tensor whose elements share memory (an expanded one), as in PyTorch
-    TAPER_OP_PRODUCT = 1 << 9   // takes denormal numbers for zero, and gives none: see docs/numerics.md
-} taper_op_flags;
-
-// A row of the operator list: places in the tables of ops/list/op_table.h, which has functions for them.
-typedef struct taper_op {
-    uint32_t text; // the schema's
-    uint16_t kernel, param;
-    uint16_t next; // row of the same name + 1; 0: none
-    uint16_t flags;
-} taper_op;
 
 struct taper_call {
     taper_run *run;

@@ -178,7 +178,7 @@ static bool may_share(const taper_node *node, size_t output, size_t input)
     if (copies_list(node) && holds_only_plain(taper_node_in(node, input))) {
         return false;
     }
-    if ((node->op->flags & TAPER_OP_VIEW) != 0 || ret == NULL || argument == NULL || ret->wildcard ||
+    if (taper_op_has(node->op, TAPER_OP_VIEW) || ret == NULL || argument == NULL || ret->wildcard ||
         is_generic(ret->type)) {
         return true;
     }
@@ -279,7 +279,7 @@ static bool reads_items(const taper_value_use *use)
         return user != NULL && user->kind == TAPER_NODE_LIST_UNPACK;
     }
     const taper_schema_arg *argument = argument_of(user, use->index);
-    if (argument == NULL || argument->written || (user->op->flags & TAPER_OP_VIEW) != 0 || user->schema->varret ||
+    if (argument == NULL || argument->written || taper_op_has(user->op, TAPER_OP_VIEW) || user->schema->varret ||
         stores_inputs(user)) {
         return false;
     }

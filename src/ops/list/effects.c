@@ -40,7 +40,7 @@ bool taper_node_is_pure(const taper_node *node)
     case TAPER_NODE_OBJECT:
         return false;
     case TAPER_NODE_OP:
-        if ((node->op->flags & (TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) != 0) {
+        if (taper_op_has(node->op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC)) {
             return false;
         }
         if (taper_node_updates_statistics(node)) {

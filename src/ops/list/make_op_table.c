@@ -40,8 +40,9 @@ static uint16_t pairs[SYMBOLS][2]; // by symbol
 static unsigned symbols = LETTERS;
 static uint32_t counts[SYMBOLS * SYMBOLS]; // of pairs
 static uint16_t number[SYMBOLS];           // of symbols, the commonest first
-static uint16_t kernels[ROWS + 1], params[ROWS + 1], next_row[ROWS + 1], first_row[4 * ROWS + 2];
-static size_t slots = 2; // of the index: a power of two above the number of rows
+static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1];
+static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // + 1; 0: none
+static size_t slots = 2;                                     // of the index: a power of two above the number of rows
 
 static void fail(const char *what, const char *which)
 {
@@ -168,15 +169,20 @@ static void print_texts(unsigned count)
     printf("};\n\n");
 }
 
+static const char *column_of(size_t row, size_t column)
+{
+    return column == 0 ? rows[row].kernel : column == 1 ? rows[row].param : rows[row].flags;
+}
+
 // Numbers different words; words[row] is its number. Prints them as the items of an array.
 static void print_words(const char *declaration, size_t column, uint16_t *words)
 {
     printf("%s = {\n", declaration);
     uint16_t count = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        const char *word = column == 0 ? rows[i].kernel : rows[i].param;
+        const char *word = column_of(i, column);
         size_t same = 0;
-        while (same < i && strcmp(column == 0 ? rows[same].kernel : rows[same].param, word) != 0) {
+        while (same < i && strcmp(column_of(same, column), word) != 0) {
             same++;
         }
         if (same == i) {
@@ -194,6 +200,21 @@ static size_t name_length(const char *schema) // "aten::add"
     return strcspn(schema, ".(");
 }
 
+// Where the name is in the index, or will be.
+static size_t slot_of(const char *schema)
+{
+    const size_t length = name_length(schema);
+    size_t slot = taper_name_hash(schema, length) % slots;
+    while (first_row[slot] != 0) {
+        const char *other = rows[first_row[slot] - 1].schema;
+        if (name_length(other) == length && strncmp(other, schema, length) == 0) {
+            break;
+        }
+        slot = (slot + 1) % slots;
+    }
+    return slot;
+}
+
 static void index_names(void)
 {
     while (slots <= ROWS) {
@@ -201,15 +222,7 @@ static void index_names(void)
     }
     for (size_t i = ROWS; i-- != 0;) { // from the back, so that the first row of a name is found first
         const char *schema = rows[i].schema;
-        const size_t length = name_length(schema);
-        size_t slot = taper_name_hash(schema, length) % slots;
-        while (first_row[slot] != 0) {
-            const char *other = rows[first_row[slot] - 1].schema;
-            if (name_length(other) == length && strncmp(other, schema, length) == 0) {
-                break;
-            }
-            slot = (slot + 1) % slots;
-        }
+        const size_t slot = slot_of(schema);
         for (size_t other = first_row[slot]; other != 0; other = next_row[other - 1]) {
             const size_t full = strcspn(schema, "(");
             if (strncmp(rows[other - 1].schema, schema, full + 1) == 0) {
@@ -238,6 +251,7 @@ int main(int argc, char **argv)
     print_texts(number_symbols());
     print_words("static const taper_kernel op_kernels[]", 0, kernels);
     print_words("static const void *const op_params[]", 1, params);
+    print_words("const uint64_t taper_op_words[]", 2, facts);
     index_names();
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
     for (size_t i = 0; i < slots; i++) {
@@ -245,7 +259,11 @@ int main(int argc, char **argv)
     }
     printf("};\n\nconst taper_op taper_ops[] = {\n");
     for (size_t i = 0; i < ROWS; i++) {
-        printf("{%zu, %u, %u, %u, %s},\n", text_start[i], kernels[i], params[i], next_row[i], rows[i].flags);
+        size_t next = next_row[i];
+        if (next == 0) { // the last one: back to the first
+            next = first_row[slot_of(rows[i].schema)];
+        }
+        printf("{%zu, %u, %u, %zu, %u},\n", text_start[i], kernels[i], params[i], next - 1, facts[i]);
     }
     printf("{0, 0, 0, 0, 0}};\n");
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;

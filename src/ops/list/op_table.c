@@ -122,7 +122,8 @@ const taper_op *taper_row_first(const char *name)
 
 const taper_op *taper_row_next(const taper_op *op)
 {
-    return op->next != 0 ? &taper_ops[op->next - 1] : NULL;
+    const taper_op *const next = &taper_ops[op->next];
+    return next > op ? next : NULL;
 }
 
 const taper_op *taper_row_find(const char *name, const char *overload)
@@ -136,4 +137,26 @@ const taper_op *taper_row_find(const char *name, const char *overload)
         op = taper_row_next(op);
     }
     return op;
+}
+
+const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
+{
+    for (size_t row = 0; row < TAPER_ROW_COUNT; row++) {
+        if ((taper_op_facts(&taper_ops[row]) & mask) == facts) {
+            return &taper_ops[row];
+        }
+    }
+    return NULL;
+}
+
+bool taper_row_is_overload(const taper_op *op, const taper_op *of)
+{
+    const taper_op *row = op;
+    do {
+        if (row == of) {
+            return true;
+        }
+        row = &taper_ops[row->next];
+    } while (row != op);
+    return false;
 }

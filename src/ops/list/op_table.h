@@ -20,6 +20,13 @@ taper_kernel taper_row_kernel(const taper_op *op);
 // What tells apart the rows that share a kernel; NULL for most.
 const void *taper_row_param(const taper_op *op);
 
+// The row with this id, known while compiling; NULL in a selective build that leaves it out.
+#define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
+// Whether one is the other, or an overload of it.
+bool taper_row_is_overload(const taper_op *op, const taper_op *of);
+// The first row of the list of which the facts in the mask are these; NULL: none.
+const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
+
 // NULL when there is no such operator. name: "aten::add"; overload: "Tensor", or "".
 const taper_op *taper_row_find(const char *name, const char *overload);
 // The rows of one name, in the order of the list: the first; the one after a row; NULL when there is none.

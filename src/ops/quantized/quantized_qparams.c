@@ -125,7 +125,7 @@ taper_tensor *taper_q_out(const taper_call *call, size_t at)
     const taper_schema *schema = call->schema;
     const size_t last = schema != NULL && schema->arg_count != 0 ? schema->arg_count - 1 : 0;
     const bool positional = at == 0 && last != 0 && last < call->arg_count && schema->args[last].written &&
-                            call->args[last].tag == TAPER_TENSOR && (call->op->flags & TAPER_OP_OUT_COPY) == 0;
+                            call->args[last].tag == TAPER_TENSOR && !taper_op_has(call->op, TAPER_OP_OUT_COPY);
     return positional ? call->args[last].as.tensor : taper_ret_target(call, at);
 }
 

@@ -55,7 +55,7 @@ static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_d
     taper_dtype dtype = otherwise;
     if (where->dtype != 0 && !taper_arg_is_none(call, where->dtype)) {
         TAPER_TRY(taper_arg_dtype_or(call, where->dtype, dtype, &dtype));
-    } else if (target != NULL && where->dtype != 0 && (call->op->flags & TAPER_OP_OUT_SAME) == 0) {
+    } else if (target != NULL && where->dtype != 0 && !taper_op_has(call->op, TAPER_OP_OUT_SAME)) {
         dtype = (taper_dtype)target->dtype;
     }
     const taper_ew_class class_ = taper_ew_class_of(dtype);

@@ -47,7 +47,7 @@ static taper_status copy_list(taper_call *call, taper_list *list)
             continue;
         }
         TAPER_TRY(taper_arg_tensor_item(call, call->arg_count - 1, i, false, &to));
-        if ((call->op->flags & TAPER_OP_OUT_COPY) != 0) {
+        if (taper_op_has(call->op, TAPER_OP_OUT_COPY)) {
             TAPER_TRY(taper_out_resize(call, to, piece->rank, piece->sizes, NULL));
         }
         TAPER_TRY(copy_into(call, to, piece));
