@@ -5,14 +5,9 @@
 // when no graph changes a list that it did not make itself.
 #include "compiler/pass.h"
 #include "format/saved_value.h"
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 enum { MOST_ITEMS = 64 }; // of a list that was a constant
-
-static bool is_copy(const taper_node *node)
-{
-    return taper_node_is(node, "aten::copy.t") || taper_node_is(node, "aten::list.t");
-}
 
 static bool reads_only(const taper_value_use *use)
 {
@@ -37,7 +32,7 @@ static bool reads_only(const taper_value_use *use)
     }
     // A type variable: fine where only a number, a bool or an item comes out.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
-           (taper_node_is(user, "aten::__getitem__.t") || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
+           (taper_node_has(user, TAPER_OP_ITEM) || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
             user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
 }
 
@@ -60,8 +55,9 @@ static bool changes_lists(const taper_block *block)
         for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
             const taper_schema_arg *argument = &node->schema->args[i];
             const taper_ir_value *value = taper_node_in(node, i);
-            const bool made = value->node != NULL && (value->node->kind == TAPER_NODE_LIST ||
-                                                      taper_value_is_fresh(value) || is_copy(value->node));
+            const bool made =
+                value->node != NULL && (value->node->kind == TAPER_NODE_LIST || taper_value_is_fresh(value) ||
+                                        taper_node_has(value->node, TAPER_OP_COPIES_ITEMS));
             if (argument->written && argument->type->kind != TAPER_TYPE_TENSOR && !made) {
                 return true;
             }

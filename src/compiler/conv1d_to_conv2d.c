@@ -25,14 +25,11 @@ static taper_status set_pair(taper_compilation *compilation, const taper_layer *
 }
 
 // x with a dimension of size 1 more, or less.
-static taper_status reshape_before(taper_compilation *compilation, taper_node *before, const char *name,
-                                   const char *overload, taper_ir_value *x, taper_node **made)
+static taper_status reshape_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
+                                   taper_ir_value *x, taper_node **made)
 {
     taper_ir_value *dim;
-    TAPER_TRY(taper_op_before(compilation, before, name, overload, made));
-    if (*made == NULL) {
-        TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
-    }
+    TAPER_TRY(taper_op_before(compilation, before, op, made));
     TAPER_TRY(taper_constant_before(*made, taper_val_int(-2), &dim, compilation->error));
     taper_node_set_input(*made, 0, x);
     taper_node_set_input(*made, 1, dim);
@@ -45,15 +42,15 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node *wide, *conv, *narrow;
     taper_ir_value *weight;
     if (!taper_layer_match(compilation, node, &layer) || layer.dims != 1 || layer.transposed ||
-        taper_row_find("aten::unsqueeze", "") == NULL || taper_row_find("aten::squeeze", "dim") == NULL) {
+        !TAPER_HAS_OP(aten_unsqueeze) || !TAPER_HAS_OP(aten_squeeze_dim)) {
         return TAPER_OK;
     }
-    if (taper_row_find("aten::conv2d", "") == NULL) {
+    if (!TAPER_HAS_OP(aten_conv2d)) {
         return TAPER_OK;
     }
     TAPER_TRY(flat_weight(compilation, &layer, &weight));
-    TAPER_TRY(reshape_before(compilation, node, "aten::unsqueeze", "", layer.input, &wide));
-    TAPER_TRY(taper_op_before(compilation, node, "aten::conv2d", "", &conv));
+    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_unsqueeze), layer.input, &wide));
+    TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(aten_conv2d), &conv));
     taper_node_set_input(conv, 0, &wide->outputs[0]);
     taper_node_set_input(conv, 1, weight);
     taper_node_set_input(conv, 2, layer.bias_value);
@@ -63,7 +60,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_ir_value *groups;
     TAPER_TRY(taper_constant_before(conv, taper_val_int(layer.groups), &groups, compilation->error));
     taper_node_set_input(conv, 6, groups);
-    TAPER_TRY(reshape_before(compilation, node, "aten::squeeze", "dim", &conv->outputs[0], &narrow));
+    TAPER_TRY(reshape_before(compilation, node, TAPER_OP(aten_squeeze_dim), &conv->outputs[0], &narrow));
     // The constants stand before what uses them.
     for (size_t i = 3; i < 6; i++) {
         taper_node *constant = taper_node_in(conv, i)->node;

@@ -7,7 +7,8 @@
 static bool has_layers(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (taper_node_is(node, "metal_prepack::conv2d_run") || taper_node_is(node, "metal_prepack::linear_run")) {
+        if (taper_node_calls(node, TAPER_OP(metal_prepack_conv2d_run)) ||
+            taper_node_calls(node, TAPER_OP(metal_prepack_linear_run))) {
             return true;
         }
         for (size_t b = 0; b < node->block_count; b++) {
@@ -22,7 +23,7 @@ static bool has_layers(const taper_block *block)
 static bool is_made_tensor(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
-    if (node == NULL || taper_node_is(node, "metal::copy_to_host")) {
+    if (node == NULL || taper_node_calls(node, TAPER_OP(metal_copy_to_host))) {
         return false;
     }
     const taper_type *type = value->type;
@@ -40,7 +41,7 @@ static taper_status copy(taper_compilation *compilation, taper_node *before, tap
 {
     taper_node *node;
     *made = value;
-    TAPER_TRY(taper_op_before(compilation, before, "metal::copy_to_host", "", &node));
+    TAPER_TRY(taper_op_before(compilation, before, TAPER_OP(metal_copy_to_host), &node));
     if (node != NULL) {
         taper_node_set_input(node, 0, value);
         *made = &node->outputs[0];

@@ -4,8 +4,8 @@
 // write to these, and at most one of the two may reach the caller (or anybody who keeps things): PyTorch would give two
 // tensors there. Nodes are looked at once; the table is that of the blocks around the node at hand.
 #include "compiler/pass.h"
+#include "ir/alias.h"
 #include "ir/type_table.h"
-#include "ops/list/alias.h"
 
 enum {
     MOST_PROBES = 32, // of nodes with one hash: equal ones that may not be merged
@@ -149,14 +149,7 @@ static bool same_node(const taper_node *a, const taper_node *b)
 // Gives out the very thing that is in its input.
 static bool is_projection(const taper_node *node)
 {
-    static const char *const names[] = {"aten::__getitem__", "prim::TupleIndex", "prim::unchecked_cast",
-                                        "aten::_unwrap_optional", "prim::unchecked_unwrap_optional"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
-    }
-    return false;
+    return taper_node_has(node, TAPER_OP_ITEM | TAPER_OP_SELF);
 }
 
 static taper_status is_candidate(const table *t, const taper_node *node, bool *candidate)
@@ -207,18 +200,15 @@ enum { MOST_USES = 64 }; // of a value, looked at before it is merged
 // Whether somebody asks which object the value is, not only whether it is None.
 static bool is_compared(const taper_ir_value *value)
 {
-    static const char *const names[] = {"aten::__is__", "aten::__isnot__", "aten::is_set_to", "prim::id"};
     int count = 0;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         if (++count > MOST_USES) {
             return true;
         }
-        for (size_t i = 0; use->user != NULL && i < sizeof names / sizeof *names; i++) {
-            if (taper_node_is(use->user, names[i])) {
-                const taper_val *other = taper_node_constant_in(use->user, 1 - use->index % 2);
-                if (other == NULL || other->tag != TAPER_NONE) {
-                    return true;
-                }
+        if (use->user != NULL && taper_node_has(use->user, TAPER_OP_ASKS_IDENTITY)) {
+            const taper_val *other = taper_node_constant_in(use->user, 1 - use->index % 2);
+            if (other == NULL || other->tag != TAPER_NONE) {
+                return true;
             }
         }
     }

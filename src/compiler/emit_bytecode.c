@@ -9,8 +9,10 @@
 
 #include "base/pointer_map.h"
 #include "format/bytecode_rows.h"
+#include "ir/effects.h"
 #include "ir/liveness.h"
-#include "ops/list/effects.h"
+#include "ops/list/op_names.h"
+#include "ops/list/op_table.h"
 
 typedef struct call_site { // an operator of the function's table
     const taper_schema *schema;
@@ -129,7 +131,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     uint32_t given = schema->arg_count - outs;
     // The stock interpreter knows no default of prim::RaiseException's.
     if (e->target->version < 6 || (e->target->version == 6 && outs != 0) ||
-        taper_node_is(node, "prim::RaiseException")) {
+        taper_node_calls(node, TAPER_OP(prim_RaiseException))) {
         return (int32_t)schema->arg_count;
     }
     while (given != 0 && schema->args[given - 1].has_default) {
@@ -301,7 +303,7 @@ static bool is_row(const taper_schema *schema, const taper_bytecode_row *row)
     if (strcmp(schema->name, row->name) != 0) {
         return false;
     }
-    if (strcmp(row->name, "aten::__getitem__") == 0) {
+    if (strcmp(row->name, TAPER_NAME_GETITEM) == 0) {
         return strncmp(schema->overload, "Dict_", 5) == 0; // of every kind of key
     }
     return strcmp(schema->overload, row->overload) == 0;
@@ -501,7 +503,7 @@ static taper_status fill_operators(const emitter *e, taper_module_function *func
         function->operators[i] = (taper_lite_operator){call->schema->name, call->schema->overload, call->arguments};
     }
     if (e->unpacks) {
-        function->operators[e->call_count] = (taper_lite_operator){"prim::TupleUnpack", "", 1};
+        function->operators[e->call_count] = (taper_lite_operator){TAPER_NAME_TUPLE_UNPACK, "", 1};
     }
     return TAPER_OK;
 }

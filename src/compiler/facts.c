@@ -2,7 +2,7 @@
 // What is known of a value before the run: kind, None or not, dtype, rank.
 #include "compiler/facts.h"
 
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 static const taper_type *result_type(const taper_ir_value *value)
 {
@@ -10,16 +10,6 @@ static const taper_type *result_type(const taper_ir_value *value)
     return node != NULL && node->kind == TAPER_NODE_OP && value->index < node->schema->ret_count
                ? node->schema->rets[value->index].type
                : NULL;
-}
-
-static bool is_name(const taper_node *node, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static taper_type_kind kind_of_constant(taper_val value)
@@ -45,7 +35,7 @@ taper_type_kind taper_known_kind(const taper_ir_value *value)
         return TAPER_TYPE_BOOL;
     }
     const taper_type *type = result_type(value);
-    if (type != NULL && taper_node_is(node, "aten::__getitem__.t")) {
+    if (type != NULL && taper_node_calls(node, TAPER_OP(aten___getitem___t))) {
         const taper_type *list = result_type(taper_node_in(node, 0)); // of aten::size
         type = list != NULL && list->kind == TAPER_TYPE_LIST ? list->items[0] : NULL;
     }
@@ -57,7 +47,6 @@ taper_type_kind taper_known_kind(const taper_ir_value *value)
 
 bool taper_known_not_none(const taper_ir_value *value)
 {
-    static const char *const nothing[] = {"prim::grad", "prim::AutogradZero", "prim::name"};
     const taper_node *node = value->node;
     if (node == NULL) {
         return taper_known_kind(value) != TAPER_TYPE_ANY;
@@ -78,7 +67,7 @@ bool taper_known_not_none(const taper_ir_value *value)
         return false;
     }
     const taper_type *type = result_type(value);
-    if (type == NULL || is_name(node, nothing, sizeof nothing / sizeof *nothing)) {
+    if (type == NULL || taper_node_has(node, TAPER_OP_NONE)) {
         return false;
     }
     return type->kind == TAPER_TYPE_TENSOR || type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_FLOAT ||
@@ -88,68 +77,17 @@ bool taper_known_not_none(const taper_ir_value *value)
 
 // ---- dtypes
 
-// Their result has the dtype of their first argument.
-static bool keeps_dtype(const taper_node *node)
+bool taper_takes_complex_number(const taper_node *node)
 {
-    static const char *const names[] = {"aten::relu",
-                                        "aten::relu6",
-                                        "aten::hardtanh",
-                                        "aten::hardswish",
-                                        "aten::hardsigmoid",
-                                        "aten::silu",
-                                        "aten::gelu",
-                                        "aten::elu",
-                                        "aten::leaky_relu",
-                                        "aten::neg",
-                                        "aten::batch_norm",
-                                        "aten::layer_norm",
-                                        "aten::group_norm",
-                                        "aten::dropout",
-                                        "aten::max_pool2d",
-                                        "aten::avg_pool2d",
-                                        "aten::adaptive_avg_pool2d",
-                                        "aten::contiguous",
-                                        "aten::clone",
-                                        "aten::detach",
-                                        "aten::view",
-                                        "aten::reshape",
-                                        "aten::flatten",
-                                        "aten::t",
-                                        "aten::transpose.int",
-                                        "aten::permute",
-                                        "aten::squeeze",
-                                        "aten::unsqueeze",
-                                        "aten::slice.Tensor",
-                                        "aten::select.int",
-                                        "aten::expand",
-                                        "aten::roll",
-                                        "aten::_native_multi_head_attention",
-                                        "aten::pad"};
-    return node->schema->in_place || is_name(node, names, sizeof names / sizeof *names);
-}
-
-// They make floats of ints, and keep the dtype of floats.
-static bool keeps_float(const taper_node *node)
-{
-    static const char *const names[] = {"aten::sigmoid", "aten::tanh", "aten::exp", "aten::sqrt", "aten::rsqrt"};
-    return is_name(node, names, sizeof names / sizeof *names);
-}
-
-// They take inputs of one dtype only.
-static bool wants_same_dtype(const taper_node *node)
-{
-    static const char *const names[] = {"aten::conv1d",           "aten::conv2d",       "aten::conv3d",
-                                        "aten::conv_transpose1d", "aten::_convolution", "aten::convolution",
-                                        "aten::conv_transpose2d", "aten::linear",       "aten::matmul",
-                                        "aten::conv_transpose3d", "aten::bmm",          "aten::mm"};
-    return is_name(node, names, sizeof names / sizeof *names);
-}
-
-// Of two tensors of one dtype they make a third.
-static bool is_arithmetic(const taper_node *node)
-{
-    return taper_node_is(node, "aten::add.Tensor") || taper_node_is(node, "aten::sub.Tensor") ||
-           taper_node_is(node, "aten::mul.Tensor");
+    for (size_t i = 1; i < node->input_count; i++) {
+        const taper_val *value = taper_node_constant_in(node, i);
+        const bool number = i < node->schema->arg_count && node->schema->args[i].type->kind == TAPER_TYPE_NUMBER;
+        const bool known = value != NULL || taper_known_kind(taper_node_in(node, i)) != TAPER_TYPE_ANY;
+        if (value != NULL ? value->tag == TAPER_COMPLEX : number && !known) {
+            return true;
+        }
+    }
+    return false;
 }
 
 taper_status taper_dtypes_create(taper_compilation *compilation, const taper_graph *graph, taper_dtypes *dtypes)
@@ -201,34 +139,50 @@ static bool same_dtype(const taper_dtypes *dtypes, const taper_ir_input *inputs,
 
 static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, taper_dtype *dtype)
 {
-    if (node->input_count == 0 || node->schema->out_count != 0) {
+    if (node->input_count == 0 || node->schema->out_count != 0 || node->schema->ret_count == 0 ||
+        node->schema->rets[0].type->kind != TAPER_TYPE_TENSOR) {
         return false;
     }
-    if (taper_node_is(node, "aten::to.dtype")) {
-        const taper_val *wanted = taper_node_constant_in(node, 1);
-        *dtype = wanted != NULL && wanted->tag == TAPER_INT ? (taper_dtype)wanted->as.i : TAPER_F32;
-        return wanted != NULL && wanted->tag == TAPER_INT && wanted->as.i >= 0 && wanted->as.i < TAPER_DTYPE_COUNT;
-    }
-    if (strncmp(node->op_name, "prepacked::", strlen("prepacked::")) == 0 && strstr(node->op_name, "_run(") != NULL) {
-        *dtype = TAPER_F32; // as XNNPACK's
-        return true;
-    }
-    if (wants_same_dtype(node)) {
-        return taper_known_dtype(dtypes, taper_node_in(node, 0), dtype) ||
+    const taper_ir_value *first = taper_node_in(node, 0);
+    switch ((taper_op_result)TAPER_FIELD(taper_node_facts(node), RESULT)) {
+    case TAPER_RESULT_SAME:
+        return taper_known_dtype(dtypes, first, dtype);
+    case TAPER_RESULT_FLOAT:
+        return taper_known_dtype(dtypes, first, dtype) && taper_dtype_is_float(*dtype) &&
+               !taper_takes_complex_number(node);
+    case TAPER_RESULT_ONE:
+        return taper_known_dtype(dtypes, first, dtype) ||
                (node->input_count > 1 && taper_known_dtype(dtypes, taper_node_in(node, 1), dtype));
-    }
-    if (is_arithmetic(node)) {
-        return same_dtype(dtypes, node->inputs, 2, dtype);
-    }
-    if (taper_node_is(node, "aten::cat") || taper_node_is(node, "aten::stack")) {
-        const taper_node *list = taper_node_in(node, 0)->node;
+    case TAPER_RESULT_PROMOTED:
+        return node->input_count > 1 && same_dtype(dtypes, node->inputs, 2, dtype);
+    case TAPER_RESULT_ITEMS: {
+        const taper_node *list = first->node;
         return list != NULL && list->kind == TAPER_NODE_LIST && taper_value_is_only_read(&list->outputs[0]) &&
                same_dtype(dtypes, list->inputs, list->input_count, dtype);
     }
-    if (keeps_float(node)) {
-        return taper_known_dtype(dtypes, taper_node_in(node, 0), dtype) && taper_dtype_is_float(*dtype);
+    case TAPER_RESULT_DTYPE: {
+        const taper_ir_value *argument = taper_node_argument(node, "dtype");
+        const taper_node *wanted = argument != NULL ? taper_value_constant(argument) : NULL;
+        if (wanted == NULL || wanted->constant.tag != TAPER_INT || wanted->constant.as.i < 0 ||
+            wanted->constant.as.i >= TAPER_DTYPE_COUNT) {
+            return false;
+        }
+        *dtype = (taper_dtype)wanted->constant.as.i;
+        return true;
     }
-    return keeps_dtype(node) && taper_known_dtype(dtypes, taper_node_in(node, 0), dtype);
+    case TAPER_RESULT_F32:
+        *dtype = TAPER_F32;
+        return true;
+    case TAPER_RESULT_BOOL:
+        *dtype = TAPER_BOOL;
+        return true;
+    case TAPER_RESULT_I64:
+        *dtype = TAPER_I64;
+        return true;
+    case TAPER_RESULT_UNKNOWN:
+        break;
+    }
+    return node->schema->in_place && taper_known_dtype(dtypes, first, dtype);
 }
 
 static void know(const taper_dtypes *dtypes, const taper_ir_value *value, taper_dtype dtype)
@@ -244,8 +198,7 @@ void taper_dtypes_learn(taper_dtypes *dtypes, const taper_node *node)
     if (dtypes->known == NULL) {
         return;
     }
-    const bool first = node->output_count == 1 || taper_node_is(node, "aten::_native_multi_head_attention");
-    if (node->kind == TAPER_NODE_OP && first && dtype_of_op(dtypes, node, &dtype)) {
+    if (node->kind == TAPER_NODE_OP && node->output_count != 0 && dtype_of_op(dtypes, node, &dtype)) {
         know(dtypes, &node->outputs[0], dtype);
     }
     for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {

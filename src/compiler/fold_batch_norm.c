@@ -16,7 +16,7 @@ typedef struct norm {
 
 static bool match_norm(const taper_compilation *compilation, taper_node *node, norm *n)
 {
-    if (!taper_node_is(node, "aten::batch_norm") || node->input_count < 8) {
+    if (!taper_node_calls(node, TAPER_OP(aten_batch_norm)) || node->input_count < 8) {
         return false;
     }
     const taper_val *training = taper_node_constant_in(node, 5);
@@ -222,8 +222,8 @@ static bool has_one_user(const taper_ir_value *value)
 {
     size_t users = 0;
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
-        users +=
-            use->user == NULL || (!taper_node_is(use->user, "aten::dim") && !taper_node_is(use->user, "aten::size"));
+        users += use->user == NULL || (!taper_node_calls(use->user, TAPER_OP(aten_dim)) &&
+                                       !taper_node_calls_any(use->user, TAPER_OP(aten_size_int)));
     }
     return users == 1;
 }

@@ -21,7 +21,7 @@ static bool foldable_input(const taper_compilation *compilation, const taper_nod
         return compilation->written != NULL && !taper_is_written(compilation, value);
     }
     // Whether a thing is None can be said of anything.
-    return taper_node_is(node, "aten::__is__") || taper_node_is(node, "aten::__isnot__");
+    return taper_node_calls(node, TAPER_OP(aten___is__)) || taper_node_calls(node, TAPER_OP(aten___isnot__));
 }
 
 taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done)

@@ -3,7 +3,7 @@
 // from the sizes before. Only where nothing in the model writes to constants, and where nobody keeps the result: every
 // run would give the same tensor, PyTorch a new one each time. Of attributes, which the host may write to, only views.
 #include "compiler/pass.h"
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 enum {
     MOST_ELEMENTS = 1 << 14, // of the inputs together and of the result
@@ -22,52 +22,16 @@ typedef enum fold_cost {
 
 static fold_cost cost_of(const taper_node *node)
 {
-    static const struct {
-        const char *name;
-        fold_cost cost;
-    } rows[] = {{"aten::t", COSTS_VIEW},
-                {"aten::transpose.int", COSTS_VIEW},
-                {"aten::permute", COSTS_VIEW},
-                {"aten::view", COSTS_VIEW},
-                {"aten::reshape", COSTS_ELEMENTWISE},
-                {"aten::flatten.using_ints", COSTS_ELEMENTWISE},
-                {"aten::contiguous", COSTS_ELEMENTWISE},
-                {"aten::unsqueeze", COSTS_VIEW},
-                {"aten::squeeze", COSTS_VIEW},
-                {"aten::select.int", COSTS_VIEW},
-                {"aten::slice.Tensor", COSTS_VIEW},
-                {"aten::detach", COSTS_VIEW},
-                {"aten::to.dtype", COSTS_ELEMENTWISE},
-                {"aten::add", COSTS_ELEMENTWISE},
-                {"aten::sub", COSTS_ELEMENTWISE},
-                {"aten::rsub", COSTS_ELEMENTWISE},
-                {"aten::mul", COSTS_ELEMENTWISE},
-                {"aten::div.Tensor", COSTS_ELEMENTWISE},
-                {"aten::div.Scalar", COSTS_ELEMENTWISE},
-                {"aten::neg", COSTS_ELEMENTWISE},
-                {"aten::exp", COSTS_ELEMENTWISE},
-                {"aten::sqrt", COSTS_ELEMENTWISE},
-                {"aten::rsqrt", COSTS_ELEMENTWISE},
-                {"aten::reciprocal", COSTS_ELEMENTWISE},
-                {"aten::abs", COSTS_ELEMENTWISE},
-                {"aten::relu", COSTS_ELEMENTWISE},
-                {"aten::sigmoid", COSTS_ELEMENTWISE},
-                {"aten::tanh", COSTS_ELEMENTWISE},
-                {"aten::clamp", COSTS_ELEMENTWISE},
-                {"aten::floor", COSTS_ELEMENTWISE},
-                {"aten::zeros", COSTS_SIZES},
-                {"aten::ones", COSTS_SIZES},
-                {"aten::full", COSTS_SIZES}};
-    if (node->kind == TAPER_NODE_OP && node->schema->ret_count == 1 && node->schema->out_count == 0 &&
-        node->schema->rets[0].type->kind == TAPER_TYPE_TENSOR && node->input_count <= TAPER_FOLD_INPUTS &&
-        taper_node_is_pure(node)) {
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            if (taper_node_is(node, rows[i].name)) {
-                return rows[i].cost;
-            }
-        }
+    const uint64_t facts = taper_node_facts(node);
+    if (node->kind != TAPER_NODE_OP || node->schema->ret_count != 1 || node->schema->out_count != 0 ||
+        node->schema->rets[0].type->kind != TAPER_TYPE_TENSOR || node->input_count > TAPER_FOLD_INPUTS ||
+        (facts & TAPER_OP_ANY_ELEMENTS) != 0 || !taper_node_is_pure(node)) {
+        return COSTS_NONE;
     }
-    return COSTS_NONE;
+    return (facts & TAPER_OP_NEW_VIEW) != 0                        ? COSTS_VIEW
+           : (facts & (TAPER_OP_ELEMENTWISE | TAPER_OP_VIEW)) != 0 ? COSTS_ELEMENTWISE
+           : TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_CREATE       ? COSTS_SIZES
+                                                                   : COSTS_NONE;
 }
 
 static bool multiply(int64_t *product, int64_t factor)

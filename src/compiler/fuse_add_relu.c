@@ -7,38 +7,33 @@
 
 static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)
 {
-    static const struct {
-        const char *add, *relu, *name, *overload;
-    } forms[] = {{"aten::add.Tensor", "aten::relu", "aten::_add_relu", "Tensor"},
-                 {"aten::add.Tensor", "aten::relu_", "aten::_add_relu", "Tensor"},
-                 {"aten::add_.Tensor", "aten::relu_", "aten::_add_relu_", "Tensor"}};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        taper_node *add = taper_node_is(node, forms[i].relu) ? taper_node_in(node, 0)->node : NULL;
-        if (add == NULL || !taper_node_is(add, forms[i].add) || add->block != node->block ||
-            node->schema->out_count != 0 || !taper_value_used_once(&add->outputs[0])) {
-            continue;
-        }
-        // The sum in place must be the relu's next neighbour: nobody may see what it wrote.
-        if (strcmp(forms[i].add, "aten::add_.Tensor") == 0 && add->next != node) {
-            continue;
-        }
-        taper_dtype sum, summand;
-        if (!taper_known_dtype(dtypes, &add->outputs[0], &sum) || (sum != TAPER_F32 && sum != TAPER_F64) ||
-            !taper_known_dtype(dtypes, taper_node_in(add, 0), &summand) || summand != sum) {
-            return TAPER_OK;
-        }
-        taper_node *both;
-        TAPER_TRY(taper_op_before(compilation, add, forms[i].name, forms[i].overload, &both));
-        if (both == NULL) {
-            return TAPER_OK;
-        }
-        for (size_t a = 0; a < add->input_count; a++) {
-            taper_node_set_input(both, a, taper_node_in(add, a));
-        }
-        taper_node_replace(node, both);
-        taper_node_remove(add);
+    taper_node *add = node->kind == TAPER_NODE_OP && node->input_count == 1 ? taper_node_in(node, 0)->node : NULL;
+    taper_dtype sum, summand;
+    if (TAPER_FIELD(taper_node_facts(node), FUNCTION) != TAPER_FUNCTION_RELU || add == NULL ||
+        TAPER_FIELD(taper_node_facts(add), FUNCTION) != TAPER_FUNCTION_ADD || add->block != node->block ||
+        node->schema->out_count != 0 || add->schema->out_count != 0 || !taper_value_used_once(&add->outputs[0])) {
         return TAPER_OK;
     }
+    // The sum in place must be the relu's next neighbour: nobody may see what it wrote.
+    const bool in_place = add->schema->in_place;
+    if (in_place && (!node->schema->in_place || add->next != node)) {
+        return TAPER_OK;
+    }
+    if (!taper_known_dtype(dtypes, &add->outputs[0], &sum) || (sum != TAPER_F32 && sum != TAPER_F64) ||
+        !taper_known_dtype(dtypes, taper_node_in(add, 0), &summand) || summand != sum) {
+        return TAPER_OK;
+    }
+    taper_node *both;
+    TAPER_TRY(taper_op_before(compilation, add,
+                              in_place ? TAPER_OP(aten__add_relu__Tensor) : TAPER_OP(aten__add_relu_Tensor), &both));
+    if (both == NULL) {
+        return TAPER_OK;
+    }
+    for (size_t a = 0; a < add->input_count; a++) {
+        taper_node_set_input(both, a, taper_node_in(add, a));
+    }
+    taper_node_replace(node, both);
+    taper_node_remove(add);
     return TAPER_OK;
 }
 

@@ -1,67 +1,32 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // relu, relu6, hardtanh and clamp behind a layer with packed weights become the bounds in the object's state, whose
 // last two items they are in every class that has them.
-#include <float.h>
 #include <math.h>
 
 #include "compiler/pass.h"
 
+// Those of Vulkan's linear layers take no bounds.
 static bool is_packed_run(const taper_node *node)
 {
-    static const char *const names[] = {
-        "prepacked::conv2d_clamp_run",        "prepacked::conv2d_transpose_clamp_run", "prepacked::linear_clamp_run",
-        "vulkan_prepack::run_conv2d_context", "vulkan_prepack::run_tconv2d_context",   "metal_prepack::conv2d_run",
-        "metal_prepack::linear_run"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
-    }
-    return false;
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned layer = TAPER_FIELD(facts, LAYER);
+    return (facts & TAPER_OP_PACKED) != 0 &&
+           (layer == TAPER_LAYER_CONV2 || layer == TAPER_LAYER_CONV_TRANSPOSED2 ||
+            (layer == TAPER_LAYER_LINEAR && TAPER_FIELD(facts, PACKER) != TAPER_PACKER_VULKAN));
 }
 
-// XNNPACK's contexts take floats, and refuse a lowest that is not below the highest, NaN among them. Without either
-// bound the operator raises.
-static bool are_bounds(const taper_val bounds[2])
-{
-    float limits[2] = {-INFINITY, INFINITY};
-    for (size_t i = 0; i < 2; i++) {
-        if (bounds[i].tag == TAPER_NONE) {
-            continue;
-        }
-        if (fabs(bounds[i].as.f) > FLT_MAX && !isinf(bounds[i].as.f)) {
-            return false;
-        }
-        limits[i] = (float)bounds[i].as.f;
-    }
-    return (bounds[0].tag != TAPER_NONE || bounds[1].tag != TAPER_NONE) && limits[0] < limits[1];
-}
-
-// The bounds an activation stands for, None where there is none.
+// The bounds an activation stands for, None where there is none. XNNPACK's contexts take floats, and refuse a lowest
+// that is not below the highest.
 static bool bounds_of(const taper_node *node, taper_val bounds[2])
 {
-    bounds[0] = taper_val_double(0.0);
-    bounds[1] = taper_val_none();
-    if (taper_node_is(node, "aten::relu") || taper_node_is(node, "aten::relu_")) {
-        return node->schema->out_count == 0;
-    }
-    if (taper_node_is(node, "aten::relu6") || taper_node_is(node, "aten::relu6_")) {
-        bounds[1] = taper_val_double(6.0);
-        return true;
-    }
-    if (!(taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::hardtanh_") ||
-          taper_node_is(node, "aten::clamp") || taper_node_is(node, "aten::clamp_")) ||
-        node->schema->out_count != 0 || node->input_count != 3 || strstr(node->op_name, ".Tensor") != NULL) {
+    double limits[2];
+    if (!taper_node_bounds(node, limits) || !((float)limits[0] < (float)limits[1])) {
         return false;
     }
     for (size_t i = 0; i < 2; i++) {
-        const taper_val *value = taper_node_constant_in(node, 1 + i);
-        if (value == NULL || (value->tag != TAPER_NONE && value->tag != TAPER_INT && value->tag != TAPER_DOUBLE)) {
-            return false;
-        }
-        bounds[i] = value->tag == TAPER_INT ? taper_val_double((double)value->as.i) : *value;
+        bounds[i] = isinf(limits[i]) ? taper_val_none() : taper_val_double(limits[i]);
     }
-    return are_bounds(bounds);
+    return bounds[0].tag != TAPER_NONE || bounds[1].tag != TAPER_NONE;
 }
 
 // A copy of the object with these bounds, unless it has some already (*made None).

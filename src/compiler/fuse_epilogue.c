@@ -20,20 +20,12 @@ typedef struct chain {
 
 static bool is_root(const taper_node *node, chain *c)
 {
-    static const struct {
-        const char *name;
-        bool convolution, prepacked;
-    } roots[] = {{"aten::conv2d", true, false},      {"aten::_convolution", true, false},
-                 {"aten::convolution", true, false}, {"prepacked::conv2d_clamp_run", true, true},
-                 {"aten::linear", false, false},     {"prepacked::linear_clamp_run", false, true}};
-    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        if (taper_node_is(node, roots[i].name) && node->output_count == 1) {
-            c->convolution = roots[i].convolution;
-            c->prepacked = roots[i].prepacked;
-            return true;
-        }
-    }
-    return false;
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned layer = TAPER_FIELD(facts, LAYER), packer = TAPER_FIELD(facts, PACKER);
+    c->prepacked = (facts & TAPER_OP_PACKED) != 0;
+    c->convolution = layer == TAPER_LAYER_CONV2 || layer == TAPER_LAYER_CONV;
+    return (c->convolution || layer == TAPER_LAYER_LINEAR) && (facts & TAPER_OP_PACKS) == 0 &&
+           (packer == TAPER_PACKER_NONE || packer == TAPER_PACKER_XNNPACK) && node->output_count == 1;
 }
 
 static bool take_norm(chain *c, taper_node *node, size_t position)
@@ -41,8 +33,8 @@ static bool take_norm(chain *c, taper_node *node, size_t position)
     const taper_val *training = taper_node_constant_in(node, 5);
     double eps;
     if (!c->convolution || c->prepacked || c->norm != NULL || c->summand != NULL || position != 0 ||
-        !taper_node_is(node, "aten::batch_norm") || training == NULL || training->tag != TAPER_BOOLEAN ||
-        training->as.b || !taper_node_constant_is_number(node, 7, &eps)) {
+        TAPER_FIELD(taper_node_facts(node), LAYER) != TAPER_LAYER_BATCH_NORM || training == NULL ||
+        training->tag != TAPER_BOOLEAN || training->as.b || !taper_node_constant_is_number(node, 7, &eps)) {
         return false;
     }
     c->norm = node;
@@ -52,12 +44,11 @@ static bool take_norm(chain *c, taper_node *node, size_t position)
 
 static bool take_sum(chain *c, taper_node *node, size_t position)
 {
-    const bool relu = taper_node_is(node, "aten::_add_relu.Tensor") || taper_node_is(node, "aten::_add_relu_.Tensor");
-    const bool in_place = taper_node_is(node, "aten::add_.Tensor") || taper_node_is(node, "aten::_add_relu_.Tensor");
+    const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+    const bool relu = function == TAPER_FUNCTION_ADD_RELU;
     double alpha;
-    if (c->summand != NULL || position > 1 || (in_place && position != 0) ||
-        !(relu || in_place || taper_node_is(node, "aten::add.Tensor")) ||
-        !taper_node_constant_is_number(node, 2, &alpha) || alpha != 1.0 ||
+    if ((function != TAPER_FUNCTION_ADD && !relu) || c->summand != NULL || position > 1 ||
+        (node->schema->in_place && position != 0) || !taper_node_constant_is_number(node, 2, &alpha) || alpha != 1.0 ||
         taper_node_in(node, 0) == taper_node_in(node, 1)) {
         return false;
     }
@@ -69,85 +60,36 @@ static bool take_sum(chain *c, taper_node *node, size_t position)
     return true;
 }
 
-// Bounds that stand at inputs low and high; None is no bound. Without either, or with one that is no float, the
-// operator raises.
-static bool take_bounds(chain *c, const taper_node *node, size_t low, size_t high)
-{
-    double number;
-    const size_t at[2] = {low, high};
-    float bounds[2] = {-INFINITY, INFINITY};
-    bool any = false;
-    for (size_t i = 0; i < 2; i++) {
-        if (at[i] >= node->input_count) {
-            continue;
-        }
-        const taper_val *value = taper_node_constant_in(node, at[i]);
-        if (value == NULL) {
-            return false;
-        }
-        if (value->tag != TAPER_NONE) {
-            if (!taper_node_constant_is_number(node, at[i], &number) || (fabs(number) > FLT_MAX && !isinf(number))) {
-                return false;
-            }
-            bounds[i] = (float)number;
-            any = true;
-        }
-    }
-    if (!any || !(bounds[0] <= bounds[1])) {
-        return false;
-    }
-    c->fusion.min = bounds[0];
-    c->fusion.max = bounds[1];
-    return true;
-}
-
 static bool take_activation(chain *c, const taper_node *node, size_t position)
 {
-    static const struct {
-        const char *name;
-        taper_activation activation;
-    } functions[] = {{"aten::hardswish", TAPER_ACTIVATION_HARDSWISH},
-                     {"aten::hardswish_", TAPER_ACTIVATION_HARDSWISH},
-                     {"aten::hardsigmoid", TAPER_ACTIVATION_HARDSIGMOID},
-                     {"aten::hardsigmoid_", TAPER_ACTIVATION_HARDSIGMOID},
-                     {"aten::silu", TAPER_ACTIVATION_SILU},
-                     {"aten::silu_", TAPER_ACTIVATION_SILU},
-                     {"aten::sigmoid", TAPER_ACTIVATION_SIGMOID},
-                     {"aten::sigmoid_", TAPER_ACTIVATION_SIGMOID},
-                     {"aten::tanh", TAPER_ACTIVATION_TANH},
-                     {"aten::tanh_", TAPER_ACTIVATION_TANH}};
-    if (position != 0) {
+    static const int8_t activations[] = {[TAPER_FUNCTION_RELU] = 1 + TAPER_ACTIVATION_CLAMP,
+                                         [TAPER_FUNCTION_RELU6] = 1 + TAPER_ACTIVATION_CLAMP,
+                                         [TAPER_FUNCTION_CLAMP] = 1 + TAPER_ACTIVATION_CLAMP,
+                                         [TAPER_FUNCTION_HARDSWISH] = 1 + TAPER_ACTIVATION_HARDSWISH,
+                                         [TAPER_FUNCTION_HARDSIGMOID] = 1 + TAPER_ACTIVATION_HARDSIGMOID,
+                                         [TAPER_FUNCTION_SILU] = 1 + TAPER_ACTIVATION_SILU,
+                                         [TAPER_FUNCTION_SIGMOID] = 1 + TAPER_ACTIVATION_SIGMOID,
+                                         [TAPER_FUNCTION_GELU] = 1 + TAPER_ACTIVATION_GELU,
+                                         [TAPER_FUNCTION_TANH] = 1 + TAPER_ACTIVATION_TANH};
+    const unsigned function = TAPER_FIELD(taper_node_facts(node), FUNCTION);
+    if (position != 0 || function >= sizeof activations / sizeof *activations || activations[function] == 0) {
         return false;
     }
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        if (taper_node_is(node, functions[i].name) && node->input_count == 1) {
-            c->fusion.activation = functions[i].activation;
-            return true;
+    c->fusion.activation = (taper_activation)(activations[function] - 1);
+    if (c->fusion.activation == TAPER_ACTIVATION_CLAMP) {
+        double bounds[2];
+        if (!taper_node_bounds(node, bounds) || !(bounds[0] <= bounds[1])) {
+            return false;
         }
+        c->fusion.min = (float)bounds[0];
+        c->fusion.max = (float)bounds[1];
+        return true;
     }
-    if (taper_node_is(node, "aten::gelu")) {
+    if (c->fusion.activation == TAPER_ACTIVATION_GELU && node->input_count > 1) {
         const taper_val *approximate = taper_node_constant_in(node, 1);
-        if (node->input_count == 1 || (approximate != NULL && taper_val_string_is(*approximate, "none"))) {
-            c->fusion.activation = TAPER_ACTIVATION_GELU;
-            return true;
-        }
-        return false;
+        return approximate != NULL && taper_val_string_is(*approximate, "none");
     }
-    if (taper_node_is(node, "aten::relu") || taper_node_is(node, "aten::relu_")) {
-        c->fusion.min = 0;
-        return true;
-    }
-    if (taper_node_is(node, "aten::relu6") || taper_node_is(node, "aten::relu6_")) {
-        c->fusion.min = 0;
-        c->fusion.max = 6;
-        return true;
-    }
-    if (taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::hardtanh_") ||
-        taper_node_is(node, "aten::clamp") || taper_node_is(node, "aten::clamp_")) {
-        return strstr(node->op_name, ".out") == NULL && strstr(node->op_name, "Tensor?") == NULL &&
-               take_bounds(c, node, 1, 2);
-    }
-    return false;
+    return node->input_count == 1;
 }
 
 static bool is_out_form(const taper_node *node)

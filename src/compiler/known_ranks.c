@@ -31,80 +31,49 @@ static void set_source(ranks *r, const taper_ir_value *value, const taper_ir_val
     }
 }
 
-static const char *const packed_convolutions[] = {
-    "prepacked::conv2d_clamp_run", "prepacked::conv2d_transpose_clamp_run", "vulkan_prepack::run_conv2d_context",
-    "vulkan_prepack::run_tconv2d_context", "metal_prepack::conv2d_run"};
-enum { PACKED_CONVOLUTIONS = sizeof packed_convolutions / sizeof packed_convolutions[0] };
+static bool is_tensor_argument(const taper_node *node, size_t index)
+{
+    const taper_type *type = node->schema->args[index].type;
+    return type->kind == TAPER_TYPE_TENSOR ||
+           (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR);
+}
+
+// Whether an elementwise operator takes no tensor but the first argument.
+static bool has_one_operand(const taper_node *node)
+{
+    for (size_t i = 0; i < node->schema->arg_count; i++) {
+        if (is_tensor_argument(node, i) != (i == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 // Their first result has as many dimensions as their first argument.
 static bool keeps_rank(const taper_node *node)
 {
-    static const char *const names[] = {"aten::conv1d",
-                                        "aten::conv2d",
-                                        "aten::conv3d",
-                                        "aten::batch_norm",
-                                        "aten::instance_norm",
-                                        "aten::group_norm",
-                                        "aten::layer_norm",
-                                        "aten::linear",
-                                        "aten::relu",
-                                        "aten::relu_",
-                                        "aten::relu6",
-                                        "aten::relu6_",
-                                        "aten::hardtanh",
-                                        "aten::hardtanh_",
-                                        "aten::hardswish",
-                                        "aten::hardswish_",
-                                        "aten::hardsigmoid",
-                                        "aten::hardsigmoid_",
-                                        "aten::silu",
-                                        "aten::silu_",
-                                        "aten::gelu",
-                                        "aten::sigmoid",
-                                        "aten::sigmoid_",
-                                        "aten::tanh",
-                                        "aten::elu",
-                                        "aten::leaky_relu",
-                                        "aten::leaky_relu_",
-                                        "aten::prelu",
-                                        "aten::dropout",
-                                        "aten::dropout_",
-                                        "aten::max_pool1d",
-                                        "aten::max_pool2d",
-                                        "aten::max_pool3d",
-                                        "aten::avg_pool1d",
-                                        "aten::avg_pool2d",
-                                        "aten::avg_pool3d",
-                                        "aten::add.Scalar",
-                                        "aten::sub.Scalar",
-                                        "aten::mul.Scalar",
-                                        "aten::div.Scalar",
-                                        "aten::add_",
-                                        "aten::mul_",
-                                        "aten::contiguous",
-                                        "aten::softmax",
-                                        "aten::log_softmax",
-                                        "aten::clamp",
-                                        "aten::neg",
-                                        "aten::pixel_shuffle",
-                                        "aten::permute",
-                                        "aten::transpose.int",
-                                        "aten::adaptive_avg_pool1d",
-                                        "aten::adaptive_avg_pool2d",
-                                        "aten::adaptive_avg_pool3d",
-                                        "aten::chunk",
-                                        "aten::split"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
+    if (node->schema->in_place || (taper_node_has(node, TAPER_OP_ELEMENTWISE) && has_one_operand(node))) {
+        return true; // what changes sizes in place: taper_ranks_change
     }
-    for (size_t i = 0; i < PACKED_CONVOLUTIONS; i++) {
-        if (taper_node_is(node, packed_convolutions[i])) {
-            return true;
-        }
+    switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
+    case TAPER_SHAPE_SAME:
+    case TAPER_SHAPE_CONV:
+    case TAPER_SHAPE_PACKED:
+    case TAPER_SHAPE_POOL:
+    case TAPER_SHAPE_ADAPTIVE:
+    case TAPER_SHAPE_LINEAR:
+    case TAPER_SHAPE_TRANSPOSE:
+    case TAPER_SHAPE_MATRIX:
+    case TAPER_SHAPE_PERMUTE:
+    case TAPER_SHAPE_SLICE:
+    case TAPER_SHAPE_PIECES:
+    case TAPER_SHAPE_RESIZE:
+    case TAPER_SHAPE_PAD:
+    case TAPER_SHAPE_SHUFFLE:
+        return true;
+    default:
+        return false;
     }
-    return false;
 }
 
 // ---- of one value
@@ -122,19 +91,20 @@ static int64_t length_of(const taper_ir_value *list)
 static int64_t rank_of_result(const taper_node *node)
 {
     double start, end;
-    if (taper_node_is(node, "aten::view") || taper_node_is(node, "aten::reshape") ||
-        taper_node_is(node, "aten::permute")) {
+    switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
+    case TAPER_SHAPE_GIVEN:
+    case TAPER_SHAPE_PERMUTE:
         return length_of(taper_node_in(node, 1));
-    }
-    if (taper_node_is(node, "aten::flatten.using_ints")) {
+    case TAPER_SHAPE_FLATTEN:
         return taper_node_constant_is_number(node, 1, &start) && taper_node_constant_is_number(node, 2, &end) &&
                        start == 1 && end == -1
                    ? 2
                    : -1;
+    default:
+        return taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm)) ? 2
+               : taper_node_calls(node, TAPER_OP(aten_bmm))                                              ? 3
+                                                                                                         : -1;
     }
-    return taper_node_is(node, "aten::addmm") || taper_node_is(node, "aten::mm") ? 2
-           : taper_node_is(node, "aten::bmm")                                    ? 3
-                                                                                 : -1;
 }
 
 taper_rank taper_rank_of(const taper_ir_value *value)
@@ -150,11 +120,12 @@ taper_rank taper_rank_of(const taper_ir_value *value)
             rank.number = !rank.squeezed ? own + rank.more : -1;
             break;
         }
-        if (taper_node_is(node, "aten::unsqueeze")) {
+        const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+        if (shape == TAPER_SHAPE_UNSQUEEZE) {
             rank.more++;
-        } else if (taper_node_is(node, "aten::select.int")) {
+        } else if (shape == TAPER_SHAPE_SELECT) {
             rank.more--;
-        } else if (taper_node_is(node, "aten::squeeze")) {
+        } else if (shape == TAPER_SHAPE_SQUEEZE) {
             rank.more--;
             rank.squeezed = true;
         } else if (!keeps_rank(node)) {
@@ -184,17 +155,34 @@ static const taper_ir_value *source_of_items(const ranks *r, const taper_ir_valu
     return source;
 }
 
+// The one source of all tensors that an elementwise operator takes.
+static const taper_ir_value *source_of_operands(const ranks *r, const taper_node *node)
+{
+    const taper_ir_value *source = NULL;
+    for (size_t i = 0; i < node->input_count && i < node->schema->arg_count; i++) {
+        const taper_val *constant = taper_node_constant_in(node, i);
+        if (!is_tensor_argument(node, i) || (constant != NULL && constant->tag == TAPER_NONE)) {
+            continue;
+        }
+        const taper_ir_value *other = source_of(r, taper_node_in(node, i));
+        if (source != NULL && other != source) {
+            return NULL;
+        }
+        source = other;
+    }
+    return source;
+}
+
 static void look_at_results(ranks *r, const taper_node *node)
 {
     if (node->kind == TAPER_NODE_OP && node->input_count != 0 && node->output_count == 1) {
         const taper_ir_value *first = taper_node_in(node, 0), *source = NULL;
         if (keeps_rank(node)) {
             source = source_of(r, first);
-        } else if (taper_node_is(node, "aten::cat")) {
+        } else if (TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_JOIN) {
             source = source_of_items(r, first);
-        } else if (taper_node_is(node, "aten::add.Tensor") || taper_node_is(node, "aten::mul.Tensor")) {
-            const bool same = source_of(r, first) == source_of(r, taper_node_in(node, 1));
-            source = same ? source_of(r, first) : NULL;
+        } else if (taper_node_has(node, TAPER_OP_ELEMENTWISE)) {
+            source = source_of_operands(r, node);
         }
         if (source != NULL) {
             set_source(r, &node->outputs[0], source);
@@ -217,7 +205,7 @@ static void look_at_results(ranks *r, const taper_node *node)
 static bool raises(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (taper_node_is(node, "prim::RaiseException")) {
+        if (taper_node_has(node, TAPER_OP_RAISES)) {
             return true;
         }
     }
@@ -241,12 +229,9 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t ra
 // Those with packed weights take four dimensions and raise otherwise.
 static bool is_packed_convolution(const taper_node *node)
 {
-    for (size_t i = 0; i < PACKED_CONVOLUTIONS; i++) {
-        if (taper_node_is(node, packed_convolutions[i])) {
-            return true;
-        }
-    }
-    return false;
+    const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER);
+    return taper_node_has(node, TAPER_OP_PACKED) &&
+           (layer == TAPER_LAYER_CONV2 || layer == TAPER_LAYER_CONV_TRANSPOSED2);
 }
 
 // if dim(x) != N: raise. Behind it the rank of x is N.
@@ -256,13 +241,13 @@ static taper_status learn(ranks *r, const taper_node *node)
     if (test == NULL || node->output_count != 0) {
         return TAPER_OK;
     }
-    const bool equal = taper_node_is(test, "aten::eq.int");
-    if ((!equal && !taper_node_is(test, "aten::ne.int")) || !raises(node->blocks[equal ? 1 : 0])) {
+    const bool equal = taper_node_calls(test, TAPER_OP(aten_eq_int));
+    if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !raises(node->blocks[equal ? 1 : 0])) {
         return TAPER_OK;
     }
     const taper_node *dim = taper_node_in(test, 0)->node;
     const taper_val *number = taper_node_constant_in(test, 1);
-    if (dim == NULL || !taper_node_is(dim, "aten::dim") || number == NULL || number->tag != TAPER_INT) {
+    if (dim == NULL || !taper_node_calls(dim, TAPER_OP(aten_dim)) || number == NULL || number->tag != TAPER_INT) {
         return TAPER_OK;
     }
     return learn_rank(r, taper_node_in(dim, 0), number->as.i);
@@ -291,7 +276,7 @@ static taper_status visit_block(ranks *r, taper_block *block)
     const size_t learned = r->learned_count;
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
-        if (taper_node_is(node, "aten::dim")) {
+        if (taper_node_calls(node, TAPER_OP(aten_dim))) {
             TAPER_TRY(replace(r, node));
             continue;
         }
@@ -310,18 +295,9 @@ static taper_status visit_block(ranks *r, taper_block *block)
 // Whether anything gives a tensor other sizes or another number of dimensions in place: then nothing is known.
 static bool changes_ranks(const taper_block *block)
 {
-    static const char *const names[] = {
-        "aten::squeeze_", "aten::unsqueeze_", "aten::resize_",     "aten::resize_as_",
-        "aten::set_",     "aten::set_data",   "aten::as_strided_", "aten::_resize_output_",
-        "aten::t_",       "aten::transpose_", "aten::swapdims_",   "aten::swapaxes_"};
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
-        if (node->kind == TAPER_NODE_OP && node->schema->out_count != 0) {
+        if (node->kind == TAPER_NODE_OP && (node->schema->out_count != 0 || taper_node_has(node, TAPER_OP_RESIZES))) {
             return true;
-        }
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-            if (taper_node_is(node, names[i])) {
-                return true;
-            }
         }
         for (size_t b = 0; b < node->block_count; b++) {
             if (changes_ranks(node->blocks[b])) {

@@ -33,18 +33,6 @@ static bool constant_ints(const taper_ir_value *value, size_t dims, int64_t *num
     return true;
 }
 
-static const struct {
-    const char *name;
-    bool convolution, transposed;
-    size_t dims; // 0: as many as the weight has
-} kinds[] = {
-    {"aten::conv1d", true, false, 1},          {"aten::conv2d", true, false, 2},
-    {"aten::conv3d", true, false, 3},          {"aten::conv_transpose1d", true, true, 1},
-    {"aten::conv_transpose2d", true, true, 2}, {"aten::conv_transpose3d", true, true, 3},
-    {"aten::_convolution", true, false, 0},    {"aten::convolution", true, false, 0},
-    {"aten::linear", false, false, 0},
-};
-
 static bool match_convolution(taper_layer *layer, size_t dims)
 {
     const taper_node *node = layer->node;
@@ -77,15 +65,17 @@ static bool match_convolution(taper_layer *layer, size_t dims)
 bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer)
 {
     *layer = (taper_layer){.node = node, .groups = 1};
-    size_t kind = 0;
-    while (kind < sizeof kinds / sizeof kinds[0] && !taper_node_is(node, kinds[kind].name)) {
-        kind++;
-    }
-    if (kind == sizeof kinds / sizeof kinds[0] || node->schema->out_count != 0 || node->output_count != 1) {
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned kind = TAPER_FIELD(facts, LAYER);
+    if (kind < TAPER_LAYER_CONV1 || kind > TAPER_LAYER_LINEAR || (facts & (TAPER_OP_PACKS | TAPER_OP_PACKED)) != 0 ||
+        node->schema->out_count != 0 || node->output_count != 1) {
         return false;
     }
-    layer->convolution = kinds[kind].convolution;
-    layer->transposed = kinds[kind].transposed;
+    layer->convolution = kind != TAPER_LAYER_LINEAR;
+    layer->transposed = kind >= TAPER_LAYER_CONV_TRANSPOSED1 && kind <= TAPER_LAYER_CONV_TRANSPOSED3;
+    const size_t dims = kind <= TAPER_LAYER_CONV3 ? 1 + kind - TAPER_LAYER_CONV1
+                        : layer->transposed       ? 1 + kind - TAPER_LAYER_CONV_TRANSPOSED1
+                                                  : 0; // as many as the weight has
     layer->input = taper_node_in(node, 0);
     layer->weight_value = taper_node_argument(node, "weight");
     layer->bias_value = taper_node_argument(node, "bias");
@@ -101,7 +91,7 @@ bool taper_layer_match(const taper_compilation *compilation, taper_node *node, t
         }
     }
     if (layer->convolution) {
-        if (!match_convolution(layer, kinds[kind].dims)) {
+        if (!match_convolution(layer, dims)) {
             return false;
         }
     } else {

@@ -2,6 +2,9 @@
 // What passes share: constants and calls put before a node, arguments by name, replacing a node.
 #include "compiler/pass.h"
 
+#include <float.h>
+#include <math.h>
+
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number)
 {
     const taper_val *value = taper_node_constant_in(node, index);
@@ -44,10 +47,76 @@ taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *bloc
     return TAPER_OK;
 }
 
-taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const char *name, const char *overload,
-                             taper_node **node)
+taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node, const taper_op **op,
+                                  const taper_schema **schema)
 {
-    const taper_op *op = taper_row_find(name, overload);
+    char name[64];
+    const taper_schema *here = node->schema;
+    const size_t length = strlen(here->name);
+    *op = NULL;
+    if (length < 2 || length >= sizeof name || here->name[length - 1] != '_') {
+        return TAPER_OK;
+    }
+    memcpy(name, here->name, length - 1);
+    name[length - 1] = '\0';
+    const taper_op *found = taper_row_find(name, here->overload);
+    if (found == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_registry_schema(compilation->registry, found, schema, compilation->error));
+    bool same = (*schema)->arg_count == here->arg_count && (*schema)->ret_count == 1;
+    for (size_t i = 0; same && i < here->arg_count; i++) {
+        same = taper_type_equal((*schema)->args[i].type, here->args[i].type);
+    }
+    *op = same ? found : NULL;
+    return TAPER_OK;
+}
+
+// Bounds are floats, as those of the kernels and objects that take them.
+static bool constant_bounds(const taper_node *node, double bounds[2])
+{
+    bool any = false;
+    for (size_t i = 0; i < 2 && 1 + i < node->input_count; i++) {
+        const taper_val *value = taper_node_constant_in(node, 1 + i);
+        if (value == NULL) {
+            return false;
+        }
+        if (value->tag == TAPER_NONE) {
+            continue;
+        }
+        if (!taper_node_constant_is_number(node, 1 + i, &bounds[i]) ||
+            !(fabs(bounds[i]) <= FLT_MAX || isinf(bounds[i]))) {
+            return false;
+        }
+        any = true;
+    }
+    return any; // without either the operator raises
+}
+
+bool taper_node_bounds(const taper_node *node, double bounds[2])
+{
+    bounds[0] = -(double)INFINITY;
+    bounds[1] = (double)INFINITY;
+    if (node->kind != TAPER_NODE_OP || node->schema->out_count != 0) {
+        return false;
+    }
+    switch (TAPER_FIELD(taper_node_facts(node), FUNCTION)) {
+    case TAPER_FUNCTION_RELU6:
+        bounds[1] = 6;
+        bounds[0] = 0;
+        return true;
+    case TAPER_FUNCTION_RELU:
+        bounds[0] = 0;
+        return true;
+    case TAPER_FUNCTION_CLAMP:
+        return constant_bounds(node, bounds);
+    default:
+        return false;
+    }
+}
+
+taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op, taper_node **node)
+{
     const taper_schema *schema;
     *node = NULL;
     if (op == NULL) {
@@ -56,9 +125,7 @@ taper_status taper_op_before(taper_compilation *compilation, taper_node *before,
     TAPER_TRY(taper_registry_schema(compilation->registry, op, &schema, compilation->error));
     TAPER_TRY(taper_node_create(before->block->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, node,
                                 compilation->error));
-    (*node)->op = op;
-    (*node)->op_name = schema->text;
-    (*node)->schema = schema;
+    taper_node_set_op(*node, op, schema);
     (*node)->debug = before->debug;
     (*node)->instruction = before->instruction;
     taper_node_insert_before(*node, before);

@@ -4,9 +4,10 @@
 #define TAPER_COMPILER_PASS_H
 
 #include "compiler_hook.h"
+#include "ir/effects.h"
 #include "ir/graph.h"
+#include "ops/call/fold.h"
 #include "ops/call/fusion.h"
-#include "ops/list/effects.h"
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 
@@ -89,12 +90,17 @@ static inline bool taper_is_written(const taper_compilation *compilation, taper_
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph);
 
 bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
+// The row without the underscore, with the same arguments (aten::add of aten::add_); *op NULL: there is none.
+TAPER_MUST_USE taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node,
+                                                 const taper_op **op, const taper_schema **schema);
+// The bounds of an operator that only clamps, where they are constant floats; infinite where there is none.
+bool taper_node_bounds(const taper_node *node, double bounds[2]);
 // A constant node before `before`; takes over the reference.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
                                                   taper_error *error);
-// A call of the operator before `before`, inputs not set yet; *node NULL when this build has no such operator.
-TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const char *name,
-                                            const char *overload, taper_node **node);
+// A call of the operator before `before`, inputs not set yet; *node NULL when op is: this build has no such operator.
+TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
+                                            taper_node **node);
 // The input of node that stands for the argument of that name; NULL when the schema has none.
 taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
 // A constant list of ints before `before`.

@@ -29,10 +29,10 @@ taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_
     return taper_peephole_replace(node, value, done);
 }
 
-taper_node *taper_peephole_maker(const taper_node *node, size_t index, const char *name)
+taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op)
 {
     taper_node *maker = index < node->input_count ? taper_node_in(node, index)->node : NULL;
-    return maker != NULL && taper_node_is(maker, name) ? maker : NULL;
+    return maker != NULL && taper_node_calls(maker, op) ? maker : NULL;
 }
 
 static bool is_int(const taper_node *node, size_t index, int64_t number)
@@ -50,30 +50,30 @@ static bool is_bool(const taper_node *node, size_t index, bool flag)
 // Which input the node gives back unchanged; -1: none. The arguments of these operators are ints or bools by schema.
 static int unchanged_number(const taper_node *node)
 {
-    if (taper_node_is(node, "aten::add.int")) {
+    if (taper_node_calls(node, TAPER_OP(aten_add_int))) {
         return is_int(node, 1, 0) ? 0 : is_int(node, 0, 0) ? 1 : -1;
     }
-    if (taper_node_is(node, "aten::mul.int")) {
+    if (taper_node_calls(node, TAPER_OP(aten_mul_int))) {
         return is_int(node, 1, 1) ? 0 : is_int(node, 0, 1) ? 1 : -1;
     }
-    if (taper_node_is(node, "aten::sub.int")) {
+    if (taper_node_calls(node, TAPER_OP(aten_sub_int))) {
         return is_int(node, 1, 0) ? 0 : -1;
     }
-    if (taper_node_is(node, "aten::floordiv.int")) {
+    if (taper_node_calls(node, TAPER_OP(aten_floordiv_int))) {
         return is_int(node, 1, 1) ? 0 : -1;
     }
-    if (taper_node_is(node, "aten::__and__.bool")) {
+    if (taper_node_calls(node, TAPER_OP(aten___and___bool))) {
         return is_bool(node, 1, true) ? 0 : is_bool(node, 0, true) ? 1 : -1;
     }
-    if (taper_node_is(node, "aten::__or__.bool")) {
+    if (taper_node_calls(node, TAPER_OP(aten___or___bool))) {
         return is_bool(node, 1, false) ? 0 : is_bool(node, 0, false) ? 1 : -1;
     }
     // What is of the kind already.
     const taper_type_kind kind = node->input_count == 1 ? taper_known_kind(taper_node_in(node, 0)) : TAPER_TYPE_ANY;
-    const char *const conversion = kind == TAPER_TYPE_INT     ? "aten::Int.Scalar"
-                                   : kind == TAPER_TYPE_FLOAT ? "aten::Float.Scalar"
-                                                              : NULL;
-    return conversion != NULL && taper_node_is(node, conversion) ? 0 : -1;
+    const taper_op *const conversion = kind == TAPER_TYPE_INT     ? TAPER_OP(aten_Int_Scalar)
+                                       : kind == TAPER_TYPE_FLOAT ? TAPER_OP(aten_Float_Scalar)
+                                                                  : NULL;
+    return conversion != NULL && taper_node_calls(node, conversion) ? 0 : -1;
 }
 
 static taper_status numbers(taper_peephole *p, taper_node *node, bool *done)
@@ -83,8 +83,8 @@ static taper_status numbers(taper_peephole *p, taper_node *node, bool *done)
     if (at >= 0) {
         return taper_peephole_replace(node, taper_node_in(node, (size_t)at), done);
     }
-    if (taper_node_is(node, "aten::__not__")) {
-        const taper_node *inner = taper_peephole_maker(node, 0, "aten::__not__");
+    if (taper_node_calls(node, TAPER_OP(aten___not__))) {
+        const taper_node *inner = taper_peephole_maker(node, 0, TAPER_OP(aten___not__));
         if (inner != NULL) {
             return taper_peephole_replace(node, taper_node_in(inner, 0), done);
         }
@@ -94,8 +94,8 @@ static taper_status numbers(taper_peephole *p, taper_node *node, bool *done)
 
 static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
 {
-    const bool is = taper_node_is(node, "aten::__is__");
-    if (is || taper_node_is(node, "aten::__isnot__")) {
+    const bool is = taper_node_calls(node, TAPER_OP(aten___is__));
+    if (is || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
         if (taper_node_in(node, 0) == taper_node_in(node, 1) &&
             taper_known_kind(taper_node_in(node, 0)) != TAPER_TYPE_FLOAT) { // a thing is itself, but for nan
             return taper_peephole_constant(p, node, taper_val_bool(is), done);
@@ -108,9 +108,10 @@ static taper_status none_tests(taper_peephole *p, taper_node *node, bool *done)
         }
         return TAPER_OK;
     }
-    const bool unchecked =
-        taper_node_is(node, "prim::unchecked_cast") || taper_node_is(node, "prim::unchecked_unwrap_optional");
-    if (unchecked || (taper_node_is(node, "aten::_unwrap_optional") && taper_known_not_none(taper_node_in(node, 0)))) {
+    const bool unchecked = taper_node_calls(node, TAPER_OP(prim_unchecked_cast)) ||
+                           taper_node_calls(node, TAPER_OP(prim_unchecked_unwrap_optional));
+    if (unchecked ||
+        (taper_node_calls(node, TAPER_OP(aten__unwrap_optional)) && taper_known_not_none(taper_node_in(node, 0)))) {
         return taper_peephole_replace(node, taper_node_in(node, 0), done);
     }
     return TAPER_OK;

@@ -4,7 +4,7 @@
 #define TAPER_COMPILER_PEEPHOLE_H
 
 #include "compiler/facts.h"
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 typedef struct taper_peephole {
     taper_compilation *compilation;
@@ -25,6 +25,6 @@ taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, boo
 TAPER_MUST_USE taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant,
                                                     bool *done);
 // The node with this name that makes input `index`; NULL: another one.
-taper_node *taper_peephole_maker(const taper_node *node, size_t index, const char *name);
+taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op);
 
 #endif

@@ -73,7 +73,7 @@ static taper_status slice(taper_peephole *p, taper_node *node, const taper_node 
 
 static taper_status tuples(taper_peephole *p, taper_node *node, bool *done)
 {
-    const bool index = taper_node_is(node, "prim::TupleIndex");
+    const bool index = taper_node_calls(node, TAPER_OP(prim_TupleIndex));
     if (!index && node->kind != TAPER_NODE_TUPLE_UNPACK && node->kind != TAPER_NODE_TUPLE_SLICE) {
         return TAPER_OK;
     }
@@ -104,8 +104,9 @@ static taper_status tuples(taper_peephole *p, taper_node *node, bool *done)
 static taper_status lists(taper_peephole *p, taper_node *node, bool *done)
 {
     const taper_node *list = maker_of_kind(node, TAPER_NODE_LIST);
-    const bool unpack = node->kind == TAPER_NODE_LIST_UNPACK, item = taper_node_is(node, "aten::__getitem__.t");
-    const bool length = taper_node_is(node, "aten::len.t");
+    const bool unpack = node->kind == TAPER_NODE_LIST_UNPACK,
+               item = taper_node_calls(node, TAPER_OP(aten___getitem___t));
+    const bool length = taper_node_calls(node, TAPER_OP(aten_len_t));
     size_t at;
     if (list == NULL || !(unpack || item || length) || !taper_value_is_only_read(&list->outputs[0])) {
         return TAPER_OK;
@@ -149,10 +150,10 @@ static bool find_key(const taper_node *dict, taper_val key, size_t *at)
 static taper_status dicts(taper_peephole *p, taper_node *node, bool *done)
 {
     const taper_node *dict = maker_of_kind(node, TAPER_NODE_DICT);
-    const bool item =
-        taper_node_is(node, "aten::__getitem__.Dict_str") || taper_node_is(node, "aten::__getitem__.Dict_int");
-    const bool contains =
-        taper_node_is(node, "aten::__contains__.str") || taper_node_is(node, "aten::__contains__.int");
+    const bool item = taper_node_calls(node, TAPER_OP(aten___getitem___Dict_str)) ||
+                      taper_node_calls(node, TAPER_OP(aten___getitem___Dict_int));
+    const bool contains = taper_node_calls(node, TAPER_OP(aten___contains___str)) ||
+                          taper_node_calls(node, TAPER_OP(aten___contains___int));
     const taper_val *key = taper_node_constant_in(node, 1);
     size_t at;
     if (dict == NULL || !(item || contains) || key == NULL || !taper_value_is_only_read(&dict->outputs[0]) ||

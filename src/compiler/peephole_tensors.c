@@ -9,10 +9,10 @@ static bool same_ints(const taper_node *a, size_t at_a, const taper_node *b, siz
     return x != NULL && y != NULL && x->tag == TAPER_INT && y->tag == TAPER_INT && x->as.i == y->as.i;
 }
 
-static bool is_used_by(const taper_ir_value *value, const char *name)
+static bool is_used_by(const taper_ir_value *value, const taper_op *op)
 {
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
-        if (use->user != NULL && taper_node_is(use->user, name)) {
+        if (use->user != NULL && taper_node_calls(use->user, op)) {
             return true;
         }
     }
@@ -24,15 +24,15 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
 {
     const taper_ir_value *output = &node->outputs[0];
     taper_ir_value *value = NULL;
-    if (taper_node_is(node, "aten::t")) {
-        const taper_node *inner = taper_peephole_maker(node, 0, "aten::t");
+    if (taper_node_calls(node, TAPER_OP(aten_t))) {
+        const taper_node *inner = taper_peephole_maker(node, 0, TAPER_OP(aten_t));
         value = inner != NULL ? taper_node_in(inner, 0) : NULL;
-    } else if (taper_node_is(node, "aten::transpose.int")) {
-        const taper_node *inner = taper_peephole_maker(node, 0, "aten::transpose.int");
+    } else if (taper_node_calls(node, TAPER_OP(aten_transpose_int))) {
+        const taper_node *inner = taper_peephole_maker(node, 0, TAPER_OP(aten_transpose_int));
         const bool undone = inner != NULL && ((same_ints(node, 1, inner, 1) && same_ints(node, 2, inner, 2)) ||
                                               (same_ints(node, 1, inner, 2) && same_ints(node, 2, inner, 1)));
         value = undone ? taper_node_in(inner, 0) : NULL;
-    } else if (taper_node_is(node, "aten::detach") && !is_used_by(output, "prim::requires_grad")) {
+    } else if (taper_node_calls(node, TAPER_OP(aten_detach)) && !is_used_by(output, TAPER_OP(prim_requires_grad))) {
         value = taper_node_in(node, 0);
     }
     bool written = true;
@@ -50,20 +50,20 @@ static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
     taper_ir_value *input = taper_node_in(node, 0);
     const taper_ir_value *output = &node->outputs[0];
     bool written = true;
-    if (taper_node_is(node, "aten::contiguous") && node->input_count == 2) {
-        const taper_node *inner = taper_peephole_maker(node, 0, "aten::contiguous");
+    if (taper_node_calls(node, TAPER_OP(aten_contiguous)) && node->input_count == 2) {
+        const taper_node *inner = taper_peephole_maker(node, 0, TAPER_OP(aten_contiguous));
         if (inner == NULL || !same_ints(node, 1, inner, 1)) {
             return TAPER_OK;
         }
         TAPER_TRY(taper_peephole_written(p, output, &written));
         return written ? TAPER_OK : taper_peephole_replace(node, input, done);
     }
-    if (!taper_node_is(node, "aten::clone") || node->input_count != 2) {
+    if (!taper_node_calls(node, TAPER_OP(aten_clone)) || node->input_count != 2) {
         return TAPER_OK;
     }
     const taper_val *format = taper_node_constant_in(node, 1);
     if (format == NULL || format->tag != TAPER_NONE || taper_value_memory_handed_on(output) ||
-        !taper_value_is_fresh(input) || taper_node_is(input->node, "aten::empty_strided")) {
+        !taper_value_is_fresh(input) || taper_node_calls(input->node, TAPER_OP(aten_empty_strided))) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_peephole_written(p, output, &written));
@@ -91,17 +91,17 @@ static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
     if (p->ranks_change || !taper_known_dtype(&p->dtypes, taper_node_in(node, 0), &has)) {
         return TAPER_OK;
     }
-    if (taper_node_is(node, "prim::dtype")) {
+    if (taper_node_calls(node, TAPER_OP(prim_dtype))) {
         return taper_peephole_constant(p, node, taper_val_int(has), done);
     }
     const taper_val *dtype = taper_node_constant_in(node, 1);
     bool same = false;
-    if (taper_node_is(node, "aten::to.dtype")) {
+    if (taper_node_calls(node, TAPER_OP(aten_to_dtype))) {
         same = dtype != NULL && dtype->tag == TAPER_INT && dtype->as.i == (int64_t)has && is_false(node, 3) &&
                is_none(node, 4);
-    } else if (taper_node_is(node, "aten::type_as")) {
+    } else if (taper_node_calls(node, TAPER_OP(aten_type_as))) {
         same = taper_known_dtype(&p->dtypes, taper_node_in(node, 1), &wanted) && wanted == has;
-    } else if (taper_node_is(node, "aten::to.other")) {
+    } else if (taper_node_calls(node, TAPER_OP(aten_to_other))) {
         same = taper_known_dtype(&p->dtypes, taper_node_in(node, 1), &wanted) && wanted == has && is_false(node, 3) &&
                is_none(node, 4);
     }
@@ -112,10 +112,10 @@ static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
 
 static taper_status of_constant(taper_peephole *p, taper_node *node, const taper_tensor *tensor, bool *done)
 {
-    if (taper_node_is(node, "aten::dim")) {
+    if (taper_node_calls(node, TAPER_OP(aten_dim))) {
         return taper_peephole_constant(p, node, taper_val_int(tensor->rank), done);
     }
-    const taper_val *dim = taper_node_is(node, "aten::size.int") ? taper_node_constant_in(node, 1) : NULL;
+    const taper_val *dim = taper_node_calls(node, TAPER_OP(aten_size_int)) ? taper_node_constant_in(node, 1) : NULL;
     if (dim != NULL && dim->tag == TAPER_INT && dim->as.i >= -(int64_t)tensor->rank &&
         dim->as.i < (int64_t)tensor->rank) {
         const int64_t at = dim->as.i < 0 ? dim->as.i + (int64_t)tensor->rank : dim->as.i;
@@ -125,10 +125,9 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
 }
 
 // Another operator in the place of node, with input 0 of `from` and, behind it, those of node.
-static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const char *name,
-                               const char *overload, bool *done)
+static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const taper_op *op,
+                               bool *done)
 {
-    const taper_op *op = taper_row_find(name, overload);
     const taper_schema *schema;
     taper_node *made;
     if (op == NULL) { // a selective build without it
@@ -136,9 +135,7 @@ static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_
     }
     TAPER_TRY(taper_registry_schema(p->compilation->registry, op, &schema, p->compilation->error));
     TAPER_TRY(taper_node_create(node->block->graph, TAPER_NODE_OP, schema->arg_count, 1, &made, p->compilation->error));
-    made->op = op;
-    made->op_name = schema->text;
-    made->schema = schema;
+    taper_node_set_op(made, op, schema);
     made->debug = node->debug;
     made->instruction = node->instruction;
     taper_node_insert_before(made, node);
@@ -160,25 +157,27 @@ static taper_status sizes(taper_peephole *p, taper_node *node, bool *done)
     if (constant != NULL) {
         return constant->tag == TAPER_TENSOR ? of_constant(p, node, constant->as.tensor, done) : TAPER_OK;
     }
-    const taper_node *list = taper_peephole_maker(node, 0, "aten::size");
+    const taper_node *list = taper_peephole_maker(node, 0, TAPER_OP(aten_size));
     if (list == NULL || list->input_count != 1 || !taper_value_is_only_read(&list->outputs[0])) {
         return TAPER_OK;
     }
-    if (taper_node_is(node, "aten::len.t")) {
-        return ask_tensor(p, node, list, "aten::dim", "", done);
+    if (taper_node_calls(node, TAPER_OP(aten_len_t))) {
+        return ask_tensor(p, node, list, TAPER_OP(aten_dim), done);
     }
-    const taper_val *index = taper_node_is(node, "aten::__getitem__.t") ? taper_node_constant_in(node, 1) : NULL;
-    return index != NULL && index->tag == TAPER_INT ? ask_tensor(p, node, list, "aten::size", "int", done) : TAPER_OK;
+    const taper_val *index =
+        taper_node_calls(node, TAPER_OP(aten___getitem___t)) ? taper_node_constant_in(node, 1) : NULL;
+    return index != NULL && index->tag == TAPER_INT ? ask_tensor(p, node, list, TAPER_OP(aten_size_int), done)
+                                                    : TAPER_OK;
 }
 
 // A number made a tensor and read at once, as tracing leaves it behind x.size(0).
 static taper_status number_of_tensor(taper_peephole *p, taper_node *node, bool *done)
 {
-    if (!taper_node_is(node, "aten::Int.Tensor") && !taper_node_is(node, "aten::ScalarImplicit") &&
-        !taper_node_is(node, "aten::IntImplicit")) {
+    if (!taper_node_calls(node, TAPER_OP(aten_Int_Tensor)) && !taper_node_calls(node, TAPER_OP(aten_ScalarImplicit)) &&
+        !taper_node_calls(node, TAPER_OP(aten_IntImplicit))) {
         return TAPER_OK;
     }
-    const taper_node *made = taper_peephole_maker(node, 0, "prim::NumToTensor.Scalar");
+    const taper_node *made = taper_peephole_maker(node, 0, TAPER_OP(prim_NumToTensor_Scalar));
     bool written = true;
     if (made == NULL || taper_known_kind(taper_node_in(made, 0)) != TAPER_TYPE_INT) {
         return TAPER_OK;

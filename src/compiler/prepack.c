@@ -8,29 +8,16 @@
 
 #include "compiler/layer.h"
 
-typedef struct packed_names {
-    const char *prepack, *run; // NULL: the backend has none
-} packed_names;
-
-typedef struct packed_backend {
-    packed_names conv2d, transposed, linear;
-    bool linear_is_transposed; // the weight as [in, out]
-} packed_backend;
-
-static const packed_backend backends[] = {
-    [TAPER_PORTABLE_CPU] = {{"prepacked::conv2d_clamp_prepack", "prepacked::conv2d_clamp_run"},
-                            {"prepacked::conv2d_transpose_clamp_prepack", "prepacked::conv2d_transpose_clamp_run"},
-                            {"prepacked::linear_clamp_prepack", "prepacked::linear_clamp_run"},
-                            false},
-    [TAPER_PORTABLE_VULKAN] = {{"vulkan_prepack::create_conv2d_context", "vulkan_prepack::run_conv2d_context"},
-                               {"vulkan_prepack::create_tconv2d_context", "vulkan_prepack::run_tconv2d_context"},
-                               {"vulkan_prepack::create_linear_context", "vulkan_prepack::run_linear_context"},
-                               true},
-    [TAPER_PORTABLE_METAL] = {{"metal_prepack::conv2d_prepack", "metal_prepack::conv2d_run"},
-                              {NULL, NULL},
-                              {"metal_prepack::linear_prepack", "metal_prepack::linear_run"},
-                              false},
-};
+// The row that packs or runs a layer for the backend; NULL: there is none.
+static const taper_op *row_of(const taper_compilation *compilation, uint64_t what, taper_op_layer layer)
+{
+    static const taper_op_packer packers[] = {[TAPER_PORTABLE_CPU] = TAPER_PACKER_XNNPACK,
+                                              [TAPER_PORTABLE_VULKAN] = TAPER_PACKER_VULKAN,
+                                              [TAPER_PORTABLE_METAL] = TAPER_PACKER_METAL};
+    return taper_row_where(what | TAPER_FIELD_MASK(LAYER) | TAPER_FIELD_MASK(PACKER),
+                           what | (uint64_t)layer << TAPER_LAYER_AT |
+                               (uint64_t)packers[compilation->backend] << TAPER_PACKER_AT);
+}
 
 static taper_status ints(taper_compilation *compilation, const int64_t *numbers, taper_val *value)
 {
@@ -86,10 +73,9 @@ static taper_status fill_arguments(taper_compilation *compilation, const taper_l
     return TAPER_OK;
 }
 
-taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
+taper_status taper_prepack_object(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                                   taper_val *object)
 {
-    const taper_op *op = taper_row_find(name, "");
     *object = taper_val_none();
     if (op == NULL) {
         return TAPER_OK;
@@ -107,10 +93,9 @@ taper_status taper_prepack_object(taper_compilation *compilation, const char *na
 }
 
 // The object of packed weights; None when the operator refuses the layer.
-static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const char *name,
+static taper_status pack(taper_compilation *compilation, const taper_layer *layer, const taper_op *op,
                          bool transposed_weight, taper_val *object)
 {
-    const taper_op *op = taper_row_find(name, "");
     const taper_schema *schema;
     *object = taper_val_none();
     if (op == NULL) {
@@ -126,7 +111,7 @@ static taper_status pack(taper_compilation *compilation, const taper_layer *laye
     }
     taper_status status = fill_arguments(compilation, layer, transposed_weight, schema, args);
     if (status == TAPER_OK) {
-        status = taper_prepack_object(compilation, name, args, schema->arg_count, object);
+        status = taper_prepack_object(compilation, op, args, schema->arg_count, object);
     }
     for (size_t i = 0; i < MOST_ARGUMENTS; i++) {
         taper_val_release(args[i]);
@@ -146,13 +131,14 @@ static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *bloc
 {
     double asked;
     const taper_node *test = taper_node_in(node, 0)->node;
-    if (test == NULL || (!taper_node_is(test, "aten::eq.int") && !taper_node_is(test, "aten::ne.int")) ||
+    if (test == NULL ||
+        (!taper_node_calls(test, TAPER_OP(aten_eq_int)) && !taper_node_calls(test, TAPER_OP(aten_ne_int))) ||
         !taper_node_constant_is_number(test, 1, &asked) || asked != 3) {
         return NULL;
     }
     const taper_node *dim = taper_node_in(test, 0)->node;
-    *block = taper_node_is(test, "aten::eq.int") ? 0 : 1;
-    return dim != NULL && taper_node_is(dim, "aten::dim") ? taper_node_in(dim, 0) : NULL;
+    *block = taper_node_calls(test, TAPER_OP(aten_eq_int)) ? 0 : 1;
+    return dim != NULL && taper_node_calls(dim, TAPER_OP(aten_dim)) ? taper_node_in(dim, 0) : NULL;
 }
 
 // What is a batch before and behind both blocks of an If is one, as instance norm makes one of an image and an image of
@@ -185,7 +171,6 @@ static bool may_have_no_batch(const taper_ir_value *input, int branches)
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
-    const packed_backend *backend = &backends[compilation->backend];
     taper_layer layer;
     if (!taper_layer_match(compilation, node, &layer)) {
         return compilation->backend == TAPER_PORTABLE_VULKAN ? taper_prepack_recurrent(compilation, node) : TAPER_OK;
@@ -194,21 +179,24 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         pads_too_much(&layer)) {
         return TAPER_OK;
     }
-    const packed_names *names = !layer.convolution ? &backend->linear
-                                : layer.transposed ? &backend->transposed
-                                                   : &backend->conv2d;
+    const taper_op_layer kind = !layer.convolution ? TAPER_LAYER_LINEAR
+                                : layer.transposed ? TAPER_LAYER_CONV_TRANSPOSED2
+                                                   : TAPER_LAYER_CONV2;
+    const taper_op *packs = row_of(compilation, TAPER_OP_PACKS, kind),
+                   *runs = row_of(compilation, TAPER_OP_PACKED, kind);
     taper_val object;
     taper_node *run;
     taper_ir_value *packed;
-    if (names->run == NULL || taper_row_find(names->run, "") == NULL) {
+    if (packs == NULL || runs == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(pack(compilation, &layer, names->prepack, !layer.convolution && backend->linear_is_transposed, &object));
+    TAPER_TRY(
+        pack(compilation, &layer, packs, !layer.convolution && compilation->backend == TAPER_PORTABLE_VULKAN, &object));
     if (object.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_constant_before(node, object, &packed, compilation->error));
-    TAPER_TRY(taper_op_before(compilation, node, names->run, "", &run));
+    TAPER_TRY(taper_op_before(compilation, node, runs, &run));
     taper_node_set_input(run, 0, layer.input);
     taper_node_set_input(run, 1, packed);
     taper_node_replace(node, run);

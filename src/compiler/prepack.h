@@ -7,7 +7,7 @@
 
 // Calls a prepack operator. *object is what it gave, a reference; None when this build lacks the operator or it refused
 // the arguments.
-TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation, const char *name, taper_val *args,
+TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation, const taper_op *op, taper_val *args,
                                                  size_t count, taper_val *object);
 // The matrix seen with its dimensions swapped.
 TAPER_MUST_USE taper_status taper_transposed_weight(const taper_compilation *compilation, const taper_tensor *w,

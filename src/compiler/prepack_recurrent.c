@@ -5,14 +5,6 @@
 
 #include "ir/tensor.h"
 
-static const struct {
-    const char *layer, *prepack, *run;
-    bool two_states; // the states are a list: hidden, cell
-} kinds[] = {
-    {"aten::gru", "vulkan_prepack::create_gru_context", "vulkan_prepack::run_gru_context", false},
-    {"aten::lstm", "vulkan_prepack::create_lstm_context", "vulkan_prepack::run_lstm_context", true},
-};
-
 enum { ARGUMENTS = 7 }; // params, has_biases, num_layers, dropout, train, bidirectional, batch_first
 
 static bool is_bool(taper_val value, bool wanted)
@@ -74,27 +66,27 @@ static taper_status set_states(taper_compilation *compilation, taper_node *node,
 
 taper_status taper_prepack_recurrent(taper_compilation *compilation, taper_node *node)
 {
-    size_t kind = 0;
-    while (kind < sizeof kinds / sizeof kinds[0] && !taper_node_is(node, kinds[kind].layer)) {
-        kind++;
-    }
+    const uint64_t facts = taper_node_facts(node);
+    const bool lstm = TAPER_FIELD(facts, LAYER) == TAPER_LAYER_LSTM, gru = TAPER_FIELD(facts, LAYER) == TAPER_LAYER_GRU;
+    const taper_op *packs =
+        lstm ? TAPER_OP(vulkan_prepack_create_lstm_context) : TAPER_OP(vulkan_prepack_create_gru_context);
+    const taper_op *runs = lstm ? TAPER_OP(vulkan_prepack_run_lstm_context) : TAPER_OP(vulkan_prepack_run_gru_context);
     taper_val args[ARGUMENTS], object;
     taper_node *run;
     taper_ir_value *packed;
-    if (kind == sizeof kinds / sizeof kinds[0] || taper_node_argument(node, "hx") == NULL ||
-        !constant_arguments(node, args) || !vulkan_runs(compilation, args) ||
-        taper_row_find(kinds[kind].run, "") == NULL) {
+    if (!(lstm || gru) || runs == NULL || taper_node_argument(node, "hx") == NULL || !constant_arguments(node, args) ||
+        !vulkan_runs(compilation, args)) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_prepack_object(compilation, kinds[kind].prepack, args, ARGUMENTS, &object));
+    TAPER_TRY(taper_prepack_object(compilation, packs, args, ARGUMENTS, &object));
     if (object.tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
     TAPER_TRY(taper_constant_before(node, object, &packed, compilation->error));
-    TAPER_TRY(taper_op_before(compilation, node, kinds[kind].run, "", &run));
+    TAPER_TRY(taper_op_before(compilation, node, runs, &run));
     taper_node_set_input(run, 0, taper_node_argument(node, "input"));
-    TAPER_TRY(set_states(compilation, node, run, kinds[kind].two_states));
-    taper_node_set_input(run, kinds[kind].two_states ? 3 : 2, packed);
+    TAPER_TRY(set_states(compilation, node, run, lstm));
+    taper_node_set_input(run, lstm ? 3 : 2, packed);
     for (size_t i = 0; i < node->output_count; i++) {
         taper_value_replace_uses(&node->outputs[i], &run->outputs[i]);
     }

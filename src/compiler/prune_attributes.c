@@ -120,7 +120,7 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
 // them, and so may a caller.
 static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
 {
-    bool leaf = user != NULL && taper_node_is(user, "prim::ModuleContainerIndex");
+    bool leaf = user != NULL && taper_node_calls_any(user, TAPER_OP(prim_ModuleContainerIndex_list));
     if (!leaf) {
         leaf = true;
         for (size_t i = 0; i < owner->example->count; i++) {

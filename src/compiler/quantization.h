@@ -15,7 +15,7 @@
 
 #include "compiler/layer.h"
 #include "compiler/observer.h"
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 extern const taper_quantization_table taper_quantization_functions;
 
@@ -30,21 +30,12 @@ typedef enum taper_step_kind {
     TAPER_STEP_JOIN       // cat: those of its inputs, which are all the same
 } taper_step_kind;
 
-// What is known of an operator that may be a step (quantize_steps.c).
-typedef struct taper_step_rule {
-    const char *name; // of the float operator
-    taper_step_kind kind;
-    const char *quantized, *quantized_relu; // operators that take its place; NULL: the same, none
-    taper_qparams fixed;
-} taper_step_rule;
-
 typedef struct taper_quantize_step {
     taper_step_kind kind;
-    const taper_step_rule *rule; // NULL: a layer
-    uint32_t value;              // the operator's result
-    uint32_t result;             // what it stands for: that of an activation behind it, or value
-    uint32_t made;               // the quantized result in a rewritten graph
-    bool relu;                   // the activation is relu, or starts at 0
+    uint32_t value;  // the operator's result
+    uint32_t result; // what it stands for: that of an activation behind it, or value
+    uint32_t made;   // the quantized result in a rewritten graph
+    bool relu;       // the activation is relu, or starts at 0
     bool kept_float;
     const char *name;    // of the module, or the operator with a number; the quantization's
     const char *op_name; // the schema's text
@@ -100,8 +91,12 @@ static inline taper_qparams taper_group_qparams(const taper_quantization *q, uin
 
 // ---- quantize_steps.c
 
-// The rule of an operator, when this call of it can be quantized as far as its constants tell; NULL otherwise.
-const taper_step_rule *taper_step_rule_of(const taper_node *node);
+// What kind of step an operator that is no layer would be. False: none, as far as this call's constants tell.
+bool taper_step_kind_of(const taper_node *node, taper_step_kind *kind);
+// The operator that takes its place; with relu: with that behind it. NULL: this build has none.
+const taper_op *taper_quantized_row(const taper_node *node, bool relu);
+// Of a step that is FIXED: scale and zero point of the result.
+taper_qparams taper_fixed_qparams(const taper_node *node);
 // The bounds of an activation that only clamps; they include 0.
 bool taper_activation_bounds(const taper_node *node, float *low, float *high);
 // Whether the layer has a quantized operator.
@@ -130,7 +125,7 @@ TAPER_MUST_USE taper_status taper_pack_layer(const taper_quantization *q, taper_
 TAPER_MUST_USE taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor *weight,
                                                   bool per_channel, size_t axis, taper_val *quantized);
 // The prepack operator's result for these arguments; None when it refuses.
-TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const char *name, taper_val *args,
+TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, taper_val *args,
                                           size_t count, taper_val *object);
 
 // ---- quantize_recurrent.c

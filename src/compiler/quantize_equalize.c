@@ -33,7 +33,7 @@ static bool is_simple(const taper_layer *layer)
 static bool find_second(const equalizer *e, const taper_node *node, taper_layer *second)
 {
     taper_node *user = taper_only_user(node);
-    if (user != NULL && taper_node_is(user, "aten::relu") && user->schema->out_count == 0) {
+    if (user != NULL && taper_node_calls(user, TAPER_OP(aten_relu)) && user->schema->out_count == 0) {
         user = taper_only_user(user);
     }
     return user != NULL && taper_layer_match(e->compilation, user, second) && is_simple(second);

@@ -9,21 +9,11 @@ static bool is_float(const taper_quantization *q, const taper_ir_value *value)
     return value->id < q->value_count && q->values[value->id].is_float;
 }
 
-// "aten::add" for aten::add_.Tensor, when it takes the same arguments.
-static const taper_op *functional_form(const taper_node *node)
+// A step, or an activation that becomes part of one.
+static bool may_be_step(const taper_op *op)
 {
-    static const char *const names[] = {"add",         "mul",     "relu", "relu6",      "hardtanh", "hardswish",
-                                        "hardsigmoid", "sigmoid", "tanh", "leaky_relu", "elu",      "clamp"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = node->schema->name; // "aten::add_"
-        const size_t length = strlen(names[i]);
-        if (strncmp(name, "aten::", 6) == 0 && strncmp(name + 6, names[i], length) == 0 &&
-            strcmp(name + 6 + length, "_") == 0) {
-            char functional[32] = "aten::";
-            return taper_row_find(strcat(functional, names[i]), node->schema->overload);
-        }
-    }
-    return NULL;
+    const uint64_t facts = taper_op_facts(op);
+    return (facts & TAPER_OP_ELEMENTWISE) != 0 && TAPER_FIELD(facts, QUANTIZED) != TAPER_QUANTIZED_NONE;
 }
 
 static taper_status visit(const taper_quantization *q, taper_compilation *compilation, taper_node *node)
@@ -36,18 +26,13 @@ static taper_status visit(const taper_quantization *q, taper_compilation *compil
     if (!is_float(q, x) || !taper_value_used_once(x) || !taper_value_is_fresh(x) || x->block != node->block) {
         return TAPER_OK;
     }
-    const taper_op *op = functional_form(node);
-    if (op == NULL) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_registry_schema(compilation->registry, op, &schema, compilation->error));
-    if (schema->arg_count != node->input_count ||
+    const taper_op *op;
+    TAPER_TRY(taper_functional_row(compilation, node, &op, &schema));
+    if (op == NULL || !may_be_step(op) ||
         (strcmp(schema->overload, "Tensor") == 0 && !is_float(q, taper_node_in(node, 1)))) {
         return TAPER_OK;
     }
-    node->op = op;
-    node->op_name = schema->text;
-    node->schema = schema;
+    taper_node_set_op(node, op, schema);
     return TAPER_OK;
 }
 

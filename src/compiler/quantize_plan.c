@@ -76,8 +76,7 @@ static bool is_kept(const planner *p, const char *name)
     return kept;
 }
 
-static taper_status add_step(const planner *p, const taper_node *node, taper_step_kind kind,
-                             const taper_step_rule *rule, taper_quantize_step **made)
+static taper_status add_step(const planner *p, const taper_node *node, taper_step_kind kind, taper_quantize_step **made)
 {
     taper_quantization *q = p->q;
     const char *name = node->name;
@@ -96,7 +95,6 @@ static taper_status add_step(const planner *p, const taper_node *node, taper_ste
     TAPER_TRY(TAPER_GROW(q->allocator, q->steps, q->step_capacity, q->step_count + 1, p->compilation->error));
     taper_quantize_step *step = &q->steps[q->step_count];
     *step = (taper_quantize_step){.kind = kind,
-                                  .rule = rule,
                                   .value = node->outputs[0].id,
                                   .result = node->outputs[0].id,
                                   .made = UINT32_MAX,
@@ -143,10 +141,10 @@ static taper_status plan_layer(const planner *p, const taper_node *node, const t
 {
     taper_quantize_step *step;
     if (!taper_is_static(p->q)) {
-        return taper_layer_is_quantizable(layer, true) ? add_step(p, node, TAPER_STEP_DYNAMIC, NULL, &step) : TAPER_OK;
+        return taper_layer_is_quantizable(layer, true) ? add_step(p, node, TAPER_STEP_DYNAMIC, &step) : TAPER_OK;
     }
     taper_quantize_value *input = facts(p, layer->input);
-    TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, NULL, &step));
+    TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, &step));
     // The samples may not have come here, into a branch: the report names the layer all the same.
     step->kept_float = step->kept_float || !taper_layer_is_quantizable(layer, false) || !is_usable(p, layer->input) ||
                        !is_usable(p, &node->outputs[0]) || (layer->convolution ? input->rank != 4 : input->rank < 2);
@@ -169,14 +167,14 @@ static taper_status plan_layer(const planner *p, const taper_node *node, const t
     return TAPER_OK;
 }
 
-static taper_status plan_pair(const planner *p, const taper_node *node, const taper_step_rule *rule)
+static taper_status plan_pair(const planner *p, const taper_node *node)
 {
     taper_quantize_step *step;
     const taper_ir_value *a = taper_node_in(node, 0), *b = taper_node_in(node, 1);
     if (!is_usable(p, a) || !is_usable(p, b) || (!is_native(p, a) && !is_native(p, b))) {
         return TAPER_OK;
     }
-    TAPER_TRY(add_step(p, node, rule->kind, rule, &step));
+    TAPER_TRY(add_step(p, node, TAPER_STEP_PAIR, &step));
     if (!step->kept_float) {
         want(p, a);
         want(p, b);
@@ -186,7 +184,7 @@ static taper_status plan_pair(const planner *p, const taper_node *node, const ta
     return TAPER_OK;
 }
 
-static taper_status plan_join(const planner *p, const taper_node *node, const taper_step_rule *rule)
+static taper_status plan_join(const planner *p, const taper_node *node)
 {
     taper_quantize_step *step;
     const taper_node *list = taper_node_in(node, 0)->node;
@@ -201,7 +199,7 @@ static taper_status plan_join(const planner *p, const taper_node *node, const ta
     if (!native) {
         return TAPER_OK;
     }
-    TAPER_TRY(add_step(p, node, rule->kind, rule, &step));
+    TAPER_TRY(add_step(p, node, TAPER_STEP_JOIN, &step));
     if (step->kept_float) {
         return TAPER_OK;
     }
@@ -214,23 +212,23 @@ static taper_status plan_join(const planner *p, const taper_node *node, const ta
     return TAPER_OK;
 }
 
-static taper_status plan_single(const planner *p, const taper_node *node, const taper_step_rule *rule)
+static taper_status plan_single(const planner *p, const taper_node *node, taper_step_kind kind)
 {
     taper_quantize_step *step;
     const taper_ir_value *x = taper_node_in(node, 0);
     if (!is_native(p, x)) {
         return TAPER_OK;
     }
-    TAPER_TRY(add_step(p, node, rule->kind, rule, &step));
+    TAPER_TRY(add_step(p, node, kind, &step));
     if (step->kept_float) {
         return TAPER_OK;
     }
     taper_quantize_value *result = &p->q->values[step->result];
-    if (rule->kind == TAPER_STEP_KEEP) {
+    if (kind == TAPER_STEP_KEEP) {
         result->group = taper_group_of(p->q, x->id);
-    } else if (rule->kind == TAPER_STEP_FIXED) {
+    } else if (kind == TAPER_STEP_FIXED) {
         result->fixed = true;
-        result->qparams = rule->fixed;
+        result->qparams = taper_fixed_qparams(node);
     }
     give_result(p, step);
     return TAPER_OK;
@@ -248,17 +246,16 @@ static taper_status plan_node(const planner *p, taper_node *node)
         return plan_layer(p, node, &layer);
     }
     if (!taper_is_static(p->q)) {
-        return taper_recurrent_is_quantizable(p->compilation, node)
-                   ? add_step(p, node, TAPER_STEP_RECURRENT, NULL, &step)
-                   : TAPER_OK;
+        return taper_recurrent_is_quantizable(p->compilation, node) ? add_step(p, node, TAPER_STEP_RECURRENT, &step)
+                                                                    : TAPER_OK;
     }
-    const taper_step_rule *rule = taper_step_rule_of(node);
-    if (rule == NULL || !is_usable(p, &node->outputs[0])) {
+    taper_step_kind kind;
+    if (!taper_step_kind_of(node, &kind) || !is_usable(p, &node->outputs[0])) {
         return TAPER_OK;
     }
-    return rule->kind == TAPER_STEP_PAIR   ? plan_pair(p, node, rule)
-           : rule->kind == TAPER_STEP_JOIN ? plan_join(p, node, rule)
-                                           : plan_single(p, node, rule);
+    return kind == TAPER_STEP_PAIR   ? plan_pair(p, node)
+           : kind == TAPER_STEP_JOIN ? plan_join(p, node)
+                                     : plan_single(p, node, kind);
 }
 
 // Runs tell of what operators give. What an If gives is one of its blocks' results: it is known, and learns, by these.

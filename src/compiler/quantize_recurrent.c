@@ -3,25 +3,27 @@
 // quantize what they multiply as it comes.
 #include "compiler/quantization.h"
 
-static const struct {
-    const char *name, *quantized, *overload;
+// Of an LSTM or GRU over a plain sequence or a packed one (data).
+typedef struct recurrent {
+    const taper_op *quantized;
     bool lstm;
     size_t weights_at;
-} kinds[] = {
-    {"aten::lstm.input", "aten::quantized_lstm", "input", true, 2},
-    {"aten::lstm.data", "aten::quantized_lstm", "data", true, 3},
-    {"aten::gru.input", "aten::quantized_gru", "input", false, 2},
-    {"aten::gru.data", "aten::quantized_gru", "data", false, 3},
-};
+} recurrent;
 
-static int kind_of(const taper_node *node)
+static bool match(const taper_node *node, recurrent *r)
 {
-    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (taper_node_is(node, kinds[i].name) && node->input_count == node->schema->arg_count) {
-            return (int)i;
-        }
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned layer = TAPER_FIELD(facts, LAYER);
+    if ((layer != TAPER_LAYER_LSTM && layer != TAPER_LAYER_GRU) || TAPER_FIELD(facts, PACKER) != TAPER_PACKER_NONE ||
+        TAPER_FIELD(facts, QUANTIZED) == TAPER_QUANTIZED_ROW || node->input_count != node->schema->arg_count) {
+        return false;
     }
-    return -1;
+    const bool data = strcmp(node->schema->overload, "data") == 0;
+    r->lstm = layer == TAPER_LAYER_LSTM;
+    r->weights_at = data ? 3 : 2;
+    r->quantized = r->lstm ? (data ? TAPER_OP(aten_quantized_lstm_data) : TAPER_OP(aten_quantized_lstm_input))
+                           : (data ? TAPER_OP(aten_quantized_gru_data) : TAPER_OP(aten_quantized_gru_input));
+    return true;
 }
 
 // Weight `index`, whether the list is made here or a constant; NULL when it is not known.
@@ -48,18 +50,18 @@ static taper_tensor *weight_of(const taper_compilation *compilation, const taper
 taper_tensor *taper_recurrent_weight(const taper_compilation *compilation, const taper_node *node)
 {
     size_t count;
-    const int kind = kind_of(node);
-    return kind >= 0 ? weight_of(compilation, node, kinds[kind].weights_at, 0, &count) : NULL;
+    recurrent r;
+    return match(node, &r) ? weight_of(compilation, node, r.weights_at, 0, &count) : NULL;
 }
 
 bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const taper_node *node)
 {
-    const int kind = kind_of(node);
+    recurrent r;
     double biases, layers, train, both;
-    if (kind < 0) {
+    if (!match(node, &r)) {
         return false;
     }
-    const size_t at = kinds[kind].weights_at;
+    const size_t at = r.weights_at;
     if (!taper_node_constant_is_number(node, at + 1, &biases) || biases == 0 ||
         !taper_node_constant_is_number(node, at + 2, &layers) || layers < 1 ||
         !taper_node_constant_is_number(node, at + 4, &train) || train != 0 ||
@@ -88,12 +90,12 @@ static taper_status pack_cell(const taper_quantization *q, taper_compilation *co
         taper_val linear[2] = {taper_val_none(), TAPER_VAL(w[2 + i])};
         status = taper_quantize_weight(compilation, w[i], q->options.per_channel != 0, 0, &linear[0]);
         if (status == TAPER_OK) {
-            status = taper_prepack(compilation, "quantized::linear_prepack", linear, 2, &args[i]);
+            status = taper_prepack(compilation, TAPER_OP(quantized_linear_prepack), linear, 2, &args[i]);
         }
         taper_val_release(linear[0]);
     }
     if (status == TAPER_OK && args[0].tag == TAPER_OBJECT && args[1].tag == TAPER_OBJECT) {
-        status = taper_prepack(compilation, "quantized::make_quantized_cell_params_dynamic", args, 5, cell);
+        status = taper_prepack(compilation, TAPER_OP(quantized_make_quantized_cell_params_dynamic), args, 5, cell);
     }
     taper_val_release(args[0]);
     taper_val_release(args[1]);
@@ -137,25 +139,25 @@ static taper_status make_cells(const taper_quantization *q, taper_compilation *c
 taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilation *compilation, taper_node *node,
                                      taper_node **made)
 {
-    const int kind = kind_of(node);
+    recurrent r;
     taper_node *cells, *op;
     taper_ir_value *constant;
     *made = NULL;
-    if (kind < 0 || taper_row_find(kinds[kind].quantized, kinds[kind].overload) == NULL) {
+    if (!match(node, &r) || r.quantized == NULL) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_op_before(compilation, node, kinds[kind].quantized, kinds[kind].overload, &op));
-    const taper_type *list_type = op->schema->args[kinds[kind].weights_at].type;
-    TAPER_TRY(make_cells(q, compilation, node, kinds[kind].weights_at, list_type, &cells));
+    TAPER_TRY(taper_op_before(compilation, node, r.quantized, &op));
+    const taper_type *list_type = op->schema->args[r.weights_at].type;
+    TAPER_TRY(make_cells(q, compilation, node, r.weights_at, list_type, &cells));
     if (cells == NULL) {
         taper_node_remove(op);
         return TAPER_OK;
     }
     taper_node_move_after(op, cells);
     for (size_t i = 0; i < node->input_count; i++) {
-        taper_node_set_input(op, i, i == kinds[kind].weights_at ? &cells->outputs[0] : taper_node_in(node, i));
+        taper_node_set_input(op, i, i == r.weights_at ? &cells->outputs[0] : taper_node_in(node, i));
     }
-    if (kinds[kind].lstm) { // dtype, use_dynamic
+    if (r.lstm) { // dtype, use_dynamic
         TAPER_TRY(taper_constant_before(op, taper_val_int(TAPER_QI8), &constant, compilation->error));
         taper_node_set_input(op, node->input_count, constant);
         TAPER_TRY(taper_constant_before(op, taper_val_bool(true), &constant, compilation->error));

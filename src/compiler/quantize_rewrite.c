@@ -16,16 +16,15 @@ typedef struct rewriter {
     taper_ir_value **quantized; // by number of a float value: what quantize_per_tensor makes of it
 } rewriter;
 
-static taper_status no_operator(const rewriter *r, const char *name)
+static taper_status new_op(const rewriter *r, taper_node *before, const taper_op *op, taper_node **made)
 {
-    TAPER_FAIL(r->compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
-}
-
-static taper_status new_op(const rewriter *r, taper_node *before, const char *name, const char *overload,
-                           taper_node **made)
-{
-    TAPER_TRY(taper_op_before(r->compilation, before, name, overload, made));
-    return *made != NULL ? TAPER_OK : no_operator(r, name);
+    TAPER_TRY(taper_op_before(r->compilation, before, op, made));
+    if (*made == NULL) {
+        TAPER_FAIL(r->compilation->error, TAPER_ERROR_UNSUPPORTED,
+                   "this build lacks an operator that takes the place of %s when a model is quantized",
+                   before->kind == TAPER_NODE_OP ? before->schema->name : "a layer");
+    }
+    return TAPER_OK;
 }
 
 static taper_status set_constant(const rewriter *r, taper_node *node, size_t index, taper_val value)
@@ -40,7 +39,7 @@ static taper_status set_constant(const rewriter *r, taper_node *node, size_t ind
 
 static taper_status dequantize_before(const rewriter *r, taper_node *before, taper_ir_value *from, taper_node **made)
 {
-    TAPER_TRY(new_op(r, before, "aten::dequantize", "self", made));
+    TAPER_TRY(new_op(r, before, TAPER_OP(aten_dequantize_self), made));
     (*made)->number = MADE_HERE;
     taper_node_set_input(*made, 0, from);
     return TAPER_OK;
@@ -49,7 +48,7 @@ static taper_status dequantize_before(const rewriter *r, taper_node *before, tap
 static bool is_our_dequantize(const taper_node *node)
 {
     return node != NULL && node->kind == TAPER_NODE_OP && node->number == MADE_HERE &&
-           taper_node_is(node, "aten::dequantize");
+           taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
 // The integers of value.
@@ -63,7 +62,7 @@ static taper_status take_quantized(const rewriter *r, taper_ir_value *value, tap
     if (*made == NULL) {
         const taper_qparams p = taper_group_qparams(r->q, value->id);
         taper_node *anchor = value->node != NULL ? value->node : value->block->first, *node;
-        TAPER_TRY(new_op(r, anchor, "aten::quantize_per_tensor", "", &node));
+        TAPER_TRY(new_op(r, anchor, TAPER_OP(aten_quantize_per_tensor), &node));
         TAPER_TRY(set_constant(r, node, 1, taper_val_double(p.scale)));
         TAPER_TRY(set_constant(r, node, 2, taper_val_int(p.zero_point)));
         TAPER_TRY(set_constant(r, node, 3, taper_val_int(TAPER_QU8)));
@@ -113,20 +112,20 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
         taper_val_release(object);
         return TAPER_OK;
     }
-    const char *name = !layer.convolution ? (step->relu ? "quantized::linear_relu" : "quantized::linear")
-                       : layer.transposed ? "quantized::conv_transpose2d"
-                       : step->relu       ? "quantized::conv2d_relu"
-                                          : "quantized::conv2d";
+    const taper_op *op = layer.transposed ? TAPER_OP(quantized_conv_transpose2d)
+                         : layer.convolution
+                             ? (step->relu ? TAPER_OP(quantized_conv2d_relu_new) : TAPER_OP(quantized_conv2d_new))
+                             : (step->relu ? TAPER_OP(quantized_linear_relu) : TAPER_OP(quantized_linear));
     taper_ir_value *packed;
     TAPER_TRY(taper_constant_before(node, object, &packed, r->compilation->error));
     if (step->kind == TAPER_STEP_DYNAMIC) {
-        TAPER_TRY(new_op(r, node, "quantized::linear_dynamic", "", made));
+        TAPER_TRY(new_op(r, node, TAPER_OP(quantized_linear_dynamic), made));
         // No reduced range: QNNPACK takes no notice of it but for a warning in every call.
         TAPER_TRY(set_constant(r, *made, 2, taper_val_bool(false)));
         x = layer.input;
     } else {
         TAPER_TRY(take_quantized(r, layer.input, &x));
-        TAPER_TRY(new_op(r, node, name, layer.convolution && !layer.transposed ? "new" : "", made));
+        TAPER_TRY(new_op(r, node, op, made));
         TAPER_TRY(set_qparams(r, *made, 2, taper_group_qparams(r->q, step->result)));
     }
     taper_node_set_input(*made, 0, x);
@@ -145,13 +144,14 @@ static taper_status make_pair(const rewriter *r, const taper_quantize_step *step
 {
     const taper_qparams out = taper_group_qparams(r->q, step->result);
     taper_ir_value *a = taper_node_in(node, 0), *b = taper_node_in(node, 1);
-    if (taper_node_is(node, "aten::add") && (!is_in_reach(qparams_of_input(r, a).scale, out.scale) ||
-                                             !is_in_reach(qparams_of_input(r, b).scale, out.scale))) {
+    if (TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_ADD &&
+        (!is_in_reach(qparams_of_input(r, a).scale, out.scale) ||
+         !is_in_reach(qparams_of_input(r, b).scale, out.scale))) {
         return TAPER_OK;
     }
     TAPER_TRY(take_quantized(r, a, &a));
     TAPER_TRY(take_quantized(r, b, &b));
-    TAPER_TRY(new_op(r, node, step->relu ? step->rule->quantized_relu : step->rule->quantized, "", made));
+    TAPER_TRY(new_op(r, node, taper_quantized_row(node, step->relu), made));
     taper_node_set_input(*made, 0, a);
     taper_node_set_input(*made, 1, b);
     return set_qparams(r, *made, 2, out);
@@ -162,7 +162,7 @@ static taper_status make_curve(const rewriter *r, const taper_quantize_step *ste
 {
     taper_ir_value *x;
     TAPER_TRY(take_quantized(r, taper_node_in(node, 0), &x));
-    TAPER_TRY(new_op(r, node, step->rule->quantized, "", made));
+    TAPER_TRY(new_op(r, node, taper_quantized_row(node, false), made));
     taper_node_set_input(*made, 0, x);
     for (size_t i = 1; i < (*made)->schema->arg_count; i++) {
         const char *name = (*made)->schema->args[i].name;
@@ -201,13 +201,12 @@ static taper_status make_join(const rewriter *r, taper_node *node, taper_ir_valu
 static taper_status make_same(const rewriter *r, const taper_quantize_step *step, taper_node *node, taper_node **made)
 {
     taper_ir_value *first;
-    const char *name = step->rule->quantized != NULL ? step->rule->quantized : node->schema->name;
     if (step->kind == TAPER_STEP_JOIN) {
         TAPER_TRY(make_join(r, node, &first));
     } else {
         TAPER_TRY(take_quantized(r, taper_node_in(node, 0), &first));
     }
-    TAPER_TRY(new_op(r, node, name, step->rule->quantized != NULL ? "" : node->schema->overload, made));
+    TAPER_TRY(new_op(r, node, taper_quantized_row(node, false), made));
     taper_node_set_input(*made, 0, first);
     for (size_t i = 1; i < node->input_count; i++) {
         taper_node_set_input(*made, i, taper_node_in(node, i));
@@ -229,7 +228,7 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
         (group->bounded && group->low == result->low && group->high == result->high)) {
         return TAPER_OK;
     }
-    TAPER_TRY(new_op(r, node, activation->schema->name, activation->schema->overload, &clamp));
+    TAPER_TRY(new_op(r, node, activation->op, &clamp));
     taper_node_set_input(clamp, 0, &(*made)->outputs[0]);
     for (size_t i = 1; i < activation->input_count; i++) {
         TAPER_TRY(set_constant(r, clamp, i, taper_val_retain(*taper_node_constant_in(activation, i))));
@@ -239,10 +238,10 @@ static taper_status clamp_after(const rewriter *r, const taper_quantize_step *st
 }
 
 // x with a dimension more or less, the last but one.
-static taper_status reshape_before(const rewriter *r, taper_node *before, const char *name, const char *overload,
-                                   taper_ir_value *x, taper_node **made)
+static taper_status reshape_before(const rewriter *r, taper_node *before, const taper_op *op, taper_ir_value *x,
+                                   taper_node **made)
 {
-    TAPER_TRY(new_op(r, before, name, overload, made));
+    TAPER_TRY(new_op(r, before, op, made));
     taper_node_set_input(*made, 0, x);
     return set_constant(r, *made, 1, taper_val_int(-2));
 }
@@ -255,9 +254,9 @@ static taper_status take_rows(const rewriter *r, taper_node *node, taper_node **
     if (taper_rank_of(taper_node_in(node, 0)).number >= 2) {
         return TAPER_OK;
     }
-    TAPER_TRY(reshape_before(r, *made, "aten::unsqueeze", "", taper_node_in(*made, 0), &wide));
+    TAPER_TRY(reshape_before(r, *made, TAPER_OP(aten_unsqueeze), taper_node_in(*made, 0), &wide));
     taper_node_set_input(*made, 0, &wide->outputs[0]);
-    return reshape_before(r, node, "aten::squeeze", "dim", &(*made)->outputs[0], made);
+    return reshape_before(r, node, TAPER_OP(aten_squeeze_dim), &(*made)->outputs[0], made);
 }
 
 static taper_status rewrite_floating(const rewriter *r, taper_quantize_step *step, taper_node *node)

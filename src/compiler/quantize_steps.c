@@ -4,56 +4,6 @@
 
 #include "compiler/quantization.h"
 
-#define KEEP(name)                                                                                                     \
-    {                                                                                                                  \
-        "aten::" name, TAPER_STEP_KEEP, NULL, NULL,                                                                    \
-        {                                                                                                              \
-            0, 0                                                                                                       \
-        }                                                                                                              \
-    }
-#define FIXED(name, scale, zero_point)                                                                                 \
-    {                                                                                                                  \
-        "aten::" name, TAPER_STEP_FIXED, NULL, NULL,                                                                   \
-        {                                                                                                              \
-            scale, zero_point                                                                                          \
-        }                                                                                                              \
-    }
-
-static const taper_step_rule rules[] = {
-    {"aten::add.Tensor", TAPER_STEP_PAIR, "quantized::add", "quantized::add_relu", {0, 0}},
-    {"aten::mul.Tensor", TAPER_STEP_PAIR, "quantized::mul", "quantized::mul_relu", {0, 0}},
-    {"aten::cat", TAPER_STEP_JOIN, NULL, NULL, {0, 0}},
-    {"aten::hardswish", TAPER_STEP_CURVE, "quantized::hardswish", NULL, {0, 0}},
-    {"aten::leaky_relu", TAPER_STEP_CURVE, "quantized::leaky_relu", NULL, {0, 0}},
-    {"aten::elu", TAPER_STEP_CURVE, "quantized::elu", NULL, {0, 0}},
-    FIXED("sigmoid", 1.0 / 256, 0),
-    FIXED("hardsigmoid", 1.0 / 256, 0),
-    FIXED("tanh", 2.0 / 256, 128),
-    KEEP("relu"),
-    KEEP("relu6"),
-    KEEP("hardtanh"),
-    KEEP("clamp"),
-    KEEP("max_pool2d"),
-    KEEP("avg_pool2d"),
-    KEEP("adaptive_avg_pool2d"),
-    KEEP("mean.dim"),
-    KEEP("upsample_nearest2d.vec"),
-    KEEP("upsample_bilinear2d.vec"),
-    KEEP("flatten.using_ints"),
-    KEEP("reshape"),
-    {"aten::view", TAPER_STEP_KEEP, "aten::reshape", NULL, {0, 0}}, // quantized layers give channels-last results
-    KEEP("permute"),
-    KEEP("transpose.int"),
-    KEEP("squeeze.dim"),
-    KEEP("unsqueeze"),
-    KEEP("contiguous"),
-    KEEP("pixel_shuffle"),
-    KEEP("channel_shuffle"),
-    KEEP("slice.Tensor"),
-    KEEP("select.int"),
-    KEEP("dropout"),
-};
-
 static bool is_true(const taper_node *node, size_t index)
 {
     double number;
@@ -83,72 +33,91 @@ static bool divides_by_kernel(const taper_node *node)
            (is_zero_list(node, 3) || (taper_node_constant_in(node, 5) != NULL && is_true(node, 5)));
 }
 
-static bool is_supported(const taper_node *node)
+// Pools and means are KEEP, but not every call of them.
+static bool is_supported(const taper_node *node, uint64_t facts)
 {
     float low, high;
     double alpha;
-    if (taper_node_is(node, "aten::add.Tensor")) {
+    switch (TAPER_FIELD(facts, FUNCTION)) {
+    case TAPER_FUNCTION_ADD:
         return taper_node_constant_is_number(node, 2, &alpha) && alpha == 1;
-    }
-    if (taper_node_is(node, "aten::clamp") || taper_node_is(node, "aten::hardtanh")) {
+    case TAPER_FUNCTION_CLAMP:
         return taper_activation_bounds(node, &low, &high) && isfinite(low) && isfinite(high);
+    default:
+        break;
     }
-    if (taper_node_is(node, "aten::max_pool2d")) {
-        return !is_true(node, 5); // ceil_mode
-    }
-    if (taper_node_is(node, "aten::avg_pool2d")) {
-        return divides_by_kernel(node);
-    }
-    if (taper_node_is(node, "aten::mean.dim")) {
-        const taper_val *dtype = taper_node_constant_in(node, 3);
-        return dtype != NULL && dtype->tag == TAPER_NONE;
-    }
-    if (taper_node_is(node, "aten::dropout")) {
+    if (TAPER_FIELD(facts, LAYER) == TAPER_LAYER_DROPOUT) {
         return !is_true(node, 2);
     }
-    if (taper_node_is(node, "aten::cat")) {
+    if (TAPER_FIELD(facts, QUANTIZED) == TAPER_QUANTIZED_JOIN) {
         const taper_node *list = taper_node_in(node, 0)->node;
         return list != NULL && list->kind == TAPER_NODE_LIST && list->input_count != 0 &&
                taper_value_used_once(&list->outputs[0]);
     }
+    if (taper_node_calls(node, TAPER_OP(aten_max_pool2d))) {
+        return !is_true(node, 5); // ceil_mode
+    }
+    if (taper_node_calls(node, TAPER_OP(aten_avg_pool2d))) {
+        return divides_by_kernel(node);
+    }
+    if (TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_REDUCE) {
+        const taper_ir_value *argument = taper_node_argument(node, "dtype");
+        const taper_node *dtype = argument != NULL ? taper_value_constant(argument) : NULL;
+        return dtype != NULL && dtype->constant.tag == TAPER_NONE;
+    }
     return true;
 }
 
-const taper_step_rule *taper_step_rule_of(const taper_node *node)
+bool taper_step_kind_of(const taper_node *node, taper_step_kind *kind)
 {
-    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < sizeof rules / sizeof rules[0]; i++) {
-        if (taper_node_is(node, rules[i].name)) {
-            const bool plain = node->schema->out_count == 0 && node->output_count == 1 && node->input_count != 0 &&
-                               node->input_count == node->schema->arg_count && !taper_node_writes(node, 0);
-            return plain && is_supported(node) ? &rules[i] : NULL;
-        }
+    static const uint8_t kinds[] = {[TAPER_QUANTIZED_KEEP] = TAPER_STEP_KEEP,
+                                    [TAPER_QUANTIZED_FIXED] = TAPER_STEP_FIXED,
+                                    [TAPER_QUANTIZED_CURVE] = TAPER_STEP_CURVE,
+                                    [TAPER_QUANTIZED_PAIR] = TAPER_STEP_PAIR,
+                                    [TAPER_QUANTIZED_JOIN] = TAPER_STEP_JOIN};
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned quantized = TAPER_FIELD(facts, QUANTIZED);
+    if (quantized == TAPER_QUANTIZED_NONE || quantized >= sizeof kinds / sizeof *kinds ||
+        node->schema->out_count != 0 || node->output_count != 1 || node->input_count == 0 ||
+        node->input_count != node->schema->arg_count || taper_node_writes(node, 0) || !is_supported(node, facts)) {
+        return false;
     }
-    return NULL;
+    *kind = (taper_step_kind)kinds[quantized];
+    return true;
+}
+
+const taper_op *taper_quantized_row(const taper_node *node, bool relu)
+{
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned quantized = TAPER_FIELD(facts, QUANTIZED);
+    if (quantized == TAPER_QUANTIZED_CURVE || quantized == TAPER_QUANTIZED_PAIR) {
+        uint64_t function = facts & TAPER_FIELD_MASK(FUNCTION);
+        if (relu) {
+            function = TAPER_FIELD(facts, FUNCTION) == TAPER_FUNCTION_ADD ? TAPER_FACT(FUNCTION, ADD_RELU)
+                                                                          : TAPER_FACT(FUNCTION, MUL_RELU);
+        }
+        return taper_row_where(TAPER_FIELD_MASK(FUNCTION) | TAPER_FIELD_MASK(QUANTIZED),
+                               function | TAPER_FACT(QUANTIZED, ROW));
+    }
+    // Quantized layers give channels-last results, of which not every shape is a view.
+    return TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_GIVEN ? TAPER_OP(aten_reshape) : node->op;
+}
+
+taper_qparams taper_fixed_qparams(const taper_node *node)
+{
+    return TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_TANH ? (taper_qparams){2.0 / 256, 128}
+                                                                                : (taper_qparams){1.0 / 256, 0};
 }
 
 bool taper_activation_bounds(const taper_node *node, float *low, float *high)
 {
-    double numbers[2] = {0, (double)INFINITY};
-    if (node->kind != TAPER_NODE_OP || node->schema->out_count != 0 || node->input_count == 0 ||
-        taper_node_writes(node, 0)) {
+    double bounds[2];
+    if (node->kind != TAPER_NODE_OP || node->input_count == 0 || taper_node_writes(node, 0) ||
+        !taper_node_bounds(node, bounds)) {
         return false;
     }
-    if (taper_node_is(node, "aten::relu6")) {
-        numbers[1] = 6;
-    } else if (taper_node_is(node, "aten::hardtanh") || taper_node_is(node, "aten::clamp")) {
-        for (size_t i = 0; i < 2; i++) {
-            const taper_val *value = node->input_count == 3 ? taper_node_constant_in(node, 1 + i) : NULL;
-            if (value != NULL && value->tag == TAPER_NONE) {
-                numbers[i] = i == 0 ? -(double)INFINITY : (double)INFINITY;
-            } else if (value == NULL || !taper_node_constant_is_number(node, 1 + i, &numbers[i])) {
-                return false;
-            }
-        }
-    } else if (!taper_node_is(node, "aten::relu")) {
-        return false;
-    }
-    *low = (float)numbers[0];
-    *high = (float)numbers[1];
+    *low = (float)bounds[0];
+    *high = (float)bounds[1];
     return *low <= 0 && *high >= 0 && *low < *high;
 }
 

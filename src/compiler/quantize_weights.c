@@ -5,22 +5,20 @@
 
 #include "compiler/quantization.h"
 
-static taper_status call(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
+static taper_status call(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                          taper_val *result)
 {
-    const taper_op *op = taper_row_find(name, "");
     *result = taper_val_none();
     if (op == NULL) {
-        TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "operator %s is not part of this build", name);
+        TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED, "this build cannot quantize tensors");
     }
     taper_run run = taper_run_on(compilation->module->heap, compilation->registry, compilation->error);
     return taper_call_op(&run, op, args, count, result, 1);
 }
 
-taper_status taper_prepack(taper_compilation *compilation, const char *name, taper_val *args, size_t count,
+taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, taper_val *args, size_t count,
                            taper_val *object)
 {
-    const taper_op *op = taper_row_find(name, "");
     taper_run run = taper_run_on(compilation->module->heap, compilation->registry, NULL);
     *object = taper_val_none();
     if (op != NULL && taper_call_op(&run, op, args, count, object, 1) != TAPER_OK) {
@@ -64,7 +62,7 @@ static taper_status quantize_channels(taper_compilation *compilation, taper_tens
         }
         taper_val args[] = {TAPER_VAL(weight), TAPER_VAL(scales), TAPER_VAL(zeros), taper_val_int((int64_t)axis),
                             taper_val_int(TAPER_QI8)};
-        status = call(compilation, "aten::quantize_per_channel", args, 5, quantized);
+        status = call(compilation, TAPER_OP(aten_quantize_per_channel), args, 5, quantized);
         taper_obj_release(&zeros->head);
     }
     taper_obj_release(&scales->head);
@@ -85,7 +83,7 @@ taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor 
         find_magnitudes(flat, false, axis, &magnitude);
         taper_val args[] = {TAPER_VAL(flat), taper_val_double((double)taper_qscale_symmetric(magnitude)),
                             taper_val_int(0), taper_val_int(TAPER_QI8)};
-        status = call(compilation, "aten::quantize_per_tensor", args, 4, quantized);
+        status = call(compilation, TAPER_OP(aten_quantize_per_tensor), args, 4, quantized);
     }
     taper_obj_release(&flat->head);
     return status;
@@ -137,7 +135,7 @@ static taper_status correct_bias(const taper_quantization *q, taper_compilation 
     if (layer->bias != NULL) {
         TAPER_TRY(taper_tensor_copy(made, layer->bias, compilation->error));
     }
-    const taper_op *op = taper_row_find("aten::dequantize", "self");
+    const taper_op *op = TAPER_OP(aten_dequantize_self);
     taper_run run = taper_run_on(compilation->module->heap, compilation->registry, compilation->error);
     if (op == NULL) {
         return TAPER_OK;
@@ -184,7 +182,8 @@ static taper_status pack_convolution(taper_compilation *compilation, const taper
     args[count] = taper_val_int(layer->groups);
     if (status == TAPER_OK) {
         status = taper_prepack(compilation,
-                               layer->transposed ? "quantized::conv_transpose2d_prepack" : "quantized::conv2d_prepack",
+                               layer->transposed ? TAPER_OP(quantized_conv_transpose2d_prepack)
+                                                 : TAPER_OP(quantized_conv2d_prepack),
                                args, count + 1, object);
     }
     for (size_t i = 2; i < count; i++) {
@@ -208,7 +207,7 @@ taper_status taper_pack_layer(const taper_quantization *q, taper_compilation *co
     taper_status status = correct_bias(q, compilation, layer, input, args[0], &args[1]);
     if (status == TAPER_OK) {
         status = layer->convolution ? pack_convolution(compilation, layer, args, object)
-                                    : taper_prepack(compilation, "quantized::linear_prepack", args, 2, object);
+                                    : taper_prepack(compilation, TAPER_OP(quantized_linear_prepack), args, 2, object);
     }
     taper_val_release(args[0]);
     taper_val_release(args[1]);

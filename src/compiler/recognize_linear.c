@@ -21,8 +21,8 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
     taper_node *node = value->node;
     *weight = NULL;
     if (node != NULL && node->kind == TAPER_NODE_OP &&
-        (taper_node_is(node, "aten::t") ||
-         (taper_node_is(node, "aten::transpose.int") && taper_node_constant_is_number(node, 1, &first) &&
+        (taper_node_calls(node, TAPER_OP(aten_t)) ||
+         (taper_node_calls(node, TAPER_OP(aten_transpose_int)) && taper_node_constant_is_number(node, 1, &first) &&
           taper_node_constant_is_number(node, 2, &second) && (int)first != (int)second)) &&
         constant_tensor(compilation, taper_node_in(node, 0), 2) != NULL) {
         *weight = taper_node_in(node, 0);
@@ -49,9 +49,9 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
 static taper_status make_linear(taper_compilation *compilation, taper_node *node, taper_node *product,
                                 taper_ir_value *matrix, taper_ir_value *bias)
 {
-    taper_ir_value *weight, *x = taper_node_in(product, taper_node_is(product, "aten::addmm") ? 1 : 0);
+    taper_ir_value *weight, *x = taper_node_in(product, taper_node_calls(product, TAPER_OP(aten_addmm)) ? 1 : 0);
     taper_node *linear;
-    if (taper_row_find("aten::linear", "") == NULL) {
+    if (!TAPER_HAS_OP(aten_linear)) {
         return TAPER_OK;
     }
     TAPER_TRY(transposed_weight(compilation, product, matrix, &weight));
@@ -70,7 +70,7 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
         TAPER_TRY(taper_constant_before(product, taper_val_retain(constant->constant), &bias, compilation->error));
         bias->node->number2 = constant->number2;
     }
-    TAPER_TRY(taper_op_before(compilation, product, "aten::linear", "", &linear));
+    TAPER_TRY(taper_op_before(compilation, product, TAPER_OP(aten_linear), &linear));
     taper_node_set_input(linear, 0, x);
     taper_node_set_input(linear, 1, weight);
     taper_node_set_input(linear, 2, bias);
@@ -86,14 +86,15 @@ static bool is_one(const taper_node *node, size_t index)
 
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
-    if (taper_node_is(node, "aten::addmm") && node->schema->out_count == 0 && is_one(node, 3) && is_one(node, 4)) {
+    if (taper_node_calls(node, TAPER_OP(aten_addmm)) && node->schema->out_count == 0 && is_one(node, 3) &&
+        is_one(node, 4)) {
         return make_linear(compilation, node, node, taper_node_in(node, 2), taper_node_in(node, 0));
     }
-    if (taper_node_is(node, "aten::matmul") && node->schema->out_count == 0) {
+    if (taper_node_calls(node, TAPER_OP(aten_matmul)) && node->schema->out_count == 0) {
         // The sum behind it, if that is all that looks at the product, and adds a bias.
         taper_node *user = taper_value_used_once(&node->outputs[0]) ? node->outputs[0].uses->user : NULL;
-        if (user != NULL && user->block == node->block && taper_node_is(user, "aten::add.Tensor") && is_one(user, 2) &&
-            taper_node_in(user, 0) != taper_node_in(user, 1)) {
+        if (user != NULL && user->block == node->block && taper_node_calls(user, TAPER_OP(aten_add_Tensor)) &&
+            is_one(user, 2) && taper_node_in(user, 0) != taper_node_in(user, 1)) {
             taper_ir_value *bias = taper_node_in(user, 1 - node->outputs[0].uses->index);
             const taper_node *matrix = taper_node_in(node, 1)->node;
             if (constant_tensor(compilation, bias, 1) != NULL && matrix != NULL) {
@@ -102,13 +103,13 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         }
         return make_linear(compilation, node, node, taper_node_in(node, 1), NULL);
     }
-    if (!taper_node_is(node, "aten::add.Tensor") || !is_one(node, 2)) {
+    if (!taper_node_calls(node, TAPER_OP(aten_add_Tensor)) || !is_one(node, 2)) {
         return TAPER_OK;
     }
     for (size_t i = 0; i < 2; i++) {
         taper_ir_value *product = taper_node_in(node, i), *bias = taper_node_in(node, 1 - i);
         taper_node *matmul = product->node;
-        if (matmul != NULL && taper_node_is(matmul, "aten::matmul") && matmul->schema->out_count == 0 &&
+        if (matmul != NULL && taper_node_calls(matmul, TAPER_OP(aten_matmul)) && matmul->schema->out_count == 0 &&
             taper_value_used_once(product) && matmul->block == node->block &&
             constant_tensor(compilation, bias, 1) != NULL) {
             return make_linear(compilation, node, matmul, taper_node_in(matmul, 1), bias);

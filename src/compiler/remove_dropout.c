@@ -5,16 +5,11 @@
 static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     (void)compilation;
-    static const char *const names[] = {
-        "aten::dropout",       "aten::dropout_",       "aten::feature_dropout",       "aten::feature_dropout_",
-        "aten::alpha_dropout", "aten::alpha_dropout_", "aten::feature_alpha_dropout", "aten::feature_alpha_dropout_"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const taper_val *train = taper_node_is(node, names[i]) ? taper_node_constant_in(node, 2) : NULL;
-        if (train != NULL && train->tag == TAPER_BOOLEAN && !train->as.b) {
-            taper_value_replace_uses(&node->outputs[0], taper_node_in(node, 0));
-            taper_node_remove(node);
-            return TAPER_OK;
-        }
+    const bool dropout = TAPER_FIELD(taper_node_facts(node), LAYER) == TAPER_LAYER_DROPOUT;
+    const taper_val *train = dropout && node->schema->out_count == 0 ? taper_node_constant_in(node, 2) : NULL;
+    if (train != NULL && train->tag == TAPER_BOOLEAN && !train->as.b) {
+        taper_value_replace_uses(&node->outputs[0], taper_node_in(node, 0));
+        taper_node_remove(node);
     }
     return TAPER_OK;
 }

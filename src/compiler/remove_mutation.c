@@ -4,7 +4,7 @@
 // append(list, x) becomes an item of the list when the list was made in the same block and nobody used it before.
 // What looks at a value before a node is known by counting: the blocks are walked in order.
 #include "compiler/facts.h"
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 enum {
     MOST_USES = 64, // of a value, looked at for each node that writes to it
@@ -20,78 +20,31 @@ typedef struct walk {
 
 // ---- operators
 
-// Of any x that they take in place, the functional forms make a tensor of the same dtype.
-static bool keeps_dtype(const taper_node *node)
-{
-    static const char *const names[] = {"aten::relu_", "aten::relu6_",       "aten::hardtanh_", "aten::hardswish_",
-                                        "aten::silu_", "aten::hardsigmoid_", "aten::elu_",      "aten::leaky_relu_",
-                                        "aten::selu_", "aten::celu_",        "aten::neg_"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// So do these of a floating x: of an integral one the functional forms make floats.
-static bool keeps_float(const taper_node *node)
-{
-    static const char *const names[] = {"aten::sigmoid_",    "aten::tanh_",       "aten::exp_",
-                                        "aten::sqrt_",       "aten::clamp_",      "aten::clamp_min_",
-                                        "aten::clamp_max_",  "aten::add_.Scalar", "aten::sub_.Scalar",
-                                        "aten::mul_.Scalar", "aten::div_.Scalar", "aten::rsqrt_"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (taper_node_is(node, names[i])) {
-            return strstr(node->op_name, "Tensor? ") == NULL && strstr(node->op_name, "_.Tensor(") == NULL;
-        }
-    }
-    return false;
-}
-
-static bool has_complex_number(const taper_node *node)
-{
-    for (size_t i = 1; i < node->input_count; i++) {
-        const taper_val *value = taper_node_constant_in(node, i);
-        if (value == NULL || value->tag == TAPER_COMPLEX) { // of a Scalar that is computed nothing is known
-            return true;
-        }
-    }
-    return false;
-}
-
+// Whether the functional form makes a tensor of the dtype of x, whatever x it takes in place: of an integral one some
+// make floats. Of other tensors among the arguments nothing is known.
 static bool same_meaning(const walk *w, const taper_node *node)
 {
     taper_dtype dtype;
-    return keeps_dtype(node) ||
-           (keeps_float(node) && !has_complex_number(node) &&
-            taper_known_dtype(w->dtypes, taper_node_in(node, 0), &dtype) && taper_dtype_is_float(dtype));
-}
-
-// The row without the underscore, with the same arguments; NULL: none.
-static taper_status functional_row(const walk *w, const taper_node *node, const taper_op **op,
-                                   const taper_schema **schema)
-{
-    char name[64];
-    const taper_schema *here = node->schema;
-    const size_t length = strlen(here->name);
-    *op = NULL;
-    if (length < 2 || length >= sizeof name || here->name[length - 1] != '_') {
-        return TAPER_OK;
+    const taper_schema *schema = node->schema;
+    for (size_t i = 1; i < schema->arg_count; i++) {
+        const taper_type *type = schema->args[i].type;
+        if (type->kind == TAPER_TYPE_TENSOR ||
+            (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR)) {
+            return false;
+        }
     }
-    memcpy(name, here->name, length - 1);
-    name[length - 1] = '\0';
-    const taper_op *found = taper_row_find(name, here->overload);
-    if (found == NULL) {
-        return TAPER_OK;
+    if (!taper_node_has(node, TAPER_OP_ELEMENTWISE)) {
+        return false;
     }
-    TAPER_TRY(taper_registry_schema(w->compilation->registry, found, schema, w->compilation->error));
-    bool same = (*schema)->arg_count == here->arg_count && (*schema)->ret_count == 1;
-    for (size_t i = 0; same && i < here->arg_count; i++) {
-        same = taper_type_equal((*schema)->args[i].type, here->args[i].type);
+    switch (TAPER_FIELD(taper_node_facts(node), RESULT)) {
+    case TAPER_RESULT_SAME:
+        return true;
+    case TAPER_RESULT_FLOAT:
+        return !taper_takes_complex_number(node) && taper_known_dtype(w->dtypes, taper_node_in(node, 0), &dtype) &&
+               taper_dtype_is_float(dtype);
+    default:
+        return false;
     }
-    *op = same ? found : NULL;
-    return TAPER_OK;
 }
 
 // Whether node is the last to look at value, and the others kept nothing.
@@ -113,16 +66,14 @@ static taper_status make_functional(const walk *w, taper_node *node)
     }
     const taper_ir_value *value = taper_node_in(node, 0);
     if (value->block != node->block || !taper_value_is_fresh(value) || !is_last_user(w, node, value) ||
-        taper_node_is(value->node, "aten::empty_strided")) {
+        taper_node_calls(value->node, TAPER_OP(aten_empty_strided))) {
         return TAPER_OK;
     }
     const taper_op *op;
     const taper_schema *schema = NULL;
-    TAPER_TRY(functional_row(w, node, &op, &schema));
+    TAPER_TRY(taper_functional_row(w->compilation, node, &op, &schema));
     if (op != NULL) {
-        node->op = op;
-        node->op_name = schema->text;
-        node->schema = schema;
+        taper_node_set_op(node, op, schema);
     }
     return TAPER_OK;
 }
@@ -131,7 +82,7 @@ static taper_status make_functional(const walk *w, taper_node *node)
 
 static bool is_append(const taper_node *node, const taper_node *list)
 {
-    return taper_node_is(node, "aten::append.t") && taper_node_in(node, 0) == &list->outputs[0] &&
+    return taper_node_calls(node, TAPER_OP(aten_append_t)) && taper_node_in(node, 0) == &list->outputs[0] &&
            taper_node_in(node, 1) != &list->outputs[0] && node->block == list->block &&
            (node->output_count == 0 || node->outputs[0].uses == NULL);
 }

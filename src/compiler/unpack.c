@@ -29,7 +29,7 @@ static taper_status clamp_before(taper_compilation *compilation, taper_node *bef
     if (isinf(min) && isinf(max)) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_op_before(compilation, before, relu ? "aten::relu" : "aten::clamp", "", &node));
+    TAPER_TRY(taper_op_before(compilation, before, relu ? TAPER_OP(aten_relu) : TAPER_OP(aten_clamp), &node));
     *result = node != NULL ? &node->outputs[0] : NULL;
     if (node == NULL) {
         return TAPER_OK;
@@ -58,7 +58,7 @@ static taper_status match(const taper_compilation *compilation, const taper_node
     const taper_val *object;
     *matches = false;
     *layer = (packed_layer){.min = -(double)INFINITY, .max = (double)INFINITY};
-    if (node->kind != TAPER_NODE_OP || node->input_count != 2 || strstr(node->op_name, "prepack") == NULL ||
+    if (node->kind != TAPER_NODE_OP || node->input_count != 2 || !taper_op_has(node->op, TAPER_OP_PACKED) ||
         (object = taper_node_constant_in(node, 1)) == NULL || object->tag != TAPER_OBJECT) {
         return TAPER_OK;
     }
@@ -103,10 +103,10 @@ static taper_status unpack_layer(taper_compilation *compilation, taper_node *nod
     taper_ir_value *result;
     taper_tensor *weight = layer->weight;
     TAPER_TRY(taper_op_before(compilation, node,
-                              !layer->convolution        ? "aten::linear"
-                              : layer->params.transposed ? "aten::conv_transpose2d"
-                                                         : "aten::conv2d",
-                              layer->params.transposed ? "input" : "", &plain));
+                              !layer->convolution        ? TAPER_OP(aten_linear)
+                              : layer->params.transposed ? TAPER_OP(aten_conv_transpose2d_input)
+                                                         : TAPER_OP(aten_conv2d),
+                              &plain));
     if (plain == NULL) {
         return TAPER_OK;
     }
@@ -137,7 +137,7 @@ static taper_status unpack_sum(taper_compilation *compilation, taper_node *node)
 {
     taper_node *add;
     taper_ir_value *result;
-    TAPER_TRY(taper_op_before(compilation, node, "aten::add", "Tensor", &add));
+    TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(aten_add_Tensor), &add));
     if (add == NULL) {
         return TAPER_OK;
     }
@@ -153,10 +153,10 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
 {
     packed_layer layer;
     bool matches;
-    if (taper_node_is(node, "aten::_add_relu.Tensor") && node->input_count == 3) {
+    if (taper_node_calls(node, TAPER_OP(aten__add_relu_Tensor)) && node->input_count == 3) {
         return unpack_sum(compilation, node);
     }
-    if (taper_node_is(node, "metal::copy_to_host") && node->input_count == 1) {
+    if (taper_node_calls(node, TAPER_OP(metal_copy_to_host)) && node->input_count == 1) {
         taper_value_replace_uses(&node->outputs[0], taper_node_in(node, 0));
         taper_node_remove(node);
         return TAPER_OK;

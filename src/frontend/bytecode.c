@@ -4,6 +4,8 @@
 
 #include "frontend/bytecode_arguments.h"
 #include "frontend/upgrade.h"
+#include "ir/effects.h"
+#include "ops/list/op_names.h"
 
 typedef struct register_change {
     uint32_t at;
@@ -139,7 +141,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
 {
     const taper_schema *schema;
     TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
-    if (strcmp(schema->name, "prim::TupleUnpack") == 0) {
+    if (strcmp(schema->name, TAPER_NAME_TUPLE_UNPACK) == 0) {
         taper_node *node;
         return node_from_stack(l, block, pc, floor, TAPER_NODE_TUPLE_UNPACK, 1, results_by_store(l, pc), &node);
     }
@@ -155,9 +157,7 @@ static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, s
                                                             : schema->ret_count;
     taper_node *node;
     TAPER_TRY(add_node(l, block, pc, TAPER_NODE_OP, count, outputs, &node));
-    node->op = op;
-    node->op_name = schema->text;
-    node->schema = schema;
+    taper_node_set_op(node, op, schema);
     l->height -= (size_t)given;
     taper_ir_value **args = l->stack + l->height;
     // From bytecode 7 on the trailing out arguments are passed after the defaults were left out.

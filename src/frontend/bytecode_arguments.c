@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many arguments a call of old bytecode has, by the types on the stack.
 #include "frontend/bytecode_arguments.h"
+#include "ops/list/op_names.h"
 
 // How far types are sought through blocks.
 #define SEARCH_DEPTH 16
@@ -204,7 +205,7 @@ static int64_t count_by_types(const taper_bytecode_stack *stack, const taper_sch
 
 bool taper_bytecode_is_tolist(const taper_schema *schema)
 {
-    return strcmp(schema->name, "prim::tolist") == 0;
+    return strcmp(schema->name, TAPER_NAME_TOLIST) == 0;
 }
 
 int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
@@ -218,7 +219,8 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
         return schema->vararg ? schema->arg_count : count_by_types(stack, schema, dropped);
     }
     // Files of bytecode 6 and 7 say that prim::RaiseException(msg, cls=None) is given one argument, yet load both.
-    if (given == 1 && stack->count >= 2 && top_is_none(stack) && strcmp(schema->name, "prim::RaiseException") == 0) {
+    if (given == 1 && stack->count >= 2 && top_is_none(stack) &&
+        strcmp(schema->name, TAPER_NAME_RAISE_EXCEPTION) == 0) {
         return 2;
     }
     return given > schema->arg_count && !schema->vararg ? schema->arg_count : given;

@@ -8,7 +8,7 @@
 
 #include "format/module.h"
 #include "ir/graph.h"
-#include "ops/list/schema.h"
+#include "ir/schema.h"
 
 typedef struct taper_bytecode_stack {
     const taper_module *module;

@@ -6,7 +6,8 @@
 
 #include "frontend/bytecode.h"
 #include "frontend/upgrade.h"
-#include "ops/list/schema.h"
+#include "ir/schema.h"
+#include "ops/list/op_names.h"
 
 static taper_status add(taper_needs *needs, const char *name, const char *overload, size_t calls, taper_error *error)
 {
@@ -93,7 +94,7 @@ static taper_status add_block(taper_needs *needs, const taper_block *block, tape
         if (node->kind == TAPER_NODE_OP) {
             TAPER_TRY(add_row(needs, node, error));
         } else if (node->kind == TAPER_NODE_TUPLE_UNPACK) { // an operator in bytecode
-            TAPER_TRY(add(needs, "prim::TupleUnpack", "", 1, error));
+            TAPER_TRY(add(needs, TAPER_NAME_TUPLE_UNPACK, "", 1, error));
         } else if (node->kind == TAPER_NODE_OBJECT && node->type != NULL) {
             TAPER_TRY(add(needs, node->type->name, NULL, 1, error));
         }

@@ -7,6 +7,7 @@
 //   if is_floating_point(self) or is_floating_point(other): div(self, other)  else: div(self, other,
 //   rounding_mode="trunc")
 #include "frontend/upgrade.h"
+#include "ir/effects.h"
 
 typedef struct upgrader {
     const char *schema_start;
@@ -30,9 +31,9 @@ static taper_status op_node(taper_graph *graph, taper_registry *registry, const 
                    name, overload);
     }
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, node, error));
-    (*node)->op = op;
-    TAPER_TRY(taper_registry_schema(registry, op, &(*node)->schema, error));
-    (*node)->op_name = (*node)->schema->text;
+    const taper_schema *schema;
+    TAPER_TRY(taper_registry_schema(registry, op, &schema, error));
+    taper_node_set_op(*node, op, schema);
     return TAPER_OK;
 }
 
@@ -109,9 +110,7 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     TAPER_TRY(taper_block_create(graph, branch, 0, &branch->blocks[1], error));
     taper_node *plain;
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_OP, inputs, 1, &plain, error));
-    plain->op = node->op;
-    plain->op_name = node->op_name;
-    plain->schema = node->schema;
+    taper_node_set_op(plain, node->op, node->schema);
     plain->debug = truncated->debug = node->debug;
     plain->instruction = truncated->instruction = branch->instruction = node->instruction;
     for (size_t i = 0; i < inputs; i++) {

@@ -37,17 +37,19 @@ typedef struct taper_op {
 #define TAPER_OP_ELEMENTWISE      (UINT64_C(1) << 10) // an element of the result is made of those in its place
 #define TAPER_OP_RESIZES          (UINT64_C(1) << 11) // gives argument 0 other sizes, or another dtype, in place
 #define TAPER_OP_REPLACES         (UINT64_C(1) << 12) // gives argument 0 the memory of another tensor
-#define TAPER_OP_PROJECTION       (UINT64_C(1) << 13) // gives out the very thing that is in argument 0
-#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 14) // asks which object it is given
-#define TAPER_OP_NONE             (UINT64_C(1) << 15) // gives None, whatever the schema says
-#define TAPER_OP_STATISTICS       (UINT64_C(1) << 16) // in training (argument 5) writes the running statistics, arguments
+#define TAPER_OP_NEW_VIEW         (UINT64_C(1) << 13) // gives a view of argument 0, or several, never the very object
+#define TAPER_OP_SELF             (UINT64_C(1) << 14) // gives argument 0 itself
+#define TAPER_OP_ITEM             (UINT64_C(1) << 15) // gives an item of argument 0
+#define TAPER_OP_COPIES_ITEMS     (UINT64_C(1) << 16) // makes a list of the items of argument 0
+#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 17) // asks which object it is given
+#define TAPER_OP_NONE             (UINT64_C(1) << 18) // gives None, whatever the schema says
+#define TAPER_OP_STATISTICS       (UINT64_C(1) << 19) // in training (argument 5) writes the running statistics, arguments
                                                       // 3 and 4, which the schema does not say
-#define TAPER_OP_RAISES           (UINT64_C(1) << 17) // does nothing else
-#define TAPER_OP_ANSWERS_NO       (UINT64_C(1) << 18) // asks what no tensor of Taper's is: is_cuda, is_sparse
-#define TAPER_OP_PACKS            (UINT64_C(1) << 19) // makes the object of packed weights of its LAYER
-#define TAPER_OP_PACKED           (UINT64_C(1) << 20) // runs its LAYER with such an object, argument 1 or the last one
-#define TAPER_OP_SAME_IN_PLACE    (UINT64_C(1) << 21) // its form with an underscore changes nothing of the dtype: of what
-                                                      // that takes, this gives the same
+#define TAPER_OP_RAISES           (UINT64_C(1) << 20) // does nothing else
+#define TAPER_OP_ANSWERS_NO       (UINT64_C(1) << 21) // asks what no tensor of Taper's is: is_cuda, is_sparse
+#define TAPER_OP_PACKS            (UINT64_C(1) << 22) // makes the object of packed weights of its LAYER
+#define TAPER_OP_PACKED           (UINT64_C(1) << 23) // runs its LAYER with such an object
+#define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements are what was in the memory
 // clang-format on
 
 // ---- fields: a fact that is one of several. TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_SAME
@@ -57,7 +59,7 @@ typedef struct taper_op {
 #define TAPER_FIELD_MASK(field) (((UINT64_C(1) << TAPER_##field##_BITS) - 1) << TAPER_##field##_AT)
 
 // How the sizes of the results follow from the arguments (ops/infer).
-enum { TAPER_SHAPE_AT = 24, TAPER_SHAPE_BITS = 6 };
+enum { TAPER_SHAPE_AT = 26, TAPER_SHAPE_BITS = 6 };
 typedef enum taper_op_shape {
     TAPER_SHAPE_UNKNOWN,   // from the elements, or nobody has asked yet
     TAPER_SHAPE_SAME,      // those of argument 0
@@ -88,15 +90,15 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_GATHER, // those of argument 2
     TAPER_SHAPE_RESIZE, // images: upsample
     TAPER_SHAPE_PAD,
-    TAPER_SHAPE_SHUFFLE,   // pixel_shuffle
-    TAPER_SHAPE_CREATE,    // argument 0 has the sizes
-    TAPER_SHAPE_RANK_KEPT, // as many dimensions as argument 0
+    TAPER_SHAPE_SHUFFLE, // pixel_shuffle
+    TAPER_SHAPE_CREATE,  // argument 0 has the sizes
+    TAPER_SHAPE_PACKED,  // as many dimensions as argument 0
     TAPER_SHAPE_REPEAT,
     TAPER_SHAPE_COUNT
 } taper_op_shape;
 
 // How the dtype of result 0 does.
-enum { TAPER_RESULT_AT = 30, TAPER_RESULT_BITS = 4 };
+enum { TAPER_RESULT_AT = 32, TAPER_RESULT_BITS = 4 };
 typedef enum taper_op_result {
     TAPER_RESULT_UNKNOWN,
     TAPER_RESULT_SAME,     // that of argument 0
@@ -111,7 +113,7 @@ typedef enum taper_op_result {
 } taper_op_result;
 
 // The function an elementwise operator computes, where somebody asks.
-enum { TAPER_FUNCTION_AT = 34, TAPER_FUNCTION_BITS = 5 };
+enum { TAPER_FUNCTION_AT = 36, TAPER_FUNCTION_BITS = 5 };
 typedef enum taper_op_function {
     TAPER_FUNCTION_OTHER,
     TAPER_FUNCTION_RELU,
@@ -127,11 +129,12 @@ typedef enum taper_op_function {
     TAPER_FUNCTION_LEAKY_RELU,
     TAPER_FUNCTION_ADD,
     TAPER_FUNCTION_ADD_RELU,
-    TAPER_FUNCTION_MUL
+    TAPER_FUNCTION_MUL,
+    TAPER_FUNCTION_MUL_RELU
 } taper_op_function;
 
 // The layer of a network that it is, or that it packs weights for.
-enum { TAPER_LAYER_AT = 39, TAPER_LAYER_BITS = 4 };
+enum { TAPER_LAYER_AT = 41, TAPER_LAYER_BITS = 4 };
 typedef enum taper_op_layer {
     TAPER_LAYER_NONE,
     TAPER_LAYER_CONV1,
@@ -140,8 +143,8 @@ typedef enum taper_op_layer {
     TAPER_LAYER_CONV_TRANSPOSED1,
     TAPER_LAYER_CONV_TRANSPOSED2,
     TAPER_LAYER_CONV_TRANSPOSED3,
-    TAPER_LAYER_CONV, // its arguments say which
-    TAPER_LAYER_LINEAR,
+    TAPER_LAYER_CONV,   // its arguments say which
+    TAPER_LAYER_LINEAR, // the last of those that taper_layer_match takes
     TAPER_LAYER_BATCH_NORM,
     TAPER_LAYER_LSTM,
     TAPER_LAYER_GRU,
@@ -150,7 +153,7 @@ typedef enum taper_op_layer {
 } taper_op_layer;
 
 // Whose operator on packed weights it is.
-enum { TAPER_PACKER_AT = 43, TAPER_PACKER_BITS = 2 };
+enum { TAPER_PACKER_AT = 45, TAPER_PACKER_BITS = 2 };
 typedef enum taper_op_packer {
     TAPER_PACKER_NONE,
     TAPER_PACKER_XNNPACK,
@@ -159,14 +162,15 @@ typedef enum taper_op_packer {
 } taper_op_packer;
 
 // What it is when a model is quantized (compiler/quantization.h).
-enum { TAPER_QUANTIZED_AT = 45, TAPER_QUANTIZED_BITS = 3 };
+enum { TAPER_QUANTIZED_AT = 47, TAPER_QUANTIZED_BITS = 3 };
 typedef enum taper_op_quantized {
     TAPER_QUANTIZED_NONE,
     TAPER_QUANTIZED_KEEP,  // the result has scale and zero point of the input
     TAPER_QUANTIZED_FIXED, // always the same ones: those of the FUNCTION's range
     TAPER_QUANTIZED_CURVE, // an operator of one tensor that is told scale and zero point of its result
     TAPER_QUANTIZED_PAIR,  // sum or product of two tensors
-    TAPER_QUANTIZED_JOIN   // cat: those of its inputs, which are all the same
+    TAPER_QUANTIZED_JOIN,  // cat: those of its inputs, which are all the same
+    TAPER_QUANTIZED_ROW    // it is the quantized operator of its FUNCTION
 } taper_op_quantized;
 
 extern const uint64_t taper_op_words[]; // the list's, each fact once

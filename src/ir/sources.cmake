@@ -1,12 +1,15 @@
 list(APPEND TAPER_SOURCES
+    src/ir/alias.c
     src/ir/clone.c
     src/ir/dict.c
+    src/ir/effects.c
     src/ir/graph.c
     src/ir/graph_print.c
     src/ir/graph_verify.c
     src/ir/heap.c
     src/ir/liveness.c
     src/ir/scaled_storage.c
+    src/ir/schema.c
     src/ir/storage.c
     src/ir/tensor.c
     src/ir/tensor_copy.c

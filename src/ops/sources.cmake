@@ -2,6 +2,7 @@
 list(APPEND TAPER_SOURCES
     src/ops/call/call.c
     src/ops/call/call_describe.c
+    src/ops/call/fold.c
     src/ops/tensor/composite.c
     src/ops/call/packs.c
     src/ops/call/parallel.c
@@ -61,11 +62,8 @@ list(APPEND TAPER_SOURCES
     src/ops/linalg/linalg_svd.c
     src/ops/linalg/linalg_triangle.c
     src/ops/linalg/reduce_nuclear.c
-    src/ops/list/alias.c
-    src/ops/list/effects.c
     src/ops/list/op_table.c
     src/ops/list/registry.c
-    src/ops/list/schema.c
     src/ops/math/binary.c
     src/ops/tensor/difference.c
     src/ops/engine/elementwise_bessel.c

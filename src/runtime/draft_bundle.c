@@ -3,6 +3,8 @@
 // them back.
 #include "runtime/draft.h"
 
+#include "ir/effects.h"
+#include "ops/list/op_table.h"
 #include "runtime/arguments.h"
 
 // ---- samples
@@ -140,22 +142,21 @@ static taper_status add_string(method_builder *b, const char *text, taper_ir_val
     return add_constant(b, TAPER_VAL(string), made);
 }
 
-static taper_status add_call(method_builder *b, const char *name, const char *overload, taper_ir_value *first,
-                             int64_t second, taper_ir_value **result)
+static taper_status add_call(method_builder *b, const taper_op *op, taper_ir_value *first, int64_t second,
+                             taper_ir_value **result)
 {
     taper_registry *registry = b->draft->model->context->registry;
-    const taper_op *op = taper_row_find(name, overload);
     taper_ir_value *number;
     taper_node *node;
     if (op == NULL) {
         TAPER_FAIL(b->error, TAPER_ERROR_UNSUPPORTED,
-                   "operator %s, which bundled inputs need, is not part of this build", name);
+                   "this build lacks aten::__getitem__ or aten::contiguous, which bundled inputs need");
     }
     TAPER_TRY(add_constant(b, taper_val_int(second), &number));
     TAPER_TRY(add_node(b, TAPER_NODE_OP, 2, 1, &node));
-    node->op = op;
-    TAPER_TRY(taper_registry_schema(registry, op, &node->schema, b->error));
-    node->op_name = node->schema->text;
+    const taper_schema *schema;
+    TAPER_TRY(taper_registry_schema(registry, op, &schema, b->error));
+    taper_node_set_op(node, op, schema);
     taper_node_set_input(node, 0, first);
     taper_node_set_input(node, 1, number);
     *result = &node->outputs[0];
@@ -211,7 +212,7 @@ static taper_status build_samples(method_builder *b, const taper_draft_bundle_en
         const taper_tuple *sample = entry->samples->items[s].as.tuple;
         taper_ir_value *stored;
         taper_node *unpack, *tuple;
-        TAPER_TRY(add_call(b, "aten::__getitem__", "t", &get->outputs[0], (int64_t)s, &stored));
+        TAPER_TRY(add_call(b, TAPER_OP(aten___getitem___t), &get->outputs[0], (int64_t)s, &stored));
         TAPER_TRY(add_node(b, TAPER_NODE_TUPLE_UNPACK, 1, arguments, &unpack));
         taper_node_set_input(unpack, 0, stored);
         TAPER_TRY(taper_node_create(b->graph, TAPER_NODE_TUPLE, arguments, 1, &tuple, b->error));
@@ -220,7 +221,7 @@ static taper_status build_samples(method_builder *b, const taper_draft_bundle_en
             taper_ir_value *value = &unpack->outputs[i];
             const int64_t format = sample->items[arguments + i].as.i;
             if (format >= 0) {
-                TAPER_TRY(add_call(b, "aten::contiguous", "", value, format, &value));
+                TAPER_TRY(add_call(b, TAPER_OP(aten_contiguous), value, format, &value));
             }
             taper_node_set_input(tuple, i, value);
         }

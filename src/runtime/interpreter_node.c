@@ -160,7 +160,7 @@ taper_status taper_interpret_node(const taper_frame_source *source, const taper_
         TAPER_TRY(expect(source, in[0], TAPER_LIST, "LIST_UNPACK", "a list"));
         return unpack(source, in[0].as.list->items, in[0].as.list->count, out, out_count, "list");
     case TAPER_NODE_TUPLE_UNPACK:
-        TAPER_TRY(expect(source, in[0], TAPER_TUPLE, "prim::TupleUnpack", "a tuple"));
+        TAPER_TRY(expect(source, in[0], TAPER_TUPLE, taper_node_kind_name(TAPER_NODE_TUPLE_UNPACK), "a tuple"));
         return unpack(source, in[0].as.tuple->items, in[0].as.tuple->count, out, out_count, "tuple");
     case TAPER_NODE_TUPLE_SLICE:
         TAPER_TRY(expect(source, in[0], TAPER_TUPLE, "TUPLE_SLICE", "a tuple"));

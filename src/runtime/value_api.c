@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // taper_value: the host's side of values.
+#include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 #include "runtime/arguments.h"
 #include "runtime/model.h"
@@ -194,7 +195,7 @@ taper_status taper_value_quantize(taper_context *context, const taper_value *val
     TAPER_NEED_OUT(quantized, error);
     TAPER_NEED(context, error);
     TAPER_NEED(value, error);
-    const taper_op *op = taper_row_find("aten::quantize_per_tensor", "");
+    const taper_op *op = TAPER_OP(aten_quantize_per_tensor);
     if (op == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "operator aten::quantize_per_tensor is not part of this build");
     }

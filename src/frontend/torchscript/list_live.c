@@ -4,8 +4,9 @@
 // where anything was decided, without what nobody looks at then, writes to unseen tensors included. So what a call
 // takes and gives is kept as long as nothing was decided in the function that calls.
 #include "frontend/torchscript/lower.h"
-#include "ops/list/alias.h"
-#include "ops/list/effects.h"
+#include "ir/alias.h"
+#include "ir/effects.h"
+#include "ops/list/op_names.h"
 
 enum { OPAQUE = -1, LIVE = 1 }; // slot of a GET_ATTR that is none; `instruction` of a node
 
@@ -123,7 +124,7 @@ static taper_status known_item(taper_ts_lowering *l, const char *name, const tap
                                taper_ts_binding *out)
 {
     bool own = false;
-    if (strcmp(name, "aten::len") == 0 || strcmp(name, "aten::__getitem__") == 0) {
+    if (strcmp(name, TAPER_NAME_LEN) == 0 || strcmp(name, TAPER_NAME_GETITEM) == 0) {
         TAPER_TRY(is_own_list(l, &args[0], &own));
     }
     const taper_node *list = passed_list(&args[0], own);
@@ -132,10 +133,10 @@ static taper_status known_item(taper_ts_lowering *l, const char *name, const tap
     if (list == NULL) {
         return TAPER_OK;
     }
-    if (count == 1 && strcmp(name, "aten::len") == 0) {
+    if (count == 1 && strcmp(name, TAPER_NAME_LEN) == 0) {
         return taper_ts_bind_constant(l, taper_val_int(items), &taper_type_int, out);
     }
-    if (count == 2 && strcmp(name, "aten::__getitem__") == 0 && is_int(&args[1], &at)) {
+    if (count == 2 && strcmp(name, TAPER_NAME_GETITEM) == 0 && is_int(&args[1], &at)) {
         at = at < 0 ? at + items : at;
         if (at >= 0 && at < items) {
             *out = (taper_ts_binding){.value = taper_node_in(list, (size_t)at), .type = args[0].type->items[0]};
@@ -151,7 +152,10 @@ static void known_number(const char *name, const taper_ts_binding *args, taper_t
         const char *name;
         int64_t neutral;
         bool commutes;
-    } rows[] = {{"aten::add", 0, true}, {"aten::sub", 0, false}, {"aten::mul", 1, true}, {"aten::floordiv", 1, false}};
+    } rows[] = {
+#define NEUTRAL(name, number, commutes) {name, number, commutes},
+#include "ops/list/own_names.h"
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t other = 0; other < 2 && strcmp(rows[i].name, name) == 0; other++) {
             int64_t number;
@@ -166,15 +170,16 @@ static void known_number(const char *name, const taper_ts_binding *args, taper_t
 taper_status taper_ts_known_in_call(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                                     taper_ts_binding *out)
 {
-    static const char *const convolutions[] = {"aten::conv1d", "aten::conv2d", "aten::conv3d"};
     const taper_node *made = args->count != 0 && args->items[0].value != NULL ? args->items[0].value->node : NULL;
     taper_ts_binding found = {.value = NULL};
     if (args->count == 0 || args->count > 2 || l->frame->level == 0) {
         return TAPER_OK;
     }
-    for (int i = 0; i < 3 && args->count == 1 && made != NULL && strcmp(name, "aten::dim") == 0; i++) {
-        if (taper_node_is(made, convolutions[i])) {
-            TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(3 + i), &taper_type_int, &found));
+    if (args->count == 1 && made != NULL && strcmp(name, TAPER_NAME_DIM) == 0) {
+        const unsigned layer = TAPER_FIELD(taper_node_facts(made), LAYER);
+        if (layer >= TAPER_LAYER_CONV1 && layer <= TAPER_LAYER_CONV3) {
+            const int64_t rank = 3 + layer - TAPER_LAYER_CONV1;
+            TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(rank), &taper_type_int, &found));
         }
     }
     TAPER_TRY(known_item(l, name, args->items, args->count, &found));

@@ -7,7 +7,7 @@
 
 #include "base/budget.h"
 #include "format/script_archive.h"
-#include "ops/list/effects.h"
+#include "ir/effects.h"
 
 taper_status taper_ts_refuse(const taper_ts_lowering *l, const taper_ts_node *node, const char *format, ...)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls: functions and methods of the sources, constructors, operators, and the forms that only look like calls.
 #include "frontend/torchscript/lower.h"
+#include "ops/list/op_names.h"
 
 // ---- functions and methods of the sources
 
@@ -243,7 +244,7 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
         TAPER_TRY(taper_ts_convert(l, node, *out, type, -1, out));
     } else if (l->listing && out->type != NULL &&
                (l->frame->level == 0 || !taper_ts_subtype(l, taper_ts_actual(out), type))) {
-        TAPER_TRY(taper_ts_builtin(l, node, "prim::unchecked_cast", out, NULL, 1, out));
+        TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_UNCHECKED_CAST, out, NULL, 1, out));
     }
     out->type = type;
     out->actual = NULL;
@@ -303,7 +304,7 @@ static taper_status to_list(taper_ts_lowering *l, const taper_ts_node *node, tap
     taper_ts_binding args[3] = {tensor};
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(dims), &taper_type_int, &args[1]));
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(kind), &taper_type_int, &args[2]));
-    TAPER_TRY(taper_ts_builtin(l, node, "prim::tolist", args, NULL, 3, out));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_TOLIST, args, NULL, 3, out));
     out->type = hint;
     return TAPER_OK;
 }
@@ -387,13 +388,13 @@ static taper_status cast(taper_ts_lowering *l, taper_ts_node *node, taper_ts_bin
         uint32_t atom;
         const taper_type *type;
         const char *name;
-    } casts[] = {{TAPER_ATOM_INT, &taper_type_int, "aten::Int"},
-                 {TAPER_ATOM_FLOAT, &taper_type_float, "aten::Float"},
-                 {TAPER_ATOM_BOOL, &taper_type_bool, "aten::Bool"},
-                 {TAPER_ATOM_STR, &taper_type_string, "aten::str"},
-                 {TAPER_ATOM_COMPLEX, &taper_type_complex, "aten::Complex"},
-                 {TAPER_ATOM_PRINT, NULL, "prim::Print"},
-                 {TAPER_ATOM_SORTED, NULL, "aten::sorted"}};
+    } casts[] = {{TAPER_ATOM_INT, &taper_type_int, TAPER_NAME_INT},
+                 {TAPER_ATOM_FLOAT, &taper_type_float, TAPER_NAME_FLOAT},
+                 {TAPER_ATOM_BOOL, &taper_type_bool, TAPER_NAME_BOOL},
+                 {TAPER_ATOM_STR, &taper_type_string, TAPER_NAME_STR},
+                 {TAPER_ATOM_COMPLEX, &taper_type_complex, TAPER_NAME_COMPLEX},
+                 {TAPER_ATOM_PRINT, NULL, TAPER_NAME_PRINT},
+                 {TAPER_ATOM_SORTED, NULL, TAPER_NAME_SORTED}};
     size_t i = 0;
     while (i < sizeof casts / sizeof casts[0] && casts[i].atom != node->child->atom) {
         i++;
@@ -479,7 +480,8 @@ static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, con
     memcpy(name + at, base, (size_t)(text + length - base));
     name[at + (size_t)(text + length - base)] = '\0';
     taper_ts_node *first = node->child->next;
-    if (strcmp(name, "aten::device") == 0 && first != NULL && first->next == NULL && first->kind == TAPER_TS_STRING) {
+    if (strcmp(name, TAPER_NAME_DEVICE) == 0 && first != NULL && first->next == NULL &&
+        first->kind == TAPER_TS_STRING) {
         taper_val device;
         TAPER_TRY(taper_ts_literal(l->unit, file_of(l), node, NULL, &device));
         return taper_ts_bind_constant(l, device, &taper_type_device, out);
@@ -487,7 +489,7 @@ static taper_status operator_form(taper_ts_lowering *l, taper_ts_node *node, con
     taper_ts_arguments *args;
     taper_status status = TAPER_OK;
     TAPER_TRY(read_arguments(l, node, first, &args));
-    if (strcmp(name, "aten::wait") == 0 && args->count == 1) {
+    if (strcmp(name, TAPER_NAME_WAIT) == 0 && args->count == 1) {
         *out = args->items[0];
         if (out->type != NULL && out->type->kind == TAPER_TYPE_FUTURE) {
             out->type = out->type->items[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Expressions to values.
 #include "frontend/torchscript/lower.h"
+#include "ops/list/op_names.h"
 
 static uint32_t file_of(const taper_ts_lowering *l)
 {
@@ -255,7 +256,7 @@ static taper_status tuple_item(taper_ts_lowering *l, const taper_ts_node *node, 
     }
     taper_ts_binding args[2] = {whole};
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(at), &taper_type_int, &args[1]));
-    TAPER_TRY(taper_ts_builtin(l, node, "prim::TupleIndex", args, NULL, 2, out));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_TUPLE_INDEX, args, NULL, 2, out));
     out->type = whole.type->items[at];
     return TAPER_OK;
 }
@@ -265,13 +266,13 @@ static taper_status enum_part(taper_ts_lowering *l, taper_ts_node *node, taper_t
 {
     taper_val member;
     if (node->atom == TAPER_ATOM_NAME) {
-        return taper_ts_builtin(l, node, "prim::EnumName", &object, NULL, 1, out);
+        return taper_ts_builtin(l, node, TAPER_NAME_ENUM_NAME, &object, NULL, 1, out);
     }
     if (node->atom != TAPER_ATOM_VALUE || d->attribute_count == 0) {
         return taper_ts_refuse(l, node, "a member of an enum has a name and a value only");
     }
     TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all values are of one type
-    TAPER_TRY(taper_ts_builtin(l, node, "prim::EnumValue", &object, NULL, 1, out));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_ENUM_VALUE, &object, NULL, 1, out));
     out->type = taper_ts_value_type(l, member.as.object->slots[1]);
     return TAPER_OK;
 }
@@ -425,14 +426,14 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
         }
         TAPER_TRY(taper_ts_value(l, inside->child, NULL, &args[count++]));
         TAPER_TRY(taper_ts_value(l, inside->child->next, NULL, &args[count++]));
-        return taper_ts_builtin(l, node, "aten::slice", args, NULL, count, out);
+        return taper_ts_builtin(l, node, TAPER_NAME_SLICE, args, NULL, count, out);
     }
     TAPER_TRY(taper_ts_value(l, inside, NULL, &args[1]));
     if (type != NULL && type->kind == TAPER_TYPE_TUPLE) {
         int64_t index;
         if (!constant_int(&args[1], &index)) {
             // Items that are all of one type may be chosen at run time.
-            TAPER_TRY(taper_ts_builtin(l, node, "prim::TupleIndex", args, NULL, 2, out));
+            TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_TUPLE_INDEX, args, NULL, 2, out));
             out->type = type->count != 0 ? type->items[0] : NULL;
             return TAPER_OK;
         }
@@ -441,16 +442,16 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     taper_ts_definition *class;
     TAPER_TRY(taper_ts_find_type(l->unit, type, &class));
     if (class != NULL) { // a list or dict of modules, of one interface
-        TAPER_TRY(taper_ts_builtin(l, node, "prim::ModuleContainerIndex", args, NULL, 2, out));
+        TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_MODULE_CONTAINER_INDEX, args, NULL, 2, out));
         out->type = NULL;
         return TAPER_OK;
     }
     if (type != NULL && type->kind == TAPER_TYPE_TENSOR) {
         args[2] = args[1];
         TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(0), &taper_type_int, &args[1]));
-        return taper_ts_builtin(l, node, "aten::select", args, NULL, 3, out);
+        return taper_ts_builtin(l, node, TAPER_NAME_SELECT, args, NULL, 3, out);
     }
-    return taper_ts_builtin(l, node, "aten::__getitem__", args, NULL, 2, out);
+    return taper_ts_builtin(l, node, TAPER_NAME_GETITEM, args, NULL, 2, out);
 }
 
 // ---- the expression proper
@@ -473,10 +474,10 @@ static taper_status arithmetic(taper_ts_lowering *l, taper_ts_node *node, const 
     taper_ts_binding args[2];
     TAPER_TRY(taper_ts_value(l, node->child, NULL, &args[0]));
     if (node->kind == TAPER_TS_NEGATIVE) {
-        return taper_ts_builtin(l, node, "aten::neg", args, NULL, 1, out);
+        return taper_ts_builtin(l, node, TAPER_NAME_NEG, args, NULL, 1, out);
     }
     TAPER_TRY(taper_ts_value(l, node->child->next, NULL, &args[1]));
-    return taper_ts_builtin(l, node, node->kind == TAPER_TS_SUM ? "aten::add" : "aten::sub", args, NULL, 2, out);
+    return taper_ts_builtin(l, node, node->kind == TAPER_TS_SUM ? TAPER_NAME_ADD : TAPER_NAME_SUB, args, NULL, 2, out);
 }
 
 static taper_status name(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding *out)

@@ -3,6 +3,7 @@
 // undone at its end; an if's outputs are the variables that either branch set and both leave with a value, a loop
 // carries those that its body sets and that have a value before.
 #include "frontend/torchscript/lower.h"
+#include "ops/list/op_names.h"
 
 void taper_ts_undo(taper_ts_lowering *l, size_t mark)
 {
@@ -196,7 +197,7 @@ taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_node *node, taper
 {
     TAPER_TRY(taper_ts_value(l, node->child, NULL, condition));
     if (condition->type != NULL && condition->type->kind != TAPER_TYPE_BOOL) {
-        TAPER_TRY(taper_ts_builtin(l, node, "aten::Bool", condition, NULL, 1, condition));
+        TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_BOOL, condition, NULL, 1, condition));
     }
     const taper_node *known = taper_value_constant(condition->value);
     *taken = NULL;
@@ -298,7 +299,7 @@ static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper
         taper_ts_binding item = {.value = &block->params[0], .type = &taper_type_int};
         if (loop->list != NULL) {
             taper_ts_binding args[2] = {{.value = loop->list, .type = loop->item_type}, item};
-            TAPER_TRY(taper_ts_builtin(l, loop->target, "aten::__getitem__", args, NULL, 2, &item));
+            TAPER_TRY(taper_ts_builtin(l, loop->target, TAPER_NAME_GETITEM, args, NULL, 2, &item));
         }
         TAPER_TRY(assign(l, loop->target, item));
     }
@@ -395,7 +396,7 @@ static taper_status lower_for(taper_ts_lowering *l, taper_ts_node *node)
         TAPER_TRY(taper_ts_value(l, source, NULL, &list));
         loop.list = list.value;
         loop.item_type = list.type;
-        TAPER_TRY(taper_ts_builtin(l, source, "aten::len", &list, NULL, 1, &value));
+        TAPER_TRY(taper_ts_builtin(l, source, TAPER_NAME_LEN, &list, NULL, 1, &value));
     }
     loop.trips = value.value;
     TAPER_TRY(taper_ts_constant(l, taper_val_bool(true), &loop.condition));

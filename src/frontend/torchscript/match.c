@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which types fit where others are asked for: subtypes, unions, implicit conversions, the best overload.
 #include "frontend/torchscript/lower.h"
-#include "ops/list/effects.h"
+#include "ir/effects.h"
+#include "ops/list/op_names.h"
+#include "ops/list/op_table.h"
 
 static bool same_name(const char *a, const char *b)
 {
@@ -227,7 +229,7 @@ bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, 
                             taper_ts_binding *out)
 {
     const taper_node *made = value.value->node;
-    if (made == NULL || !taper_node_is(made, "prim::NumToTensor.Scalar") ||
+    if (made == NULL || !taper_node_calls(made, TAPER_OP(prim_NumToTensor_Scalar)) ||
         (l->listing && l->frame->called_from == UINT32_MAX)) {
         return false;
     }
@@ -263,18 +265,18 @@ taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, t
     }
     const char *name = NULL;
     if (from->kind == TAPER_TYPE_TENSOR) {
-        name = to->kind == TAPER_TYPE_INT       ? "aten::IntImplicit"
-               : to->kind == TAPER_TYPE_FLOAT   ? "aten::FloatImplicit"
-               : to->kind == TAPER_TYPE_COMPLEX ? "aten::ComplexImplicit"
-               : to->kind == TAPER_TYPE_NUMBER  ? "aten::ScalarImplicit"
+        name = to->kind == TAPER_TYPE_INT       ? TAPER_NAME_INT_IMPLICIT
+               : to->kind == TAPER_TYPE_FLOAT   ? TAPER_NAME_FLOAT_IMPLICIT
+               : to->kind == TAPER_TYPE_COMPLEX ? TAPER_NAME_COMPLEX_IMPLICIT
+               : to->kind == TAPER_TYPE_NUMBER  ? TAPER_NAME_SCALAR_IMPLICIT
                                                 : NULL;
     } else if (from->kind == TAPER_TYPE_NUMBER) {
-        name = to->kind == TAPER_TYPE_INT       ? "aten::Int"
-               : to->kind == TAPER_TYPE_FLOAT   ? "aten::Float"
-               : to->kind == TAPER_TYPE_COMPLEX ? "aten::Complex"
+        name = to->kind == TAPER_TYPE_INT       ? TAPER_NAME_INT
+               : to->kind == TAPER_TYPE_FLOAT   ? TAPER_NAME_FLOAT
+               : to->kind == TAPER_TYPE_COMPLEX ? TAPER_NAME_COMPLEX
                                                 : NULL;
     } else if (from->kind == TAPER_TYPE_STRING && to->kind == TAPER_TYPE_DEVICE) {
-        name = "aten::device";
+        name = TAPER_NAME_DEVICE;
     }
     if (name != NULL && taper_ts_number_behind(l, value, to, out)) {
         return TAPER_OK;

@@ -3,8 +3,10 @@
 // one does, as PyTorch's compiler chooses.
 #include "frontend/torchscript/lower.h"
 #include "frontend/upgrade.h"
+#include "ir/effects.h"
+#include "ops/call/fold.h"
 #include "ops/lang/scalar.h"
-#include "ops/list/effects.h"
+#include "ops/list/op_names.h"
 
 static void describe(const taper_ts_arguments *args, taper_text *text)
 {
@@ -143,9 +145,7 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     taper_node *node;
     const size_t outputs = schema->varret ? 1 : schema->ret_count;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OP, inputs, outputs, &node));
-    node->op = op;
-    node->op_name = schema->text;
-    node->schema = schema;
+    taper_node_set_op(node, op, schema);
     taper_ts_binding results[8];
     taper_ir_value *made[8];
     if (outputs > 8) {
@@ -199,8 +199,8 @@ static bool may_be_none(const taper_type *type)
 static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                               taper_ts_binding *out)
 {
-    const bool is = strcmp(name, "aten::__is__") == 0;
-    if ((!is && strcmp(name, "aten::__isnot__") != 0) || args->count != 2) {
+    const bool is = strcmp(name, TAPER_NAME_IS) == 0;
+    if ((!is && strcmp(name, TAPER_NAME_ISNOT) != 0) || args->count != 2) {
         return TAPER_OK;
     }
     const taper_type *a = taper_ts_actual(&args->items[0]), *b = taper_ts_actual(&args->items[1]);
@@ -221,8 +221,8 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
 static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
                       taper_ts_arguments *upgraded)
 {
-    const bool lin = strcmp(name, "aten::linspace") == 0;
-    if ((!lin && strcmp(name, "aten::logspace") != 0) || l->unit->module->operator_version > (lin ? 7 : 8)) {
+    const bool lin = strcmp(name, TAPER_NAME_LINSPACE) == 0;
+    if ((!lin && strcmp(name, TAPER_NAME_LOGSPACE) != 0) || l->unit->module->operator_version > (lin ? 7 : 8)) {
         return false;
     }
     size_t at = 0;
@@ -264,18 +264,25 @@ static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *nod
 static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                      const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
 {
-    static const char *const names[] = {"aten::add", "aten::sub", "aten::mul", "aten::div"};
+    static const struct {
+        const char *name;
+        bool alpha;
+    } numeric[] = {
+#define NUMERIC(name, alpha) {name, alpha},
+#include "ops/list/own_names.h"
+    };
     const taper_node *constant = taper_value_constant(args->items[1].value);
     const taper_type *self = args->items[0].type;
     if (constant == NULL || constant->constant.tag != TAPER_TENSOR || constant->constant.as.tensor->rank != 0 ||
         self == NULL || self->kind != TAPER_TYPE_TENSOR) {
         return TAPER_OK;
     }
+    const size_t count = sizeof numeric / sizeof *numeric;
     size_t i = 0;
-    while (i < 4 && strcmp(name, names[i]) != 0) {
+    while (i < count && strcmp(name, numeric[i].name) != 0) {
         i++;
     }
-    if (i == 4 || (args->count == 3 && i > 1)) { // div with a rounding_mode
+    if (i == count || (args->count == 3 && !numeric[i].alpha)) { // div with a rounding_mode
         return TAPER_OK;
     }
     taper_ts_binding with[3] = {args->items[0], args->items[1], args->items[2]};

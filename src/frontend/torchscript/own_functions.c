@@ -3,6 +3,7 @@
 // they are called, so that the sources it writes hold them only where they were operators when the file was made, or
 // where the sources were written by other hands.
 #include "frontend/torchscript/lower.h"
+#include "ops/list/op_names.h"
 
 static bool is_a(const taper_ts_binding *value, taper_type_kind kind)
 {
@@ -17,9 +18,10 @@ static bool is_real(const taper_ts_binding *value)
 // Properties of tensors, which were operators until PyTorch 1.3.
 static const char *property(const char *name)
 {
-    static const char *const properties[][2] = {{"prim::shape", "aten::size"}, {"prim::ndim", "aten::dim"},
-                                                {"prim::T", "aten::numpy_T"},  {"prim::H", "aten::matrix_H"},
-                                                {"prim::mT", "aten::mT"},      {"prim::mH", "aten::mH"}};
+    static const char *const properties[][2] = {
+#define PROPERTY(name, operator) {name, operator},
+#include "ops/list/own_names.h"
+    };
     for (size_t i = 0; i < sizeof properties / sizeof *properties; i++) {
         if (strcmp(name, properties[i][0]) == 0) {
             return properties[i][1];
@@ -40,11 +42,9 @@ static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node
                                  const taper_ts_binding *args, bool *done, taper_ts_binding *out)
 {
     static const turned_row rows[] = {
-        {"aten::mul", NULL, "aten::mul", false},        {"aten::add", NULL, "aten::add", false},
-        {"aten::eq", NULL, "aten::eq", false},          {"aten::ne", NULL, "aten::ne", false},
-        {"aten::lt", NULL, "aten::gt", true},           {"aten::le", NULL, "aten::ge", true},
-        {"aten::gt", NULL, "aten::lt", true},           {"aten::ge", NULL, "aten::le", true},
-        {"aten::sub", "aten::neg", "aten::add", false}, {"aten::div", "aten::reciprocal", "aten::mul", false}};
+#define TURNED(name, before, operator, reals) {name, before, operator, reals },
+#include "ops/list/own_names.h"
+    };
     taper_ts_binding swapped[2] = {args[1], args[0]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].name, name) == 0 && (!rows[i].of_reals || is_real(&args[0]))) {
@@ -62,7 +62,10 @@ static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node
 static taper_status several(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                             const taper_ts_binding *number, bool *done, taper_ts_binding *out)
 {
-    static const char *const names[] = {"aten::_single", "aten::_pair", "aten::_triple", "aten::_quadruple"};
+    static const char *const names[] = {
+#define SEVERAL(name, count) [(count)-1] = name,
+#include "ops/list/own_names.h"
+    };
     const taper_type *const types[] = {&taper_type_list_int, &taper_type_list_float};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         for (size_t t = 0; t < 2 && strcmp(name, names[i]) == 0; t++) {
@@ -89,9 +92,9 @@ taper_status taper_ts_own_function(taper_ts_lowering *l, const taper_ts_node *no
     if (count != 2) {
         return TAPER_OK;
     }
-    if (is_a(&args[0], TAPER_TYPE_TENSOR) && is_real(&args[1]) && strcmp(name, "aten::floordiv") == 0) {
+    if (is_a(&args[0], TAPER_TYPE_TENSOR) && is_real(&args[1]) && strcmp(name, TAPER_NAME_FLOORDIV) == 0) {
         *done = true;
-        return taper_ts_builtin(l, node, "aten::floor_divide", args, NULL, 2, out);
+        return taper_ts_builtin(l, node, TAPER_NAME_FLOOR_DIVIDE, args, NULL, 2, out);
     }
     if ((is_real(&args[0]) || is_a(&args[0], TAPER_TYPE_COMPLEX)) && is_a(&args[1], TAPER_TYPE_TENSOR)) {
         return number_first(l, node, name, args, done, out);

@@ -3,6 +3,7 @@
 // two loops around the inlined method: neighbours that are out of order change places. It is stable, and whatever
 // `__lt__` says no object is lost. Called by overload.c.
 #include "frontend/torchscript/lower.h"
+#include "ops/list/op_names.h"
 
 static taper_status two(taper_ts_lowering *l, const taper_ts_node *node, const char *name, taper_ts_binding a,
                         taper_ts_binding b, taper_ts_binding *out)
@@ -16,7 +17,7 @@ static taper_status put(taper_ts_lowering *l, const taper_ts_node *node, taper_t
 {
     const taper_ts_binding args[3] = {list, at, item};
     taper_ts_binding ignored;
-    return taper_ts_builtin(l, node, "aten::_set_item", args, NULL, 3, &ignored);
+    return taper_ts_builtin(l, node, TAPER_NAME_SET_ITEM, args, NULL, 3, &ignored);
 }
 
 // `for index in range(trips)` around what is lowered until end_loop.
@@ -42,18 +43,18 @@ static taper_status order(taper_ts_lowering *l, const taper_ts_node *node, taper
 {
     taper_ts_binding one, next, first, second, less, step, item[2];
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(1), &taper_type_int, &one));
-    TAPER_TRY(two(l, node, "aten::add", at, one, &next));
+    TAPER_TRY(two(l, node, TAPER_NAME_ADD, at, one, &next));
     // The later one goes first when it is less; in reverse, when the other is.
-    TAPER_TRY(two(l, node, "aten::add", at, reverse, &first));
-    TAPER_TRY(two(l, node, "aten::sub", next, reverse, &second));
-    TAPER_TRY(two(l, node, "aten::__getitem__", list, first, &item[0]));
-    TAPER_TRY(two(l, node, "aten::__getitem__", list, second, &item[1]));
+    TAPER_TRY(two(l, node, TAPER_NAME_ADD, at, reverse, &first));
+    TAPER_TRY(two(l, node, TAPER_NAME_SUB, next, reverse, &second));
+    TAPER_TRY(two(l, node, TAPER_NAME_GETITEM, list, first, &item[0]));
+    TAPER_TRY(two(l, node, TAPER_NAME_GETITEM, list, second, &item[1]));
     TAPER_TRY(taper_ts_call_method(l, node, item[1], TAPER_ATOM_LT, &item[0], 1, &less));
-    TAPER_TRY(taper_ts_builtin(l, node, "aten::Int", &less, NULL, 1, &step));
-    TAPER_TRY(two(l, node, "aten::add", at, step, &first));
-    TAPER_TRY(two(l, node, "aten::sub", next, step, &second));
-    TAPER_TRY(two(l, node, "aten::__getitem__", list, first, &item[0]));
-    TAPER_TRY(two(l, node, "aten::__getitem__", list, second, &item[1]));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_INT, &less, NULL, 1, &step));
+    TAPER_TRY(two(l, node, TAPER_NAME_ADD, at, step, &first));
+    TAPER_TRY(two(l, node, TAPER_NAME_SUB, next, step, &second));
+    TAPER_TRY(two(l, node, TAPER_NAME_GETITEM, list, first, &item[0]));
+    TAPER_TRY(two(l, node, TAPER_NAME_GETITEM, list, second, &item[1]));
     TAPER_TRY(put(l, node, list, at, item[0]));
     return put(l, node, list, next, item[1]);
 }
@@ -62,12 +63,12 @@ static taper_status sort(taper_ts_lowering *l, const taper_ts_node *node, taper_
 {
     taper_block *const outer = l->block;
     taper_ts_binding reverse, count, left, pass, at, one;
-    TAPER_TRY(taper_ts_builtin(l, node, "aten::Int", &flag, NULL, 1, &reverse));
-    TAPER_TRY(taper_ts_builtin(l, node, "aten::len", &list, NULL, 1, &count));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_INT, &flag, NULL, 1, &reverse));
+    TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_LEN, &list, NULL, 1, &count));
     TAPER_TRY(taper_ts_bind_constant(l, taper_val_int(1), &taper_type_int, &one));
-    TAPER_TRY(two(l, node, "aten::sub", count, one, &left));
+    TAPER_TRY(two(l, node, TAPER_NAME_SUB, count, one, &left));
     TAPER_TRY(start_loop(l, left, &pass));
-    TAPER_TRY(two(l, node, "aten::sub", left, pass, &left));
+    TAPER_TRY(two(l, node, TAPER_NAME_SUB, left, pass, &left));
     TAPER_TRY(start_loop(l, left, &at));
     TAPER_TRY(order(l, node, list, at, reverse));
     l->block = outer;
@@ -78,9 +79,9 @@ taper_status taper_ts_sort_objects(taper_ts_lowering *l, const taper_ts_node *no
                                    const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
 {
     const taper_type *type = args->count != 0 ? args->items[0].type : NULL;
-    const bool copies = strcmp(name, "aten::sorted") == 0;
+    const bool copies = strcmp(name, TAPER_NAME_SORTED) == 0;
     taper_ts_definition *class;
-    if ((!copies && strcmp(name, "aten::sort") != 0) || args->count > 2 || type == NULL ||
+    if ((!copies && strcmp(name, TAPER_NAME_SORT) != 0) || args->count > 2 || type == NULL ||
         type->kind != TAPER_TYPE_LIST || type->count != 1) {
         return TAPER_OK;
     }
@@ -96,7 +97,7 @@ taper_status taper_ts_sort_objects(taper_ts_lowering *l, const taper_ts_node *no
         TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(false), &taper_type_bool, &reverse));
     }
     if (copies) {
-        TAPER_TRY(taper_ts_builtin(l, node, "aten::copy", &args->items[0], NULL, 1, &list));
+        TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_COPY, &args->items[0], NULL, 1, &list));
     }
     TAPER_TRY(sort(l, node, list, reverse));
     *out = list;

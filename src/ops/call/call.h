@@ -13,8 +13,8 @@
 #define TAPER_OPS_CALL_H
 
 #include "ir/op.h"
+#include "ir/schema.h"
 #include "ir/tensor.h"
-#include "ops/list/schema.h"
 
 typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;

@@ -6,6 +6,13 @@
 #include "ops/list/name_hash.h"
 #include "ops/list/param_headers.h"
 
+// What a row says of its operator (ir/op.h).
+#define SHAPE(what) TAPER_FACT(SHAPE, what)
+#define RESULT(what) TAPER_FACT(RESULT, what)
+#define FUNCTION(what) TAPER_FACT(FUNCTION, what)
+#define LAYER(what) TAPER_FACT(LAYER, what)
+#define PACKER(what) TAPER_FACT(PACKER, what)
+#define QUANTIZED(what) TAPER_FACT(QUANTIZED, what)
 #include "ops/list/op_table.inc"
 
 _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "rows and numbers come from one list");

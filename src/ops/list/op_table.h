@@ -3,6 +3,7 @@
 #ifndef TAPER_OPS_OP_TABLE_H
 #define TAPER_OPS_OP_TABLE_H
 
+#include "ir/graph.h"
 #include "ops/call/call.h"
 #include "ops/list/op_config.h"
 
@@ -24,6 +25,15 @@ const void *taper_row_param(const taper_op *op);
 #define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
 // Whether one is the other, or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
+// Whether node calls this row; this row or an overload of it.
+static inline bool taper_node_calls(const taper_node *node, const taper_op *op)
+{
+    return node->kind == TAPER_NODE_OP && node->op == op;
+}
+static inline bool taper_node_calls_any(const taper_node *node, const taper_op *op)
+{
+    return node->kind == TAPER_NODE_OP && op != NULL && taper_row_is_overload(node->op, op);
+}
 // The first row of the list of which the facts in the mask are these; NULL: none.
 const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parser of operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
 // Tensor(a!)". The text is our own, so a mistake in it is a bug; it is reported all the same, never asserted.
-#include "ops/list/schema.h"
+#include "ir/schema.h"
 
 #include <math.h>
 #include <stdio.h>

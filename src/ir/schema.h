@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operator schemas, parsed from the strings of the operator list for the operators that a model uses.
-#ifndef TAPER_OPS_SCHEMA_H
-#define TAPER_OPS_SCHEMA_H
+#ifndef TAPER_IR_SCHEMA_H
+#define TAPER_IR_SCHEMA_H
 
 #include "ir/tensor.h"
 

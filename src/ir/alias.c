@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Which values of a graph may share memory, by union-find over the schemas' annotations.
-#include "ops/list/alias.h"
+#include "ir/alias.h"
 
 #include "base/budget.h"
-
-#include "ops/list/effects.h"
+#include "ir/effects.h"
 
 enum {
     WRITTEN = 1,
@@ -97,7 +96,7 @@ bool taper_value_is_plain(const taper_ir_value *value)
         return !taper_val_is_object(constant) || constant.tag == TAPER_STRING || constant.tag == TAPER_COMPLEX ||
                node->number != 0;
     }
-    if (node->kind == TAPER_NODE_LIST_UNPACK || taper_node_is(node, "aten::__getitem__.t")) {
+    if (node->kind == TAPER_NODE_LIST_UNPACK || taper_node_has(node, TAPER_OP_ITEM)) {
         return holds_only_plain(taper_node_in(node, 0));
     }
     const taper_schema_arg *ret = result_of(node, value->index);
@@ -127,7 +126,7 @@ static bool stores_inputs(const taper_node *node)
             return true;
         }
     }
-    return taper_node_is(node, "aten::set_") || taper_node_is(node, "aten::set_data");
+    return taper_node_has(node, TAPER_OP_REPLACES);
 }
 
 static bool has_alias_letter(const taper_node *node, uint8_t letter)
@@ -165,17 +164,11 @@ static bool holds_only_plain(const taper_ir_value *value)
     return ret != NULL && ret->type->kind == TAPER_TYPE_LIST && is_plain_type(ret->type->items[0]);
 }
 
-// list(l), copy.copy(l)
-static bool copies_list(const taper_node *node)
-{
-    return taper_node_is(node, "aten::list.t") || taper_node_is(node, "aten::copy.t");
-}
-
 // Whether output may share memory with the input of an operator.
 static bool may_share(const taper_node *node, size_t output, size_t input)
 {
     const taper_schema_arg *ret = result_of(node, output), *argument = argument_of(node, input);
-    if (copies_list(node) && holds_only_plain(taper_node_in(node, input))) {
+    if (taper_node_has(node, TAPER_OP_COPIES_ITEMS) && holds_only_plain(taper_node_in(node, input))) {
         return false;
     }
     if (taper_op_has(node->op, TAPER_OP_VIEW) || ret == NULL || argument == NULL || ret->wildcard ||
@@ -191,7 +184,7 @@ static bool may_share(const taper_node *node, size_t output, size_t input)
 bool taper_value_is_fresh(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
-    if (node == NULL || node->kind != TAPER_NODE_OP || taper_node_is(node, "aten::set_data")) {
+    if (node == NULL || node->kind != TAPER_NODE_OP || taper_node_has(node, TAPER_OP_REPLACES)) {
         return false;
     }
     for (size_t i = 0; i < node->input_count; i++) {
@@ -202,21 +195,6 @@ bool taper_value_is_fresh(const taper_ir_value *value)
     return true;
 }
 
-// Views that are never the object they are a view of.
-static bool makes_new_view(const taper_node *node)
-{
-    static const char *const names[] = {"aten::t",         "aten::transpose", "aten::permute", "aten::view",
-                                        "aten::unsqueeze", "aten::select",    "aten::slice",   "aten::narrow",
-                                        "aten::squeeze",   "aten::detach",    "aten::chunk",   "aten::split",
-                                        "aten::unbind"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (taper_node_is(node, names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool hands_on(const taper_value_use *use, bool object)
 {
     const taper_node *user = use->user;
@@ -224,17 +202,14 @@ static bool hands_on(const taper_value_use *use, bool object)
         return user == NULL || (user->kind != TAPER_NODE_ISINSTANCE && user->kind != TAPER_NODE_GET_ATTR &&
                                 user->kind != TAPER_NODE_IF);
     }
-    static const char *const identity[] = {"aten::__is__", "aten::__isnot__", "aten::is_set_to", "prim::id"};
-    for (size_t i = 0; i < sizeof identity / sizeof *identity; i++) {
-        if (taper_node_is(user, identity[i])) {
-            const taper_val *other = taper_node_constant_in(user, 1 - use->index % 2);
-            return other == NULL || other->tag != TAPER_NONE;
-        }
+    if (taper_node_has(user, TAPER_OP_ASKS_IDENTITY)) {
+        const taper_val *other = taper_node_constant_in(user, 1 - use->index % 2);
+        return other == NULL || other->tag != TAPER_NONE;
     }
     if (taper_node_writes(user, use->index) || stores_inputs(user)) {
         return true;
     }
-    if (object && makes_new_view(user)) {
+    if (object && taper_node_has(user, TAPER_OP_NEW_VIEW)) {
         return false;
     }
     for (size_t o = 0; o < user->output_count; o++) {

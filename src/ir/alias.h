@@ -2,8 +2,8 @@
 // Which values of a graph may share memory, and which memory anything writes to. The answer holds for the whole graph,
 // whatever the order of its nodes: values that may be connected, by views, containers, branches or loops, are in one
 // set. The set "outside" is what others know too: parameters, constants, attributes, what methods were called with.
-#ifndef TAPER_OPS_ALIAS_H
-#define TAPER_OPS_ALIAS_H
+#ifndef TAPER_IR_ALIAS_H
+#define TAPER_IR_ALIAS_H
 
 #include "ir/graph.h"
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators that TorchScript's own syntax and functions stand for, and that front ends therefore know by name,
+// whichever overload it will be: `a[i]` is a __getitem__. scripts/check_rows.py holds the names against the list.
+#ifndef TAPER_OPS_OP_NAMES_H
+#define TAPER_OPS_OP_NAMES_H
+
+#define TAPER_NAME_ADD "aten::add"
+#define TAPER_NAME_BOOL "aten::Bool"
+#define TAPER_NAME_COMPLEX "aten::Complex"
+#define TAPER_NAME_COMPLEX_IMPLICIT "aten::ComplexImplicit"
+#define TAPER_NAME_COPY "aten::copy"
+#define TAPER_NAME_DEVICE "aten::device"
+#define TAPER_NAME_DIM "aten::dim"
+#define TAPER_NAME_ENUM_NAME "prim::EnumName"
+#define TAPER_NAME_ENUM_VALUE "prim::EnumValue"
+#define TAPER_NAME_FLOAT "aten::Float"
+#define TAPER_NAME_FLOAT_IMPLICIT "aten::FloatImplicit"
+#define TAPER_NAME_FLOORDIV "aten::floordiv"
+#define TAPER_NAME_FLOOR_DIVIDE "aten::floor_divide"
+#define TAPER_NAME_GETITEM "aten::__getitem__"
+#define TAPER_NAME_INT "aten::Int"
+#define TAPER_NAME_INT_IMPLICIT "aten::IntImplicit"
+#define TAPER_NAME_IS "aten::__is__"
+#define TAPER_NAME_ISNOT "aten::__isnot__"
+#define TAPER_NAME_LEN "aten::len"
+#define TAPER_NAME_LINSPACE "aten::linspace"
+#define TAPER_NAME_LOGSPACE "aten::logspace"
+#define TAPER_NAME_MODULE_CONTAINER_INDEX "prim::ModuleContainerIndex"
+#define TAPER_NAME_NEG "aten::neg"
+#define TAPER_NAME_PRINT "prim::Print"
+#define TAPER_NAME_RAISE_EXCEPTION "prim::RaiseException"
+#define TAPER_NAME_SCALAR_IMPLICIT "aten::ScalarImplicit"
+#define TAPER_NAME_SELECT "aten::select"
+#define TAPER_NAME_SET_ITEM "aten::_set_item"
+#define TAPER_NAME_SLICE "aten::slice"
+#define TAPER_NAME_SORT "aten::sort"
+#define TAPER_NAME_SORTED "aten::sorted"
+#define TAPER_NAME_STR "aten::str"
+#define TAPER_NAME_SUB "aten::sub"
+#define TAPER_NAME_TOLIST "prim::tolist"
+#define TAPER_NAME_TUPLE_INDEX "prim::TupleIndex"
+#define TAPER_NAME_TUPLE_UNPACK "prim::TupleUnpack"
+#define TAPER_NAME_UNCHECKED_CAST "prim::unchecked_cast"
+#define TAPER_NAME_WAIT "aten::wait"
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// own_names.inc with what an includer does not define left out.
+#ifndef PROPERTY
+#define PROPERTY(name, operator)
+#endif
+#ifndef TURNED
+#define TURNED(name, before, operator, reals)
+#endif
+#ifndef SEVERAL
+#define SEVERAL(name, count)
+#endif
+#ifndef NEUTRAL
+#define NEUTRAL(name, number, commutes)
+#endif
+#ifndef NUMERIC
+#define NUMERIC(name, alpha)
+#endif
+#include "ops/list/own_names.inc"
