@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The operator list: every row's id is its name and overload with '::' and other non-letters as '_' (selective builds rely on it), and
-one '_' more for add_out beside add.out; no schema stands twice."""
+one '_' more for add_out beside add.out; no schema stands twice; what front ends call by name is there. And what an operator is stands in
+its row: outside src/ops no names of operators but those that PyTorch's files have by name (LITERALS: where, and how many today), and no
+list of more than three rows."""
 import pathlib
 import re
 import subprocess
@@ -22,5 +24,29 @@ for row, schema in re.findall(r"@@ (\w+) @@ ((?:\"(?:[^\"\\]|\\.)*\"\s*)+)@@", t
     if name in seen:
         bad.append(f"{name}: twice")
     seen[name] = row
-print("\n".join(bad) if bad else f"rows: {len(seen)} in order")
+names = {full.split(".")[0] for full in seen}
+for path in ("op_names.h", "own_names.inc"):
+    for name in re.findall(r'"((?:aten|prim)::\w+)"', (top / "src/ops/list" / path).read_text()):
+        # PyTorch's own functions have names that are no operators; futures are done while lowering.
+        if name not in names | {"aten::wait"} and path != "own_names.inc":
+            bad.append(f"src/ops/list/{path}: there is no {name}")
+
+# Old opcodes and versions as files have them, upgraders, kinds of nodes as PyTorch prints them, examples in comments.
+LITERALS = {"src/format/bytecode_rows.c": 15, "src/format/module.h": 3, "src/format/module_write.c": 9, "src/frontend/torchscript/lower.h": 1,
+            "src/frontend/upgrade.c": 20, "src/frontend/upgrade.h": 1, "src/ir/graph_print.c": 15, "src/ir/schema.c": 1, "src/ir/schema.h": 1,
+            "src/runtime/model_config.c": 1}
+literals = 0
+for path in sorted(top.glob("src/**/*.[chi]*")):
+    where = str(path.relative_to(top))
+    if where.startswith("src/ops/"):
+        continue
+    code = path.read_text()
+    count = len(re.findall(r'"(?:aten|prim|quantized|taper|prepacked|torchvision|_caffe2|metal\w*|vulkan\w*|profiler)::\w', code))
+    literals += count
+    if count > LITERALS.get(where, 0):
+        bad.append(f"{where}: {count} names of operators; what an operator is, its row says (ir/op.h), and a row is TAPER_OP(id)")
+    for table in re.findall(r"=\s*\{[^;]*?\};", code):
+        if len(re.findall(r"TAPER_OP\(|TAPER_ROW_", table)) > 3:
+            bad.append(f"{where}: a list of more than three operators: {table[:60]!r}")
+print("\n".join(bad) if bad else f"names of operators outside src/ops: {literals}\nrows: {len(seen)} in order")
 sys.exit(1 if bad or not seen else 0)

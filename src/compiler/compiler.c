@@ -66,6 +66,7 @@ static const pass passes[] = {
     IN_DRAFT(dead_code, "what nobody uses is removed")
     PACKS(fuse_clamp, "activations become bounds of packed weights")
     PACKS(fuse_add_relu, "sums and the relu behind them are one operator")
+    UNPREPARED_AT_LOAD(check_ranks, "checks of numbers of dimensions are operators")
     UNPREPARED(dead_code, "what nobody uses is removed")
     IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")
     PACKS(hoist_packed, "packed weights for Vulkan and Metal are attributes")

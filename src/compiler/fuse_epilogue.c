@@ -159,6 +159,25 @@ static void extend(chain *c)
     }
 }
 
+// Of a check that is one operator: those with blocks are made such before (check_ranks).
+static taper_status copy_check(taper_compilation *compilation, const taper_node *check, taper_block *block)
+{
+    taper_node *copy;
+    if (!taper_node_has(check, TAPER_OP_RAISES)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_node_create(block->graph, TAPER_NODE_OP, check->input_count, check->output_count, &copy,
+                                compilation->error));
+    taper_node_set_op(copy, check->op, check->schema);
+    copy->debug = check->debug;
+    copy->instruction = check->instruction;
+    taper_node_append(block, copy);
+    for (size_t i = 0; i < check->input_count; i++) {
+        taper_node_set_input(copy, i, taper_node_in(check, i));
+    }
+    return TAPER_OK;
+}
+
 static taper_status build(taper_compilation *compilation, chain *c)
 {
     taper_node *root = c->nodes[0], *last = c->nodes[c->count - 1];
@@ -195,18 +214,20 @@ static taper_status build(taper_compilation *compilation, chain *c)
     fused->block_count = 2;
     TAPER_TRY(taper_block_create(graph, fused, 0, &fused->blocks[0], compilation->error));
     TAPER_TRY(taper_block_create(graph, fused, 0, &fused->blocks[1], compilation->error));
-    // What may raise in between stays behind the root.
-    for (taper_node *node = root->next, *next, *after = fused; node != fused; node = next) {
+    taper_value_replace_uses(&last->outputs[0], &fused->outputs[0]);
+    // What may raise in between stays behind the root; and, where the fallback runs, before what comes behind it there.
+    taper_node *after = fused, *next;
+    for (taper_node *node = root; node != fused; node = next) {
         next = node->next;
-        if (!in_chain(c, node) && !taper_node_is_pure(node)) {
+        if (in_chain(c, node)) {
+            taper_node_move(node, fused->blocks[1]);
+        } else if (!taper_node_is_pure(node)) {
+            TAPER_TRY(copy_check(compilation, node, fused->blocks[1]));
             taper_node_move_after(node, after);
             after = node;
         }
     }
-    taper_value_replace_uses(&last->outputs[0], &fused->outputs[0]);
-    for (size_t i = 0; i < c->count; i++) {
-        taper_node_move(c->nodes[i], fused->blocks[1]);
-    }
+    taper_node_move(last, fused->blocks[1]);
     taper_ir_value *result = &last->outputs[0];
     return taper_block_set_results(fused->blocks[1], &result, 1, compilation->error);
 }

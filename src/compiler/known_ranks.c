@@ -3,18 +3,23 @@
 // that of the value it was computed from, by operators that keep it; behind a check that raises it is a known number,
 // and further checks go when constants are folded.
 #include "compiler/pass.h"
+#include "ir/alias.h"
 
 typedef struct rank_of {
     const taper_ir_value *source; // has the same rank; NULL: the value itself
-    int64_t rank;                 // of a source that was checked
-    bool known;
+    int8_t least, most;           // of a source; most 0: nothing is known
 } rank_of;
+
+typedef struct learned_rank {
+    uint32_t id;
+    int8_t least, most; // as they were before
+} learned_rank;
 
 typedef struct ranks {
     taper_compilation *compilation;
     rank_of *values; // by id
     size_t value_count;
-    uint32_t *learned; // ids of the sources that are known here; those of a block end with it
+    learned_rank *learned; // the sources that more is known of here; what a block tells ends with it
     size_t learned_count, learned_capacity;
 } ranks;
 
@@ -139,20 +144,49 @@ taper_rank taper_rank_of(const taper_ir_value *value)
 
 // ---- checks
 
-// The one source of all items of a list that was just made.
-static const taper_ir_value *source_of_items(const ranks *r, const taper_ir_value *list)
+enum { MOST_USES = 1024 };
+
+// Whether the list only grows, and is read, in the block that makes it: what is in it at a node stands before it.
+static bool only_grows(const taper_node *made)
 {
-    const taper_node *made = list->node;
-    if (made == NULL || made->kind != TAPER_NODE_LIST || made->input_count == 0 || !taper_value_used_once(list)) {
-        return NULL;
+    int count = 0;
+    for (const taper_value_use *use = made->outputs[0].uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (++count > MOST_USES || user == NULL || user->block != made->block || user->kind != TAPER_NODE_OP) {
+            return false;
+        }
+        const bool grows =
+            taper_node_calls(user, TAPER_OP(aten_append_t)) && use->index == 0 && user->outputs[0].uses == NULL;
+        if (!grows && TAPER_FIELD(taper_node_facts(user), SHAPE) != TAPER_SHAPE_JOIN) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The one source of all items of a list, so far.
+static void look_at_list(ranks *r, const taper_node *made)
+{
+    if (made->input_count == 0 || made->outputs[0].id >= r->value_count || !only_grows(made)) {
+        return;
     }
     const taper_ir_value *source = source_of(r, taper_node_in(made, 0));
     for (size_t i = 1; i < made->input_count; i++) {
         if (source_of(r, taper_node_in(made, i)) != source) {
-            return NULL;
+            return;
         }
     }
-    return source;
+    set_source(r, &made->outputs[0], source);
+}
+
+// An item of another rank: nothing is known of the list any more.
+static void look_at_append(ranks *r, const taper_node *append)
+{
+    const taper_ir_value *list = taper_node_in(append, 0);
+    if (list->node != NULL && list->node->kind == TAPER_NODE_LIST &&
+        source_of(r, list) != source_of(r, taper_node_in(append, 1))) {
+        set_source(r, list, NULL);
+    }
 }
 
 // The one source of all tensors that an elementwise operator takes.
@@ -175,18 +209,24 @@ static const taper_ir_value *source_of_operands(const ranks *r, const taper_node
 
 static void look_at_results(ranks *r, const taper_node *node)
 {
+    if (taper_node_calls(node, TAPER_OP(aten_append_t))) {
+        look_at_append(r, node);
+        return;
+    }
     if (node->kind == TAPER_NODE_OP && node->input_count != 0 && node->output_count == 1) {
         const taper_ir_value *first = taper_node_in(node, 0), *source = NULL;
         if (keeps_rank(node)) {
             source = source_of(r, first);
         } else if (TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_JOIN) {
-            source = source_of_items(r, first);
+            source = source_of(r, first) != first ? source_of(r, first) : NULL;
         } else if (taper_node_has(node, TAPER_OP_ELEMENTWISE)) {
             source = source_of_operands(r, node);
         }
         if (source != NULL) {
             set_source(r, &node->outputs[0], source);
         }
+    } else if (node->kind == TAPER_NODE_LIST) {
+        look_at_list(r, node);
     } else if (node->kind == TAPER_NODE_LIST_UNPACK) { // of chunk or split
         const taper_ir_value *list = taper_node_in(node, 0), *source = source_of(r, list);
         for (size_t i = 0; source != list && i < node->output_count; i++) {
@@ -212,26 +252,40 @@ static bool raises(const taper_block *block)
     return false;
 }
 
-static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t rank)
+static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t least, int64_t most)
 {
     const taper_ir_value *source = source_of(r, value);
-    if (source->id >= r->value_count || r->values[source->id].known) {
+    if (source->id >= r->value_count || least < 0 || most > INT8_MAX) {
         return TAPER_OK;
+    }
+    rank_of *known = &r->values[source->id];
+    if (known->most != 0) {
+        least = least < known->least ? known->least : least;
+        most = most > known->most ? known->most : most;
+    }
+    if (least > most || (known->most != 0 && least == known->least && most == known->most)) {
+        return TAPER_OK; // what contradicts itself raises
     }
     TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
                          r->compilation->error));
-    r->learned[r->learned_count++] = source->id;
-    r->values[source->id].known = true;
-    r->values[source->id].rank = rank;
+    r->learned[r->learned_count++] = (learned_rank){source->id, known->least, known->most};
+    known->least = (int8_t)least;
+    known->most = (int8_t)most;
     return TAPER_OK;
 }
 
-// Those with packed weights take four dimensions and raise otherwise.
-static bool is_packed_convolution(const taper_node *node)
+// A convolution takes batches of images or one image, and raises otherwise; with packed weights batches alone.
+static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
-    const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER);
-    return taper_node_has(node, TAPER_OP_PACKED) &&
-           (layer == TAPER_LAYER_CONV2 || layer == TAPER_LAYER_CONV_TRANSPOSED2);
+    const uint64_t facts = taper_node_facts(node);
+    const unsigned layer = TAPER_FIELD(facts, LAYER);
+    if (node->kind != TAPER_NODE_OP || (facts & TAPER_OP_PACKS) != 0 || layer < TAPER_LAYER_CONV1 ||
+        layer > TAPER_LAYER_CONV_TRANSPOSED3) {
+        return TAPER_OK;
+    }
+    const int64_t dims =
+        layer <= TAPER_LAYER_CONV3 ? 1 + layer - TAPER_LAYER_CONV1 : 1 + layer - TAPER_LAYER_CONV_TRANSPOSED1;
+    return learn_rank(r, taper_node_in(node, 0), (facts & TAPER_OP_PACKED) != 0 ? dims + 2 : dims + 1, dims + 2);
 }
 
 // if dim(x) != N: raise. Behind it the rank of x is N.
@@ -250,22 +304,78 @@ static taper_status learn(ranks *r, const taper_node *node)
     if (dim == NULL || !taper_node_calls(dim, TAPER_OP(aten_dim)) || number == NULL || number->tag != TAPER_INT) {
         return TAPER_OK;
     }
-    return learn_rank(r, taper_node_in(dim, 0), number->as.i);
+    return learn_rank(r, taper_node_in(dim, 0), number->as.i, number->as.i);
+}
+
+// The tensor whose rank it asks for, as x.dim() or len(x.size()); NULL: it asks for something else.
+static const taper_ir_value *asks_rank(const taper_node *node)
+{
+    if (taper_node_calls(node, TAPER_OP(aten_dim))) {
+        return taper_node_in(node, 0);
+    }
+    const taper_node *sizes = taper_node_calls(node, TAPER_OP(aten_len_t)) ? taper_node_in(node, 0)->node : NULL;
+    return sizes != NULL && taper_node_calls(sizes, TAPER_OP(aten_size)) && taper_value_is_only_read(&sizes->outputs[0])
+               ? taper_node_in(sizes, 0)
+               : NULL;
+}
+
+// Whether a comparison of a rank with a number has one answer for all ranks that it may be.
+static bool is_decided(const taper_node *test, const rank_of *rank, bool *answer)
+{
+    // What is true of numbers below, equal to and above the other: bits.
+    enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
+    static const uint8_t holds_for[] = {
+        [TAPER_FUNCTION_LT] = BELOW,         [TAPER_FUNCTION_LE] = BELOW | EQUAL, [TAPER_FUNCTION_EQ] = EQUAL,
+        [TAPER_FUNCTION_NE] = BELOW | ABOVE, [TAPER_FUNCTION_GE] = EQUAL | ABOVE, [TAPER_FUNCTION_GT] = ABOVE};
+    const unsigned function = TAPER_FIELD(taper_node_facts(test), FUNCTION);
+    const unsigned holds = function < sizeof holds_for ? holds_for[function] : 0;
+    const taper_val *number = taper_node_constant_in(test, 1);
+    if (holds == 0 || number == NULL || number->tag != TAPER_INT) {
+        return false;
+    }
+    bool yes = false, no = false;
+    for (int64_t n = rank->least; n <= rank->most; n++) {
+        const bool is = (holds & (n < number->as.i ? BELOW : n > number->as.i ? ABOVE : EQUAL)) != 0;
+        yes |= is;
+        no |= !is;
+    }
+    *answer = yes;
+    return yes != no;
+}
+
+static taper_status decide(const ranks *r, const taper_node *dim, const rank_of *rank)
+{
+    int count = 0;
+    for (const taper_value_use *use = dim->outputs[0].uses, *next; use != NULL && count < MOST_USES; use = next) {
+        taper_node *test = use->user;
+        bool answer;
+        next = use->next;
+        count++;
+        if (test != NULL && use->index == 0 && test->kind == TAPER_NODE_OP && is_decided(test, rank, &answer)) {
+            taper_ir_value *value;
+            TAPER_TRY(taper_constant_before(test, taper_val_bool(answer), &value, r->compilation->error));
+            taper_value_replace_uses(&test->outputs[0], value);
+        }
+    }
+    return TAPER_OK;
 }
 
 // dim(x) of a known rank becomes a number, another that of the value it comes from.
-static taper_status replace(ranks *r, taper_node *node)
+static taper_status replace(ranks *r, taper_node *node, const taper_ir_value *tensor)
 {
-    const taper_ir_value *source = source_of(r, taper_node_in(node, 0));
-    if (source->id < r->value_count && r->values[source->id].known) {
+    const taper_ir_value *source = source_of(r, tensor);
+    const rank_of *known = source->id < r->value_count ? &r->values[source->id] : NULL;
+    if (known != NULL && known->most != 0 && known->least == known->most) {
         taper_ir_value *number;
-        TAPER_TRY(
-            taper_constant_before(node, taper_val_int(r->values[source->id].rank), &number, r->compilation->error));
+        TAPER_TRY(taper_constant_before(node, taper_val_int(known->least), &number, r->compilation->error));
         taper_value_replace_uses(&node->outputs[0], number);
         taper_node_remove(node);
         return TAPER_OK;
     }
-    if (source != taper_node_in(node, 0)) {
+    if (known != NULL && known->most != 0) {
+        TAPER_TRY(decide(r, node, known));
+    }
+    if (source != tensor && tensor == taper_node_in(node, 0)) {
         taper_node_set_input(node, 0, (taper_ir_value *)(uintptr_t)source);
     }
     return TAPER_OK;
@@ -276,18 +386,21 @@ static taper_status visit_block(ranks *r, taper_block *block)
     const size_t learned = r->learned_count;
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
-        if (taper_node_calls(node, TAPER_OP(aten_dim))) {
-            TAPER_TRY(replace(r, node));
+        const taper_ir_value *asked = asks_rank(node);
+        if (asked != NULL) {
+            TAPER_TRY(replace(r, node, asked));
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(visit_block(r, node->blocks[b]));
         }
         look_at_results(r, node);
-        TAPER_TRY(is_packed_convolution(node) ? learn_rank(r, taper_node_in(node, 0), 4) : learn(r, node));
+        TAPER_TRY(node->kind == TAPER_NODE_OP ? learn_from_layer(r, node) : learn(r, node));
     }
     while (r->learned_count > learned) {
-        r->values[r->learned[--r->learned_count]].known = false;
+        const learned_rank *before = &r->learned[--r->learned_count];
+        r->values[before->id].least = before->least;
+        r->values[before->id].most = before->most;
     }
     return TAPER_OK;
 }

@@ -35,6 +35,7 @@ typedef struct taper_rank {
 taper_rank taper_rank_of(const taper_ir_value *value);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_dropout(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_check_ranks(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_dead_code(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_conv1d_to_conv2d(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_recognize_linear(taper_compilation *compilation, taper_graph *graph);

@@ -1,4 +1,5 @@
 list(APPEND TAPER_SOURCES
+    src/compiler/check_ranks.c
     src/compiler/compiler.c
     src/compiler/constant_lists.c
     src/compiler/conv1d_to_conv2d.c

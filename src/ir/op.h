@@ -112,7 +112,7 @@ typedef enum taper_op_result {
     TAPER_RESULT_I64
 } taper_op_result;
 
-// The function an elementwise operator computes, where somebody asks.
+// The function an operator computes, element by element, where somebody asks.
 enum { TAPER_FUNCTION_AT = 36, TAPER_FUNCTION_BITS = 5 };
 typedef enum taper_op_function {
     TAPER_FUNCTION_OTHER,
@@ -130,7 +130,13 @@ typedef enum taper_op_function {
     TAPER_FUNCTION_ADD,
     TAPER_FUNCTION_ADD_RELU,
     TAPER_FUNCTION_MUL,
-    TAPER_FUNCTION_MUL_RELU
+    TAPER_FUNCTION_MUL_RELU,
+    TAPER_FUNCTION_LT, // of numbers, these
+    TAPER_FUNCTION_LE,
+    TAPER_FUNCTION_EQ,
+    TAPER_FUNCTION_NE,
+    TAPER_FUNCTION_GE,
+    TAPER_FUNCTION_GT
 } taper_op_function;
 
 // The layer of a network that it is, or that it packs weights for.

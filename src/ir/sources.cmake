@@ -7,6 +7,9 @@ list(APPEND TAPER_SOURCES
     src/ir/graph_print.c
     src/ir/graph_verify.c
     src/ir/heap.c
+    src/ir/infer.c
+    src/ir/infer_layers.c
+    src/ir/infer_views.c
     src/ir/liveness.c
     src/ir/scaled_storage.c
     src/ir/schema.c

@@ -2,6 +2,7 @@
 list(APPEND TAPER_SOURCES
     src/ops/call/call.c
     src/ops/call/call_describe.c
+    src/ops/call/check_shapes.c
     src/ops/call/fold.c
     src/ops/tensor/composite.c
     src/ops/call/packs.c

@@ -206,6 +206,24 @@ class Raising(torch.nn.Module):
         return x[n]
 
 
+class Ranks(torch.nn.Module):
+    """A convolution takes one image, batch norm behind it does not, and says so before it looks at channels."""
+    def __init__(self):
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 4, 3)
+        self.norm = torch.nn.BatchNorm2d(4)
+        self.rows = torch.nn.BatchNorm1d(4)
+
+    def forward(self, x: Tensor, rows: bool):
+        if rows:
+            return self.rows(self.conv(x)), 0
+        y = [torch.relu(self.norm(self.conv(x)))]
+        y.append(torch.relu(y[0]))
+        z = torch.cat(y, 1)
+        assert len(z.size()) > 2
+        return z, z.dim()
+
+
 X = torch.tensor([1.0, -2.0, 3.5])
 S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
@@ -218,6 +236,8 @@ CASES = [
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
     ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
+    ("an image", Ranks, [(torch.rand(2, 3, 5, 5), False), (torch.rand(3, 5, 5), False)], SCRIPT),
+    ("rows of images", Ranks, [(torch.rand(2, 3, 5, 5), True)], SCRIPT),
 ]
 
 

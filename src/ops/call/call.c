@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/budget.h"
+#include "ops/call/check_shapes.h"
 #include "ops/call/promote.h"
 #include "ops/list/registry.h"
 #include "platform/denormals.h"
@@ -470,6 +471,10 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     }
     taper_run *const run = call->run;
     taper_status status;
+#ifdef TAPER_CHECK_SHAPES
+    taper_shape_check check;
+    taper_shape_check_begin(&check, call);
+#endif
     if (!taper_op_has(call->op, TAPER_OP_PRODUCT) || run->flushes) {
         status = kernel(call);
     } else {
@@ -488,6 +493,11 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
             status = ret_copied(call, i, target, value.as.tensor);
         }
     }
+#ifdef TAPER_CHECK_SHAPES
+    if (status == TAPER_OK) {
+        status = taper_shape_check_end(&check, call);
+    }
+#endif
     return status;
 }
 

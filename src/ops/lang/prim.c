@@ -158,16 +158,44 @@ taper_status taper_op_if_then_else(taper_call *call)
 }
 
 // The message is the exception's text; files of bytecode 7 and older pass nothing else, later ones the class's name.
+// cls: where the argument is that may name the exception's class.
+static taper_status raise(const taper_call *call, const char *text, size_t cls)
+{
+    const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s",
+                                           *text != '\0' ? text : "the model raised an exception without a message");
+    if (!taper_arg_is_none(call, cls) && call->args[cls].tag == TAPER_STRING) {
+        taper_error_add_detail(call->run->error, "raised as %s\n", call->args[cls].as.string->data);
+    }
+    return status;
+}
+
 taper_status taper_op_raise(taper_call *call)
 {
     const taper_string *message;
     TAPER_TRY(taper_arg_string(call, 0, &message));
-    const char *text = message->length != 0 ? message->data : "the model raised an exception without a message";
-    const taper_status status = taper_fail(call->run->error, TAPER_ERROR_RAISED, "%s", text);
-    if (!taper_arg_is_none(call, 1) && call->args[1].tag == TAPER_STRING) {
-        taper_error_add_detail(call->run->error, "raised as %s\n", call->args[1].as.string->data);
+    return raise(call, message->data, 1);
+}
+
+taper_status taper_op_expect_rank(taper_call *call)
+{
+    taper_tensor *x;
+    int64_t rank;
+    bool formats;
+    const taper_string *message;
+    TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    TAPER_TRY(taper_arg_int(call, 1, &rank));
+    if (x->rank == rank) {
+        return TAPER_OK;
     }
-    return status;
+    TAPER_TRY(taper_arg_string(call, 2, &message));
+    TAPER_TRY(taper_arg_bool(call, 4, &formats));
+    const char *at = formats ? strstr(message->data, "{}") : NULL;
+    if (at == NULL) {
+        return raise(call, message->data, 3);
+    }
+    char text[256]; // check_ranks.c leaves longer ones alone
+    snprintf(text, sizeof text, "%.*s%d%s", (int)(at - message->data), message->data, (int)x->rank, at + 2);
+    return raise(call, text, 3);
 }
 
 static void log_text(const taper_run *run, taper_log_level level, const char *text, size_t length)

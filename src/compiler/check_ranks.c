@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `if x.dim() != 4: raise ValueError(…)`, as scripted batch norm has it, becomes one operator without blocks. What is
+// left of such checks is where a tensor comes from the caller; behind them ranks are known (known_ranks).
+#include "compiler/pass.h"
+
+typedef struct rank_check {
+    taper_ir_value *tensor;
+    int64_t rank;
+    const taper_node *raise;
+    taper_ir_value *message;
+    bool formats; // the message has {} for the rank
+} rank_check;
+
+static const taper_node *after_constants(const taper_node *node)
+{
+    while (node != NULL && node->kind == TAPER_NODE_CONSTANT) {
+        node = node->next;
+    }
+    return node;
+}
+
+// The message, when the block does nothing but raise: a constant, or one that is formatted with the rank.
+static bool match_raise(const taper_block *block, const taper_ir_value *dim, rank_check *check)
+{
+    const taper_node *format = after_constants(block->first), *raise = block->last;
+    if (raise == NULL || !taper_node_calls(raise, TAPER_OP(prim_RaiseException)) || raise->input_count != 2 ||
+        taper_value_constant(taper_node_in(raise, 1)) == NULL) {
+        return false;
+    }
+    check->raise = raise;
+    check->message = taper_node_in(raise, 0);
+    if (format == raise) {
+        return taper_value_constant(check->message) != NULL;
+    }
+    check->message = format->input_count == 2 ? taper_node_in(format, 0) : NULL;
+    check->formats = true;
+    return after_constants(format->next) == raise && taper_node_calls(format, TAPER_OP(aten_format)) &&
+           taper_node_in(raise, 0) == &format->outputs[0] && taper_node_in(format, 1) == dim &&
+           taper_value_constant(check->message) != NULL;
+}
+
+static bool is_empty(const taper_block *block)
+{
+    return after_constants(block->first) == NULL && block->result_count == 0;
+}
+
+static bool match(const taper_node *node, rank_check *check)
+{
+    const taper_node *test = node->kind == TAPER_NODE_IF ? taper_node_in(node, 0)->node : NULL;
+    double rank;
+    *check = (rank_check){.tensor = NULL};
+    if (test == NULL || node->output_count != 0) {
+        return false;
+    }
+    const bool equal = taper_node_calls(test, TAPER_OP(aten_eq_int));
+    if ((!equal && !taper_node_calls(test, TAPER_OP(aten_ne_int))) || !taper_node_constant_is_number(test, 1, &rank)) {
+        return false;
+    }
+    taper_ir_value *dim = taper_node_in(test, 0);
+    if (dim->node == NULL || !taper_node_calls(dim->node, TAPER_OP(aten_dim)) ||
+        !is_empty(node->blocks[equal ? 0 : 1])) {
+        return false;
+    }
+    check->tensor = taper_node_in(dim->node, 0);
+    check->rank = (int64_t)rank;
+    return match_raise(node->blocks[equal ? 1 : 0], dim, check);
+}
+
+enum { LONGEST_MESSAGE = 200 };
+
+static taper_status visit(taper_compilation *compilation, taper_node *node)
+{
+    rank_check check;
+    taper_node *made;
+    taper_ir_value *constant;
+    if (!match(node, &check)) {
+        return TAPER_OK;
+    }
+    const taper_val message = taper_value_constant(check.message)->constant;
+    if (message.tag != TAPER_STRING || message.as.string->length > LONGEST_MESSAGE) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_op_before(compilation, node, TAPER_OP(taper_expect_rank), &made));
+    if (made == NULL) {
+        return TAPER_OK;
+    }
+    made->debug = check.raise->debug;
+    made->instruction = check.raise->instruction;
+    taper_node_set_input(made, 0, check.tensor);
+    TAPER_TRY(taper_constant_before(made, taper_val_int(check.rank), &constant, compilation->error));
+    taper_node_set_input(made, 1, constant);
+    // They may stand in the block that goes.
+    const taper_val texts[] = {message, *taper_node_constant_in(check.raise, 1)};
+    for (size_t i = 0; i < 2; i++) {
+        TAPER_TRY(taper_constant_before(made, taper_val_retain(texts[i]), &constant, compilation->error));
+        taper_node_set_input(made, 2 + i, constant);
+    }
+    TAPER_TRY(taper_constant_before(made, taper_val_bool(check.formats), &constant, compilation->error));
+    taper_node_set_input(made, 4, constant);
+    taper_node_remove(node);
+    return TAPER_OK;
+}
+
+taper_status taper_pass_check_ranks(taper_compilation *compilation, taper_graph *graph)
+{
+    return taper_visit_nodes(compilation, graph->body, visit);
+}

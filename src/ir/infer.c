@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shapes and dtypes of results: the parts that rules share, the choice of the rule, and the rules of products and of
+// what works element by element.
+#include "ir/infer.h"
+
+// ---- arguments
+
+taper_shape taper_shape_of(const taper_tensor *tensor)
+{
+    taper_shape shape = {.rank = (int)tensor->rank, .dtype = tensor->dtype};
+    for (size_t d = 0; d < tensor->rank; d++) {
+        shape.sizes[d] = tensor->sizes[d];
+    }
+    return shape;
+}
+
+const taper_known *taper_infer_named(const taper_infer_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->schema->arg_count && i < call->count; i++) {
+        if (strcmp(call->schema->args[i].name, name) == 0) {
+            return call->args[i].kind != TAPER_KNOWN_NOTHING ? &call->args[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool has_argument(const taper_infer_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->schema->arg_count; i++) {
+        if (strcmp(call->schema->args[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_shape taper_infer_tensor(const taper_infer_call *call, size_t at)
+{
+    return at < call->count && call->args[at].kind == TAPER_KNOWN_TENSOR ? call->args[at].shapes[0]
+                                                                         : taper_shape_unknown();
+}
+
+int64_t taper_infer_int(const taper_infer_call *call, const char *name, int64_t otherwise)
+{
+    const taper_known *known = taper_infer_named(call, name);
+    if (known == NULL) {
+        return has_argument(call, name) ? TAPER_UNKNOWN : otherwise;
+    }
+    if (known->kind == TAPER_KNOWN_NONE) {
+        return otherwise;
+    }
+    if (known->kind != TAPER_KNOWN_VALUE) {
+        return TAPER_UNKNOWN;
+    }
+    return known->value.tag == TAPER_INT       ? known->value.as.i
+           : known->value.tag == TAPER_BOOLEAN ? known->value.as.b
+                                               : TAPER_UNKNOWN;
+}
+
+bool taper_infer_ints(const taper_infer_call *call, const char *name, size_t want, int64_t otherwise, int64_t *ints)
+{
+    const taper_known *known = taper_infer_named(call, name);
+    const bool none = known == NULL
+                          ? !has_argument(call, name)
+                          : known->kind == TAPER_KNOWN_NONE || (known->kind == TAPER_KNOWN_INTS && known->count == 0);
+    const bool one = known != NULL && known->kind == TAPER_KNOWN_VALUE && known->value.tag == TAPER_INT;
+    if (!none && !one &&
+        (known == NULL || known->kind != TAPER_KNOWN_INTS || (known->count != want && known->count != 1))) {
+        return false;
+    }
+    for (size_t i = 0; i < want; i++) {
+        ints[i] = none ? otherwise : one ? known->value.as.i : known->ints[known->count == 1 ? 0 : i];
+    }
+    return true;
+}
+
+int taper_infer_dim(const taper_infer_call *call, const char *name, int rank)
+{
+    const int64_t dim = taper_infer_int(call, name, TAPER_UNKNOWN);
+    const int64_t limit = rank == 0 ? 1 : rank;
+    if (rank < 0 || dim == TAPER_UNKNOWN || dim < -limit || dim >= limit) {
+        return -1;
+    }
+    return (int)(dim < 0 ? dim + limit : dim);
+}
+
+taper_shape taper_infer_same_rank(const taper_shape *x)
+{
+    taper_shape shape = {.rank = x->rank, .dtype = -1, .like = x->like};
+    for (int d = 0; d < x->rank; d++) {
+        shape.sizes[d] = TAPER_UNKNOWN;
+    }
+    return shape;
+}
+
+// ---- element by element
+
+static int64_t broadcast_size(int64_t a, int64_t b)
+{
+    return a == 1 ? b : b == 1 || a == b ? a : a == TAPER_UNKNOWN ? b : b == TAPER_UNKNOWN ? a : TAPER_UNKNOWN;
+}
+
+static taper_shape broadcast(const taper_shape *a, const taper_shape *b)
+{
+    if (a->rank < 0 || b->rank < 0) {
+        const bool same = a->rank == b->rank && a->like != NULL && a->like == b->like;
+        return same ? *a : a->rank == 0 ? *b : b->rank == 0 ? *a : taper_shape_unknown();
+    }
+    const taper_shape *longer = a->rank >= b->rank ? a : b, *shorter = a->rank >= b->rank ? b : a;
+    taper_shape shape = *longer;
+    const int more = longer->rank - shorter->rank;
+    for (int d = 0; d < shorter->rank; d++) {
+        shape.sizes[more + d] = broadcast_size(longer->sizes[more + d], shorter->sizes[d]);
+    }
+    return shape;
+}
+
+static bool is_tensor_type(const taper_type *type)
+{
+    return type->kind == TAPER_TYPE_TENSOR ||
+           (type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_TENSOR);
+}
+
+// Of all tensors among the arguments.
+static taper_shape broadcast_all(const taper_infer_call *call)
+{
+    taper_shape shape = {.rank = 0, .dtype = -1};
+    for (size_t i = 0; i < call->schema->arg_count - call->schema->out_count; i++) {
+        if (!is_tensor_type(call->schema->args[i].type) ||
+            (i < call->count && call->args[i].kind == TAPER_KNOWN_NONE)) {
+            continue;
+        }
+        const taper_shape other = taper_infer_tensor(call, i);
+        shape = broadcast(&shape, &other);
+    }
+    return shape;
+}
+
+// ---- products
+
+// (…, n, k) times (…, k, m); a vector is a row on the left, a column on the right, and goes from the result.
+static taper_shape matmul(const taper_shape *a, const taper_shape *b)
+{
+    if (a->rank < 1 || b->rank < 1) {
+        return taper_shape_unknown();
+    }
+    taper_shape x = *a, y = *b;
+    x.rank = a->rank > 2 ? a->rank - 2 : 0;
+    y.rank = b->rank > 2 ? b->rank - 2 : 0;
+    taper_shape shape = broadcast(&x, &y);
+    if (a->rank > 1 && shape.rank < TAPER_MAX_RANK) {
+        shape.sizes[shape.rank++] = a->sizes[a->rank - 2];
+    }
+    if (b->rank > 1 && shape.rank < TAPER_MAX_RANK) {
+        shape.sizes[shape.rank++] = b->sizes[b->rank - 1];
+    }
+    return shape;
+}
+
+static taper_shape product_at(const taper_infer_call *call, size_t at)
+{
+    const taper_shape a = taper_infer_tensor(call, at), b = taper_infer_tensor(call, at + 1);
+    return matmul(&a, &b);
+}
+
+// ---- dtypes
+
+static int dtype_of_items(const taper_known *list)
+{
+    if (list->kind != TAPER_KNOWN_TENSORS || list->count == 0) {
+        return -1;
+    }
+    for (size_t i = 1; i < list->count; i++) {
+        if (list->shapes[i].dtype != list->shapes[0].dtype) {
+            return -1;
+        }
+    }
+    return list->shapes[0].dtype;
+}
+
+// Whether a number among the arguments may be of a higher kind than dtype.
+static bool number_promotes(const taper_infer_call *call, int dtype)
+{
+    for (size_t i = 1; i < call->schema->arg_count; i++) {
+        const taper_type *type = call->schema->args[i].type;
+        if (type->kind != TAPER_TYPE_NUMBER &&
+            !(type->kind == TAPER_TYPE_OPTIONAL && type->items[0]->kind == TAPER_TYPE_NUMBER)) {
+            continue;
+        }
+        if (i >= call->count || call->args[i].kind == TAPER_KNOWN_NOTHING) {
+            return true;
+        }
+        const taper_tag tag = (taper_tag)call->args[i].value.tag;
+        if (call->args[i].kind == TAPER_KNOWN_VALUE &&
+            (tag == TAPER_COMPLEX || (tag == TAPER_DOUBLE && !taper_dtype_is_float((taper_dtype)dtype)) ||
+             (tag == TAPER_INT && dtype == TAPER_BOOL))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int one_dtype(const taper_infer_call *call, bool first_known)
+{
+    int dtype = -1;
+    for (size_t i = 0; i < call->schema->arg_count - call->schema->out_count; i++) {
+        if (!is_tensor_type(call->schema->args[i].type) ||
+            (i < call->count && call->args[i].kind == TAPER_KNOWN_NONE)) {
+            continue;
+        }
+        const int other = taper_infer_tensor(call, i).dtype;
+        if (first_known ? other >= 0 : (dtype >= 0 && other != dtype)) {
+            return first_known ? other : -1;
+        }
+        dtype = other;
+    }
+    return dtype;
+}
+
+static int dtype_of(const taper_infer_call *call)
+{
+    const int first = taper_infer_tensor(call, 0).dtype;
+    switch ((taper_op_result)TAPER_FIELD(taper_op_facts(call->op), RESULT)) {
+    case TAPER_RESULT_SAME:
+        return first;
+    case TAPER_RESULT_FLOAT:
+        return first >= 0 && taper_dtype_is_float((taper_dtype)first) && !number_promotes(call, first) ? first : -1;
+    case TAPER_RESULT_ONE:
+        return one_dtype(call, true);
+    case TAPER_RESULT_PROMOTED: {
+        const int one = one_dtype(call, false);
+        return one >= 0 && !number_promotes(call, one) ? one : -1;
+    }
+    case TAPER_RESULT_ITEMS:
+        return call->count != 0 ? dtype_of_items(&call->args[0]) : -1;
+    case TAPER_RESULT_DTYPE: {
+        const taper_known *known = taper_infer_named(call, "dtype");
+        const bool given = known != NULL && known->kind == TAPER_KNOWN_VALUE && known->value.tag == TAPER_INT;
+        return given && known->value.as.i >= 0 && known->value.as.i < TAPER_DTYPE_COUNT ? (int)known->value.as.i : -1;
+    }
+    case TAPER_RESULT_F32:
+        return TAPER_F32;
+    case TAPER_RESULT_BOOL:
+        return TAPER_BOOL;
+    case TAPER_RESULT_I64:
+        return TAPER_I64;
+    case TAPER_RESULT_UNKNOWN:
+        break;
+    }
+    return call->schema->in_place ? first : -1;
+}
+
+// ---- the rule
+
+static taper_shape shape_of(const taper_infer_call *call)
+{
+    const uint64_t facts = taper_op_facts(call->op);
+    const taper_op_shape rule = (taper_op_shape)TAPER_FIELD(facts, SHAPE);
+    if (call->schema->in_place) {
+        return (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) == 0 ? taper_infer_tensor(call, 0)
+                                                                     : taper_shape_unknown();
+    }
+    switch (rule) {
+    case TAPER_SHAPE_UNKNOWN:
+        return (facts & TAPER_OP_ELEMENTWISE) != 0 ? broadcast_all(call) : taper_shape_unknown();
+    case TAPER_SHAPE_SAME:
+        return taper_infer_tensor(call, 0);
+    case TAPER_SHAPE_MATMUL:
+        return product_at(call, 0);
+    case TAPER_SHAPE_ADDED_PRODUCT:
+        return product_at(call, 1);
+    case TAPER_SHAPE_CONV:
+    case TAPER_SHAPE_PACKED:
+    case TAPER_SHAPE_POOL:
+    case TAPER_SHAPE_ADAPTIVE:
+    case TAPER_SHAPE_LINEAR:
+    case TAPER_SHAPE_REDUCE:
+    case TAPER_SHAPE_RESIZE:
+    case TAPER_SHAPE_PAD:
+    case TAPER_SHAPE_SHUFFLE:
+    case TAPER_SHAPE_EMBED:
+        return taper_infer_layer(call, rule);
+    default:
+        return taper_infer_view(call, rule);
+    }
+}
+
+taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count)
+{
+    const taper_infer_call call = {op, schema, args, count};
+    if (schema->ret_count == 0 || schema->vararg) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = shape_of(&call);
+    shape.dtype = schema->out_count == 0 ? dtype_of(&call) : -1;
+    return shape;
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shapes of layers' results: convolutions, pools, linear layers, resizing, padding, and reductions.
+#include "base/checked.h"
+#include "ir/infer.h"
+
+enum { DIMS = 3 }; // of a kernel
+
+// The sizes behind batch and channels of x; *at is where they begin. False: x does not have so many dimensions.
+static bool is_image(const taper_shape *x, size_t dims, int *at)
+{
+    *at = x->rank - (int)dims;
+    return *at == 1 || *at == 2;
+}
+
+static int64_t divide(int64_t a, int64_t b, bool up)
+{
+    const int64_t down = a >= 0 ? a / b : -((-a + b - 1) / b);
+    return up && down * b != a ? down + 1 : down;
+}
+
+// ---- convolutions and pools
+
+typedef struct window {
+    int64_t kernel[DIMS], stride[DIMS], padding[DIMS], dilation[DIMS], more[DIMS];
+    bool same, transposed, up;
+} window;
+
+static int64_t one_size(const window *w, size_t d, int64_t size)
+{
+    const int64_t numbers[] = {size, w->kernel[d], w->stride[d], w->padding[d], w->dilation[d], w->more[d]};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i] == TAPER_UNKNOWN || numbers[i] > INT32_MAX || numbers[i] < -INT32_MAX) {
+            return TAPER_UNKNOWN;
+        }
+    }
+    if (w->stride[d] < 1 || w->dilation[d] < 1 || w->kernel[d] < 1) {
+        return TAPER_UNKNOWN;
+    }
+    const int64_t reach = w->dilation[d] * (w->kernel[d] - 1);
+    if (w->transposed) {
+        return (size - 1) * w->stride[d] - 2 * w->padding[d] + reach + 1 + w->more[d];
+    }
+    if (w->same) {
+        return size;
+    }
+    int64_t out = divide(size + 2 * w->padding[d] - reach - 1, w->stride[d], w->up) + 1;
+    if (w->up && (out - 1) * w->stride[d] >= size + w->padding[d]) {
+        out--; // the last window begins inside
+    }
+    return out >= 0 ? out : TAPER_UNKNOWN;
+}
+
+static taper_shape convolved(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0), weight = taper_infer_tensor(call, 1);
+    const unsigned layer = TAPER_FIELD(taper_op_facts(call->op), LAYER);
+    taper_shape shape = taper_infer_same_rank(&x);
+    window w = {.transposed = layer >= TAPER_LAYER_CONV_TRANSPOSED1 && layer <= TAPER_LAYER_CONV_TRANSPOSED3};
+    const size_t dims = (size_t)(weight.rank - 2);
+    int at;
+    if (weight.rank < 3 || dims > DIMS || !is_image(&x, dims, &at)) {
+        return shape;
+    }
+    if (layer == TAPER_LAYER_CONV) {
+        const int64_t transposed = taper_infer_int(call, "transposed", 0);
+        if (transposed == TAPER_UNKNOWN) {
+            return shape;
+        }
+        w.transposed = transposed != 0;
+    }
+    const taper_known *padding = taper_infer_named(call, "padding");
+    const bool word = padding != NULL && padding->kind == TAPER_KNOWN_VALUE && padding->value.tag == TAPER_STRING;
+    w.same = word && taper_val_string_is(padding->value, "same");
+    const int64_t groups = taper_infer_int(call, "groups", 1);
+    if (!taper_infer_ints(call, "stride", dims, 1, w.stride) ||
+        !taper_infer_ints(call, "dilation", dims, 1, w.dilation) ||
+        (!word && !taper_infer_ints(call, "padding", dims, 0, w.padding)) ||
+        !taper_infer_ints(call, "output_padding", dims, 0, w.more)) {
+        return shape;
+    }
+    if (at == 2) {
+        shape.sizes[0] = x.sizes[0];
+    }
+    // Without input channels PyTorch gives none, whatever the weight says.
+    const bool nothing = weight.sizes[1] == 0;
+    shape.sizes[at - 1] = nothing                                                       ? TAPER_UNKNOWN
+                          : !w.transposed                                               ? weight.sizes[0]
+                          : weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ? TAPER_UNKNOWN
+                                                                                        : weight.sizes[1] * groups;
+    for (size_t d = 0; d < dims; d++) {
+        w.kernel[d] = weight.sizes[2 + d];
+        shape.sizes[(size_t)at + d] = one_size(&w, d, x.sizes[(size_t)at + d]);
+    }
+    return shape;
+}
+
+// How many numbers the schema asks for: int[2] kernel_size.
+static size_t dims_of(const taper_infer_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->schema->arg_count; i++) {
+        if (strcmp(call->schema->args[i].name, name) == 0 && call->schema->args[i].size > 0) {
+            return (size_t)call->schema->args[i].size;
+        }
+    }
+    return 0;
+}
+
+static taper_shape pooled(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const size_t dims = dims_of(call, "kernel_size");
+    const int64_t up = taper_infer_int(call, "ceil_mode", 0);
+    taper_shape shape = taper_infer_same_rank(&x);
+    window w = {.up = up == 1};
+    int at;
+    if (dims == 0 || dims > DIMS || !is_image(&x, dims, &at) || up == TAPER_UNKNOWN ||
+        !taper_infer_ints(call, "kernel_size", dims, TAPER_UNKNOWN, w.kernel) ||
+        !taper_infer_ints(call, "padding", dims, 0, w.padding) ||
+        !taper_infer_ints(call, "dilation", dims, 1, w.dilation)) {
+        return shape;
+    }
+    const taper_known *stride = taper_infer_named(call, "stride");
+    if (stride != NULL && stride->kind == TAPER_KNOWN_INTS && stride->count == 0) {
+        memcpy(w.stride, w.kernel, sizeof w.stride);
+    } else if (!taper_infer_ints(call, "stride", dims, TAPER_UNKNOWN, w.stride)) {
+        return shape;
+    }
+    for (int d = 0; d < at; d++) {
+        shape.sizes[d] = x.sizes[d];
+    }
+    for (size_t d = 0; d < dims; d++) {
+        shape.sizes[(size_t)at + d] = one_size(&w, d, x.sizes[(size_t)at + d]);
+    }
+    return shape;
+}
+
+// The last dimensions are given.
+static taper_shape adapted(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const size_t dims = dims_of(call, "output_size");
+    int64_t sizes[DIMS];
+    taper_shape shape = taper_infer_same_rank(&x);
+    if (dims == 0 || dims > DIMS || x.rank < (int)dims ||
+        !taper_infer_ints(call, "output_size", dims, TAPER_UNKNOWN, sizes)) {
+        return shape;
+    }
+    for (int d = 0; d < x.rank; d++) {
+        const int k = d - (x.rank - (int)dims);
+        shape.sizes[d] = k < 0 ? x.sizes[d] : sizes[k];
+    }
+    return shape;
+}
+
+// An object of packed weights is not looked into.
+static taper_shape packed(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    taper_shape shape = taper_infer_same_rank(&x);
+    if (x.rank > 0) {
+        const bool linear = TAPER_FIELD(taper_op_facts(call->op), LAYER) == TAPER_LAYER_LINEAR;
+        for (int d = 0; d < (linear ? x.rank - 1 : 1); d++) {
+            shape.sizes[d] = x.sizes[d];
+        }
+    }
+    return shape;
+}
+
+// ---- other layers
+
+static taper_shape linear(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const taper_shape weight = taper_infer_tensor(call, 1);
+    if (weight.rank != 2 || x.rank < 1) {
+        return weight.rank == 2 ? taper_infer_same_rank(&x) : taper_shape_unknown();
+    }
+    x.sizes[x.rank - 1] = weight.sizes[0];
+    return x;
+}
+
+// By output_size, or by scale factors, which leave the rounding to the operator.
+static taper_shape resized(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    taper_shape shape = taper_infer_same_rank(&x);
+    if (x.rank < 3 || x.rank > 5) {
+        return shape;
+    }
+    int64_t sizes[DIMS];
+    const size_t dims = (size_t)x.rank - 2;
+    shape.sizes[0] = x.sizes[0];
+    shape.sizes[1] = x.sizes[1];
+    if (taper_infer_ints(call, "output_size", dims, TAPER_UNKNOWN, sizes)) {
+        memcpy(shape.sizes + 2, sizes, dims * sizeof *sizes);
+    }
+    return shape;
+}
+
+// (left, right) of the last dimension, then of the one before it, …
+static taper_shape padded(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *pad = taper_infer_named(call, "pad");
+    if (pad == NULL || pad->kind != TAPER_KNOWN_INTS || x.rank < 0 || pad->count > 2 * (size_t)x.rank) {
+        return taper_infer_same_rank(&x);
+    }
+    for (size_t i = 0; i < pad->count; i++) {
+        int64_t *size = &x.sizes[(size_t)x.rank - 1 - i / 2];
+        if (*size != TAPER_UNKNOWN && (pad->ints[i] == TAPER_UNKNOWN || !taper_add_i64(*size, pad->ints[i], size))) {
+            *size = TAPER_UNKNOWN;
+        }
+    }
+    return x;
+}
+
+// (…, c r², h, w) to (…, c, h r, w r)
+static taper_shape shuffled(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const int64_t r = taper_infer_int(call, "upscale_factor", TAPER_UNKNOWN);
+    if (x.rank < 3 || r == TAPER_UNKNOWN || r < 1 || r > 1 << 15) {
+        return taper_infer_same_rank(&x);
+    }
+    for (int d = x.rank - 3; d < x.rank; d++) {
+        if (x.sizes[d] != TAPER_UNKNOWN &&
+            (d == x.rank - 3 ? (x.sizes[d] /= r * r, false) : !taper_mul_i64(x.sizes[d], r, &x.sizes[d]))) {
+            x.sizes[d] = TAPER_UNKNOWN;
+        }
+    }
+    return x;
+}
+
+// embedding(weight, indices): a row for every index.
+static taper_shape embedded(const taper_infer_call *call)
+{
+    const taper_shape weight = taper_infer_tensor(call, 0);
+    taper_shape indices = taper_infer_tensor(call, 1);
+    if (indices.rank < 0 || weight.rank < 1 || indices.rank + weight.rank - 1 > TAPER_MAX_RANK) {
+        return taper_shape_unknown();
+    }
+    for (int d = 1; d < weight.rank; d++) {
+        indices.sizes[indices.rank++] = weight.sizes[d];
+    }
+    return indices;
+}
+
+// Over dim, one or several, or over all dimensions where there is no such argument, it is None or, for a list, empty.
+static taper_shape reduced(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const int64_t keep = taper_infer_int(call, "keepdim", 0);
+    bool gone[TAPER_MAX_RANK] = {false};
+    int64_t dims[TAPER_MAX_RANK];
+    size_t count = 0;
+    const taper_known *dim = taper_infer_named(call, "dim");
+    bool has_dim = false;
+    for (size_t i = 0; i < call->schema->arg_count; i++) {
+        has_dim |= strcmp(call->schema->args[i].name, "dim") == 0;
+    }
+    if (keep == TAPER_UNKNOWN || (has_dim && dim == NULL)) {
+        return taper_shape_unknown();
+    }
+    if (dim != NULL && dim->kind == TAPER_KNOWN_INTS && dim->count <= TAPER_MAX_RANK) {
+        count = dim->count;
+        memcpy(dims, dim->ints, count * sizeof *dims);
+    } else if (dim != NULL && dim->kind == TAPER_KNOWN_VALUE && dim->value.tag == TAPER_INT) {
+        dims[count++] = dim->value.as.i;
+    } else if (dim != NULL && dim->kind != TAPER_KNOWN_NONE) {
+        return taper_shape_unknown();
+    }
+    if (x.rank < 0) {
+        return count == 0 && keep == 0 ? (taper_shape){.rank = 0}
+               : keep != 0             ? taper_infer_same_rank(&x)
+                                       : taper_shape_unknown();
+    }
+    for (size_t i = 0; i < count; i++) {
+        const int64_t d = dims[i] < 0 ? dims[i] + x.rank : dims[i];
+        if (dims[i] == TAPER_UNKNOWN || ((d < 0 || d >= x.rank) && x.rank != 0)) {
+            return taper_shape_unknown();
+        }
+        gone[x.rank != 0 ? d : 0] = true;
+    }
+    taper_shape shape = {.rank = 0};
+    for (int d = 0; d < x.rank; d++) {
+        if (count != 0 && !gone[d]) {
+            shape.sizes[shape.rank++] = x.sizes[d];
+        } else if (keep != 0) {
+            shape.sizes[shape.rank++] = 1;
+        }
+    }
+    return shape;
+}
+
+taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule)
+{
+    switch (rule) {
+    case TAPER_SHAPE_CONV:
+        return convolved(call);
+    case TAPER_SHAPE_PACKED:
+        return packed(call);
+    case TAPER_SHAPE_POOL:
+        return pooled(call);
+    case TAPER_SHAPE_ADAPTIVE:
+        return adapted(call);
+    case TAPER_SHAPE_LINEAR:
+        return linear(call);
+    case TAPER_SHAPE_RESIZE:
+        return resized(call);
+    case TAPER_SHAPE_PAD:
+        return padded(call);
+    case TAPER_SHAPE_SHUFFLE:
+        return shuffled(call);
+    case TAPER_SHAPE_EMBED:
+        return embedded(call);
+    default:
+        return reduced(call);
+    }
+}

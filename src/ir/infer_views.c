@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Shapes of views, of what is joined or taken apart, and of new tensors.
+#include "base/checked.h"
+#include "ir/infer.h"
+
+static bool add(int64_t *sum, int64_t size)
+{
+    if (*sum == TAPER_UNKNOWN || size == TAPER_UNKNOWN || !taper_add_i64(*sum, size, sum)) {
+        *sum = TAPER_UNKNOWN;
+    }
+    return *sum != TAPER_UNKNOWN;
+}
+
+static int64_t product(const int64_t *sizes, int from, int to)
+{
+    int64_t all = 1;
+    for (int d = from; d < to; d++) {
+        if (sizes[d] == TAPER_UNKNOWN || sizes[d] < 0 || !taper_mul_i64(all, sizes[d], &all)) {
+            return TAPER_UNKNOWN;
+        }
+    }
+    return all;
+}
+
+// Puts a size before dimension at.
+static taper_shape inserted(taper_shape x, int at, int64_t size)
+{
+    if (x.rank == TAPER_MAX_RANK) {
+        return taper_shape_unknown();
+    }
+    memmove(x.sizes + at + 1, x.sizes + at, (size_t)(x.rank - at) * sizeof *x.sizes);
+    x.sizes[at] = size;
+    x.rank++;
+    return x;
+}
+
+static taper_shape removed(taper_shape x, int at)
+{
+    x.rank--;
+    memmove(x.sizes + at, x.sizes + at + 1, (size_t)(x.rank - at) * sizeof *x.sizes);
+    return x;
+}
+
+// ---- what is given
+
+static const taper_known *ints_at(const taper_infer_call *call, size_t at)
+{
+    const bool is = at < call->count && call->args[at].kind == TAPER_KNOWN_INTS;
+    return is && call->args[at].count <= TAPER_MAX_RANK ? &call->args[at] : NULL;
+}
+
+// One size may be -1: the elements that are left.
+static taper_shape given(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *sizes = ints_at(call, 1);
+    if (sizes == NULL) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = (int)sizes->count};
+    int rest = -1;
+    for (int d = 0; d < shape.rank; d++) {
+        shape.sizes[d] = sizes->ints[d];
+        rest = sizes->ints[d] == -1 ? d : rest;
+    }
+    if (rest >= 0) {
+        const int64_t all = x.rank >= 0 ? product(x.sizes, 0, x.rank) : TAPER_UNKNOWN;
+        shape.sizes[rest] = 1;
+        const int64_t others = product(shape.sizes, 0, shape.rank);
+        shape.sizes[rest] =
+            all == TAPER_UNKNOWN || others == TAPER_UNKNOWN || others == 0 ? TAPER_UNKNOWN : all / others;
+    }
+    return shape;
+}
+
+static taper_shape created(const taper_infer_call *call)
+{
+    const taper_known *sizes = ints_at(call, 0);
+    if (sizes == NULL) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = (int)sizes->count};
+    memcpy(shape.sizes, sizes->ints, sizes->count * sizeof *shape.sizes);
+    return shape;
+}
+
+// -1: as it is.
+static taper_shape expanded(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *sizes = ints_at(call, 1);
+    if (sizes == NULL) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = (int)sizes->count};
+    for (int d = 0; d < shape.rank; d++) {
+        const int from = d - (shape.rank - x.rank);
+        shape.sizes[d] = sizes->ints[d] != -1       ? sizes->ints[d]
+                         : x.rank >= 0 && from >= 0 ? x.sizes[from]
+                                                    : TAPER_UNKNOWN;
+    }
+    return shape;
+}
+
+static taper_shape repeated(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *times = ints_at(call, 1);
+    if (times == NULL || x.rank > (int)times->count) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = (int)times->count};
+    for (int d = 0; d < shape.rank; d++) {
+        const int from = d - (shape.rank - x.rank);
+        const int64_t size = x.rank < 0 ? TAPER_UNKNOWN : from >= 0 ? x.sizes[from] : 1;
+        if (size == TAPER_UNKNOWN || times->ints[d] == TAPER_UNKNOWN ||
+            !taper_mul_i64(size, times->ints[d], &shape.sizes[d])) {
+            shape.sizes[d] = TAPER_UNKNOWN;
+        }
+    }
+    return shape;
+}
+
+// ---- dimensions moved, dropped, added
+
+static taper_shape flattened(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const int from = taper_infer_dim(call, "start_dim", x.rank), to = taper_infer_dim(call, "end_dim", x.rank);
+    if (x.rank < 0) {
+        const bool rows = taper_infer_int(call, "start_dim", TAPER_UNKNOWN) == 1 &&
+                          taper_infer_int(call, "end_dim", TAPER_UNKNOWN) == -1;
+        // Of one dimension there is none with number 1.
+        return rows ? (taper_shape){.rank = 2, .sizes = {TAPER_UNKNOWN, TAPER_UNKNOWN}} : taper_shape_unknown();
+    }
+    if (from < 0 || to < from) {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = 0};
+    for (int d = 0; d < from; d++) {
+        shape.sizes[shape.rank++] = x.sizes[d];
+    }
+    shape.sizes[shape.rank++] = x.rank == 0 ? 1 : product(x.sizes, from, to + 1);
+    for (int d = to + 1; d < x.rank; d++) {
+        shape.sizes[shape.rank++] = x.sizes[d];
+    }
+    return shape;
+}
+
+static taper_shape swapped(taper_shape x, int a, int b)
+{
+    if (a < 0 || b < 0 || x.rank < 1) {
+        return x.rank == 0 ? x : taper_infer_same_rank(&x);
+    }
+    const int64_t size = x.sizes[a];
+    x.sizes[a] = x.sizes[b];
+    x.sizes[b] = size;
+    return x;
+}
+
+static taper_shape permuted(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const taper_known *dims = ints_at(call, 1);
+    taper_shape shape = taper_infer_same_rank(&x);
+    if (dims == NULL) {
+        return shape;
+    }
+    shape = (taper_shape){.rank = (int)dims->count};
+    for (int d = 0; d < shape.rank; d++) {
+        const int64_t from = dims->ints[d] < 0 ? dims->ints[d] + x.rank : dims->ints[d];
+        shape.sizes[d] = x.rank == shape.rank && dims->ints[d] != TAPER_UNKNOWN && from >= 0 && from < x.rank
+                             ? x.sizes[from]
+                             : TAPER_UNKNOWN;
+    }
+    return shape;
+}
+
+static taper_shape squeezed(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const bool one = call->schema->arg_count > 1;
+    const int dim = one ? taper_infer_dim(call, "dim", x.rank) : -1;
+    if (x.rank < 0 || (one && dim < 0)) {
+        return taper_shape_unknown();
+    }
+    for (int d = x.rank - 1; d >= 0; d--) {
+        if (one && d != dim) {
+            continue;
+        }
+        if (x.sizes[d] == TAPER_UNKNOWN) {
+            return taper_shape_unknown();
+        }
+        x = x.sizes[d] == 1 ? removed(x, d) : x;
+    }
+    return x;
+}
+
+static taper_shape unsqueezed(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const int dim = x.rank >= 0 ? taper_infer_dim(call, "dim", x.rank + 1) : -1;
+    if (x.rank < 0) {
+        return taper_shape_unknown();
+    }
+    return dim < 0 ? taper_shape_unknown() : inserted(x, dim, 1);
+}
+
+static taper_shape without_dim(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    return x.rank < 1 || dim < 0 ? taper_shape_unknown() : removed(x, dim);
+}
+
+// x[start:end:step] in one dimension; Python's limits.
+static taper_shape sliced(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    int64_t start = taper_infer_int(call, "start", 0), end = taper_infer_int(call, "end", INT64_MAX);
+    const int64_t step = taper_infer_int(call, "step", 1);
+    if (x.rank < 1 || dim < 0) {
+        return taper_infer_same_rank(&x);
+    }
+    int64_t *size = &x.sizes[dim];
+    if (*size == TAPER_UNKNOWN || start == TAPER_UNKNOWN || end == TAPER_UNKNOWN || step == TAPER_UNKNOWN || step < 1) {
+        *size = start == 0 && end == INT64_MAX && step == 1 ? *size : TAPER_UNKNOWN;
+        return x;
+    }
+    start = start < 0 ? start + *size : start;
+    end = end < 0 ? end + *size : end;
+    start = start < 0 ? 0 : start > *size ? *size : start;
+    end = end < start ? start : end > *size ? *size : end;
+    *size = (end - start) / step + ((end - start) % step != 0);
+    return x;
+}
+
+// ---- lists
+
+// What tensors that are joined in dim have in common; *sum: of that dimension's sizes.
+static bool common(const taper_known *list, int dim, taper_shape *shape, int64_t *sum)
+{
+    *shape = list->shapes[0];
+    *sum = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const taper_shape *x = &list->shapes[i];
+        if (x->rank != shape->rank || x->rank < 0) {
+            return false;
+        }
+        for (int d = 0; d < x->rank; d++) {
+            if (d != dim && shape->sizes[d] == TAPER_UNKNOWN) {
+                shape->sizes[d] = x->sizes[d];
+            }
+        }
+        if (dim >= 0 && dim < x->rank) {
+            (void)add(sum, x->sizes[dim]);
+        }
+    }
+    return true;
+}
+
+static taper_shape joined(const taper_infer_call *call)
+{
+    const taper_known *list = call->count != 0 && call->args[0].kind == TAPER_KNOWN_TENSORS ? &call->args[0] : NULL;
+    taper_shape shape;
+    int64_t sum;
+    if (list == NULL || list->count == 0) {
+        return taper_shape_unknown();
+    }
+    const taper_shape *first = &list->shapes[0];
+    if (first->rank < 0) {
+        for (size_t i = 1; i < list->count; i++) {
+            if (list->shapes[i].rank >= 0 || list->shapes[i].like != first->like) {
+                return taper_shape_unknown();
+            }
+        }
+        return taper_infer_same_rank(first);
+    }
+    const int dim = taper_infer_dim(call, "dim", first->rank);
+    // An empty tensor of one dimension joins with anything, and counts for nothing.
+    if (!common(list, dim, &shape, &sum)) {
+        return taper_shape_unknown();
+    }
+    if (dim < 0) {
+        return taper_infer_same_rank(first);
+    }
+    shape.sizes[dim] = sum;
+    return shape;
+}
+
+static taper_shape stacked(const taper_infer_call *call)
+{
+    const taper_known *list = call->count != 0 && call->args[0].kind == TAPER_KNOWN_TENSORS ? &call->args[0] : NULL;
+    taper_shape shape;
+    int64_t sum;
+    if (list == NULL || list->count == 0 || !common(list, -1, &shape, &sum)) {
+        return taper_shape_unknown();
+    }
+    const int dim = taper_infer_dim(call, "dim", shape.rank + 1);
+    return dim < 0 ? taper_shape_unknown() : inserted(shape, dim, (int64_t)list->count);
+}
+
+// Tensors that differ in one dimension.
+static taper_shape piece(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    if (x.rank < 1 || dim < 0) {
+        return taper_infer_same_rank(&x);
+    }
+    x.sizes[dim] = TAPER_UNKNOWN;
+    return x;
+}
+
+// index_select(x, dim, index)
+static taper_shape indexed(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const taper_shape index = taper_infer_tensor(call, 2);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    if (x.rank < 1 || dim < 0) {
+        return x.rank == 0 ? x : taper_infer_same_rank(&x);
+    }
+    x.sizes[dim] = index.rank == 0 ? 1 : index.rank == 1 ? index.sizes[0] : TAPER_UNKNOWN;
+    return x;
+}
+
+taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    switch (rule) {
+    case TAPER_SHAPE_GIVEN:
+        return given(call);
+    case TAPER_SHAPE_CREATE:
+        return created(call);
+    case TAPER_SHAPE_EXPAND:
+        return expanded(call);
+    case TAPER_SHAPE_REPEAT:
+        return repeated(call);
+    case TAPER_SHAPE_FLATTEN:
+        return flattened(call);
+    case TAPER_SHAPE_TRANSPOSE:
+        return swapped(x, taper_infer_dim(call, "dim0", x.rank), taper_infer_dim(call, "dim1", x.rank));
+    case TAPER_SHAPE_MATRIX:
+        return x.rank == 1 ? x : swapped(x, 0, x.rank == 2 ? 1 : -1);
+    case TAPER_SHAPE_PERMUTE:
+        return permuted(call);
+    case TAPER_SHAPE_SQUEEZE:
+        return squeezed(call);
+    case TAPER_SHAPE_UNSQUEEZE:
+        return unsqueezed(call);
+    case TAPER_SHAPE_SELECT:
+    case TAPER_SHAPE_UNBIND:
+        return without_dim(call);
+    case TAPER_SHAPE_SLICE:
+        return sliced(call);
+    case TAPER_SHAPE_JOIN:
+        return joined(call);
+    case TAPER_SHAPE_STACK:
+        return stacked(call);
+    case TAPER_SHAPE_PIECES:
+        return piece(call);
+    case TAPER_SHAPE_INDEX:
+        return indexed(call);
+    case TAPER_SHAPE_GATHER:
+        return taper_infer_tensor(call, 2);
+    default:
+        return taper_shape_unknown();
+    }
+}
