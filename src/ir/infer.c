@@ -279,6 +279,8 @@ static taper_shape shape_of(const taper_infer_call *call)
     case TAPER_SHAPE_PAD:
     case TAPER_SHAPE_SHUFFLE:
     case TAPER_SHAPE_EMBED:
+    case TAPER_SHAPE_REGION:
+    case TAPER_SHAPE_EINSUM:
         return taper_infer_layer(call, rule);
     default:
         return taper_infer_view(call, rule);

@@ -292,6 +292,67 @@ static taper_shape reduced(const taper_infer_call *call)
     return shape;
 }
 
+// Of each region of an image, output_size (roi_align: pooled_height, pooled_width).
+static taper_shape regions(const taper_infer_call *call)
+{
+    const taper_shape x = taper_infer_tensor(call, 0), rois = taper_infer_tensor(call, 1);
+    taper_shape shape = {.rank = 4};
+    shape.sizes[0] = rois.rank == 2 ? rois.sizes[0] : TAPER_UNKNOWN;
+    shape.sizes[1] = x.rank == 4 ? x.sizes[1] : TAPER_UNKNOWN;
+    shape.sizes[2] = taper_infer_int(call, "pooled_height", TAPER_UNKNOWN);
+    shape.sizes[3] = taper_infer_int(call, "pooled_width", TAPER_UNKNOWN);
+    return shape;
+}
+
+// The sizes of letters, from one operand's subscripts; what is not letters alone is left to the operator.
+static const char *take_subscripts(const char *at, const taper_shape *x, int64_t sizes[128])
+{
+    int d = 0;
+    for (; (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == ' '; at++) {
+        if (*at == ' ') {
+            continue;
+        }
+        if (d >= x->rank) {
+            return NULL;
+        }
+        int64_t *size = &sizes[(unsigned char)*at];
+        *size = *size == TAPER_UNKNOWN || *size == 1 ? x->sizes[d] : *size;
+        d++;
+    }
+    return d == x->rank ? at : NULL;
+}
+
+static taper_shape summed(const taper_infer_call *call)
+{
+    const bool known = call->count > 1 && call->args[0].kind == TAPER_KNOWN_VALUE &&
+                       call->args[0].value.tag == TAPER_STRING && call->args[1].kind == TAPER_KNOWN_TENSORS;
+    int64_t sizes[128];
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        sizes[i] = TAPER_UNKNOWN;
+    }
+    const char *at = known ? call->args[0].value.as.string->data : NULL;
+    for (size_t i = 0; at != NULL && i < call->args[1].count; i++) {
+        at = take_subscripts(at, &call->args[1].shapes[i], sizes);
+        if (at != NULL && i + 1 < call->args[1].count) {
+            at = *at == ',' ? at + 1 : NULL;
+        }
+    }
+    if (at == NULL || at[0] != '-' || at[1] != '>') {
+        return taper_shape_unknown();
+    }
+    taper_shape shape = {.rank = 0};
+    for (at += 2; *at != '\0'; at++) {
+        const bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+        if ((!letter && *at != ' ') || shape.rank == TAPER_MAX_RANK) {
+            return taper_shape_unknown();
+        }
+        if (letter) {
+            shape.sizes[shape.rank++] = sizes[(unsigned char)*at];
+        }
+    }
+    return shape;
+}
+
 taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule)
 {
     switch (rule) {
@@ -313,6 +374,10 @@ taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule)
         return shuffled(call);
     case TAPER_SHAPE_EMBED:
         return embedded(call);
+    case TAPER_SHAPE_REGION:
+        return regions(call);
+    case TAPER_SHAPE_EINSUM:
+        return summed(call);
     default:
         return reduced(call);
     }

@@ -326,6 +326,30 @@ static taper_shape indexed(const taper_infer_call *call)
     return x;
 }
 
+// topk(x, k, dim)
+static taper_shape best(const taper_infer_call *call)
+{
+    taper_shape x = taper_infer_tensor(call, 0);
+    const int dim = taper_infer_dim(call, "dim", x.rank);
+    if (x.rank < 1 || dim < 0) {
+        return x.rank == 0 ? x : taper_infer_same_rank(&x);
+    }
+    x.sizes[dim] = taper_infer_int(call, "k", TAPER_UNKNOWN);
+    return x;
+}
+
+static taper_shape range(const taper_infer_call *call)
+{
+    const int64_t start = taper_infer_int(call, "start", 0), end = taper_infer_int(call, "end", TAPER_UNKNOWN),
+                  step = taper_infer_int(call, "step", 1);
+    const int64_t limit = INT64_C(1) << 40;
+    taper_shape shape = {.rank = 1, .sizes = {TAPER_UNKNOWN}};
+    if (start != TAPER_UNKNOWN && end != TAPER_UNKNOWN && step > 0 && start > -limit && end < limit && end >= start) {
+        shape.sizes[0] = (end - start) / step + ((end - start) % step != 0);
+    }
+    return shape;
+}
+
 taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -363,6 +387,14 @@ taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule)
         return piece(call);
     case TAPER_SHAPE_INDEX:
         return indexed(call);
+    case TAPER_SHAPE_OTHER:
+        return taper_infer_tensor(call, 1);
+    case TAPER_SHAPE_TOPK:
+        return best(call);
+    case TAPER_SHAPE_SCALAR:
+        return (taper_shape){.rank = 0};
+    case TAPER_SHAPE_RANGE:
+        return range(call);
     case TAPER_SHAPE_GATHER:
         return taper_infer_tensor(call, 2);
     default:
