@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Holds the shape rules against what operators give; empty without TAPER_CHECK_SHAPES.
 #include "ops/call/check_shapes.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 typedef int taper_check_shapes_unused; // ISO C wants something in a file
 
@@ -119,20 +117,6 @@ static taper_status contradicts(const taper_call *call, const taper_shape *shape
 
 taper_status taper_shape_check_end(const taper_shape_check *check, const taper_call *call)
 {
-    if (check->checks && getenv("GAPS") && (call->rets[0].tag == TAPER_TENSOR || call->rets[0].tag == TAPER_LIST)) {
-        const taper_shape *s = &check->shapes[0];
-        bool full = s->rank >= 0;
-        for (int d = 0; d < s->rank; d++)
-            full = full && s->sizes[d] != TAPER_UNKNOWN;
-        if (call->rets[0].tag == TAPER_LIST &&
-            (call->rets[0].as.list->count == 0 || call->rets[0].as.list->items[0].tag != TAPER_TENSOR))
-            full = true;
-        fprintf(stderr, "SHAPE %.*s %s %s\n", (int)strcspn(call->schema->text, "("), call->schema->text,
-                full           ? "full"
-                : s->rank >= 0 ? "rank"
-                               : "none",
-                s->dtype >= 0 ? "dtype" : "-");
-    }
     for (int level = 0; check->checks && level < TAPER_SHAPE_CHECKS; level++) {
         const taper_shape *shape = &check->shapes[level];
         const taper_val value = call->rets[0];

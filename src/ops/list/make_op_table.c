@@ -195,6 +195,30 @@ static void print_words(const char *declaration, size_t column, uint16_t *words)
     printf("%s};\n\n", count == 0 ? "0" : "");
 }
 
+// A row's param must be what its kernel takes (param_types.inc).
+static void print_checks(void)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const bool has = strcmp(rows[i].param, "0") != 0;
+        bool printed = false;
+        for (size_t other = 0; other < i; other++) {
+            if (kernels[other] == kernels[i]) {
+                if ((strcmp(rows[other].param, "0") != 0) != has) {
+                    fail("this row has a param, others of its kernel have none, or the other way round",
+                         rows[i].schema);
+                }
+                printed = printed || params[other] == params[i];
+            }
+        }
+        if (has && !printed) {
+            printf(
+                "_Static_assert(_Generic((%s), const %s_takes *: 1, default: 0), \"%s: a param of another type\");\n",
+                rows[i].param, rows[i].kernel, rows[i].kernel);
+        }
+    }
+    printf("\n");
+}
+
 static size_t name_length(const char *schema) // "aten::add"
 {
     return strcspn(schema, ".(");
@@ -252,6 +276,7 @@ int main(int argc, char **argv)
     print_words("static const taper_kernel op_kernels[]", 0, kernels);
     print_words("static const void *const op_params[]", 1, params);
     print_words("const uint64_t taper_op_words[]", 2, facts);
+    print_checks();
     index_names();
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
     for (size_t i = 0; i < slots; i++) {

@@ -6,6 +6,9 @@
 #include "ops/list/name_hash.h"
 #include "ops/list/param_headers.h"
 
+#define TAKES(type, kernel) typedef type kernel##_takes;
+#include "ops/list/param_types.inc"
+
 // What a row says of its operator (ir/op.h).
 #define SHAPE(what) TAPER_FACT(SHAPE, what)
 #define RESULT(what) TAPER_FACT(RESULT, what)
