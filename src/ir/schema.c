@@ -371,6 +371,28 @@ static taper_status parse_args(parser *p, bool result, taper_schema_arg **args, 
     return TAPER_OK;
 }
 
+const char *const taper_role_names[TAPER_ROLE_COUNT] = {
+    [TAPER_ROLE_BIAS] = "bias",
+    [TAPER_ROLE_STRIDE] = "stride",
+    [TAPER_ROLE_PADDING] = "padding",
+    [TAPER_ROLE_DILATION] = "dilation",
+    [TAPER_ROLE_GROUPS] = "groups",
+    [TAPER_ROLE_OUTPUT_PADDING] = "output_padding",
+    [TAPER_ROLE_TRANSPOSED] = "transposed",
+    [TAPER_ROLE_KERNEL_SIZE] = "kernel_size",
+};
+
+static void find_roles(taper_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->arg_count && i < UINT8_MAX; i++) {
+        for (size_t role = 0; role < TAPER_ROLE_COUNT; role++) {
+            if (strcmp(schema->args[i].name, taper_role_names[role]) == 0) {
+                schema->roles[role] = (uint8_t)(i + 1);
+            }
+        }
+    }
+}
+
 taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types, const char *text,
                                 taper_schema *schema, taper_error *error)
 {
@@ -415,5 +437,6 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
     schema->in_place = schema->arg_count != 0 && schema->args[0].written && schema->ret_count != 0 &&
                        schema->rets[0].written && schema->rets[0].alias == schema->args[0].alias &&
                        !schema->args[0].keyword_only;
+    find_roles(schema);
     return TAPER_OK;
 }

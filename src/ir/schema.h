@@ -18,6 +18,20 @@ typedef struct taper_schema_arg {
     taper_val default_value; // numbers, None, strings and lists of ints; on the table's heap
 } taper_schema_arg;
 
+// Arguments that layers' schemas name alike and order differently.
+typedef enum taper_role {
+    TAPER_ROLE_BIAS,
+    TAPER_ROLE_STRIDE,
+    TAPER_ROLE_PADDING,
+    TAPER_ROLE_DILATION,
+    TAPER_ROLE_OUTPUT_PADDING,
+    TAPER_ROLE_GROUPS,
+    TAPER_ROLE_TRANSPOSED,
+    TAPER_ROLE_KERNEL_SIZE,
+    TAPER_ROLE_COUNT
+} taper_role;
+extern const char *const taper_role_names[TAPER_ROLE_COUNT]; // "stride"
+
 typedef struct taper_schema {
     const char *text;     // all of it
     const char *name;     // "aten::add"
@@ -27,7 +41,8 @@ typedef struct taper_schema {
     uint32_t arg_count, ret_count;
     uint32_t out_count; // trailing arguments that are .out targets
     bool vararg, varret;
-    bool in_place; // argument 0 is written and returned
+    bool in_place;                   // argument 0 is written and returned
+    uint8_t roles[TAPER_ROLE_COUNT]; // position + 1 of the argument; 0: none
 } taper_schema;
 
 // Parses schema text, which must live as long. Everything is allocated from arena; default lists and strings from heap.

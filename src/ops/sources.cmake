@@ -11,6 +11,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/elementwise.c
     src/ops/engine/elementwise_convert.c
     src/ops/tensor/elementwise_copy.c
+    src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c

@@ -175,6 +175,8 @@ static void flat_range(void *argument, size_t begin, size_t end)
     }
 }
 
+enum { ALONE = 1024 }; // elements that are not worth dividing
+
 taper_status taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                                    const taper_ew_walk *walk)
 {
@@ -192,6 +194,10 @@ taper_status taper_cpu_elementwise(taper_run *run, const taper_ew_op *op, const 
     }
     run->kernel = job.vector->name;
     const double floats = job.unary != NULL ? FUNCTION : 1; // that take as long as one
+    if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
+        flat_range(&job, 0, (size_t)walk->sizes[0]);
+        return taper_run_spend(run, (uint64_t)walk->sizes[0]);
+    }
     if (walk->rank == 1) {
         return taper_cpu_range(run, flat_range, &job, (size_t)walk->sizes[0], floats);
     }

@@ -407,6 +407,11 @@ static taper_status check_target(const taper_call *call, const taper_ew *ew, con
 taper_status taper_ew_run(taper_call *call, taper_ew *ew)
 {
     decision d;
+    bool done;
+    TAPER_TRY(taper_ew_run_plain(call, ew, &done));
+    if (done) {
+        return TAPER_OK;
+    }
     TAPER_TRY(decide(call, ew, &d));
     size_t rank;
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];

@@ -112,6 +112,8 @@ static inline void taper_ew_input_scalar(taper_ew *ew, taper_scalar scalar)
 // The common dtype of the inputs, the operator's promotion applied.
 taper_dtype taper_ew_common(const taper_ew *ew);
 TAPER_MUST_USE taper_status taper_ew_run(taper_call *call, taper_ew *ew);
+// The same for a few floats that all lie alike (elementwise_plain.c); otherwise not *done.
+TAPER_MUST_USE taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done);
 // The same with the result in a new tensor of its own instead of a result of the call.
 TAPER_MUST_USE taper_status taper_ew_compute(taper_call *call, taper_ew *ew, taper_tensor **result);
 // to = op(inputs) for a tensor whose storage may be written; inputs must broadcast to it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arguments of convolutions. The schemas name them alike but order them differently, so they are found by name.
+// The arguments of convolutions. The schemas name them alike but order them differently, so they are found by their
+// roles.
 #include "ops/nn/conv.h"
 
 #include <math.h>
@@ -11,20 +12,17 @@
 
 enum { ABSENT = 64 };
 
-static size_t find_arg(const taper_call *call, const char *name)
+// Where the argument with this role is: the schemas name them alike.
+static size_t find_arg(const taper_call *call, taper_role role)
 {
-    for (size_t i = 0; i < call->schema->arg_count && i < call->arg_count; i++) {
-        if (strcmp(call->schema->args[i].name, name) == 0) {
-            return i;
-        }
-    }
-    return ABSENT;
+    const size_t at = call->schema->roles[role];
+    return at != 0 && at <= call->arg_count ? at - 1 : ABSENT;
 }
 
 // stride, padding and the like: one number for all dimensions, or one for each.
-static taper_status read_sizes(const taper_call *call, const char *name, size_t rank, int64_t otherwise, int64_t *sizes)
+static taper_status read_sizes(const taper_call *call, taper_role role, size_t rank, int64_t otherwise, int64_t *sizes)
 {
-    const size_t at = find_arg(call, name);
+    const size_t at = find_arg(call, role);
     for (size_t i = 0; i < rank; i++) {
         sizes[i] = otherwise;
     }
@@ -38,7 +36,7 @@ static taper_status read_sizes(const taper_call *call, const char *name, size_t 
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "expected %s to be a single integer value or a list of %zu values to match the convolution "
                    "dimensions, but got %s=%s",
-                   name, rank, name, taper_shape_print(count, numbers).text);
+                   taper_role_names[role], rank, taper_role_names[role], taper_shape_print(count, numbers).text);
     }
     for (size_t i = 0; i < rank; i++) {
         sizes[i] = numbers[count == 1 ? 0 : i];
@@ -69,7 +67,7 @@ static taper_status pad_same(const taper_call *call, const taper_tensor *weight,
 
 static taper_status read_padding(const taper_call *call, const taper_tensor *weight, taper_conv_params *params)
 {
-    const size_t at = find_arg(call, "padding");
+    const size_t at = find_arg(call, TAPER_ROLE_PADDING);
     if (at != ABSENT && call->args[at].tag == TAPER_STRING) {
         const char *text = call->args[at].as.string->data;
         if (strcmp(text, "same") == 0) {
@@ -80,7 +78,7 @@ static taper_status read_padding(const taper_call *call, const taper_tensor *wei
         }
         return TAPER_OK; // zeros
     }
-    TAPER_TRY(read_sizes(call, "padding", params->rank, 0, params->padding));
+    TAPER_TRY(read_sizes(call, TAPER_ROLE_PADDING, params->rank, 0, params->padding));
     memcpy(params->padding_end, params->padding, sizeof params->padding);
     return TAPER_OK;
 }
@@ -88,11 +86,11 @@ static taper_status read_padding(const taper_call *call, const taper_tensor *wei
 // kernel_size of the thnn and slow_conv forms repeats what the weight says.
 static taper_status check_kernel_size(const taper_call *call, const taper_tensor *weight, size_t rank)
 {
-    if (find_arg(call, "kernel_size") == ABSENT) {
+    if (find_arg(call, TAPER_ROLE_KERNEL_SIZE) == ABSENT) {
         return TAPER_OK;
     }
     int64_t kernel[TAPER_CONV_RANK];
-    TAPER_TRY(read_sizes(call, "kernel_size", rank, 1, kernel));
+    TAPER_TRY(read_sizes(call, TAPER_ROLE_KERNEL_SIZE, rank, 1, kernel));
     for (size_t i = 0; i < rank; i++) {
         if (kernel[i] != weight->sizes[2 + i]) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size %s does not fit weight of size %s",
@@ -124,7 +122,7 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
 
     TAPER_TRY(taper_arg_tensor(call, 0, &args->input));
     TAPER_TRY(taper_arg_tensor(call, 1, &args->weight));
-    const size_t bias_at = find_arg(call, "bias");
+    const size_t bias_at = find_arg(call, TAPER_ROLE_BIAS);
     if (bias_at != ABSENT) {
         TAPER_TRY(taper_arg_tensor_or_none(call, bias_at, &args->bias));
     }
@@ -151,7 +149,7 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
                    params->rank + 2, params->rank + 2, TAPER_SHAPE(args->weight), args->input->rank,
                    TAPER_SHAPE(args->input));
     }
-    const size_t transposed_at = find_arg(call, "transposed"), groups_at = find_arg(call, "groups");
+    const size_t transposed_at = find_arg(call, TAPER_ROLE_TRANSPOSED), groups_at = find_arg(call, TAPER_ROLE_GROUPS);
     params->transposed = strstr(last, "transpose") != NULL;
     if (transposed_at != ABSENT) {
         TAPER_TRY(taper_arg_bool(call, transposed_at, &params->transposed));
@@ -162,9 +160,9 @@ static taper_status parse_plain(taper_call *call, taper_conv_args *args)
     } else if (strstr(last, "depthwise") != NULL) {
         params->groups = args->input->sizes[args->unbatched ? 0 : 1];
     }
-    TAPER_TRY(read_sizes(call, "stride", params->rank, 1, params->stride));
-    TAPER_TRY(read_sizes(call, "dilation", params->rank, 1, params->dilation));
-    TAPER_TRY(read_sizes(call, "output_padding", params->rank, 0, params->output_padding));
+    TAPER_TRY(read_sizes(call, TAPER_ROLE_STRIDE, params->rank, 1, params->stride));
+    TAPER_TRY(read_sizes(call, TAPER_ROLE_DILATION, params->rank, 1, params->dilation));
+    TAPER_TRY(read_sizes(call, TAPER_ROLE_OUTPUT_PADDING, params->rank, 0, params->output_padding));
     TAPER_TRY(check_kernel_size(call, args->weight, params->rank));
     return read_padding(call, args->weight, params);
 }
