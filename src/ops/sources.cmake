@@ -18,6 +18,7 @@ list(APPEND TAPER_SOURCES
     src/ops/linalg/matmul.c
     src/ops/engine/matmul_gemm.c
     src/ops/engine/matmul_tensor.c
+    src/ops/call/prepared.c
     src/ops/call/promote.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c

@@ -146,6 +146,8 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
                         .rets = rets,
                         .ret_count = in->out_count,
                         .state = f->source->states != NULL ? &f->source->states[in->state] : NULL,
+                        .prepared = f->source->prepared != NULL ? &f->source->prepared[in->state] : NULL,
+                        .constants = in->constants,
                         .fusion = in->fusion};
 }
 

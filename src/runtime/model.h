@@ -80,6 +80,7 @@ struct taper_session {
     taper_val root;
     taper_val *constants; // this session's
     void **states;
+    struct taper_prepared **prepared; // ops/call/prepared.h, one for a state
     taper_run run;
     taper_rng rng;
     taper_planner *planner;
@@ -136,7 +137,8 @@ typedef struct taper_frame_source {
     taper_run *run;
     const taper_val *constants;
     void **states;
-    struct taper_session *session; // NULL while loading: run->budget counts then
+    struct taper_prepared **prepared; // by state, as states; NULL: nothing is prepared
+    struct taper_session *session;    // NULL while loading: run->budget counts then
 } taper_frame_source;
 
 // Runs function with args (borrowed). *result gets a reference.

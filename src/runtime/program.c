@@ -29,6 +29,17 @@ static uint32_t operand_of(const taper_ir_input *input)
     return value->reg | (input->last ? TAPER_OPERAND_LAST : 0);
 }
 
+// Numbers, strings and tensors; of containers those that nobody changes.
+static bool is_fixed(const taper_ir_value *value)
+{
+    const taper_node *node = taper_value_constant(value);
+    if (node == NULL) {
+        return false;
+    }
+    const taper_tag tag = (taper_tag)node->constant.tag;
+    return !taper_val_is_object(node->constant) || tag == TAPER_TENSOR || tag == TAPER_STRING || node->number != 0;
+}
+
 static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *inputs, size_t in_count,
                         const taper_ir_value *outputs, size_t out_count, size_t *at)
 {
@@ -44,6 +55,9 @@ static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *i
         TAPER_TRY(add_operand(b, operand_of(&inputs[i])));
     }
     in = &p->code[p->code_count];
+    for (size_t i = 0; i < in_count && i < 64; i++) {
+        in->constants |= (uint64_t)is_fixed(inputs[i].value) << i;
+    }
     in->out = (uint32_t)p->operand_count;
     for (size_t i = 0; i < out_count; i++) {
         TAPER_TRY(add_operand(b, outputs[i].reg));

@@ -29,9 +29,10 @@ typedef struct taper_instruction {
     uint8_t opcode; // taper_opcode
     uint8_t kind;   // of TAPER_DO_NODE: taper_node_kind
     uint32_t in_count, out_count;
-    uint32_t in, out; // first operand in program->operands
-    uint32_t target;  // instruction
-    uint32_t state;   // number of the operator's state slot
+    uint32_t in, out;   // first operand in program->operands
+    uint32_t target;    // instruction
+    uint32_t state;     // number of the operator's state slot
+    uint64_t constants; // bits of operands that are constants which never change
     const taper_op *op;
     const taper_schema *schema;
     taper_kernel kernel; // the backend's, or the row's

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
 #include "backends/cpu/cpu_backend.h"
+#include "ops/call/prepared.h"
 #include "runtime/arguments.h"
 #include "runtime/model.h"
 #include "runtime/planner.h"
@@ -62,7 +63,9 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
     if (status == TAPER_OK) {
         s->constants = taper_alloc_zeroed(allocator, model->constant_count * sizeof *s->constants);
         s->states = taper_alloc_zeroed(allocator, model->state_count * sizeof *s->states);
-        if ((s->constants == NULL && model->constant_count != 0) || (s->states == NULL && model->state_count != 0)) {
+        s->prepared = taper_alloc_zeroed(allocator, model->state_count * sizeof *s->prepared);
+        if ((s->constants == NULL && model->constant_count != 0) ||
+            ((s->states == NULL || s->prepared == NULL) && model->state_count != 0)) {
             status = taper_fail_memory(error);
         }
     }
@@ -103,11 +106,15 @@ void taper_session_destroy(taper_session *session)
     for (size_t i = 0; session->constants != NULL && i < model->constant_count; i++) {
         taper_val_release(session->constants[i]);
     }
+    for (size_t i = 0; session->prepared != NULL && i < model->state_count; i++) {
+        taper_prepared_free(session->heap, session->prepared[i]);
+    }
     taper_planner_destroy(session->planner);
     taper_free(allocator, session->profile, model->state_count * sizeof *session->profile);
     taper_heap_close(session->heap);
     taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
     taper_free(allocator, session->states, model->state_count * sizeof *session->states);
+    taper_free(allocator, session->prepared, model->state_count * sizeof *session->prepared);
     taper_free(allocator, session, sizeof *session);
     taper_model_release(model);
 }
@@ -264,7 +271,8 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     taper_clone_memo *constants = NULL;
     taper_status status = gather(session, function, inputs, count, args, &constants, error);
     if (status == TAPER_OK) {
-        const taper_frame_source source = {session->model, &session->run, session->constants, session->states, session};
+        const taper_frame_source source = {session->model,  &session->run,     session->constants,
+                                           session->states, session->prepared, session};
         status = taper_interpret(&source, function, args, function->program.param_count, 0, &value);
     }
     taper_heap_free(session->heap, args, bytes);

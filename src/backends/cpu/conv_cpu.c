@@ -3,6 +3,7 @@
 // dtypes, ranks, transposed, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/fast_cpu.h"
+#include "ops/call/prepared.h"
 
 #include <math.h>
 
@@ -176,6 +177,33 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
+// Of the session's constants those that are as the model's file has them.
+static bool stands(const taper_tensor *t)
+{
+    return t == NULL || t->storage->read_only;
+}
+
+bool taper_conv2d_weights_stand(const taper_conv2d *job)
+{
+    bool all = stands(job->args.weight) && stands(job->args.bias);
+    for (size_t i = 0; has_norm(job) && i < 4; i++) {
+        all = all && stands(norm_tensor(job, i));
+    }
+    return all;
+}
+
+// Whether everything but the input and the other summand is constant.
+static bool has_constant_weights(const taper_conv2d *job)
+{
+    const taper_call *call = job->call;
+    for (size_t i = 1; i < call->arg_count; i++) {
+        if (!taper_arg_is_constant(call, i) && (call->fusion == NULL || i != call->fusion->add_at)) {
+            return false;
+        }
+    }
+    return taper_conv2d_weights_stand(job);
+}
+
 static bool is_depthwise(const taper_conv2d *job)
 {
     return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
@@ -189,6 +217,7 @@ static taper_status run_path(taper_conv2d *job)
     float *scratch = NULL;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
+    job->keeps = scratch == NULL && has_constant_weights(job);
     if (status == TAPER_OK) {
         status = is_depthwise(job) ? taper_conv2d_depthwise(job) : taper_conv2d_dense(job);
     }
@@ -205,7 +234,6 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-taper_status taper_cpu_conv2d(taper_call *call);
 taper_status taper_cpu_conv2d(taper_call *call)
 {
     taper_run *run = call->run;
@@ -218,7 +246,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const bool hidden = !job.args.out_channels_last;
+    const bool hidden = job.hidden = !job.args.out_channels_last;
     TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true,
                                   hidden, &job.epilogue));
     taper_tensor *y;

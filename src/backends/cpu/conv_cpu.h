@@ -21,13 +21,19 @@ typedef struct taper_conv2d {
     // Per output channel, from batch norm and bias; NULL where there is nothing to fold. Filled when weights are
     // packed.
     float *scale, *shift;
+    bool hidden; // the result is hidden NHWC
+    bool keeps;  // x is read where it lies, and the weights are constants: the call may be prepared
 } taper_conv2d;
 
 // The weights' values before packing: fills job->scale and job->shift when there is a batch norm.
 void taper_conv2d_fold(const taper_conv2d *job);
+// Whether the weights are still those of the model, which nobody wrote to: then what was packed of them holds.
+bool taper_conv2d_weights_stand(const taper_conv2d *job);
 // The key of a pack of this convolution's weights.
 void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request);
 
+// The kernel: parses the call, and prepares it.
+taper_status taper_cpu_conv2d(taper_call *call);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.

@@ -8,6 +8,7 @@
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/tiles.h"
 #include "base/atomic.h"
+#include "ops/call/prepared.h"
 
 enum { STRIP_POINTERS = 4096 };
 enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
@@ -204,6 +205,48 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
+// ---- prepared calls
+
+typedef struct kept_conv {
+    taper_conv2d job;
+    dense_plan plan;
+    double work, flops;
+    float zero[]; // for taps outside the image
+} kept_conv;
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    taper_run *run = call->run;
+    taper_conv2d *job = &k->job;
+    job->call = call;
+    if (!taper_conv2d_weights_stand(job)) {
+        return taper_cpu_conv2d(call);
+    }
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_new_nhwc(call, 0, TAPER_F32, 4, job->args.out_sizes, job->hidden, &y));
+    job->x = taper_tensor_data(call->args[0].as.tensor);
+    job->y = taper_tensor_mutable(y);
+    if (job->epilogue.add != NULL) {
+        job->epilogue.add = taper_tensor_data(call->args[call->fusion->add_at].as.tensor);
+    }
+    run->kernel = k->plan.entry->name;
+    run->flops = k->flops;
+    return taper_run_range(run, run_tiles, &k->plan, k->plan.tiles.count, 1, k->work);
+}
+
+static void keep(const taper_conv2d *job, const dense_plan *plan, double work)
+{
+    const size_t zero_bytes = plan->group_in * sizeof(float);
+    kept_conv *kept = taper_prepare(job->call, run_kept, sizeof *kept + zero_bytes);
+    if (kept != NULL) {
+        *kept = (kept_conv){.job = *job, .plan = *plan, .work = work, .flops = job->call->run->flops};
+        memset(kept->zero, 0, zero_bytes);
+        kept->plan.job = &kept->job;
+        kept->plan.zero = kept->zero;
+    }
+}
+
 static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *leaks)
 {
     taper_call *call = job->call;
@@ -252,6 +295,9 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     if (status == TAPER_OK) {
         plan.packed = pack.data;
         status = taper_run_range(run, run_tiles, &plan, plan.tiles.count, 1, work);
+        if (status == TAPER_OK && job->keeps && pack.kept && plan.leaks == NULL) {
+            keep(job, &plan, work);
+        }
         taper_pack_done(call, &pack);
     }
     taper_heap_free(run->heap, zero, zero_bytes);

@@ -6,6 +6,7 @@
 
 #include "base/budget.h"
 #include "ops/call/check_shapes.h"
+#include "ops/call/prepared.h"
 #include "ops/call/promote.h"
 #include "ops/list/registry.h"
 #include "platform/denormals.h"
@@ -466,7 +467,9 @@ taper_run taper_run_on(taper_heap *heap, taper_registry *registry, taper_error *
 
 taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
 {
-    if (taper_call_has_quantized(call)) {
+    if (call->prepared != NULL && *call->prepared != NULL && taper_prepared_fits(*call->prepared, call)) {
+        kernel = taper_prepared_call;
+    } else if (taper_call_has_quantized(call)) {
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
     taper_run *const run = call->run;

@@ -60,6 +60,8 @@ struct taper_call {
     taper_val *rets; // filled with owned references; None before
     size_t ret_count;
     void **state;                      // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
+    struct taper_prepared **prepared;  // ops/call/prepared.h; NULL: nothing is kept
+    uint64_t constants;                // bits of arguments that are constants of the program and never change
     const struct taper_fusion *fusion; // ops/call/fusion.h; NULL: the operator alone
 };
 

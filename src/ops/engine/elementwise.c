@@ -15,6 +15,7 @@ void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *sca
 taper_status taper_ew_input_arg(taper_ew *ew, const taper_call *call, size_t at)
 {
     taper_ew_input *input = &ew->inputs[ew->count++];
+    input->at = at < UINT8_MAX ? (uint8_t)(at + 1) : 0;
     if (at < call->arg_count && call->args[at].tag == TAPER_TENSOR) {
         input->tensor = call->args[at].as.tensor;
         return TAPER_OK;

@@ -76,6 +76,7 @@ typedef struct taper_ew_op {
 typedef struct taper_ew_input {
     taper_tensor *tensor; // NULL: the scalar
     taper_scalar scalar;
+    uint8_t at; // which argument it is, + 1; 0: none
 } taper_ew_input;
 
 typedef struct taper_ew {
@@ -87,6 +88,7 @@ typedef struct taper_ew {
     int common;       // the dtype to compute in; -1: by promotion
     int result;       // the result's dtype; -1: as op says
     uint8_t layout;   // of a new result
+    bool whole;       // the call does nothing else: what is found out may be kept (ops/call/prepared.h)
     bool unconverted; // the inputs' strides decide as they are, although common is another dtype
 } taper_ew;
 

@@ -2,6 +2,7 @@
 // Float tensors of one shape without gaps, a few thousand elements: what most calls between layers are, and where the
 // way to the loop costs more than the loop. Everything that elementwise.c decides is known here.
 #include "ops/call/fast.h"
+#include "ops/call/prepared.h"
 #include "ops/engine/elementwise.h"
 
 enum { MOST_ELEMENTS = 1 << 14, WORK_OF_AN_ELEMENT = 16 };
@@ -30,44 +31,82 @@ static bool all_alike(const taper_ew *ew, const taper_tensor *target)
     return true;
 }
 
-taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
+// What is left of the call, for this time or for all that are made alike.
+typedef struct plain {
+    const taper_ew_op *op;
+    taper_ew_args args;
+    size_t ret, count;
+    uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
+    uint8_t rank;
+    int64_t n, sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+} plain;
+
+static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs)
 {
     static const int64_t item = sizeof(float);
-    const taper_ew_op *op = ew->op;
-    const taper_tensor *first = ew->inputs[0].tensor;
     taper_tensor *to;
-    *done = false;
-    if (op->loops[TAPER_EW_F32] == NULL || op->result != TAPER_EW_SAME || op->masks != 0 || ew->common >= 0 ||
-        ew->result >= 0 || !all_alike(ew, taper_ret_target(call, ew->ret))) {
-        return TAPER_OK;
-    }
-    const int64_t n = taper_tensor_numel(first);
-    if (n == 0 || n > MOST_ELEMENTS) {
-        return TAPER_OK;
-    }
-    *done = true;
-    int64_t strides[TAPER_MAX_RANK];
-    taper_strides_contiguous(first->rank, first->sizes, strides);
-    TAPER_TRY(taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));
-    taper_ew_walk walk = {.rank = 1, .sides = ew->count + 1, .sizes = &n};
+    TAPER_TRY(taper_ret_new(call, p->ret, TAPER_F32, p->rank, p->sizes, p->strides, &to));
+    taper_ew_walk walk = {.rank = 1, .sides = p->count + 1, .sizes = &p->n};
     const void *in[TAPER_EW_INPUTS] = {NULL};
     walk.data[0] = taper_tensor_mutable(to);
     walk.steps[0] = &item;
-    for (size_t k = 0; k < ew->count; k++) {
-        in[k] = taper_tensor_data(ew->inputs[k].tensor);
+    for (size_t k = 0; k < p->count; k++) {
+        in[k] = taper_tensor_data(inputs[k]);
         walk.data[k + 1] = (char *)(uintptr_t)in[k];
         walk.steps[k + 1] = &item;
     }
-    ew->args.zero_division = ew->args.stopped = false;
-    ew->args.run = call->run;
+    p->args.zero_division = p->args.stopped = false;
+    p->args.run = call->run;
     if (call->run->fast != NULL) {
-        const taper_status status = call->run->fast->elementwise(call->run, op, &ew->args, &walk);
+        const taper_status status = call->run->fast->elementwise(call->run, p->op, &p->args, &walk);
         if (status != TAPER_DECLINED) {
             return status;
         }
     }
-    if (taper_run_goes_on(call->run, (uint64_t)n * WORK_OF_AN_ELEMENT + 20)) {
-        op->loops[TAPER_EW_F32]((size_t)n, walk.data[0], in, &ew->args);
+    if (taper_run_goes_on(call->run, (uint64_t)p->n * WORK_OF_AN_ELEMENT + 20)) {
+        p->op->loops[TAPER_EW_F32]((size_t)p->n, walk.data[0], in, &p->args);
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_again(taper_call *call, void *data)
+{
+    plain *p = data;
+    taper_tensor *inputs[TAPER_EW_INPUTS] = {NULL};
+    for (size_t k = 0; k < p->count; k++) {
+        inputs[k] = call->args[p->at[k]].as.tensor;
+    }
+    return run(call, p, inputs);
+}
+
+taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
+{
+    const taper_ew_op *op = ew->op;
+    const taper_tensor *first = ew->inputs[0].tensor, *target = taper_ret_target(call, ew->ret);
+    *done = false;
+    if (op->loops[TAPER_EW_F32] == NULL || op->result != TAPER_EW_SAME || op->masks != 0 || ew->common >= 0 ||
+        ew->result >= 0 || !all_alike(ew, target)) {
+        return TAPER_OK;
+    }
+    plain p = {.op = op, .args = ew->args, .ret = ew->ret, .count = ew->count, .rank = first->rank};
+    p.n = taper_tensor_numel(first);
+    if (p.n == 0 || p.n > MOST_ELEMENTS) {
+        return TAPER_OK;
+    }
+    *done = true;
+    memcpy(p.sizes, first->sizes, first->rank * sizeof *p.sizes);
+    taper_strides_contiguous(first->rank, first->sizes, p.strides);
+    taper_tensor *inputs[TAPER_EW_INPUTS] = {NULL};
+    bool keeps = ew->whole && target == NULL;
+    for (size_t k = 0; k < ew->count; k++) {
+        inputs[k] = ew->inputs[k].tensor;
+        keeps = keeps && ew->inputs[k].at != 0;
+        p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
+    }
+    TAPER_TRY(run(call, &p, inputs));
+    plain *kept = keeps ? taper_prepare(call, run_again, sizeof p) : NULL;
+    if (kept != NULL) {
+        *kept = p;
     }
     return TAPER_OK;
 }

@@ -27,6 +27,7 @@ static taper_status read_scalars(const taper_call *call, taper_ew *ew, size_t fr
 static taper_status run_row(taper_call *call, const taper_ew_op *op, size_t count)
 {
     taper_ew ew = taper_ew_make(op);
+    ew.whole = true;
     for (size_t k = 0; k < count; k++) {
         TAPER_TRY(taper_ew_input_arg(&ew, call, k));
     }
@@ -82,6 +83,7 @@ static taper_status run_laid(taper_call *call, size_t at, const taper_ew_op *op,
                              double p1, double p2)
 {
     taper_ew ew = taper_ew_make(op);
+    ew.whole = true;
     ew.layout = (uint8_t)layout;
     TAPER_TRY(taper_ew_input_arg(&ew, call, at));
     const double numbers[] = {p0, p1, p2};
@@ -125,6 +127,7 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, cons
 static taper_status run_sum(taper_call *call, const taper_ew_op *op, size_t first, size_t second)
 {
     taper_ew ew = taper_ew_make(op);
+    ew.whole = true;
     TAPER_TRY(taper_ew_input_arg(&ew, call, first));
     TAPER_TRY(taper_ew_input_arg(&ew, call, second));
     taper_scalar alpha;
