@@ -224,7 +224,23 @@ class Ranks(torch.nn.Module):
         return z, z.dim()
 
 
+class Again(torch.nn.Module):
+    """Called with other shapes, layouts, numbers and tensors each time, and with weights that are written to."""
+    def __init__(self):
+        super().__init__()
+        self.wide = torch.nn.Conv2d(4, 8, 3, padding=1)
+        self.conv = torch.nn.Conv2d(8, 4, 1)
+
+    def forward(self, x: Tensor, y: Tensor, s: float, grows: bool):
+        z = (x + y) * s - y
+        z = self.conv(torch.relu(self.wide(z))) + x
+        if grows:
+            self.conv.weight.mul_(2.0)
+        return z, z - z, torch.sigmoid(z + z)
+
+
 X = torch.tensor([1.0, -2.0, 3.5])
+A4, B4 = torch.rand(2, 4, 3, 3), torch.rand(2, 4, 3, 3)
 S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
 CASES = [
@@ -235,6 +251,9 @@ CASES = [
     ("whole floats", WholeFloats, [(X,)], ANY), ("mixed", Mixed, [(X, 0), (X, 1)], SCRIPT),
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
+    ("called again", Again, [(a, b, s, g) for g in (False, True) for s in (1.0, 0.5) for a, b in (
+        (A4, B4), (A4, A4), (A4, B4), (A4[:, :, :2], B4[:, :, 1:]), (A4.contiguous(memory_format=torch.channels_last), B4), (A4, B4[:1]),
+        (A4[0], B4[0]), (A4, B4))], ANY),
     ("raising", Raising, [(X, 1), (X, 5)], SCRIPT),
     ("images", Ranks, [(torch.rand(2, 3, 5, 5), False)], SCRIPT),
     ("rows of images", Ranks, [(torch.rand(2, 3, 5, 5), True)], SCRIPT),
