@@ -4,6 +4,8 @@
 #ifndef TAPER_RUNTIME_CALIBRATOR_H
 #define TAPER_RUNTIME_CALIBRATOR_H
 
+#include <taper/taper_inspect.h>
+
 #include "runtime/draft.h"
 
 typedef struct taper_noise { // sums of squares

@@ -5,7 +5,7 @@
 
 #include "platform/isa.h"
 #include "runtime/arguments.h"
-#include "runtime/model.h"
+#include "runtime/context.h"
 
 const char *taper_version(void)
 {

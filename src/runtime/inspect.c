@@ -3,8 +3,8 @@
 #include <taper/taper_inspect.h>
 
 #include "runtime/arguments.h"
-#include "runtime/model.h"
 #include "runtime/planner.h"
+#include "runtime/session.h"
 
 taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user,
                                  taper_error *error)

@@ -3,7 +3,7 @@
 #include <taper/taper_inspect.h>
 
 #include "runtime/arguments.h"
-#include "runtime/model.h"
+#include "runtime/session.h"
 
 enum { DEEPEST = 64 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one executor: runs a program over the registers of a frame.
 #include "frontend/torchscript/torchscript.h"
-#include "runtime/model.h"
+#include "runtime/session.h"
 
 typedef struct frame {
     const taper_frame_source *source;

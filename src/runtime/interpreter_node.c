@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The instructions that are not operators: containers, attributes, type tests, method calls.
 #include "ops/lang/torchbind.h"
-#include "runtime/model.h"
+#include "runtime/session.h"
 
 static taper_status expect(const taper_frame_source *source, taper_val value, taper_tag tag, const char *what,
                            const char *expected)

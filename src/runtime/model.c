@@ -9,6 +9,7 @@
 #include "frontend/bytecode.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
+#include "runtime/session.h"
 
 static void free_functions(taper_model *model)
 {

@@ -1,30 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is behind the public handles: context, model, session.
+// What is behind a taper_model: a module with its functions as programs; and how it is loaded.
 #ifndef TAPER_RUNTIME_MODEL_H
 #define TAPER_RUNTIME_MODEL_H
-
-#include <taper/taper_inspect.h>
 
 #include "base/budget.h"
 #include "compiler_hook.h"
 #include "format/module.h"
 #include "ops/call/packs.h"
-#include "ops/engine/random.h"
-#include "platform/platform.h"
-#include "platform/threads.h"
+#include "runtime/context.h"
 #include "runtime/program.h"
-
-struct taper_context {
-    taper_refs refs;
-    taper_allocator allocator;
-    taper_types *types;
-    taper_heap *heap; // of the host's values
-    taper_registry *registry;
-    taper_pool *pool;
-    uint64_t cpu;
-    taper_log_function log;
-    void *log_user;
-};
 
 typedef struct taper_function {
     const taper_module_function *source;
@@ -64,40 +48,6 @@ typedef struct taper_model_operator {
     bool missing;
 } taper_model_operator;
 
-typedef struct taper_planner taper_planner; // runtime/planner.h
-
-// What a call site of an operator took, while profiling.
-typedef struct taper_profile_site {
-    const taper_instruction *instruction;
-    const char *kernel;
-    uint64_t calls;
-    double seconds, flops;
-} taper_profile_site;
-
-struct taper_session {
-    taper_model *model;
-    taper_heap *heap;
-    taper_val root;
-    taper_val *constants; // this session's
-    void **states;
-    struct taper_prepared **prepared; // ops/call/prepared.h, one for a state
-    taper_run run;
-    taper_rng rng;
-    taper_planner *planner;
-    atomic_bool cancelled;
-    int64_t looks; // walks over results so far: what containers were seen in
-    uint64_t instruction_budget, instructions_left;
-    double time_budget, deadline;
-    size_t memory_budget;
-    uint64_t calls_of_run;
-    taper_profile_site *profile; // by state number; NULL: never profiled
-    bool profiling;
-    taper_observe_function observe; // NULL: nobody looks
-    void *observe_user;
-};
-
-void taper_context_retain(taper_context *context);
-
 // The function of that full name ("__torch__.Net.forward"), given in two parts; NULL when there is none.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
 
@@ -130,25 +80,5 @@ void taper_model_end_compilation(const taper_model *model, const taper_compilati
 struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
-
-// What the interpreter needs; a session's, or the loader's own for __setstate__.
-typedef struct taper_frame_source {
-    const taper_model *model;
-    taper_run *run;
-    const taper_val *constants;
-    void **states;
-    struct taper_prepared **prepared; // by state, as states; NULL: nothing is prepared
-    struct taper_session *session;    // NULL while loading: run->budget counts then
-} taper_frame_source;
-
-// Runs function with args (borrowed). *result gets a reference.
-TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
-                                            const taper_val *args, size_t arg_count, int depth, taper_val *result);
-// Where the node comes from, as the error's detail.
-void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
-// The node kinds that are not operators: interpreter_node.c. in, out: one value each.
-TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
-                                                 taper_val *in, size_t in_count, taper_val *out, size_t out_count,
-                                                 int depth);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/model.h"
+#include "runtime/session.h"
 
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
+#include "runtime/session.h"
 #include "backends/cpu/cpu_backend.h"
 #include "ops/call/prepared.h"
 #include "runtime/arguments.h"
-#include "runtime/model.h"
 #include "runtime/planner.h"
 
 static void session_log(void *user, taper_log_level level, const char *text, size_t length)

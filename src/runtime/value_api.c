@@ -3,7 +3,7 @@
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 #include "runtime/arguments.h"
-#include "runtime/model.h"
+#include "runtime/context.h"
 
 void taper_value_release(taper_value *value)
 {

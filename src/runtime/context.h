@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is behind a taper_context: what models and sessions of one host share.
+#ifndef TAPER_RUNTIME_CONTEXT_H
+#define TAPER_RUNTIME_CONTEXT_H
+
+#include "ops/list/registry.h"
+#include "platform/threads.h"
+
+struct taper_context {
+    taper_refs refs;
+    taper_allocator allocator;
+    taper_types *types;
+    taper_heap *heap; // of the host's values
+    taper_registry *registry;
+    taper_pool *pool;
+    uint64_t cpu;
+    taper_log_function log;
+    void *log_user;
+};
+
+void taper_context_retain(taper_context *context);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is behind a taper_session, and the interpreter that runs its programs.
+#ifndef TAPER_RUNTIME_SESSION_H
+#define TAPER_RUNTIME_SESSION_H
+
+#include <taper/taper_inspect.h>
+
+#include "ops/engine/random.h"
+#include "platform/platform.h"
+#include "runtime/model.h"
+
+typedef struct taper_planner taper_planner; // runtime/planner.h
+
+// What a call site of an operator took, while profiling.
+typedef struct taper_profile_site {
+    const taper_instruction *instruction;
+    const char *kernel;
+    uint64_t calls;
+    double seconds, flops;
+} taper_profile_site;
+
+struct taper_session {
+    taper_model *model;
+    taper_heap *heap;
+    taper_val root;
+    taper_val *constants; // this session's
+    void **states;
+    struct taper_prepared **prepared; // ops/call/prepared.h, one for a state
+    taper_run run;
+    taper_rng rng;
+    taper_planner *planner;
+    atomic_bool cancelled;
+    int64_t looks; // walks over results so far: what containers were seen in
+    uint64_t instruction_budget, instructions_left;
+    double time_budget, deadline;
+    size_t memory_budget;
+    uint64_t calls_of_run;
+    taper_profile_site *profile; // by state number; NULL: never profiled
+    bool profiling;
+    taper_observe_function observe; // NULL: nobody looks
+    void *observe_user;
+};
+
+// What the interpreter needs; a session's, or the loader's own for __setstate__.
+typedef struct taper_frame_source {
+    const taper_model *model;
+    taper_run *run;
+    const taper_val *constants;
+    void **states;
+    struct taper_prepared **prepared; // by state, as states; NULL: nothing is prepared
+    struct taper_session *session;    // NULL while loading: run->budget counts then
+} taper_frame_source;
+
+// Runs function with args (borrowed). *result gets a reference.
+TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
+                                            const taper_val *args, size_t arg_count, int depth, taper_val *result);
+// Where the node comes from, as the error's detail.
+void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error);
+// The node kinds that are not operators: interpreter_node.c. in, out: one value each.
+TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
+                                                 taper_val *in, size_t in_count, taper_val *out, size_t out_count,
+                                                 int depth);
+
+#endif
