@@ -10,6 +10,14 @@
  * - Sizes of tensors are in elements, strides in elements, storage sizes in bytes; order of dimensions is PyTorch's.
  * - A context and a model may be used by several threads at once; a session by one thread at a time
  *   (taper_session_cancel excepted). Values may be released by any thread.
+ *
+ * What stays
+ * - Until 1.0 a minor version may change anything, and the library's soname carries it: libtaper.so.0.1. From 1.0 on
+ *   functions, structs and numbers stay as they are, but for what is marked TAPER_EXPERIMENTAL.
+ * - Structs that begin with struct_size grow at their end only; set it to sizeof the struct. A library that knows fewer
+ *   members ignores yours; one that knows more takes 0 for those you do not have, and 0 always means what older
+ *   versions did. taper_allocator and taper_thread_pool never change. Enums may get more values.
+ * - What is declared here and is not part of a build answers TAPER_ERROR_UNSUPPORTED, and the message says what to do.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
@@ -33,6 +41,12 @@ extern "C" {
 #define TAPER_MUST_USE __attribute__((warn_unused_result))
 #else
 #define TAPER_MUST_USE
+#endif
+
+/* May change in any minor version, also after 1.0. To be warned of each use:
+ *   -D'TAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' */
+#ifndef TAPER_EXPERIMENTAL
+#define TAPER_EXPERIMENTAL
 #endif
 
 #define TAPER_VERSION_MAJOR 0

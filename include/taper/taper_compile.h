@@ -2,7 +2,8 @@
  *
  * The compiler. A program that links it passes taper_compiler() in taper_load_options, and models are optimized as they
  * load; and it can prepare model files: read one, rewrite it as PyTorch's optimize_for_mobile does, and save it for any
- * lite interpreter.
+ * lite interpreter. What is optimized and saved is stable; the passes by name, the graphs as text and quantization are
+ * experimental.
  */
 #ifndef TAPER_TAPER_COMPILE_H
 #define TAPER_TAPER_COMPILE_H
@@ -17,13 +18,13 @@ extern "C" {
 TAPER_API const struct taper_compiler *taper_compiler(void);
 
 /* Passes in the order they run; names are those of disable_passes. A name may stand several times. */
-TAPER_API size_t taper_compiler_pass_count(void);
-TAPER_API const char *taper_compiler_pass_name(size_t index);
-TAPER_API const char *taper_compiler_pass_summary(size_t index);
+TAPER_API TAPER_EXPERIMENTAL size_t taper_compiler_pass_count(void);
+TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_name(size_t index);
+TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t index);
 /* When it runs. */
 #define TAPER_PASS_AT_LOAD 1  /* while a model is loaded */
 #define TAPER_PASS_IN_DRAFT 2 /* while a draft is optimized */
-TAPER_API int taper_compiler_pass_stages(size_t index);
+TAPER_API TAPER_EXPERIMENTAL int taper_compiler_pass_stages(size_t index);
 
 /* Whether disable_passes may name it: a pass, or one of PyTorch's MobileOptimizerType. The text need not end at length.
  */
@@ -92,18 +93,20 @@ TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 /* Makes a model of the draft that runs as the draft stands, its values numbered as taper_draft_print shows them. The
  * draft is released, also on failure. Not for drafts that were optimized or have bundled inputs: save and load those.
  */
-TAPER_API TAPER_MUST_USE taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_finish(taper_draft *draft, taper_model **model,
+                                                                            taper_error *error);
 
 /* What the draft calls now: the count of nodes of all its methods, and its operators as in taper_model_operator_name.
  * A name is valid until the next is asked for. */
-TAPER_API size_t taper_draft_node_count(const taper_draft *draft);
+TAPER_API TAPER_EXPERIMENTAL size_t taper_draft_node_count(const taper_draft *draft);
 TAPER_API TAPER_MUST_USE taper_status taper_draft_operators(taper_draft *draft, size_t *count, taper_error *error);
 TAPER_API const char *taper_draft_operator_name(taper_draft *draft, size_t index);
 TAPER_API size_t taper_draft_operator_calls(const taper_draft *draft, size_t index);
 
 /* The graph of a method (NULL: "forward") as text, in pieces. */
-TAPER_API TAPER_MUST_USE taper_status taper_draft_print(taper_draft *draft, const char *method,
-                                                        taper_save_function write, void *user, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_print(taper_draft *draft, const char *method,
+                                                                           taper_save_function write, void *user,
+                                                                           taper_error *error);
 
 /* ---- quantization after training ----
  * A float model and samples of its inputs become a draft whose forward computes with 8-bit integers, as PyTorch's
@@ -144,29 +147,32 @@ typedef struct taper_quantize_options {
 } taper_quantize_options;
 
 /* The file is read again by taper_calibrator_finish and taper_calibrator_compare. options as for a draft. */
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,
-                                                            const taper_load_options *load,
-                                                            const taper_quantize_options *options,
-                                                            taper_calibrator **calibrator, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_load(taper_context *context, const char *path,
+                                                                               const taper_load_options *load,
+                                                                               const taper_quantize_options *options,
+                                                                               taper_calibrator **calibrator,
+                                                                               taper_error *error);
 /* The bytes must stay valid and unchanged while the calibrator or what came of it is held. */
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_load_memory(taper_context *context, const void *bytes,
-                                                                   size_t size, const taper_load_options *load,
-                                                                   const taper_quantize_options *options,
-                                                                   taper_calibrator **calibrator, taper_error *error);
-TAPER_API void taper_calibrator_release(taper_calibrator *calibrator);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status
+taper_calibrator_load_memory(taper_context *context, const void *bytes, size_t size, const taper_load_options *load,
+                             const taper_quantize_options *options, taper_calibrator **calibrator, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL void taper_calibrator_release(taper_calibrator *calibrator);
 /* The float model. Borrowed. */
-TAPER_API taper_model *taper_calibrator_model(const taper_calibrator *calibrator);
+TAPER_API TAPER_EXPERIMENTAL taper_model *taper_calibrator_model(const taper_calibrator *calibrator);
 
 /* Runs forward on float inputs and remembers the ranges of what it computes. */
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_run(taper_calibrator *calibrator, taper_value *const *inputs,
-                                                           size_t count, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_run(taper_calibrator *calibrator,
+                                                                              taper_value *const *inputs, size_t count,
+                                                                              taper_error *error);
 /* The quantized model, to be saved; any number of times. */
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_finish(taper_calibrator *calibrator, taper_draft **draft,
-                                                              taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_finish(taper_calibrator *calibrator,
+                                                                                 taper_draft **draft,
+                                                                                 taper_error *error);
 
 /* Runs the float and the quantized model on float inputs and adds to the figures below. No calibration after it. */
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_compare(taper_calibrator *calibrator, taper_value *const *inputs,
-                                                               size_t count, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_compare(taper_calibrator *calibrator,
+                                                                                  taper_value *const *inputs,
+                                                                                  size_t count, taper_error *error);
 
 /* A layer or other operator that was quantized, or was kept float. */
 typedef struct taper_quantized_layer {
@@ -179,15 +185,17 @@ typedef struct taper_quantized_layer {
     int64_t zero_point;
     double sqnr; /* signal to quantization noise in dB of its result over all comparisons; NaN: not compared */
 } taper_quantized_layer;
-TAPER_API size_t taper_calibrator_layer_count(const taper_calibrator *calibrator);
-TAPER_API TAPER_MUST_USE taper_status taper_calibrator_layer(const taper_calibrator *calibrator, size_t index,
-                                                             taper_quantized_layer *layer, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL size_t taper_calibrator_layer_count(const taper_calibrator *calibrator);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_layer(const taper_calibrator *calibrator,
+                                                                                size_t index,
+                                                                                taper_quantized_layer *layer,
+                                                                                taper_error *error);
 /* Of the results of forward, over all comparisons; NaN before the first. */
-TAPER_API double taper_calibrator_sqnr(const taper_calibrator *calibrator);
+TAPER_API TAPER_EXPERIMENTAL double taper_calibrator_sqnr(const taper_calibrator *calibrator);
 /* Mode FULL, after finish or compare: the scale and zero point that calibration found for input `index` of forward.
  * Returns 0 for an input that stays as it is. */
-TAPER_API int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
-                                     int64_t *zero_point);
+TAPER_API TAPER_EXPERIMENTAL int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
+                                                        int64_t *zero_point);
 
 #ifdef __cplusplus
 }

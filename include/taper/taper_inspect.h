@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Looking inside: graphs as they run, the memory plan, where the time goes.
+ * Looking inside: graphs as they run, the memory plan, where the time goes. All of it is experimental: it shows how
+ * this version works.
  */
 #ifndef TAPER_TAPER_INSPECT_H
 #define TAPER_TAPER_INSPECT_H
@@ -15,13 +16,15 @@ extern "C" {
 typedef void (*taper_write_function)(void *user, const char *text, size_t length);
 
 /* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. */
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
-                                                          taper_write_function write, void *user, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
+                                                                             taper_write_function write, void *user,
+                                                                             taper_error *error);
 
 /* The header of a build that has what this model needs and no more (CMake: -DTAPER_OP_CONFIG=FILE): operators, those
  * that instructions and upgraders stand for, classes. The model must be loaded by a build that has them all. */
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model, taper_write_function write,
-                                                           void *user, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_config(const taper_model *model,
+                                                                              taper_write_function write, void *user,
+                                                                              taper_error *error);
 
 /* One storage of the latest memory plan of a session. */
 typedef struct taper_plan_item {
@@ -35,9 +38,10 @@ typedef struct taper_plan_item {
 } taper_plan_item;
 
 /* 0 until a run with its shapes was made. */
-TAPER_API size_t taper_inspect_plan_count(const taper_session *session);
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session, size_t index,
-                                                              taper_plan_item *item, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL size_t taper_inspect_plan_count(const taper_session *session);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_plan_item(const taper_session *session,
+                                                                                 size_t index, taper_plan_item *item,
+                                                                                 taper_error *error);
 
 /* Time per operator call site, summed over runs while profiling is on. */
 typedef struct taper_profile_item {
@@ -52,10 +56,13 @@ typedef struct taper_profile_item {
 } taper_profile_item;
 
 /* on 1 clears and starts, 0 stops and keeps. */
-TAPER_API TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on, taper_error *error);
-TAPER_API size_t taper_profile_count(const taper_session *session); /* call sites, in order of the program */
-TAPER_API TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
-                                                        taper_profile_item *item, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_set(taper_session *session, int on,
+                                                                           taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL size_t
+taper_profile_count(const taper_session *session); /* call sites, in order of the program */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_profile_get(const taper_session *session, size_t index,
+                                                                           taper_profile_item *item,
+                                                                           taper_error *error);
 
 /* A result that was just computed. */
 typedef struct taper_observation {
@@ -74,7 +81,8 @@ typedef struct taper_observation {
  * whose inner results are not seen (load with disable_passes "fuse_epilogue" for those). observe NULL: no more.
  * Observed runs are slower. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
-TAPER_API void taper_session_observe(taper_session *session, taper_observe_function observe, void *user);
+TAPER_API TAPER_EXPERIMENTAL void taper_session_observe(taper_session *session, taper_observe_function observe,
+                                                        void *user);
 
 /* Where an observed operator stands. */
 typedef enum taper_place_part {
@@ -82,9 +90,11 @@ typedef enum taper_place_part {
     TAPER_PLACE_SOURCE = 1  /* lines of TorchScript or the file's module hierarchy, as errors show them */
 } taper_place_part;
 /* Writes nothing when it takes none. */
-TAPER_API TAPER_MUST_USE taper_status taper_inspect_place(const taper_model *model, const struct taper_node *node,
-                                                          taper_place_part part, taper_write_function write, void *user,
-                                                          taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_place(const taper_model *model,
+                                                                             const struct taper_node *node,
+                                                                             taper_place_part part,
+                                                                             taper_write_function write, void *user,
+                                                                             taper_error *error);
 
 #ifdef __cplusplus
 }

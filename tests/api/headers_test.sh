@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # headers_test.sh INCLUDE CC: every public header compiles alone, as C99 and as C++11, without a warning; arguments_test.c
-# calls each function that they declare.
+# calls each function that they declare; a host can be warned of what is experimental.
 include=$1 cc=$2
 calls=$(dirname "$0")/arguments_test.c
 passed=0 failed=0 skipped=0
@@ -24,6 +24,22 @@ for path in "$include"/taper/*.h; do
         skipped=$((skipped + 1))
     fi
 done
+# warned WANTED HEADER CALL
+warned() {
+    count=$(printf '#include <taper/%s>\nvoid f(void);\nvoid f(void) { (void)%s; }\n' "$2" "$3" |
+        "$cc" -x c -std=c99 -I"$include" -fsyntax-only '-DTAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' - 2>&1 |
+        grep -c 'warning:.*experimental')
+    if [ "$count" -eq "$1" ]; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED $3: $count warnings, wanted $1"
+        failed=$((failed + 1))
+    fi
+}
+warned 0 taper.h 'taper_session_run(0, 0, 0, 0, 0, 0)'
+warned 0 taper_compile.h 'taper_draft_optimize(0, 0, 0)'
+warned 1 taper_compile.h 'taper_calibrator_sqnr(0)'
+warned 1 taper_inspect.h 'taper_inspect_plan_count(0)'
 for function in $(sed -n '/TAPER_API/,/;/p' "$include"/taper/*.h | grep -o '\btaper_[a-z0-9_]*(' | sort -u); do
     if grep -q "\b$function" "$calls"; then
         passed=$((passed + 1))
