@@ -312,6 +312,12 @@ typedef struct taper_load_options {
      * every machine or on none. 0: 88 MB and 12 bytes for each byte of the file; 200 million steps and 400 for each
      * byte. A load that needs more ends in TAPER_ERROR_RESOURCE. */
     uint64_t memory_limit, step_limit;
+    /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu". A device that this
+     * build or machine does not have: the CPU runs the model, and the context's log says so in one line; with "!" the
+     * load ends in TAPER_ERROR_UNSUPPORTED. This version has the CPU alone. */
+    const char *device;
+    /* Of what is computed: "fp32" (NULL), "fp16", "bf16". This version has "fp32" alone and refuses the others. */
+    const char *precision;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

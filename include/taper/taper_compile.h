@@ -34,7 +34,8 @@ TAPER_API int taper_compiler_has_pass(const char *name, size_t length);
 
 typedef struct taper_draft taper_draft;
 
-/* options->compiler must be set; disable_passes, reference and listing mean nothing here. One thread at a time. */
+/* options->compiler must be set; disable_passes, reference, listing, device and precision mean nothing here, though
+ * they are checked. One thread at a time. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load(taper_context *context, const char *path,
                                                        const taper_load_options *options, taper_draft **draft,
                                                        taper_error *error);

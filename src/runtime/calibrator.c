@@ -56,6 +56,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
     calibrator->load.disable_passes = NULL;
     calibrator->load.listing = 0;
     calibrator->load.methods = NULL; // the host's, and drafts are loaded later
+    calibrator->load.device = calibrator->load.precision = NULL;
     TAPER_TRY(taper_struct_read(given, "taper_quantize_options", o, sizeof *o, error));
     if ((unsigned)o->mode > TAPER_QUANTIZE_DYNAMIC || (unsigned)o->observer > TAPER_OBSERVER_PERCENTILE) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no such mode or observer of quantization");

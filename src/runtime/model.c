@@ -3,12 +3,14 @@
 // optimize, and flatten to programs.
 #include "runtime/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "backends/cpu/cpu_backend.h"
 #include "frontend/bytecode.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
+#include "runtime/device.h"
 #include "runtime/session.h"
 
 static void free_functions(taper_model *model)
@@ -353,6 +355,18 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return build_programs(model, error);
 }
 
+// One line where the CPU stands in for the device that was asked for.
+static void tell_device(const taper_context *context, const char *device)
+{
+    bool here;
+    char line[160];
+    if (taper_device_read(device, &here, NULL) == TAPER_OK && !here) {
+        const int length =
+            snprintf(line, sizeof line, "device %.80s is not part of this build: the CPU runs the model\n", device);
+        context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
+    }
+}
+
 // Takes over the blob's reference.
 static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
                               const taper_load_options *options, taper_model **model, taper_error *error)
@@ -393,6 +407,9 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         taper_model_release(m);
         return status;
     }
+    if (!m->draft && !m->listing) {
+        tell_device(context, options->device);
+    }
     *model = m;
     return TAPER_OK;
 }
@@ -401,7 +418,10 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 
 taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
 {
+    bool here;
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
+    TAPER_TRY(taper_device_read(options->device, &here, error));
+    TAPER_TRY(taper_precision_check(options->precision, error));
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);
 }

@@ -85,7 +85,8 @@ static const member load_members[] = {
     MEMBER(taper_load_options, reference),      MEMBER(taper_load_options, listing),
     MEMBER(taper_load_options, methods),        MEMBER(taper_load_options, method_count),
     MEMBER(taper_load_options, evaluation),     MEMBER(taper_load_options, memory_limit),
-    MEMBER(taper_load_options, step_limit),
+    MEMBER(taper_load_options, step_limit),     MEMBER(taper_load_options, device),
+    MEMBER(taper_load_options, precision),
 };
 static const member session_members[] = {
     MEMBER(taper_session_options, struct_size),

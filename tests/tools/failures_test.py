@@ -24,7 +24,7 @@ class Usage(ToolCase):
         picture = os.path.join(DEMO, "images", "lake.jpg")
         for arguments in [[], ["dance"], ["--dance"]] + [[command] for command in COMMANDS] + [
                 ["run", "a", "b"], ["run", "a", "--dance"], ["run", "a", "-i"], ["run", "a", "--threads", "0"],
-                ["run", "a", "--threads", "2x"], ["run", "a", "--json=1"], ["run", "a", "--device", "toaster"],
+                ["run", "a", "--threads", "2x"], ["run", "a", "--json=1"],
                 ["run", "a", "--bundled", "-1"], ["run", "a", "--bundled", "0", "-i", "1"],
                 ["run", "a", "--calls", "c", "-i", "1"],
                 ["run", "a", "--disable", "no_such_pass"], ["classify", "a"],
@@ -35,7 +35,17 @@ class Usage(ToolCase):
                 self.assertIn("usage: taper", self.fails(*arguments, status=2).stderr)
 
     def test_unavailable(self):
-        self.fails("run", VALUES, "--device", "vulkan", says="vulkan")
+        for command, arguments in [("run", []), ("bench", []), ("diff", []), ("classify", ["x.png"]),
+                                   ("segment", ["x.png", "-o", "y.png"])]:
+            for options, says in [(["--device", "vulkan!"], "device vulkan is not part of this build"),
+                                  (["--device", "a b"], "NAME[:INDEX][!]"), (["--precision", "fp16"], "use fp32"),
+                                  (["--precision", "half"], "should be fp32, fp16 or bf16")]:
+                with self.subTest(command, options=options):
+                    self.fails(command, VALUES, *arguments, *options, says=says)
+
+    def test_stand_in(self):
+        told = self.call("run", VALUES, "--method", "count", "--device", "vulkan:1", "--precision", "fp32")
+        self.assertIn("device vulkan:1 is not part of this build: the CPU runs the model", told.stderr)
 
 
 class Failures(ToolCase):

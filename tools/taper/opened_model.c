@@ -25,17 +25,6 @@ int passes_check(const arg_texts *disable, const char *usage)
 
 int model_options_check(const model_options *options, const char *usage)
 {
-    static const char *const devices[] = {"vulkan", "metal", "nnapi"};
-    const char *device = options->device != NULL ? options->device : "cpu";
-    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
-        if (strcmp(device, devices[i]) == 0) {
-            error_report("--device", "%s is not available in this build; use cpu", device);
-            return EXIT_WORK_FAILED;
-        }
-    }
-    if (strcmp(device, "cpu") != 0) {
-        return error_usage(usage, "--device: there is no device \"%s\"", device);
-    }
     return passes_check(&options->disable, usage);
 }
 
@@ -74,7 +63,9 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                .disable_passes = disabled,
                                .reference = options->reference,
                                .listing = options->listing,
-                               .evaluation = options->evaluation};
+                               .evaluation = options->evaluation,
+                               .device = options->device,
+                               .precision = options->precision};
     load_limits_apply(&options->limits, &load);
     opened->context = options->context;
     opened->has_context = options->context == NULL;

@@ -12,7 +12,7 @@
 #include "taper/load_limits.h"
 
 typedef struct model_options {
-    const char *device, *cpu;
+    const char *device, *precision, *cpu;
     long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
@@ -27,16 +27,18 @@ enum { THREADS_LIMIT = 1024 };
 
 // Rows for a table of arg_option.
 #define MODEL_OPTION_ROWS(o)                                                                                           \
-    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT},         \
-        {"--cpu", 0, ARG_TEXT, &(o).cpu, 0, 0}, {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0},                    \
-        {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0}, {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0},       \
-        LOAD_LIMIT_ROWS((o).limits),                                                                                   \
+    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},                  \
+        {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT}, {"--cpu", 0, ARG_TEXT, &(o).cpu, 0, 0},           \
+        {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
+        {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}, LOAD_LIMIT_ROWS((o).limits),                                  \
     {                                                                                                                  \
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
 
 #define MODEL_OPTION_USAGE                                                                                             \
-    "  --device cpu        where to run; this build has the CPU\n"                                                     \
+    "  --device NAME       where to run: cpu is what this build has, and stands in for any other;\n"                   \
+    "                      NAME! refuses when NAME is not here\n"                                                      \
+    "  --precision fp32    of what is computed; this build has fp32\n"                                                 \
     "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
     "  --no-optimize       run the model as it was saved\n"                                                            \
     "  --disable PASS,…    leave out passes of the optimizer\n"                                                      \

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where models run, and in which precision: what hosts may ask for, and what becomes of it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/api/fixture.h"
+
+// What a context said: the last line, and how many.
+typedef struct heard {
+    char line[256];
+    size_t lines;
+    taper_log_level level;
+} heard;
+
+static void listen(void *user, taper_log_level level, const char *text, size_t length)
+{
+    heard *h = user;
+    snprintf(h->line, sizeof h->line, "%.*s", (int)length, text);
+    h->level = level;
+    h->lines++;
+}
+
+typedef struct world {
+    taper_context *context;
+    taper_error *error;
+    heard heard;
+} world;
+
+static void open_world(world *w)
+{
+    *w = (world){.error = taper_error_create()};
+    const taper_context_options options = {
+        .struct_size = sizeof options, .threads = 1, .log = listen, .log_user = &w->heard};
+    assert_int_equal(taper_context_create(&options, &w->context, w->error), TAPER_OK);
+}
+
+static void close_world(world *w)
+{
+    taper_context_release(w->context);
+    taper_error_destroy(w->error);
+}
+
+static taper_status load(world *w, const char *device, const char *precision, int listing)
+{
+    const taper_load_options options = {
+        .struct_size = sizeof options, .device = device, .precision = precision, .listing = listing};
+    char path[512];
+    taper_model *model;
+    test_path("s01_convnet.ptl", path, sizeof path);
+    w->heard = (heard){0};
+    const taper_status status = taper_model_load(w->context, path, &options, &model, w->error);
+    assert_true((status == TAPER_OK) == (model != NULL));
+    taper_model_release(model);
+    return status;
+}
+
+static const char *shown(const char *text)
+{
+    return text != NULL ? text : "NULL";
+}
+
+static void expect(world *w, const char *device, const char *precision, taper_status wanted, const char *words)
+{
+    const taper_status status = load(w, device, precision, 0);
+    if (status != wanted || (wanted != TAPER_OK && strstr(taper_error_message(w->error), words) == NULL)) {
+        fail_msg("device %s, precision %s: status %d, %s", shown(device), shown(precision), (int)status,
+                 taper_error_message(w->error));
+    }
+    if (w->heard.lines != 0) {
+        fail_msg("device %s, precision %s: said %s", shown(device), shown(precision), w->heard.line);
+    }
+}
+
+static void devices_that_are_here(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    static const char *const names[] = {NULL, "cpu", "cpu!", "cpu:0", "cpu:0!", "cpu:000"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect(&w, names[i], NULL, TAPER_OK, "");
+    }
+    close_world(&w);
+}
+
+static void devices_that_are_not(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    static const char *const names[] = {"vulkan", "vulkan:1", "metal", "nnapi", "cpu:1", "cpu:01", "cp", "cpus", "_9"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[128];
+        assert_int_equal(load(&w, names[i], NULL, 0), TAPER_OK);
+        snprintf(text, sizeof text, "device %s is not part of this build: the CPU runs the model\n", names[i]);
+        assert_string_equal(w.heard.line, text);
+        assert_int_equal(w.heard.lines, 1);
+        assert_int_equal(w.heard.level, TAPER_LOG_WARNING);
+        snprintf(text, sizeof text, "%s!", names[i]);
+        char words[128];
+        snprintf(words, sizeof words, "device %s is not part of this build", names[i]);
+        expect(&w, text, NULL, TAPER_ERROR_UNSUPPORTED, words);
+        assert_int_equal(load(&w, names[i], NULL, 1), TAPER_OK); // nothing runs
+        assert_int_equal(w.heard.lines, 0);
+    }
+    close_world(&w);
+}
+
+static void devices_that_are_none(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    char lengthy[400];
+    memset(lengthy, 'a', sizeof lengthy);
+    memcpy(lengthy + sizeof lengthy - 2, "?", 2);
+    const char *const names[] = {"",          "!",       ":0",         "cpu:",  "cpu:!",   "cpu:x",
+                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "vulkan:-1",
+                                 "vulkan:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect(&w, names[i], NULL, TAPER_ERROR_ARGUMENT, "should be NAME[:INDEX][!]");
+    }
+    memset(lengthy, 'b', sizeof lengthy - 1); // a name, if a long one: the line ends all the same
+    assert_int_equal(load(&w, lengthy, NULL, 0), TAPER_OK);
+    assert_non_null(strstr(w.heard.line, "b is not part of this build: the CPU runs the model\n"));
+    close_world(&w);
+}
+
+static void precisions(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    expect(&w, NULL, "fp32", TAPER_OK, "");
+    expect(&w, NULL, "fp16", TAPER_ERROR_UNSUPPORTED, "precision fp16 is not part of this build: use fp32");
+    expect(&w, "vulkan", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16");
+    expect(&w, "vulkan!", "fp64", TAPER_ERROR_UNSUPPORTED, "device vulkan");
+    static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        expect(&w, NULL, names[i], TAPER_ERROR_ARGUMENT, "should be fp32, fp16 or bf16");
+    }
+    close_world(&w);
+}
+
+// Drafts are not run: what is wrong is told, what is not here is not.
+static void drafts(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    char path[512];
+    test_path("s01_convnet.ptl", path, sizeof path);
+    static const struct {
+        const char *device, *precision;
+        taper_status status;
+    } rows[] = {{"vulkan", NULL, TAPER_OK},
+                {"vulkan!", NULL, TAPER_ERROR_UNSUPPORTED},
+                {"?", NULL, TAPER_ERROR_ARGUMENT},
+                {NULL, "fp16", TAPER_ERROR_UNSUPPORTED}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const taper_load_options options = {.struct_size = sizeof options,
+                                            .compiler = taper_compiler(),
+                                            .device = rows[i].device,
+                                            .precision = rows[i].precision};
+        taper_draft *draft;
+        assert_int_equal(taper_draft_load(w.context, path, &options, &draft, w.error), rows[i].status);
+        taper_draft_release(draft);
+        taper_calibrator *calibrator;
+        assert_int_equal(taper_calibrator_load(w.context, path, &options, NULL, &calibrator, w.error), rows[i].status);
+        taper_calibrator_release(calibrator);
+    }
+    assert_int_equal(w.heard.lines, 0);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_that_are_here),
+        cmocka_unit_test(devices_that_are_not),
+        cmocka_unit_test(devices_that_are_none),
+        cmocka_unit_test(precisions),
+        cmocka_unit_test(drafts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
