@@ -112,6 +112,10 @@ typedef struct taper_context_options {
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
     uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see taper_cpu_set) */
+    /* A directory of the app's own, which must exist: copied. What takes long to make on a machine will be kept there
+     * between processes, what a driver makes of shaders and what a quick measurement chose, in files named "taper-…",
+     * which may be deleted at any time. This version has nothing to keep. NULL: Taper writes no file. */
+    const char *cache_dir;
 } taper_context_options;
 
 /* Bits of cpu_mask. TAPER_CPU_NONE forces the portable kernels. taper_cpu_set gives sets that have no name here too. No

@@ -16,6 +16,7 @@ typedef struct taper_mapping {
 
 TAPER_MUST_USE taper_status taper_open_file(const char *path, int *fd, taper_error *error); // for reading
 void taper_close_file(int fd);
+bool taper_is_directory(const char *path); // there, and reachable for this process
 TAPER_MUST_USE taper_status taper_map_fd(int fd, uint64_t offset, uint64_t length, taper_mapping *mapping,
                                          taper_error *error);
 // The same part of a file in a block of the allocator, of *size bytes. A file that becomes shorter meanwhile is an

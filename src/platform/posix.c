@@ -27,6 +27,12 @@ void taper_close_file(int fd)
     (void)close(fd);
 }
 
+bool taper_is_directory(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 // The part's length where it was not given; it lies within the file.
 static taper_status check_part(int fd, uint64_t offset, uint64_t *part, taper_error *error)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "platform/isa.h"
+#include "platform/platform.h"
 #include "runtime/arguments.h"
 #include "runtime/context.h"
 
@@ -24,6 +25,9 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     taper_context_options o;
     TAPER_NEED_OUT(context, error);
     TAPER_TRY(taper_struct_read(options, "taper_context_options", &o, sizeof o, error));
+    if (o.cache_dir != NULL && !taper_is_directory(o.cache_dir)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "cache_dir: there is no directory \"%s\"; make it first", o.cache_dir);
+    }
     const taper_allocator *allocator = o.allocator != NULL ? o.allocator : &taper_allocator_system;
     taper_context *c = taper_alloc_zeroed(allocator, sizeof *c);
     if (c == NULL) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where models run, and in which precision: what hosts may ask for, and what becomes of it.
+#define _POSIX_C_SOURCE 200809L // mkdtemp
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -179,6 +182,46 @@ static void drafts(void **state)
     close_world(&w);
 }
 
+// A directory, or the context is refused before anything is made; nothing is written to it.
+static void cache_directories(void **state)
+{
+    (void)state;
+    char file[512], below[600];
+    test_path("s01_convnet.ptl", file, sizeof file);
+    snprintf(below, sizeof below, "%s/below", file);
+    const char *const wrong[] = {"", file, below, "/no/such/directory"};
+    taper_error *error = taper_error_create();
+    test_allocator memory;
+    test_allocator_init(&memory);
+    taper_context_options options = {.struct_size = sizeof options, .allocator = &memory.allocator, .threads = 1};
+    taper_context *context;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        options.cache_dir = wrong[i];
+        assert_int_equal(taper_context_create(&options, &context, error), TAPER_ERROR_ARGUMENT);
+        assert_null(context);
+        assert_non_null(strstr(taper_error_message(error), "cache_dir: there is no directory \""));
+        assert_non_null(strstr(taper_error_message(error), wrong[i]));
+    }
+    assert_int_equal(atomic_load(&memory.calls), 0);
+    char directory[] = "cache-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    options.cache_dir = directory;
+    assert_int_equal(taper_context_create(&options, &context, error), TAPER_OK);
+    taper_model *model;
+    taper_session *session;
+    taper_value *result;
+    const test_call call = {"", "forward", "f1,3,10,12", TAPER_OK, false};
+    assert_int_equal(test_load(context, "s01_convnet.ptl", true, &model, error), TAPER_OK);
+    assert_int_equal(taper_session_create(model, NULL, &session, error), TAPER_OK);
+    assert_int_equal(test_run(context, session, &call, &result, error), TAPER_OK);
+    taper_value_release(result);
+    taper_session_destroy(session);
+    taper_model_release(model);
+    taper_context_release(context);
+    assert_int_equal(rmdir(directory), 0); // it is empty
+    taper_error_destroy(error);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +230,7 @@ int main(void)
         cmocka_unit_test(devices_that_are_none),
         cmocka_unit_test(precisions),
         cmocka_unit_test(drafts),
+        cmocka_unit_test(cache_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static const member context_members[] = {
     MEMBER(taper_context_options, struct_size), MEMBER(taper_context_options, allocator),
     MEMBER(taper_context_options, pool),        MEMBER(taper_context_options, threads),
     MEMBER(taper_context_options, log),         MEMBER(taper_context_options, log_user),
-    MEMBER(taper_context_options, cpu_mask),
+    MEMBER(taper_context_options, cpu_mask),    MEMBER(taper_context_options, cache_dir),
 };
 static const member load_members[] = {
     MEMBER(taper_load_options, struct_size),    MEMBER(taper_load_options, compiler),

@@ -13,6 +13,7 @@ static const char usage[] =
     "Exit status: 0 when nothing diverges, 1 when something does.\n\n"
     "  --device cpu        compare the portable reference operators, the model as it was saved, with the device's\n"
     "                      fast ones and the optimizer (default)\n"
+    "  --precision fp32    the device's\n"
     "  --against MODEL2    compare with another file of the same network: quantized, optimized, .pt or .ptl; both run\n"
     "                      as they were saved, and their operators are aligned by name, order and module\n"
     "  -i, --input INPUT   as for `taper run`\n"
