@@ -253,6 +253,11 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *
  * PyTorch would have it. Pointers from before stay valid for reading while the value is held; ask for the new one. Not
  * while the session runs. Fails for a constant input of the caller's. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
+/* The value, a tensor or what holds some, on a device (as taper_load_options.device; a "!" at its end means nothing
+ * here): *moved is a new reference, to the value itself where it is there already. A device that is not here is
+ * TAPER_ERROR_UNSUPPORTED. This version has "cpu" alone. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_to_device(taper_value *value, const char *device,
+                                                                               taper_value **moved, taper_error *error);
 
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_bool(const taper_value *value, int *flag, taper_error *error);
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_int(const taper_value *value, int64_t *number,

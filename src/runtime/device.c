@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "runtime/arguments.h"
+
 taper_status taper_device_read(const char *text, bool *here, taper_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", *const digits = letters + 27;
@@ -35,4 +37,19 @@ taper_status taper_precision_check(const char *text, taper_error *error)
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "precision %s is not part of this build: use fp32", text);
     }
     TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "precision \"%.100s\" should be fp32, fp16 or bf16", text);
+}
+
+taper_status taper_value_to_device(taper_value *value, const char *device, taper_value **moved, taper_error *error)
+{
+    bool here;
+    TAPER_NEED_OUT(moved, error);
+    TAPER_NEED(value, error);
+    TAPER_NEED(device, error);
+    TAPER_TRY(taper_device_read(device, &here, error));
+    if (!here) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "device %.100s is not part of this build: the value stays on the CPU", device);
+    }
+    *moved = taper_value_retain(value);
+    return TAPER_OK;
 }

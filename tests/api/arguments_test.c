@@ -135,6 +135,9 @@ static void values_are_read(void **state)
     FAILS("value is NULL", taper_value_get_tensor(NULL, &info, E));
     FAILS("out is NULL", taper_value_get_tensor(w.tensor, NULL, E));
     FAILS("value is NULL", taper_value_make_writable(NULL, E));
+    FAILS("value is NULL", taper_value_to_device(NULL, "cpu", &v, E));
+    FAILS("device is NULL", taper_value_to_device(w.tensor, NULL, &v, E));
+    FAILS("moved is NULL", taper_value_to_device(w.tensor, "cpu", NULL, E));
     FAILS("value is NULL", taper_value_get_bool(NULL, &flag, E));
     FAILS("value is NULL", taper_value_get_int(NULL, &integer, E));
     FAILS("value is NULL", taper_value_get_double(NULL, &re, E));

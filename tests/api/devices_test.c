@@ -182,6 +182,33 @@ static void drafts(void **state)
     close_world(&w);
 }
 
+static void values(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    static const char *const wrong[] = {"", "cpu:", "!"}, *const away[] = {"vulkan", "vulkan!", "cpu:1"};
+    const int64_t size = 3;
+    taper_value *tensor, *moved;
+    assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, &size, &tensor, NULL), TAPER_OK);
+    assert_int_equal(taper_value_to_device(tensor, "cpu", &moved, NULL), TAPER_OK);
+    assert_ptr_equal(moved, tensor);
+    taper_value_release(tensor); // moved holds it
+    tensor = moved;
+    assert_int_equal(taper_value_to_device(tensor, "cpu:0!", &moved, NULL), TAPER_OK);
+    taper_value_release(moved);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(taper_value_to_device(tensor, wrong[i], &moved, w.error), TAPER_ERROR_ARGUMENT);
+        assert_null(moved);
+        assert_int_equal(taper_value_to_device(tensor, away[i], &moved, w.error), TAPER_ERROR_UNSUPPORTED);
+        assert_null(moved);
+        assert_non_null(strstr(taper_error_message(w.error), "device "));
+        assert_int_equal(w.heard.lines, 0);
+    }
+    taper_value_release(tensor);
+    close_world(&w);
+}
+
 // A directory, or the context is refused before anything is made; nothing is written to it.
 static void cache_directories(void **state)
 {
@@ -230,6 +257,7 @@ int main(void)
         cmocka_unit_test(devices_that_are_none),
         cmocka_unit_test(precisions),
         cmocka_unit_test(drafts),
+        cmocka_unit_test(values),
         cmocka_unit_test(cache_directories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
