@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <taper/taper_inspect.h>
+#include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
 
@@ -397,6 +398,29 @@ static void models_are_inspected(void **state)
     close_world(&w);
 }
 
+static void operators_are_called(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    taper_operator *op;
+    taper_value *result, *items[] = {w.tensor, NULL};
+    FAILS("context is NULL", taper_operator_find(NULL, "aten::relu", &op, E));
+    FAILS("name is NULL", taper_operator_find(w.context, NULL, &op, E));
+    FAILS("op is NULL", taper_operator_find(w.context, "aten::relu", NULL, E));
+    assert_int_equal(taper_operator_find(w.context, "aten::relu", &op, E), TAPER_OK);
+    FAILS("op is NULL", taper_operator_call(NULL, items, 1, &result, 1, E));
+    FAILS("args is NULL", taper_operator_call(op, NULL, 1, &result, 1, E));
+    FAILS("args[1] is NULL", taper_operator_call(op, items, 2, &result, 1, E));
+    FAILS("results is NULL", taper_operator_call(op, items, 1, NULL, 1, E));
+    assert_string_equal(taper_operator_schema(NULL), "");
+    assert_int_equal(taper_operator_result_count(NULL), 0);
+    taper_operator_seed(NULL, 0);
+    taper_operator_release(op);
+    taper_operator_release(NULL);
+    close_world(&w);
+}
+
 // ---- structs of other versions
 
 // What is given has a size that no version has; what is filled, too, and nothing of it is written.
@@ -569,12 +593,19 @@ static void names_of_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_made),      cmocka_unit_test(values_are_read),
-        cmocka_unit_test(models_are_loaded),    cmocka_unit_test(sessions_run),
-        cmocka_unit_test(drafts_are_made),      cmocka_unit_test(models_are_calibrated),
-        cmocka_unit_test(models_are_inspected), cmocka_unit_test(sizes_of_structs),
-        cmocka_unit_test(other_versions),       cmocka_unit_test(places),
-        cmocka_unit_test(quantizers),           cmocka_unit_test(names_of_extras),
+        cmocka_unit_test(values_are_made),
+        cmocka_unit_test(values_are_read),
+        cmocka_unit_test(models_are_loaded),
+        cmocka_unit_test(sessions_run),
+        cmocka_unit_test(drafts_are_made),
+        cmocka_unit_test(models_are_calibrated),
+        cmocka_unit_test(models_are_inspected),
+        cmocka_unit_test(operators_are_called),
+        cmocka_unit_test(sizes_of_structs),
+        cmocka_unit_test(other_versions),
+        cmocka_unit_test(places),
+        cmocka_unit_test(quantizers),
+        cmocka_unit_test(names_of_extras),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

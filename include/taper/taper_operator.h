@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Operators one by one: calling those of the library outside a model. All of it is experimental.
+ * docs/supported-ops.md lists the operators; they are PyTorch's, and do what PyTorch's do.
+ */
+#ifndef TAPER_TAPER_OPERATOR_H
+#define TAPER_TAPER_OPERATOR_H
+
+#include <taper/taper.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- calling operators ---- */
+
+/* An operator, found once, to be called any number of times. Used by one thread at a time; several handles of one
+ * operator are fine. It keeps its context. */
+typedef struct taper_operator taper_operator;
+
+/* name: "aten::add.Tensor", or "aten::relu" where there is no overload name; or a whole schema, "aten::relu(Tensor
+ * self) -> Tensor", which must then be the library's own but for blanks. TAPER_ERROR_UNSUPPORTED: there is no such
+ * operator in this build; the error's detail lists the overloads of that name. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_find(taper_context *context, const char *name,
+                                                                             taper_operator **op, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL void taper_operator_release(taper_operator *op);
+/* "aten::relu(Tensor self) -> Tensor". Borrowed from the handle. */
+TAPER_API TAPER_EXPERIMENTAL const char *taper_operator_schema(const taper_operator *op);
+/* How many results a call has. */
+TAPER_API TAPER_EXPERIMENTAL size_t taper_operator_result_count(const taper_operator *op);
+/* What random operators draw from begins anew, as torch.manual_seed has it. Each handle has a source of its own. */
+TAPER_API TAPER_EXPERIMENTAL void taper_operator_seed(taper_operator *op, uint64_t seed);
+
+/* Arguments in the order of the schema, those for keywords too; missing ones at its end take their defaults. A float
+ * may be given as an int, an int[2] as an int; all else has the schema's type, or the call ends in
+ * TAPER_ERROR_ARGUMENT, which names the argument. results: room for result_count new references, as many as the
+ * operator has. Tensors that it writes to are written in place, but for those that were given as read-only: then a copy
+ * is the result. Results may be views of arguments, as in PyTorch. Nothing ends a call early. Memory that results had
+ * is kept by the context for the next ones. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(taper_operator *op,
+                                                                             taper_value *const *args, size_t count,
+                                                                             taper_value **results, size_t result_count,
+                                                                             taper_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

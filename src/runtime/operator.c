@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper_operator.h: operators called by the host, without a model.
+#include <taper/taper_operator.h>
+
+#include "backends/cpu/cpu_backend.h"
+#include "ops/call/fit.h"
+#include "ops/engine/random.h"
+#include "runtime/arguments.h"
+#include "runtime/context.h"
+
+struct taper_operator {
+    taper_context *context;
+    const taper_op *op;
+    const taper_schema *schema;
+    taper_kernel fast; // the CPU backend's; NULL: there is the row's alone
+    taper_run run;
+    taper_rng rng;
+};
+
+static void log_text(void *user, taper_log_level level, const char *text, size_t length)
+{
+    const taper_context *context = user;
+    context->log(context->log_user, level, text, length);
+}
+
+// ---- finding
+
+static TAPER_COLD taper_status not_found(taper_registry *registry, const char *text, const char *base,
+                                         taper_error *error)
+{
+    (void)taper_fail(error, TAPER_ERROR_UNSUPPORTED, "operator %.*s is not part of this build", (int)strcspn(text, "("),
+                     text);
+    for (const taper_op *op = taper_row_first(base); op != NULL; op = taper_row_next(op)) {
+        const taper_schema *schema;
+        if (taper_registry_schema(registry, op, &schema, NULL) == TAPER_OK) {
+            taper_error_add_detail(error, "  %s\n", schema->text);
+        }
+    }
+    return TAPER_ERROR_UNSUPPORTED;
+}
+
+static bool same_but_blanks(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, " ");
+        b += strspn(b, " ");
+        if (*a != *b || *a == '\0') {
+            return *a == *b;
+        }
+    }
+}
+
+static taper_status find(taper_registry *registry, const char *text, const taper_op **op, const taper_schema **schema,
+                         taper_error *error)
+{
+    char name[256]; // that of every row is shorter
+    const size_t length = taper_min_size(strcspn(text, "("), sizeof name - 1);
+    memcpy(name, text, length);
+    name[length] = '\0';
+    char *const dot = strchr(name, '.');
+    if (dot != NULL) {
+        *dot = '\0';
+    }
+    *op = taper_row_find(name, dot != NULL ? dot + 1 : "");
+    if (*op == NULL || taper_op_has(*op, TAPER_OP_TARGET)) { // those are the compiler's own
+        return not_found(registry, text, name, error);
+    }
+    TAPER_TRY(taper_registry_schema(registry, *op, schema, error));
+    if (text[length] == '(' && !same_but_blanks(text, (*schema)->text)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the operator's schema is another one: %s", (*schema)->text);
+    }
+    if ((*schema)->varret) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "%.*s has as many results as a model asks for: only models call it",
+                   (int)length, text);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_operator_find(taper_context *context, const char *name, taper_operator **op, taper_error *error)
+{
+    const taper_op *row;
+    const taper_schema *schema;
+    TAPER_NEED_OUT(op, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED(name, error);
+    TAPER_TRY(find(context->registry, name, &row, &schema, error));
+    taper_operator *made = taper_alloc_zeroed(&context->allocator, sizeof *made);
+    if (made == NULL) {
+        return taper_fail_memory(error);
+    }
+    taper_context_retain(context);
+    made->context = context;
+    made->op = row;
+    made->schema = schema;
+    made->fast = taper_cpu_kernel(row, context->cpu);
+    taper_rng_seed(&made->rng, TAPER_RNG_SEED);
+    made->run = (taper_run){.heap = context->heap,
+                            .pool = context->pool,
+                            .cpu = context->cpu,
+                            .registry = context->registry,
+                            .rng = &made->rng,
+                            .fast = &taper_cpu_fast,
+                            .log = log_text,
+                            .log_user = context,
+                            .current = row};
+    *op = made;
+    return TAPER_OK;
+}
+
+void taper_operator_release(taper_operator *op)
+{
+    if (op != NULL) {
+        taper_context *context = op->context;
+        taper_free(&context->allocator, op, sizeof *op);
+        taper_context_release(context);
+    }
+}
+
+const char *taper_operator_schema(const taper_operator *op)
+{
+    return op != NULL ? op->schema->text : "";
+}
+
+size_t taper_operator_result_count(const taper_operator *op)
+{
+    return op != NULL ? op->schema->ret_count : 0;
+}
+
+void taper_operator_seed(taper_operator *op, uint64_t seed)
+{
+    if (op != NULL) {
+        taper_rng_seed(&op->rng, seed);
+    }
+}
+
+// ---- calling
+
+static taper_status check_counts(const taper_schema *schema, size_t count, size_t result_count, taper_error *error)
+{
+    if (count > schema->arg_count && !schema->vararg) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%zu arguments were given, it takes at most %u: %s", count,
+                   (unsigned)schema->arg_count, schema->text);
+    }
+    for (size_t i = count; i < schema->arg_count; i++) {
+        if (!schema->args[i].has_default) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "argument %zu ('%s') is missing: %s", i, schema->args[i].name,
+                       schema->text);
+        }
+    }
+    if (result_count != schema->ret_count) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "it has %u results, there is room for %zu: %s",
+                   (unsigned)schema->ret_count, result_count, schema->text);
+    }
+    return TAPER_OK;
+}
+
+// Hidden layouts do not leave a call: the host's threads share its values.
+static taper_status reveal(taper_run *run, taper_val value)
+{
+    if (value.tag == TAPER_TENSOR) {
+        return taper_run_reveal(run, value.as.tensor);
+    }
+    if (value.tag == TAPER_LIST || value.tag == TAPER_TUPLE) {
+        size_t count;
+        const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
+        for (size_t i = 0; i < count; i++) {
+            if (items[i].tag == TAPER_TENSOR) {
+                TAPER_TRY(taper_run_reveal(run, items[i].as.tensor));
+            }
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status gather(taper_operator *op, taper_value *const *args, size_t count, taper_val *vals,
+                           taper_clone_memo **constants)
+{
+    const taper_schema *schema = op->schema;
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(taper_clone_constants(op->run.heap, constants, args[i]->val, &vals[i], op->run.error));
+        if (i < schema->arg_count) {
+            TAPER_TRY(taper_fit(&schema->args[i], "argument", i, &vals[i], op->run.error));
+        }
+        TAPER_TRY(reveal(&op->run, vals[i]));
+    }
+    for (size_t i = count; i < schema->arg_count; i++) {
+        vals[i] = schema->args[i].default_value;
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_kernels(taper_operator *op, taper_val *vals, size_t count, taper_val *rets)
+{
+    void *state = NULL;
+    taper_call call = {.run = &op->run,
+                       .op = op->op,
+                       .param = taper_row_param(op->op),
+                       .schema = op->schema,
+                       .args = vals,
+                       .arg_count = count,
+                       .rets = rets,
+                       .ret_count = op->schema->ret_count,
+                       .state = &state};
+    const taper_status status = op->fast != NULL ? taper_call_kernel(&call, op->fast) : TAPER_DECLINED;
+    return status != TAPER_DECLINED ? status : taper_call_kernel(&call, taper_row_kernel(op->op));
+}
+
+// The results' references pass to boxes, all of them or none.
+static taper_status box_results(taper_operator *op, taper_val *rets, taper_value **results)
+{
+    const size_t count = op->schema->ret_count;
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(reveal(&op->run, rets[i]));
+        results[i] = taper_box_new(op->run.heap, rets[i]);
+        if (results[i] == NULL) {
+            return taper_fail_memory(op->run.error);
+        }
+        rets[i] = taper_val_none();
+    }
+    return TAPER_OK;
+}
+
+static TAPER_COLD void blame(const taper_operator *op, const taper_val *vals, size_t count)
+{
+    taper_error *error = op->run.error;
+    taper_text text = taper_text_make(&taper_allocator_system);
+    taper_call_describe(op->schema, vals, count, &text);
+    taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
+    taper_text_free(&text);
+}
+
+static taper_status call_with(taper_operator *op, taper_value *const *args, size_t count, taper_val *vals,
+                              taper_val *rets, taper_value **results)
+{
+    taper_clone_memo *constants = NULL;
+    const size_t all = taper_max_size(count, op->schema->arg_count);
+    for (size_t i = 0; i < op->schema->ret_count; i++) {
+        rets[i] = taper_val_none();
+    }
+    taper_status status = gather(op, args, count, vals, &constants);
+    if (status == TAPER_OK) {
+        status = run_kernels(op, vals, all, rets);
+        if (status != TAPER_OK) {
+            blame(op, vals, all);
+        }
+    }
+    if (status == TAPER_OK) {
+        status = box_results(op, rets, results);
+    }
+    for (size_t i = 0; i < op->schema->ret_count; i++) {
+        taper_val_release(rets[i]);
+    }
+    taper_clone_end(constants);
+    return status;
+}
+
+static taper_status call_checked(taper_operator *op, taper_value *const *args, size_t count, taper_value **results)
+{
+    enum { FEW = 24 };
+    taper_val few[FEW];
+    taper_run *run = &op->run;
+    const size_t vals = taper_max_size(count, op->schema->arg_count), total = vals + op->schema->ret_count;
+    taper_val *place = total <= FEW ? few : taper_heap_alloc(run->heap, total * sizeof *place);
+    if (place == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    run->work_left = 0;
+    run->ended = TAPER_OK;
+    taper_pool_enter(run->pool, run->shared); // as the last one did
+    run->shared = false;
+    const taper_status status = call_with(op, args, count, place, place + vals, results);
+    taper_pool_leave(run->pool);
+    if (place != few) {
+        taper_heap_free(run->heap, place, total * sizeof *place);
+    }
+    return status;
+}
+
+taper_status taper_operator_call(taper_operator *op, taper_value *const *args, size_t count, taper_value **results,
+                                 size_t result_count, taper_error *error)
+{
+    TAPER_NEED_ARRAY(results, result_count, error);
+    for (size_t i = 0; i < result_count; i++) {
+        TAPER_TRY(taper_check_apart(&results[i], "a result's place", args, "args", count, error));
+    }
+    for (size_t i = 0; i < result_count; i++) {
+        results[i] = NULL;
+    }
+    TAPER_NEED(op, error);
+    TAPER_TRY(taper_check_items(args, "args", count, error));
+    op->run.error = error;
+    taper_status status = check_counts(op->schema, count, result_count, error);
+    if (status == TAPER_OK) {
+        status = call_checked(op, args, count, results);
+    }
+    op->run.error = NULL;
+    if (status != TAPER_OK) {
+        for (size_t i = 0; i < result_count; i++) {
+            taper_value_release(results[i]);
+            results[i] = NULL;
+        }
+        taper_error_prefix(error, "%.*s: ", (int)strcspn(op->schema->text, "("), op->schema->text);
+    }
+    return status;
+}
