@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Operators one by one: calling those of the library outside a model. All of it is experimental.
+ * Operators one by one: calling those of the library outside a model, and adding operators that models call. All of
+ * it is experimental.
  * docs/supported-ops.md lists the operators; they are PyTorch's, and do what PyTorch's do.
  */
 #ifndef TAPER_TAPER_OPERATOR_H
@@ -41,6 +42,33 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(tap
                                                                              taper_value *const *args, size_t count,
                                                                              taper_value **results, size_t result_count,
                                                                              taper_error *error);
+
+/* ---- adding operators ---- */
+
+/* Does an operator's work. args are borrowed, as many as the schema has, of its types, defaults filled in: to be
+ * retained where they are kept. results has a place for each result, NULL: it gives a new reference to each, or fails,
+ * and what it left there is released. A tensor that the schema marks as written, (a!), is writable; no other argument
+ * may be written to. context: to make values with; another context's will not do. It is called in the thread of the
+ * run, and in several at once where models run in several; it must not use the session that called it. error, which may
+ * be NULL: for functions it calls, and taper_error_set. What it returns, TAPER_OK or why it failed, is the run's. */
+typedef taper_status (*taper_operator_function)(void *user, taper_context *context, taper_value *const *args,
+                                                size_t count, taper_value **results, size_t result_count,
+                                                taper_error *error);
+
+/* Adds an operator for all contexts of the process, for good. To be done before a model that calls it is loaded; .pt
+ * and .ptl files call it by its name, as PyTorch does with those of torch.library, and taper_operator_find finds it.
+ * schema: "my_ops::warp(Tensor image, Tensor flow, float scale=1.0) -> Tensor", copied; with an overload name,
+ * "my_ops::warp.flow(…", there may be several of one name. Arguments that it writes to are marked: "scale_(Tensor(a!)
+ * self) -> Tensor(a!)". Of numbers, str, Device, Tensor, and lists, tuples, Dict( , ) and optionals (?) of these.
+ * TAPER_ERROR_ARGUMENT: it is no such schema, the name is one of Taper's own operators, or was registered before. A
+ * call of it is never left out, moved or folded when a model is optimized, and its results may be views of anything.
+ * A result that is missing or not of its type ends the run in an error. Any thread; user is passed on as it is. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_register(const char *schema,
+                                                                                 taper_operator_function function,
+                                                                                 void *user, taper_error *error);
+
+/* For such functions: what went wrong, copied, one line. Returns status. */
+TAPER_API TAPER_EXPERIMENTAL taper_status taper_error_set(taper_error *error, taper_status status, const char *message);
 
 #ifdef __cplusplus
 }

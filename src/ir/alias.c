@@ -195,6 +195,12 @@ bool taper_value_is_fresh(const taper_ir_value *value)
     return true;
 }
 
+// Of the host: it may keep what it is given.
+static bool is_registered(const taper_node *node)
+{
+    return taper_node_has(node, TAPER_OP_REGISTERED);
+}
+
 static bool hands_on(const taper_value_use *use, bool object)
 {
     const taper_node *user = use->user;
@@ -206,7 +212,7 @@ static bool hands_on(const taper_value_use *use, bool object)
         const taper_val *other = taper_node_constant_in(user, 1 - use->index % 2);
         return other == NULL || other->tag != TAPER_NONE;
     }
-    if (taper_node_writes(user, use->index) || stores_inputs(user)) {
+    if (taper_node_writes(user, use->index) || stores_inputs(user) || is_registered(user)) {
         return true;
     }
     if (object && taper_node_has(user, TAPER_OP_NEW_VIEW)) {
@@ -317,6 +323,9 @@ static void mark(const taper_aliases *a, const taper_ir_value *value, uint8_t fa
 
 static void look_at_op(const taper_aliases *a, const taper_node *node)
 {
+    for (size_t i = 0; i < node->input_count && is_registered(node); i++) {
+        join(a, taper_node_in(node, i), NULL);
+    }
     const bool stores = stores_inputs(node);
     for (size_t i = 0; i < node->input_count; i++) {
         if (taper_node_writes(node, i) && !taper_value_is_plain(taper_node_in(node, i))) {

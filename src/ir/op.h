@@ -50,6 +50,11 @@ typedef struct taper_op {
 #define TAPER_OP_PACKS            (UINT64_C(1) << 22) // makes the object of packed weights of its LAYER
 #define TAPER_OP_PACKED           (UINT64_C(1) << 23) // runs its LAYER with such an object
 #define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements are what was in the memory
+#ifdef TAPER_WITH_OPERATORS
+#define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // no row of the list, but the host's: ops/list/registered.h
+#else
+#define TAPER_OP_REGISTERED       UINT64_C(0)         // there are none
+#endif
 // clang-format on
 
 // ---- fields: a fact that is one of several. TAPER_FIELD(facts, SHAPE) == TAPER_SHAPE_SAME

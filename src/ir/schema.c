@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parser of operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) ->
-// Tensor(a!)". The text is our own, so a mistake in it is a bug; it is reported all the same, never asserted.
+// Tensor(a!)". The text is our own, so a mistake in it is a bug; it is reported all the same, never asserted. (What a
+// host registers, ops/list/registered.c looks at before.)
 #include "ir/schema.h"
 
 #include <math.h>
@@ -428,6 +429,12 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
         schema->ret_count = 1;
         TAPER_TRY(parse_arg(&p, &schema->rets[0], true));
     }
+#ifdef TAPER_WITH_OPERATORS // it may be the host's
+    blanks(&p);
+    if (*p.at != '\0') {
+        return bad(&p, "the end was expected");
+    }
+#endif
     for (uint32_t i = schema->arg_count; i-- > 0;) {
         if (!schema->args[i].written || !schema->args[i].keyword_only) {
             break;

@@ -203,6 +203,7 @@ static taper_status run_setstates(taper_model *model, taper_error *error)
     run.cpu = model->context->cpu;
     run.log = model->context->log;
     run.log_user = model->context->log_user;
+    run.context = model->context;
     taper_frame_source source = {.model = model, .run = &run};
     taper_val *table = taper_alloc_zeroed(allocator, constants);
     source.states = taper_alloc_zeroed(allocator, states);

@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_backend.h"
 #include "ops/call/fit.h"
 #include "ops/engine/random.h"
+#include "ops/list/registered.h"
 #include "runtime/arguments.h"
 #include "runtime/context.h"
 
@@ -16,12 +17,6 @@ struct taper_operator {
     taper_run run;
     taper_rng rng;
 };
-
-static void log_text(void *user, taper_log_level level, const char *text, size_t length)
-{
-    const taper_context *context = user;
-    context->log(context->log_user, level, text, length);
-}
 
 // ---- finding
 
@@ -100,8 +95,9 @@ taper_status taper_operator_find(taper_context *context, const char *name, taper
                             .registry = context->registry,
                             .rng = &made->rng,
                             .fast = &taper_cpu_fast,
-                            .log = log_text,
-                            .log_user = context,
+                            .log = context->log,
+                            .log_user = context->log_user,
+                            .context = context,
                             .current = row};
     *op = made;
     return TAPER_OK;
@@ -302,4 +298,19 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
         taper_error_prefix(error, "%.*s: ", (int)strcspn(op->schema->text, "("), op->schema->text);
     }
     return status;
+}
+
+// ---- adding
+
+taper_status taper_operator_register(const char *schema, taper_operator_function function, void *user,
+                                     taper_error *error)
+{
+    TAPER_NEED(schema, error);
+    TAPER_NEED(function, error);
+    return taper_registered_add(schema, function, user, error);
+}
+
+taper_status taper_error_set(taper_error *error, taper_status status, const char *message)
+{
+    return taper_fail(error, status, "%s", message != NULL ? message : "");
 }

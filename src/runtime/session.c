@@ -6,12 +6,6 @@
 #include "runtime/arguments.h"
 #include "runtime/planner.h"
 
-static void session_log(void *user, taper_log_level level, const char *text, size_t length)
-{
-    const taper_context *context = user;
-    context->log(context->log_user, level, text, length);
-}
-
 static taper_status session_stop(taper_run *run, double ahead)
 {
     const taper_session *session =
@@ -88,8 +82,9 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .packs = model->packs,
                          .rng = &s->rng,
                          .fast = model->reference ? NULL : &taper_cpu_fast,
-                         .log = session_log,
-                         .log_user = context,
+                         .log = context->log,
+                         .log_user = context->log_user,
+                         .context = context,
                          .stop = session_stop};
     *session = s;
     return TAPER_OK;

@@ -398,6 +398,13 @@ static void models_are_inspected(void **state)
     close_world(&w);
 }
 
+static taper_status no_function(void *user, taper_context *context, taper_value *const *args, size_t count,
+                                taper_value **results, size_t result_count, taper_error *error)
+{
+    (void)user, (void)context, (void)args, (void)count, (void)results, (void)result_count;
+    return taper_error_set(error, TAPER_ERROR_INTERNAL, "it is not called");
+}
+
 static void operators_are_called(void **state)
 {
     (void)state;
@@ -413,6 +420,10 @@ static void operators_are_called(void **state)
     FAILS("args is NULL", taper_operator_call(op, NULL, 1, &result, 1, E));
     FAILS("args[1] is NULL", taper_operator_call(op, items, 2, &result, 1, E));
     FAILS("results is NULL", taper_operator_call(op, items, 1, NULL, 1, E));
+    FAILS("schema is NULL", taper_operator_register(NULL, no_function, NULL, E));
+    FAILS("function is NULL", taper_operator_register("my::op() -> ()", NULL, NULL, E));
+    FAILS("", taper_error_set(E, TAPER_ERROR_ARGUMENT, NULL));
+    assert_int_equal(taper_error_set(NULL, TAPER_ERROR_ARGUMENT, "words"), TAPER_ERROR_ARGUMENT);
     assert_string_equal(taper_operator_schema(NULL), "");
     assert_int_equal(taper_operator_result_count(NULL), 0);
     taper_operator_seed(NULL, 0);

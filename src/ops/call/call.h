@@ -48,6 +48,7 @@ struct taper_run {
     const char *kernel;
     double flops;
     const struct taper_op *current; // the operator being run
+    struct taper_context *context;  // for operators of the host; NULL: they cannot be called
 };
 
 struct taper_call {

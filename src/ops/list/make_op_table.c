@@ -174,8 +174,9 @@ static const char *column_of(size_t row, size_t column)
     return column == 0 ? rows[row].kernel : column == 1 ? rows[row].param : rows[row].flags;
 }
 
-// Numbers different words; words[row] is its number. Prints them as the items of an array.
-static void print_words(const char *declaration, size_t column, uint16_t *words)
+// Numbers different words; words[row] is its number. Prints them as the items of an array, with a last one, where
+// given.
+static void print_words(const char *declaration, size_t column, const char *last, uint16_t *words)
 {
     printf("%s = {\n", declaration);
     uint16_t count = 0;
@@ -192,7 +193,8 @@ static void print_words(const char *declaration, size_t column, uint16_t *words)
             words[i] = words[same];
         }
     }
-    printf("%s};\n\n", count == 0 ? "0" : "");
+    words[ROWS] = count;
+    printf("%s%s};\n\n", last, count == 0 ? "0" : "");
 }
 
 // A row's param must be what its kernel takes (param_types.inc).
@@ -273,9 +275,9 @@ int main(int argc, char **argv)
     read_texts();
     compress();
     print_texts(number_symbols());
-    print_words("static const taper_kernel op_kernels[]", 0, kernels);
-    print_words("static const void *const op_params[]", 1, params);
-    print_words("const uint64_t taper_op_words[]", 2, facts);
+    print_words("static const taper_kernel op_kernels[]", 0, "", kernels);
+    print_words("static const void *const op_params[]", 1, "", params);
+    print_words("const uint64_t taper_op_words[]", 2, "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n", facts);
     print_checks();
     index_names();
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots); // of a name, + 1; 0: none
@@ -290,6 +292,6 @@ int main(int argc, char **argv)
         }
         printf("{%zu, %u, %u, %zu, %u},\n", text_start[i], kernels[i], params[i], next - 1, facts[i]);
     }
-    printf("{0, 0, 0, 0, 0}};\n");
+    printf("{0, 0, 0, 0, %u}};\n", facts[ROWS]); // behind the rows: what operators of the host are
     return fflush(stdout) != 0 || ferror(stdout) ? 1 : 0;
 }

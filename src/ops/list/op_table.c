@@ -5,6 +5,7 @@
 #include "ops/list/kernels.h"
 #include "ops/list/name_hash.h"
 #include "ops/list/param_headers.h"
+#include "ops/list/registered.h"
 
 #define TAKES(type, kernel) typedef type kernel##_takes;
 #include "ops/list/param_types.inc"
@@ -16,6 +17,8 @@
 #define LAYER(what) TAPER_FACT(LAYER, what)
 #define PACKER(what) TAPER_FACT(PACKER, what)
 #define QUANTIZED(what) TAPER_FACT(QUANTIZED, what)
+// Nothing is known of what it does, but for what the schema says it writes to.
+#define HOSTS_OPERATOR (TAPER_OP_REGISTERED | TAPER_OP_EFFECT | TAPER_OP_VIEW)
 #include "ops/list/op_table.inc"
 
 _Static_assert(sizeof taper_ops / sizeof taper_ops[0] == TAPER_ROW_COUNT + 1, "rows and numbers come from one list");
@@ -24,6 +27,11 @@ enum { LETTER = 65535 }; // in pairs
 
 taper_kernel taper_row_kernel(const taper_op *op)
 {
+#ifdef TAPER_WITH_OPERATORS
+    if (taper_row_is_registered(op)) {
+        return taper_op_registered;
+    }
+#endif
     return op_kernels[op->kernel];
 }
 
@@ -53,6 +61,11 @@ static char *expand(char *to, unsigned symbol)
 
 const char *taper_row_text(const taper_op *op, taper_arena *arena)
 {
+#ifdef TAPER_WITH_OPERATORS
+    if (taper_row_is_registered(op)) {
+        return taper_registered_text(op);
+    }
+#endif
     char text[LONGEST_TEXT + 1], *end = text;
     const uint8_t *at = texts + op->text;
     for (unsigned symbol; (symbol = next_symbol(&at)) != 0;) {
@@ -77,6 +90,11 @@ static bool agrees(wanted *w, unsigned symbol)
 // Whether a row's text goes on from *at with these letters; *at is moved behind the symbol that has the last one.
 static bool begins(const taper_op *op, const char *letters, size_t count)
 {
+#ifdef TAPER_WITH_OPERATORS
+    if (taper_row_is_registered(op)) {
+        return strncmp(taper_registered_text(op), letters, count) == 0;
+    }
+#endif
     wanted w = {letters, letters + count};
     const uint8_t *at = texts + op->text;
     while (w.at != w.end) {
@@ -110,7 +128,7 @@ static bool key_make(key *k, const char *name, const char *overload, char end)
     return true;
 }
 
-const taper_op *taper_row_first(const char *name)
+static const taper_op *first_listed(const char *name)
 {
     key k;
     if (!key_make(&k, name, NULL, '(')) {
@@ -130,8 +148,29 @@ const taper_op *taper_row_first(const char *name)
     return NULL;
 }
 
+const taper_op *taper_row_first(const char *name)
+{
+    const taper_op *const op = first_listed(name);
+#ifdef TAPER_WITH_OPERATORS
+    if (op == NULL) {
+        return taper_registered_first(name);
+    }
+#endif
+    return op;
+}
+
+bool taper_row_is_listed(const char *name)
+{
+    return first_listed(name) != NULL;
+}
+
 const taper_op *taper_row_next(const taper_op *op)
 {
+#ifdef TAPER_WITH_OPERATORS
+    if (taper_row_is_registered(op)) {
+        return taper_registered_next(op);
+    }
+#endif
     const taper_op *const next = &taper_ops[op->next];
     return next > op ? next : NULL;
 }
@@ -161,6 +200,9 @@ const taper_op *taper_row_where(uint64_t mask, uint64_t facts)
 
 bool taper_row_is_overload(const taper_op *op, const taper_op *of)
 {
+    if (taper_row_is_registered(op)) {
+        return op == of;
+    }
     const taper_op *row = op;
     do {
         if (row == of) {

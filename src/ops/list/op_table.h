@@ -17,6 +17,12 @@ enum {
 
 extern const taper_op taper_ops[]; // by row number
 
+// Whether it is no row, but the host's: then it has no row number.
+static inline bool taper_row_is_registered(const taper_op *op)
+{
+    return taper_op_has(op, TAPER_OP_REGISTERED);
+}
+
 taper_kernel taper_row_kernel(const taper_op *op);
 // What tells apart the rows that share a kernel; NULL for most.
 const void *taper_row_param(const taper_op *op);
@@ -37,8 +43,11 @@ static inline bool taper_node_calls_any(const taper_node *node, const taper_op *
 // The first row of the list of which the facts in the mask are these; NULL: none.
 const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
 
-// NULL when there is no such operator. name: "aten::add"; overload: "Tensor", or "".
+// These find the host's operators, too. NULL when there is no such operator. name: "aten::add"; overload: "Tensor", or
+// "".
 const taper_op *taper_row_find(const char *name, const char *overload);
+// Whether the list has rows of this name.
+bool taper_row_is_listed(const char *name);
 // The rows of one name, in the order of the list: the first; the one after a row; NULL when there is none.
 const taper_op *taper_row_first(const char *name);
 const taper_op *taper_row_next(const taper_op *op);

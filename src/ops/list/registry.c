@@ -5,6 +5,13 @@
 #include "platform/lapack.h"
 #include "platform/platform.h"
 
+// The schema of an operator of the host, parsed.
+typedef struct host_schema {
+    const taper_op *op;
+    struct host_schema *next;
+    taper_schema schema;
+} host_schema;
+
 struct taper_registry {
     const taper_allocator *allocator;
     taper_types *types;
@@ -13,6 +20,7 @@ struct taper_registry {
     taper_mutex *mutex;
     taper_lapack *lapack;
     bool lapack_tried;
+    host_schema *host;
     const taper_schema *schemas[TAPER_ROW_COUNT + 1];
 };
 
@@ -56,6 +64,9 @@ void taper_registry_destroy(taper_registry *registry)
             release_defaults(registry->schemas[row]);
         }
     }
+    for (const host_schema *h = registry->host; h != NULL; h = h->next) {
+        release_defaults(&h->schema);
+    }
     taper_heap_close(registry->heap);
     taper_types_release(registry->types);
     taper_lapack_close(registry->lapack);
@@ -64,11 +75,47 @@ void taper_registry_destroy(taper_registry *registry)
     taper_free(registry->allocator, registry, sizeof *registry);
 }
 
+#ifdef TAPER_WITH_OPERATORS
+static taper_status host_operator(taper_registry *registry, const taper_op *op, const taper_schema **schema,
+                                  taper_error *error)
+{
+    host_schema *h = registry->host;
+    while (h != NULL && h->op != op) {
+        h = h->next;
+    }
+    if (h == NULL) {
+        h = taper_arena_alloc(&registry->arena, sizeof *h);
+        if (h == NULL) {
+            return taper_fail_memory(error);
+        }
+        const taper_status status = taper_schema_parse(&registry->arena, registry->heap, registry->types,
+                                                       taper_row_text(op, NULL), &h->schema, error);
+        if (status != TAPER_OK) {
+            release_defaults(&h->schema);
+            return status;
+        }
+        h->op = op;
+        h->next = registry->host;
+        registry->host = h;
+    }
+    *schema = &h->schema;
+    return TAPER_OK;
+}
+#endif
+
 taper_status taper_registry_schema(taper_registry *registry, const taper_op *op, const taper_schema **schema,
                                    taper_error *error)
 {
-    const size_t row = (size_t)(op - taper_ops);
     taper_status status = TAPER_OK;
+#ifdef TAPER_WITH_OPERATORS
+    if (taper_row_is_registered(op)) {
+        taper_mutex_lock(registry->mutex);
+        status = host_operator(registry, op, schema, error);
+        taper_mutex_unlock(registry->mutex);
+        return status;
+    }
+#endif
+    const size_t row = (size_t)(op - taper_ops);
     taper_mutex_lock(registry->mutex);
     if (registry->schemas[row] == NULL) {
         taper_schema *made = taper_arena_alloc(&registry->arena, sizeof *made);
