@@ -144,7 +144,7 @@ TAPER_API const char *taper_cpu_set(size_t index, uint64_t *mask);
 
 /* ---- values --------------------------------------------------------------------------------------------------- */
 
-/* The numbers are PyTorch's ScalarType. */
+/* The numbers are PyTorch's ScalarType (c10/core/ScalarType.h); dtypes to come take PyTorch's, too. */
 typedef enum taper_dtype {
     TAPER_U8 = 0,
     TAPER_I8 = 1,
@@ -163,13 +163,13 @@ typedef enum taper_dtype {
     TAPER_QI32 = 14,
     TAPER_BF16 = 15,
     TAPER_QU4X2 = 16,
-    TAPER_QU2X4 = 17,
-    TAPER_DTYPE_COUNT = 18
+    TAPER_QU2X4 = 17
 } taper_dtype;
 
 TAPER_API size_t taper_dtype_size(taper_dtype dtype);      /* bytes per element; 0 for sub-byte or unknown dtypes */
 TAPER_API const char *taper_dtype_name(taper_dtype dtype); /* "float32" */
 
+/* The dimensions that tensors of this version have at most. Nothing in these headers depends on it. */
 #define TAPER_MAX_RANK 8
 
 typedef enum taper_kind {
@@ -216,11 +216,11 @@ typedef struct taper_tensor_info {
     size_t struct_size; /* sizeof(taper_tensor_info) */
     taper_dtype dtype;
     size_t rank;
-    int64_t sizes[TAPER_MAX_RANK];
-    int64_t strides[TAPER_MAX_RANK];
-    void *data;    /* of element [0, 0, …]; borrowed: valid while the value is held */
-    size_t bytes;  /* from data to the end of the storage */
-    int quantized; /* 1: per tensor, 2: per channel */
+    const int64_t *sizes;   /* rank of them; borrowed: valid while the value is held, and what they say as long as no */
+    const int64_t *strides; /* operator resizes the tensor in place */
+    void *data;             /* of element [0, 0, …]; borrowed as well */
+    size_t bytes;           /* from data to the end of the storage */
+    int quantized;          /* 1: per tensor, 2: per channel */
     double scale;
     int64_t zero_point;
     int read_only; /* 1: not to be written to: the model's own bytes, or a constant input (taper_value_make_writable) */

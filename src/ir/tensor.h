@@ -11,6 +11,8 @@
 
 #include "ir/heap.h"
 
+#define TAPER_DTYPE_COUNT 18 // numbers of taper_dtype are below it
+
 typedef enum taper_storage_kind {
     TAPER_STORAGE_OWNED,    // a block of the heap
     TAPER_STORAGE_FILE,     // pages of our own mapping of a file, which owner holds: never written, and they come back

@@ -307,9 +307,8 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
     TAPER_TRY(check_kind(value, TAPER_TENSOR, "a Tensor", out, "out", error));
     taper_tensor *t = value->val.as.tensor;
     TAPER_TRY(taper_tensor_reveal(t, error));
-    taper_tensor_info full = {.dtype = (taper_dtype)t->dtype, .rank = t->rank};
-    memcpy(full.sizes, t->sizes, t->rank * sizeof t->sizes[0]);
-    memcpy(full.strides, t->strides, t->rank * sizeof t->strides[0]);
+    taper_tensor_info full = {
+        .dtype = (taper_dtype)t->dtype, .rank = t->rank, .sizes = t->sizes, .strides = t->strides};
     const size_t before = (size_t)t->offset * taper_tensor_item(t); // an empty view may begin anywhere
     full.data = before <= t->storage->bytes ? taper_tensor_mutable(t) : t->storage->data;
     full.bytes = t->storage->bytes - taper_min_size(before, t->storage->bytes);

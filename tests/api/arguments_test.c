@@ -496,7 +496,7 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &older, E), TAPER_OK);
     assert_int_equal(older.rank, 4);
     assert_int_equal(older.struct_size, offsetof(taper_tensor_info, sizes));
-    assert_int_equal(older.sizes[0], 0x5555555555555555);
+    assert_int_equal((uintptr_t)older.sizes, 0x5555555555555555);
     struct {
         taper_tensor_info info;
         uint64_t more;
@@ -505,6 +505,11 @@ static void other_versions(void **state)
     newer.info.struct_size = sizeof newer;
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
+    assert_int_equal(newer.info.strides[1], 144);
+    taper_tensor_info again = {.struct_size = sizeof again}; // the tensor's own
+    assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
+    assert_ptr_equal(again.sizes, newer.info.sizes);
+    assert_ptr_equal(again.strides, newer.info.strides);
     assert_int_equal(newer.more, 0x5555555555555555);
     assert_int_equal(newer.info.struct_size, sizeof newer);
 

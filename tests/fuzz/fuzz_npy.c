@@ -21,7 +21,7 @@ static void write_again(const npy_array *array)
 {
     char header[NPY_HEADER_MAX];
     const char *descr = npy_descr(array->dtype);
-    need(descr != NULL && npy_descr((taper_dtype)TAPER_DTYPE_COUNT) == NULL);
+    need(descr != NULL && npy_descr((taper_dtype)(TAPER_QU2X4 + 1)) == NULL);
     const size_t length = npy_header(header, descr, array->rank, array->sizes);
     need(length % 64 == 0 && length <= sizeof header && array->bytes <= MOST_BYTES);
     unsigned char *file = calloc(1, length + array->bytes);

@@ -148,17 +148,18 @@ bool npy_parse(const char *path, const unsigned char *bytes, size_t size, npy_ar
 
 const char *npy_descr(taper_dtype dtype)
 {
-    static const char *const little[TAPER_DTYPE_COUNT] = {
+    enum { DTYPE_COUNT = TAPER_QU2X4 + 1 };
+    static const char *const little[DTYPE_COUNT] = {
         [TAPER_U8] = "|u1",   [TAPER_I8] = "|i1",  [TAPER_I16] = "<i2", [TAPER_I32] = "<i4",  [TAPER_I64] = "<i8",
         [TAPER_F16] = "<f2",  [TAPER_F32] = "<f4", [TAPER_F64] = "<f8", [TAPER_C64] = "<c8",  [TAPER_C128] = "<c16",
         [TAPER_BOOL] = "|b1", [TAPER_QI8] = "|i1", [TAPER_QU8] = "|u1", [TAPER_QI32] = "<i4", [TAPER_BF16] = "<f4",
     };
-    static const char *const big[TAPER_DTYPE_COUNT] = {
+    static const char *const big[DTYPE_COUNT] = {
         [TAPER_U8] = "|u1",   [TAPER_I8] = "|i1",  [TAPER_I16] = ">i2", [TAPER_I32] = ">i4",  [TAPER_I64] = ">i8",
         [TAPER_F16] = ">f2",  [TAPER_F32] = ">f4", [TAPER_F64] = ">f8", [TAPER_C64] = ">c8",  [TAPER_C128] = ">c16",
         [TAPER_BOOL] = "|b1", [TAPER_QI8] = "|i1", [TAPER_QU8] = "|u1", [TAPER_QI32] = ">i4", [TAPER_BF16] = ">f4",
     };
-    return (unsigned)dtype >= TAPER_DTYPE_COUNT ? NULL : little_endian() ? little[dtype] : big[dtype];
+    return (unsigned)dtype >= DTYPE_COUNT ? NULL : little_endian() ? little[dtype] : big[dtype];
 }
 
 size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, const int64_t *sizes)

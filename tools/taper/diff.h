@@ -21,8 +21,9 @@ typedef struct diff_record {
     uint32_t value, stands_for;
     const struct taper_node *node; // NULL: of the method's result
     char module[160];              // "" when not known
-    taper_tensor_info info;        // data is not valid
-    void *data;                    // the elements in C order, bfloat16 widened; NULL: not kept
+    taper_tensor_info info;        // without pointers: its data, sizes and strides are gone
+    int64_t sizes[TAPER_MAX_RANK];
+    void *data; // the elements in C order, bfloat16 widened; NULL: not kept
     size_t bytes;
 } diff_record;
 

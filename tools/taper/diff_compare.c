@@ -49,9 +49,9 @@ static number_class class_of(const taper_tensor_info *info)
     }
 }
 
-static bool same_sizes(const taper_tensor_info *a, const taper_tensor_info *b)
+static bool same_sizes(const diff_record *a, const diff_record *b)
 {
-    return a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof *a->sizes) == 0;
+    return a->info.rank == b->info.rank && memcmp(a->sizes, b->sizes, a->info.rank * sizeof *a->sizes) == 0;
 }
 
 static double number_at(const numbers *n, const taper_tensor_info *info, size_t i)
@@ -84,7 +84,7 @@ diff_figures diff_compare(const diff_record *wanted, const diff_record *got, boo
     const numbers x = numbers_of(wanted), y = numbers_of(got);
     const bool quantized = a->quantized != 0 || b->quantized != 0;
     diff_figures f = {.integers = are_same_integers(a, b)};
-    f.mismatch = !same_sizes(a, b) || class_of(a) != class_of(b) || x.count != y.count ||
+    f.mismatch = !same_sizes(wanted, got) || class_of(a) != class_of(b) || x.count != y.count ||
                  (same_dtype && !quantized && a->dtype != b->dtype) ||
                  (!f.integers && (a->quantized == 2 || b->quantized == 2)); // their scales are not known here
     for (size_t i = 0; !f.mismatch && i < x.count; i++) {

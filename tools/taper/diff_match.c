@@ -189,8 +189,7 @@ static int score(const sequence *a, size_t i, const sequence *b, size_t j)
     if (strcmp(a->kinds[i], b->kinds[j]) != 0) {
         return 0;
     }
-    const bool sizes =
-        x->info.rank == y->info.rank && memcmp(x->info.sizes, y->info.sizes, x->info.rank * sizeof *x->info.sizes) == 0;
+    const bool sizes = x->info.rank == y->info.rank && memcmp(x->sizes, y->sizes, x->info.rank * sizeof *x->sizes) == 0;
     return 1 + (sizes ? 2 : 0) + (same_module(x->module, y->module) ? 3 : 0);
 }
 

@@ -126,7 +126,7 @@ static void describe(char *text, size_t size, const diff_record *record)
     size_t length = (size_t)snprintf(text, size, "%s [", taper_dtype_name(info->dtype));
     for (size_t i = 0; i < info->rank && length < size; i++) {
         length +=
-            (size_t)snprintf(text + length, size - length, "%s%lld", i != 0 ? ", " : "", (long long)info->sizes[i]);
+            (size_t)snprintf(text + length, size - length, "%s%lld", i != 0 ? ", " : "", (long long)record->sizes[i]);
     }
     if (length < size) {
         snprintf(text + length, size - length, "]");
@@ -380,7 +380,7 @@ static void put_side(const char *name, const diff_record *record)
     put_text_member("dtype", taper_dtype_name(record->info.dtype));
     fputs(", \"shape\": [", stdout);
     for (size_t i = 0; i < record->info.rank; i++) {
-        printf("%s%lld", i != 0 ? ", " : "", (long long)record->info.sizes[i]);
+        printf("%s%lld", i != 0 ? ", " : "", (long long)record->sizes[i]);
     }
     fputs("]}", stdout);
 }

@@ -58,7 +58,13 @@ static bool fill(diff_record *record, const opened_model *opened, const taper_va
     if (!tensor_info(record->name, value, opened->error, &record->info)) {
         return false;
     }
+    if (record->info.rank > TAPER_MAX_RANK) { // of a newer library
+        return error_report(record->name, "more than %d dimensions", TAPER_MAX_RANK);
+    }
+    memcpy(record->sizes, record->info.sizes, record->info.rank * sizeof *record->sizes);
     record->data = data ? tensor_gather(record->name, &record->info, &record->bytes) : NULL;
+    record->info.data = NULL;
+    record->info.sizes = record->info.strides = NULL;
     return !data || record->data != NULL;
 }
 
@@ -141,7 +147,8 @@ static bool fill_leaf(diff_record *record, const opened_model *opened, const tap
         if (taper_value_get_string(leaf, &text, &length, NULL) != TAPER_OK) {
             length = 0;
         }
-        record->info = (taper_tensor_info){.dtype = TAPER_U8, .rank = 1, .sizes = {(int64_t)length}};
+        record->info = (taper_tensor_info){.dtype = TAPER_U8, .rank = 1};
+        record->sizes[0] = (int64_t)length;
         record->bytes = length;
         data = text;
     }
