@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder, builds examples/ against it, once
-# as CMake's find_package finds it (static and shared) and once as pkg-config does, and runs what came out.
+# as CMake's find_package finds it (static and shared) and once as pkg-config does, and runs what came out; asks for another version.
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 generator=$5 make=$6
 scratch=$(mktemp -d)
@@ -26,6 +26,30 @@ libraries=$(dirname "$pc")
 same "$scratch/cmake/run_model" "find_package, static"
 same "$scratch/cmake/run_model_shared" "find_package, shared"
 
+# Until 1.0 each minor version is an interface of its own: for the loader, for CMake, for pkg-config.
+version=$(sed -n 's/^Version: //p' "$pc/taper.pc")
+case $version in
+0.*) interface=${version%.*} ;;
+*) interface=${version%%.*} ;;
+esac
+[ -e "$libraries/libtaper.so.$interface" ] || { ls "$libraries"; echo "FAILED there is no libtaper.so.$interface"; exit 1; }
+if command -v readelf >/dev/null; then
+    readelf -d "$libraries/libtaper.so" | grep -q "soname: \[libtaper.so.$interface\]" ||
+        { readelf -d "$libraries/libtaper.so" | grep -i soname; echo "FAILED the soname is not libtaper.so.$interface"; exit 1; }
+    readelf -d "$scratch/cmake/run_model_shared" | grep -q "\[libtaper.so.$interface\]" || { echo "FAILED a program needs another library"; exit 1; }
+    passed=$((passed + 1))
+fi
+wanted() { # version, yes or no: what find_package says to it
+    mkdir -p "$scratch/wants"
+    printf 'cmake_minimum_required(VERSION 3.16)\nproject(wants LANGUAGES C)\nfind_package(taper %s QUIET)\nmessage("found: ${taper_FOUND}")\n' "$1" \
+        >"$scratch/wants/CMakeLists.txt"
+    found=$("$cmake" -S "$scratch/wants" -B "$scratch/wants/build" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_C_COMPILER="$cc" 2>&1 | sed -n 's/^found: //p')
+    [ "$found" = "$2" ] || { echo "FAILED find_package(taper $1): found $found, wanted $2"; exit 1; }
+    passed=$((passed + 1))
+}
+wanted "$version" 1
+wanted "${interface%.*}.$((${interface##*.} + 1))" 0
 if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH="$pc"
     # shellcheck disable=SC2046
