@@ -17,7 +17,7 @@
  * - Structs that begin with struct_size grow at their end only; set it to sizeof the struct. A library that knows fewer
  *   members ignores yours; one that knows more takes 0 for those you do not have, and 0 always means what older
  *   versions did. taper_allocator and taper_thread_pool never change. Enums may get more values.
- * - What is declared here and is not part of a build answers TAPER_ERROR_UNSUPPORTED, and the message says what to do.
+ * - What is declared here and does not exist yet answers TAPER_ERROR_UNSUPPORTED, and the message says what to do.
  */
 #ifndef TAPER_TAPER_H
 #define TAPER_TAPER_H
