@@ -36,7 +36,7 @@ fi
 printf '%10d  together\n' "$total"
 
 sed 's/, .compiler = taper_compiler()//; s/taper_compile.h/taper.h/' examples/run_model.c >"$scratch/run_model.c"
-if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lcpuinfo -lz -lm -lpthread \
+if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lz -lm -lpthread \
     -o "$scratch/run_model" 2>/dev/null; then
     strip -s "$scratch/run_model"
     printf '%10d  a program with the static library, without the compiler, stripped\n' "$(bytes "$scratch/run_model")"

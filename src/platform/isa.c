@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instruction sets: what the CPU can do, from cpuinfo (TAPER_WITH_CPUINFO) or, without it, from the compiler's own
-// probe; on arm64 from the system, which knows more than cpuinfo.
+// Instruction sets: what the CPU can do. x86 is asked by the compiler's own probe, on arm64 the system knows.
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #include "platform/isa.h"
 
 #include "platform/platform.h"
 
 #ifdef TAPER_ARCH_x86
-#ifdef TAPER_WITH_CPUINFO
-#include <cpuinfo.h>
-#define PROBE_BEGIN() cpuinfo_initialize()
-#define X86(word, name) cpuinfo_has_x86_##word()
+#define X86(name) (__builtin_cpu_supports(#name) != 0)
+#define PROBE_BEGIN() __builtin_cpu_init()
 #else
-#define PROBE_BEGIN() (__builtin_cpu_init(), true)
-#define X86(word, name) __builtin_cpu_supports(#name)
-#endif
-#else
-#define PROBE_BEGIN() true
+#define PROBE_BEGIN() (void)0
 #endif
 
 #if defined(TAPER_ARCH_arm) && defined(__linux__)
@@ -41,9 +34,7 @@ static bool has(const char *feature)
 uint64_t taper_cpu_features(void)
 {
     uint64_t found = 0, built = 0;
-    if (!PROBE_BEGIN()) {
-        return 0;
-    }
+    PROBE_BEGIN();
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     TAPER_IF(TAPER_ARCH_##architecture, found |= (found & (needs)) == (needs) && (probe) ? TAPER_ISA_##key : 0;)       \
     TAPER_IF_ISA(key, built |= TAPER_ISA_##key;)
@@ -55,7 +46,8 @@ uint64_t taper_cpu_features(void)
 bool taper_cpu_has_pclmul(void)
 {
 #ifdef TAPER_ARCH_x86
-    return PROBE_BEGIN() && X86(pclmulqdq, pclmul);
+    PROBE_BEGIN();
+    return X86(pclmul);
 #else
     return false;
 #endif

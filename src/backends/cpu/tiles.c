@@ -2,13 +2,11 @@
 // How a product of rows and packed weights is cut into tiles, and in which order they are taken.
 #include "backends/cpu/tiles.h"
 
-#include "platform/platform.h"
-
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
                              double work)
 {
     taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels};
-    size_t blocks = (panels - 1) / taper_max_size(taper_cpu_l2_bytes() / 2 / panel_bytes, 1) + 1;
+    size_t blocks = (panels - 1) / taper_max_size(taper_pool_caches(run->pool).l2 / 2 / panel_bytes, 1) + 1;
     const size_t wanted = taper_run_pieces(run, work);
     blocks = taper_max_size(blocks, taper_min_size((wanted - 1) / t.strips + 1, panels));
     const size_t threads = taper_pool_threads(run->pool);
