@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# op_table.inc: the operator list as compact tables, made by a small program that runs on the building machine
+# op_table.inc: the operator list as compact tables, and op_uses.h: what its rows use; made by a small program that runs on the building machine
 # (src/ops/list/make_op_table.c). When building for another system TAPER_HOST_CC compiles it.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
@@ -25,8 +25,8 @@ add_custom_command(
             ${PROJECT_SOURCE_DIR}/src/ops/list/op_config.h ${PROJECT_SOURCE_DIR}/src/ops/list/name_hash.h ${TAPER_OP_CONFIG}
     COMMENT "Compiling make_op_table for this machine" VERBATIM)
 add_custom_command(
-    OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc
-    COMMAND ${TAPER_GENERATED}/make_op_table ${TAPER_GENERATED}/ops/list/op_table.inc
+    OUTPUT ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h
+    COMMAND ${TAPER_GENERATED}/make_op_table ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h
     DEPENDS ${TAPER_GENERATED}/make_op_table
     COMMENT "Packing the operator list" VERBATIM)
-list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc)
+list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/list/op_table.inc ${TAPER_GENERATED}/ops/list/op_uses.h)

@@ -1,42 +1,63 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# size.sh BUILD ONE: the stripped shared library of BUILD (it is linked with --gc-sections) by section and against its limit;
-# cpuinfo, which a phone's app carries too, added; and what a program that only loads and runs takes with
-# the static library. Then the library of ONE, a build for one model, against its limit. Exit status 1 when one is above.
+# size.sh BUILD ONE OPTIONS: the stripped shared library of BUILD (it is linked with --gc-sections) by section and against its
+# limit; what a program that only loads and runs takes with the static library; the library of ONE, a build for one model,
+# against its limit; and what each option adds, against its own: the difference to OPTIONS/TAPER_WITH_….so, a stripped
+# library with that option switched (files grow by whole pages). Exit status 1 when one is above.
+#
+# What counts is what an app has to ship: the file, and every shared library that it needs, stripped, unless each system
+# brings it. Those are the C library with its parts, and zlib, which Android's and Apple's systems offer to all apps.
 set -eu
-build=${1:-build-small} one=${2:-build-one}
-WHOLE_LIMIT=1500000 ONE_LIMIT=300000
+build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
+WHOLE_LIMIT=1450000 ONE_LIMIT=280000
+# limit_of OPTION: the bytes it may add. Every option of CMakeLists.txt has a line.
+limit_of() {
+    case $1 in
+    TAPER_WITH_TORCHSCRIPT) echo 75000 ;;
+    TAPER_WITH_FLATBUFFER) echo 20000 ;;
+    TAPER_WITH_DRAFTS) echo 140000 ;;
+    TAPER_WITH_LAPACK) echo 5000 ;;
+    *) echo 0 ;;
+    esac
+}
+SYSTEM='libc|libm|libdl|libpthread|librt|libz|ld-.*'
 status=0
 cc=${CC:-cc}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bytes() { wc -c <"$1" | tr -d ' '; }
 
-# library BUILD LIMIT WHAT: prints a library against its limit and leaves its size in $total.
-library() {
-    strip -s -o "$scratch/libtaper.so" "$1/lib/libtaper.so"
-    total=$(bytes "$scratch/libtaper.so")
+# row BYTES LIMIT WHAT
+row() {
     verdict=ok
-    if [ "$total" -gt "$2" ]; then
+    if [ "$1" -gt "$2" ]; then
         verdict="TOO LARGE"
         status=1
     fi
-    printf '%10d  %s, stripped (limit %d: %s)\n' "$total" "$3" "$2" "$verdict"
+    printf '%10d  %s (limit %d: %s)\n' "$1" "$3" "$2" "$verdict"
 }
 
-library "$build" $WHOLE_LIMIT "libtaper.so with everything"
+# library BUILD LIMIT WHAT: the library with those it needs, and each of these.
+library() {
+    strip -s -o "$scratch/libtaper.so" "$1/lib/libtaper.so"
+    total=$(bytes "$scratch/libtaper.so")
+    : >"$scratch/needed"
+    for name in $(readelf -dW "$scratch/libtaper.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -vE "^($SYSTEM)\.so" || true); do
+        path=$(ldd "$1/lib/libtaper.so" | awk -v name="$name" '$1 == name { print $3 }')
+        strip -s -o "$scratch/needed.so" "$path"
+        printf '%10d    %s\n' "$(bytes "$scratch/needed.so")" "$name" >>"$scratch/needed"
+        total=$((total + $(bytes "$scratch/needed.so")))
+    done
+    row "$total" "$2" "$3"
+    cat "$scratch/needed"
+}
+
+library "$build" $WHOLE_LIMIT "libtaper.so with everything, stripped"
+whole=$(bytes "$scratch/libtaper.so")
 size -A "$scratch/libtaper.so" | awk '$2 + 0 >= 4096 { printf "%10d    %s\n", $2, $1 }'
-library=$(ldd "$build/lib/libtaper.so" | sed -n "s/^.*libcpuinfo\.so[^ ]* => \([^ ]*\).*/\1/p")
-if [ -n "$library" ]; then
-    strip -s -o "$scratch/cpuinfo" "$library"
-    part=$(bytes "$scratch/cpuinfo")
-    printf '%10d  libcpuinfo.so, stripped\n' "$part"
-    total=$((total + part))
-fi
-printf '%10d  together\n' "$total"
 
 sed 's/, .compiler = taper_compiler()//; s/taper_compile.h/taper.h/' examples/run_model.c >"$scratch/run_model.c"
-if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lcpuinfo -lz -lm -lpthread \
+if "$cc" -Os -Iinclude "$scratch/run_model.c" "$build/lib/libtaper.a" -Wl,--gc-sections -lz -lm -lpthread \
     -o "$scratch/run_model" 2>/dev/null; then
     strip -s "$scratch/run_model"
     printf '%10d  a program with the static library, without the compiler, stripped\n' "$(bytes "$scratch/run_model")"
@@ -45,4 +66,11 @@ fi
 if [ -e "$one/lib/libtaper.so" ]; then
     library "$one" $ONE_LIMIT "libtaper.so for one model, levels $(sed -n 's/^TAPER_CPU_LEVELS:STRING=//p' "$one/CMakeCache.txt")"
 fi
+
+for switched in "$options"/TAPER_WITH_*.so; do
+    [ -e "$switched" ] || continue
+    option=$(basename "$switched" .so)
+    adds=$((whole - $(bytes "$switched")))
+    row ${adds#-} "$(limit_of "$option")" "$option"
+done
 exit $status

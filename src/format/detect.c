@@ -88,7 +88,7 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
                           "PyTorch and save it with _save_for_lite_interpreter");
     }
     if (archive_has(zip, "data.pkl") && archive_has_code(zip)) {
-#ifdef TAPER_WITH_TORCHSCRIPT
+#if TAPER_WITH_TORCHSCRIPT
         *torchscript = true;
         return TAPER_OK;
 #else
@@ -112,7 +112,7 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
 static taper_status read_file(taper_blob *blob, taper_module *module, taper_error *error)
 {
     if (has(blob, 4, "PTMF")) {
-#ifdef TAPER_WITH_FLATBUFFER
+#if TAPER_WITH_FLATBUFFER
         module->flatbuffer = true;
         return taper_lite_flatbuffer_read(blob, module, error);
 #else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many threads are worth having: affinity, core classes, quotas of control groups.
+// How many threads are worth having: affinity, core classes, quotas of control groups. And the caches of the cores.
 #include "platform/cores.h"
 
 #include <fcntl.h>
@@ -84,6 +84,51 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
         }
     }
     return cores;
+}
+
+// ---- caches
+
+// Makes *caches those of this CPU where they are larger.
+static void add_caches(const char *root, size_t cpu, taper_caches *caches)
+{
+    char text[TEXT_BYTES], name[32];
+    for (unsigned i = 0; i < 8; i++) {
+        (void)snprintf(name, sizeof name, "cache/index%u/type", i);
+        if (!read_of_cpu(root, cpu, name, text)) {
+            return;
+        }
+        const bool of_code = text[0] == 'I';
+        (void)snprintf(name, sizeof name, "cache/index%u/level", i);
+        (void)read_of_cpu(root, cpu, name, text);
+        const unsigned long level = strtoul(text, NULL, 10);
+        (void)snprintf(name, sizeof name, "cache/index%u/size", i);
+        (void)read_of_cpu(root, cpu, name, text);
+        const unsigned long kilobytes = strtoul(text, NULL, 10); // "32K"
+        size_t *const cache = level == 1 ? &caches->l1 : level == 2 ? &caches->l2 : NULL;
+        if (cache != NULL && !of_code && kilobytes <= 1024 * 1024 && kilobytes * 1024 > *cache) {
+            *cache = kilobytes * 1024;
+        }
+    }
+}
+
+taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, size_t count)
+{
+    // Clusters are numbered from the small cores to the big ones or the other way round.
+    taper_caches caches = {0, 0};
+    size_t first = 0, last = 8 * count;
+    while (first < last && !is_allowed(allowed, count, first)) {
+        first++;
+    }
+    while (last > first && !is_allowed(allowed, count, last - 1)) {
+        last--;
+    }
+    if (first < last) {
+        add_caches(root, first, &caches);
+    }
+    if (first + 1 < last) {
+        add_caches(root, last - 1, &caches);
+    }
+    return caches;
 }
 
 // ---- control groups

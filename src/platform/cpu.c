@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How large the caches of a core are, from cpuinfo (TAPER_WITH_CPUINFO); and how many cores there are. isa.c says what
-// they can do.
+// How many cores this machine has, and how large their caches are. isa.c says what they can do.
 #define _GNU_SOURCE 1
 #include "platform/platform.h"
 
@@ -11,53 +10,51 @@
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>
-#endif
 
-#ifdef TAPER_WITH_CPUINFO
-#include <cpuinfo.h>
-
-size_t taper_cpu_l1_bytes(void)
+// A number by its name; 0: there is none.
+static int64_t ask(const char *name)
 {
-    if (cpuinfo_initialize() && cpuinfo_get_l1d_caches_count() != 0 && cpuinfo_get_l1d_cache(0)->size != 0) {
-        return cpuinfo_get_l1d_cache(0)->size;
-    }
-    return 32 * 1024;
-}
-
-size_t taper_cpu_l2_bytes(void)
-{
-    if (cpuinfo_initialize() && cpuinfo_get_l2_caches_count() != 0 && cpuinfo_get_l2_cache(0)->size != 0) {
-        return cpuinfo_get_l2_cache(0)->size;
-    }
-    return 512 * 1024;
-}
-
-#else
-
-size_t taper_cpu_l1_bytes(void)
-{
-    return 32 * 1024;
-}
-
-size_t taper_cpu_l2_bytes(void)
-{
-    return 512 * 1024;
+    int64_t number = 0; // some have 32 bits: little-endian, the rest stays 0
+    size_t size = sizeof number;
+    return sysctlbyname(name, &number, &size, NULL, 0) == 0 && number > 0 ? number : 0;
 }
 #endif
+
+#ifdef __linux__
+enum { MOST_CPUS = 8192 };
+
+static bool ask_allowed(unsigned char *allowed)
+{
+    return sched_getaffinity(0, MOST_CPUS / 8, (cpu_set_t *)(void *)allowed) == 0;
+}
+#endif
+
+taper_caches taper_cpu_caches(void)
+{
+    taper_caches caches = {0, 0};
+#ifdef __linux__
+    unsigned char allowed[MOST_CPUS / 8] = {0};
+    if (ask_allowed(allowed)) {
+        caches = taper_cores_caches("", allowed, sizeof allowed);
+    }
+#elif defined(__APPLE__)
+    caches.l1 = (size_t)ask("hw.l1dcachesize");
+    caches.l2 = (size_t)ask("hw.l2cachesize");
+#endif
+    return caches;
+}
 
 unsigned taper_cpu_cores(void)
 {
 #ifdef __linux__
-    unsigned char allowed[1024] = {0}; // what is set here has room for 8192 CPUs
-    if (sched_getaffinity(0, sizeof allowed, (cpu_set_t *)(void *)allowed) == 0) {
+    unsigned char allowed[MOST_CPUS / 8] = {0};
+    if (ask_allowed(allowed)) {
         return taper_cores_count("", allowed, sizeof allowed);
     }
 #elif defined(__APPLE__)
-    int32_t count = 0;
-    size_t size = sizeof count;
-    if ((sysctlbyname("hw.perflevel0.physicalcpu", &count, &size, NULL, 0) == 0 ||
-         sysctlbyname("hw.physicalcpu", &count, &size, NULL, 0) == 0) &&
-        count > 0) {
+    int64_t count = ask("hw.perflevel0.physicalcpu");
+    count = count != 0 ? count : ask("hw.physicalcpu");
+    if (count != 0) {
         return (unsigned)count;
     }
 #endif

@@ -1,22 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instruction sets: what the CPU can do, from cpuinfo (TAPER_WITH_CPUINFO) or, without it, from the compiler's own
-// probe; on arm64 from the system, which knows more than cpuinfo.
+// Instruction sets: what the CPU can do. An x86 says it itself, on arm64 the system knows.
 #define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #include "platform/isa.h"
 
 #include "platform/platform.h"
 
 #ifdef TAPER_ARCH_x86
-#ifdef TAPER_WITH_CPUINFO
-#include <cpuinfo.h>
-#define PROBE_BEGIN() cpuinfo_initialize()
-#define X86(word, name) cpuinfo_has_x86_##word()
+#include <cpuid.h>
+
+typedef enum x86_word { LEAF_1_ECX, LEAF_7_EBX, LEAF_7_ECX, X86_WORDS } x86_word;
+typedef struct x86_words {
+    uint32_t of[X86_WORDS];
+    uint32_t saved; // the registers that the system saves: XCR0
+} x86_words;
+
+static x86_words ask_x86(void)
+{
+    x86_words words = {{0}, 0};
+    unsigned a, b, c, d;
+    if (__get_cpuid(1, &a, &b, &c, &d) != 0) {
+        words.of[LEAF_1_ECX] = c;
+        if ((c & bit_OSXSAVE) != 0) {
+            __asm__("xgetbv" : "=a"(words.saved), "=d"(d) : "c"(0));
+        }
+    }
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0) {
+        words.of[LEAF_7_EBX] = b;
+        words.of[LEAF_7_ECX] = c;
+    }
+    return words;
+}
+
+enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
+// A bit of a word, and the registers without which it is of no use.
+#define X86(word, bit, needed) ((x86.of[word] & (bit)) != 0 && (x86.saved & (needed)) == (needed))
+#define PROBE() const x86_words x86 = ask_x86()
 #else
-#define PROBE_BEGIN() (__builtin_cpu_init(), true)
-#define X86(word, name) __builtin_cpu_supports(#name)
-#endif
-#else
-#define PROBE_BEGIN() true
+#define PROBE() (void)0
 #endif
 
 #if defined(TAPER_ARCH_arm) && defined(__linux__)
@@ -41,9 +61,7 @@ static bool has(const char *feature)
 uint64_t taper_cpu_features(void)
 {
     uint64_t found = 0, built = 0;
-    if (!PROBE_BEGIN()) {
-        return 0;
-    }
+    PROBE();
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     TAPER_IF(TAPER_ARCH_##architecture, found |= (found & (needs)) == (needs) && (probe) ? TAPER_ISA_##key : 0;)       \
     TAPER_IF_ISA(key, built |= TAPER_ISA_##key;)
@@ -55,7 +73,8 @@ uint64_t taper_cpu_features(void)
 bool taper_cpu_has_pclmul(void)
 {
 #ifdef TAPER_ARCH_x86
-    return PROBE_BEGIN() && X86(pclmulqdq, pclmul);
+    PROBE();
+    return X86(LEAF_1_ECX, bit_PCLMUL, 0);
 #else
     return false;
 #endif

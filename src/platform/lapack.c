@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#ifdef TAPER_WITH_LAPACK
+#if TAPER_WITH_LAPACK
 #include <dlfcn.h>
 #include <string.h>
 

@@ -31,8 +31,6 @@ void taper_map_unneeded(const void *data, size_t size);
 double taper_clock(void);        // seconds, monotonic
 bool taper_cpu_has_pclmul(void); // carry-less multiplication of x86
 unsigned taper_cpu_cores(void);  // big physical cores this process may use, at most its quota; platform/cores.h
-size_t taper_cpu_l1_bytes(void); // data cache of one core; a guess where unknown
-size_t taper_cpu_l2_bytes(void);
 
 // ---- locks
 typedef struct taper_mutex taper_mutex;

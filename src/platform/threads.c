@@ -50,7 +50,8 @@ typedef struct pool_worker {
 struct taper_pool {
     taper_allocator allocator;
     unsigned threads, workers; // workers: started
-    unsigned slots, lanes;     // lanes: of a slot
+    taper_caches caches;
+    unsigned slots, lanes; // lanes: of a slot
     bool has_host;
     taper_thread_pool host;
     pid_t process;
@@ -361,6 +362,7 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
     p->bytes = bytes;
     p->process = getpid();
     p->threads = threads;
+    p->caches = taper_cpu_caches();
     p->lanes = (unsigned)lanes;
     p->lines = (pool_line *)(((uintptr_t)(p + 1) + LINE - 1) / LINE * LINE);
     p->worker = (pool_worker *)(void *)(p->lines + SLOTS * lanes);
@@ -404,6 +406,12 @@ void taper_pool_destroy(taper_pool *pool)
 unsigned taper_pool_threads(const taper_pool *pool)
 {
     return pool != NULL ? pool->threads : 1;
+}
+
+taper_caches taper_pool_caches(const taper_pool *pool)
+{
+    const taper_caches known = pool != NULL ? pool->caches : (taper_caches){0, 0};
+    return (taper_caches){known.l1 != 0 ? known.l1 : 32 * 1024, known.l2 != 0 ? known.l2 : 512 * 1024};
 }
 
 void taper_pool_enter(taper_pool *pool, bool soon)

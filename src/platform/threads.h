@@ -11,6 +11,7 @@
 #define TAPER_PLATFORM_THREADS_H
 
 #include "base/memory.h"
+#include "platform/cores.h"
 
 typedef struct taper_pool taper_pool;
 
@@ -19,7 +20,8 @@ typedef struct taper_pool taper_pool;
 TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads,
                                               const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);
-unsigned taper_pool_threads(const taper_pool *pool); // pool NULL: 1
+unsigned taper_pool_threads(const taper_pool *pool);    // pool NULL: 1
+taper_caches taper_pool_caches(const taper_pool *pool); // of this machine; a guess where unknown, or pool is NULL
 
 // A thread's run begins, and ends. soon: it will share work soon, so workers may as well wake up.
 void taper_pool_enter(taper_pool *pool, bool soon);

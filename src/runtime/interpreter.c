@@ -96,7 +96,7 @@ static taper_status reveal_args(taper_run *run, const taper_val *args, size_t co
 
 TAPER_COLD void taper_trace_node(const taper_module *module, const taper_node *node, taper_error *error)
 {
-#ifdef TAPER_WITH_TORCHSCRIPT
+#if TAPER_WITH_TORCHSCRIPT
     if (module->torchscript) {
         taper_torchscript_trace(module, (uint32_t)node->debug, error);
         return;

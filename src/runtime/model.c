@@ -302,7 +302,7 @@ taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
     return taper_budget_explain(model->budget, status, error);
 }
 
-#ifdef TAPER_WITH_TORCHSCRIPT
+#if TAPER_WITH_TORCHSCRIPT
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     const taper_torchscript_options how = {
@@ -342,7 +342,7 @@ static taper_status load_bytecode(taper_model *model, taper_error *error)
 
 static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
 {
-#ifdef TAPER_WITH_TORCHSCRIPT
+#if TAPER_WITH_TORCHSCRIPT
     TAPER_TRY(model->module.torchscript ? load_torchscript(model, options, error) : load_bytecode(model, error));
 #else
     TAPER_TRY(load_bytecode(model, error));

@@ -33,7 +33,7 @@ fi
 "$cmake" -S "$root" -B "$folder/build" -G Ninja -DCMAKE_MAKE_PROGRAM="$ninja" -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_TOOLCHAIN_FILE="$root/cmake/DebianForeign.cmake" -DTAPER_FOREIGN="$architecture" \
     -DTAPER_FOREIGN_ROOT="$folder/libraries/root" -DTAPER_TEST_PROGRAM="$program" \
-    -DTAPER_WITH_CPUINFO=OFF >"$folder/configure.log" 2>&1 || {
+    >"$folder/configure.log" 2>&1 || {
     cat "$folder/configure.log"
     exit 1
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many threads a machine is worth: /proc and /sys of several, as the test writes them into a folder.
+// How many threads a machine is worth, and its caches: /proc and /sys of several, as the test writes them into a
+// folder.
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,11 +225,85 @@ static void nonsense(void **state)
     end(&m);
 }
 
+static void put_cache(const machine *m, unsigned cpu, unsigned index, const char *type, unsigned level,
+                      const char *size)
+{
+    char name[40], text[16];
+    (void)snprintf(name, sizeof name, "cache/index%u/type", index);
+    put_cpu(m, cpu, name, type);
+    (void)snprintf(name, sizeof name, "cache/index%u/level", index);
+    (void)snprintf(text, sizeof text, "%u\n", level);
+    put_cpu(m, cpu, name, text);
+    (void)snprintf(name, sizeof name, "cache/index%u/size", index);
+    put_cpu(m, cpu, name, size);
+}
+
+static void assert_caches(const machine *m, size_t l1, size_t l2)
+{
+    const taper_caches caches = taper_cores_caches(m->root, m->allowed, sizeof m->allowed);
+    assert_int_equal(caches.l1, l1 * 1024);
+    assert_int_equal(caches.l2, l2 * 1024);
+}
+
+static void caches_of_a_server(void **state)
+{
+    (void)state;
+    machine m;
+    begin(&m, 4);
+    assert_caches(&m, 0, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        put_cache(&m, i, 0, "Data\n", 1, "48K\n");
+        put_cache(&m, i, 1, "Instruction\n", 1, "64K\n");
+        put_cache(&m, i, 2, "Unified\n", 2, "1280K\n");
+        put_cache(&m, i, 3, "Unified\n", 3, "55296K\n");
+    }
+    assert_caches(&m, 48, 1280);
+    m.allowed[0] = 0x04;
+    assert_caches(&m, 48, 1280);
+    m.allowed[0] = 0;
+    assert_caches(&m, 0, 0);
+    end(&m);
+}
+
+// The big cores may be the first or the last.
+static void caches_of_a_phone(void **state)
+{
+    (void)state;
+    for (unsigned big_first = 0; big_first < 2; big_first++) {
+        machine m;
+        begin(&m, 8);
+        for (unsigned i = 0; i < 8; i++) {
+            const bool big = (i < 4) == (big_first == 1);
+            put_cache(&m, i, 0, "Instruction\n", 1, "128K\n");
+            put_cache(&m, i, 1, "Data\n", 1, big ? "64K\n" : "32K\n");
+            put_cache(&m, i, 2, "Unified\n", 2, big ? "512K\n" : "128K\n");
+        }
+        assert_caches(&m, 64, 512);
+        m.allowed[0] = big_first ? 0xf0 : 0x0f; // in the background
+        assert_caches(&m, 32, 128);
+        end(&m);
+    }
+}
+
+static void nonsense_of_caches(void **state)
+{
+    (void)state;
+    machine m;
+    begin(&m, 1);
+    put_cache(&m, 0, 0, "Data\n", 1, "99999999999999999999K\n");
+    put_cache(&m, 0, 1, "Unified\n", 2, "-5K\n");
+    put_cache(&m, 0, 2, "?\n", 4000000000u, "32K\n");
+    put_cpu(&m, 0, "cache/index3/type", "Data\n"); // and nothing else
+    assert_caches(&m, 0, 0);
+    end(&m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_known), cmocka_unit_test(two_threads_a_core), cmocka_unit_test(big_and_little),
-        cmocka_unit_test(both_files),       cmocka_unit_test(quota_of_version_2), cmocka_unit_test(quota_of_version_1),
-        cmocka_unit_test(nonsense)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_known),   cmocka_unit_test(two_threads_a_core),
+                                       cmocka_unit_test(big_and_little),     cmocka_unit_test(both_files),
+                                       cmocka_unit_test(quota_of_version_2), cmocka_unit_test(quota_of_version_1),
+                                       cmocka_unit_test(nonsense),           cmocka_unit_test(caches_of_a_server),
+                                       cmocka_unit_test(caches_of_a_phone),  cmocka_unit_test(nonsense_of_caches)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

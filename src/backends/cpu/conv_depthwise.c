@@ -125,8 +125,9 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.block = plan.taps_entry->block;
     run->kernel = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
     run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
-    plan.chunk =
-        plan.rows != NULL ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_cpu_l1_bytes()) : job->out_c;
+    plan.chunk = plan.rows != NULL
+                     ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_pool_caches(run->pool).l1)
+                     : job->out_c;
     plan.pairs = (job->out_h + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
     // A summand is not part of these kernels.

@@ -29,19 +29,25 @@ typedef struct unary_row {
 
 static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
+// Those that no row asks for are not named here, or they would be part of the build.
+#define PLAIN(name, KERNEL)                                                                                            \
+    {                                                                                                                  \
+        TAPER_USES(taper_ew_##name) ? &taper_ew_##name : NULL, TAPER_UNARY_##KERNEL                                    \
+    }
     static const unary_row plain[] = {
-        {&taper_ew_hardswish, TAPER_UNARY_HARDSWISH},
-        {&taper_ew_hardsigmoid, TAPER_UNARY_HARDSIGMOID},
-        {&taper_ew_sigmoid, TAPER_UNARY_SIGMOID},
-        {&taper_ew_silu, TAPER_UNARY_SILU},
-        {&taper_ew_tanh, TAPER_UNARY_TANH},
-        {&taper_ew_exp, TAPER_UNARY_EXP},
+        PLAIN(hardswish, HARDSWISH),
+        PLAIN(hardsigmoid, HARDSIGMOID),
+        PLAIN(sigmoid, SIGMOID),
+        PLAIN(silu, SILU),
+        PLAIN(tanh, TANH),
+        PLAIN(exp, EXP),
 #if TAPER_COMPUTES_ERF
         {&taper_ew_gelu, TAPER_UNARY_GELU},
         {&taper_ew_gelu_tanh, TAPER_UNARY_GELU_TANH},
         {&taper_ew_erf, TAPER_UNARY_ERF},
 #endif
     };
+#undef PLAIN
     float *const p = job->numbers;
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         if (plain[i].op == op) {

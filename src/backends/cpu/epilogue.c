@@ -50,11 +50,12 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         [TAPER_ACTIVATION_GELU] = TAPER_UNARY_GELU,           [TAPER_ACTIVATION_TANH] = TAPER_UNARY_TANH};
     if (f->activation != TAPER_ACTIVATION_CLAMP) {
         epilogue->activation = v->unary[functions[f->activation]];
-    } else if (f->min > epilogue->max || f->max < epilogue->min) {
-        return TAPER_DECLINED;
-    } else {
-        epilogue->min = fmaxf(epilogue->min, f->min);
-        epilogue->max = fminf(epilogue->max, f->max);
+        return epilogue->activation != NULL ? TAPER_OK : TAPER_DECLINED;
     }
+    if (f->min > epilogue->max || f->max < epilogue->min) {
+        return TAPER_DECLINED;
+    }
+    epilogue->min = fmaxf(epilogue->min, f->min);
+    epilogue->max = fminf(epilogue->max, f->max);
     return TAPER_OK;
 }

@@ -16,9 +16,13 @@ taper_status taper_cpu_range(taper_run *run, taper_range_task task, void *argume
 const taper_fast taper_cpu_fast = {
     .gemm = taper_cpu_gemm,
     .elementwise = taper_cpu_elementwise,
+#if TAPER_ATTENDS
     .softmax = taper_cpu_softmax_rows,
     .layer_norm = taper_cpu_layer_norm_rows,
+#endif
+#if TAPER_ACTIVATES
     .activate = taper_cpu_activate,
+#endif
     .channels = taper_cpu_channels,
     .planes = taper_cpu_planes,
 #if TAPER_INTERPOLATES

@@ -13,7 +13,8 @@
 typedef struct taper_tiles {
     size_t strips, group;         // group: strips of one
     size_t panels, block, blocks; // block: panels of one
-    size_t even, longer;          // rows of a strip; the first `longer` have one more
+    size_t rows, unit;            // unit: rows, of which strips are made
+    size_t even, longer;          // units of a strip; the first `longer` have one more
     size_t count;
 } taper_tiles;
 

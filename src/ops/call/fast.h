@@ -26,7 +26,8 @@ typedef struct taper_fast {
     // Every element of the walk; all its sides are float32. TAPER_DECLINED: nothing was done.
     taper_status (*elementwise)(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                                 const taper_ew_walk *walk);
-    // y[row] = softmax or log_softmax of x[row], `width` floats each, one row after the other. y may be x.
+    // y[row] = softmax or log_softmax of x[row], `width` floats each, one row after the other. y may be x. This one,
+    // layer_norm and activate are NULL in builds without operators that want them.
     taper_status (*softmax)(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y);
     // Rows normalised to mean 0 and variance 1, times weight, plus bias (each may be NULL). y may be x.
     taper_status (*layer_norm)(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,

@@ -28,7 +28,7 @@ taper_status taper_lapack_begin(taper_linalg *w, size_t slot, taper_dtype dtype,
     *job = (taper_lapack_job){.w = w, .dtype = dtype, .complex = complex, .slot = slot};
     taper_lapack *const lapack = w->run->registry == NULL ? NULL : taper_registry_lapack(w->run->registry);
     if (lapack == NULL) {
-#ifdef TAPER_WITH_LAPACK
+#if TAPER_WITH_LAPACK
         TAPER_FAIL(w->run->error, TAPER_ERROR_UNSUPPORTED, "needs LAPACK, which was not found; install liblapack3");
 #else
         TAPER_FAIL(w->run->error, TAPER_ERROR_UNSUPPORTED, "needs LAPACK; build Taper with TAPER_WITH_LAPACK=ON");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// make_op_table FILE: runs on the building machine and writes op_table.inc, the operator list as small constant tables
-// without pointers, which a process maps and never writes to: the schemas' texts compressed, the rows with numbers of
-// kernels and params in place of addresses, and a hash index of names. The list's rows are this program's only input,
-// so a selective build (TAPER_OP_CONFIG) has small tables too.
+// make_op_table TABLE USES: runs on the building machine and writes USES, op_uses.h: what the rows' kernels and params
+// are, for op_features.h; and TABLE, op_table.inc, the operator list as small constant tables without pointers, which a
+// process maps and never writes to: the schemas' texts compressed, the rows with numbers of kernels and params in place
+// of addresses, and a hash index of names. The list's rows are this program's only input, so a selective build
+// (TAPER_OP_CONFIG) has small tables too.
 //
 // The texts are compressed by replacing pairs: the commonest pair of neighbouring symbols becomes a symbol, again and
 // again (Larsson and Moffat, "Off-line dictionary-based compression", 2000). Any row is then expanded alone, in a
@@ -260,11 +261,32 @@ static void index_names(void)
     }
 }
 
+// "#define TAPER_USES_<name> 1" for each kernel, and for each param that is the address of something with a name.
+static void write_uses(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        fail("cannot write", path);
+    }
+    fprintf(file, "// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *param = rows[i].param + 1;
+        fprintf(file, "#define TAPER_USES_%s 1\n", rows[i].kernel);
+        if (*rows[i].param == '&' && param[strspn(param, "abcdefghijklmnopqrstuvwxyz_0123456789")] == '\0') {
+            fprintf(file, "#define TAPER_USES_%s 1\n", param);
+        }
+    }
+    if (fclose(file) != 0) {
+        fail("cannot write", path);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 2 || freopen(argv[1], "w", stdout) == NULL) {
-        fail("wanted: the name of the file to write", argc == 2 ? argv[1] : "");
+    if (argc != 3 || freopen(argv[1], "w", stdout) == NULL) {
+        fail("wanted: the names of the files to write", argc == 3 ? argv[1] : "");
     }
+    write_uses(argv[2]);
     size_t longest = 0;
     for (size_t i = 0; i < ROWS; i++) {
         longest = strlen(rows[i].schema) > longest ? strlen(rows[i].schema) : longest;

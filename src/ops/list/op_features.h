@@ -3,12 +3,18 @@
 // reads quantized tensors. TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights.
 // TAPER_INTERPOLATES: images are resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both forms, or erf.
 // TAPER_CONVOLVES_TRANSPOSED: a row that may be asked for a transposed convolution.
+//
+// TAPER_USES(name): a row that is wanted has this kernel or param. Those of one purpose that reach the vector kernels
+// by themselves: TAPER_ATTENDS, TAPER_RECURS; either: TAPER_ACTIVATES. Where a kernel that is left out is asked for
+// after all, the reference runs.
 #ifndef TAPER_OPS_OP_FEATURES_H
 #define TAPER_OPS_OP_FEATURES_H
 
 #include "ops/list/op_config.h"
 
 #ifdef TAPER_OP_CONFIG
+#include "ops/list/op_uses.h"
+#define TAPER_USES(name) TAPER_IS_ONE(TAPER_USES_##name)
 #define TAPER_QUANTIZES                                                                                                \
     (TAPER_WANTED(aten_quantize_per_tensor) || TAPER_WANTED(aten_quantize_per_tensor_tensor_qparams) ||                \
      TAPER_WANTED(aten_quantize_per_tensor_tensors) || TAPER_WANTED(aten_quantize_per_tensor_dynamic) ||               \
@@ -52,11 +58,26 @@
      TAPER_WANTED(vulkan_prepack_run_conv2d_context) || TAPER_WANTED(vulkan_prepack_run_tconv2d_context) ||            \
      TAPER_WANTED(vulkan_prepack_conv2d_clamp_run) || TAPER_WANTED(class__nnapi_Compilation))
 #else
+#define TAPER_USES(name) 1
 #define TAPER_COMPUTES_ERF 1
 #define TAPER_CONVOLVES_TRANSPOSED 1
 #define TAPER_INTERPOLATES 1
 #define TAPER_QUANTIZES 1
 #define TAPER_QUANTIZES_STATES 1
 #endif
+
+#define TAPER_ATTENDS                                                                                                  \
+    (TAPER_USES(taper_op_scaled_dot_product_attention) || TAPER_USES(taper_op_native_multi_head_attention) ||          \
+     TAPER_USES(taper_op_transformer_encoder_layer))
+#define TAPER_RECURS                                                                                                   \
+    (TAPER_USES(taper_op_gru) || TAPER_USES(taper_op_gru_cell) || TAPER_USES(taper_op_lstm) ||                         \
+     TAPER_USES(taper_op_lstm_cell) || TAPER_USES(taper_op_rnn_relu) || TAPER_USES(taper_op_rnn_relu_cell) ||          \
+     TAPER_USES(taper_op_rnn_tanh) || TAPER_USES(taper_op_rnn_tanh_cell) || TAPER_USES(taper_op_vulkan_gru) ||         \
+     TAPER_USES(taper_op_vulkan_lstm) || TAPER_QUANTIZES_STATES)
+#define TAPER_ACTIVATES (TAPER_ATTENDS || TAPER_RECURS)
+#define TAPER_COMPUTES_SOFTMAX                                                                                         \
+    (TAPER_USES(taper_op_softmax) || TAPER_USES(taper_op_log_softmax) || TAPER_USES(taper_op_softmax_inner) ||         \
+     TAPER_USES(taper_op_log_softmax_inner) || TAPER_ATTENDS)
+#define TAPER_NORMS_LAYERS (TAPER_USES(taper_op_layer_norm) || TAPER_ATTENDS)
 
 #endif

@@ -167,7 +167,8 @@ static taper_status gru_cell_fast(taper_run *run, int64_t rows, int64_t hidden, 
 static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_tensor *h, taper_tensor *c)
 {
     void *state = taper_tensor_mutable(h), *cell = c != NULL ? taper_tensor_mutable(c) : NULL;
-    const bool wide = l->dtype == TAPER_F64, fast = !wide && l->run->fast != NULL;
+    const bool wide = l->dtype == TAPER_F64;
+    const bool fast = !wide && l->run->fast != NULL && l->run->fast->activate != NULL;
     if (l->kind == TAPER_RNN_GRU) {
         start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias);
         TAPER_TRY(

@@ -24,11 +24,11 @@ TAPER_TEMPLATE void strip(const size_t mr, const call *t)
         const size_t left = t->nc - n;
         const float *add = e.add != NULL ? e.add + n : NULL;
         if (left < NR && add != NULL) {
-            move_columns(mr, left, add, t->e->add_stride, summand, NR);
+            move_columns(t->mr, left, add, t->e->add_stride, summand, NR);
             add = summand;
         }
         TILE(mr, left < NR ? &last : t, w, left < NR ? made : t->c + n, add);
         if (left < NR)
-            move_columns(mr, left, made, NR, t->c + n, t->c_stride);
+            move_columns(t->mr, left, made, NR, t->c + n, t->c_stride);
     }
 }

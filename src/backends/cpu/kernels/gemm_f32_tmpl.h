@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the gemm and igemm kernels of floats, in the words of simd_scalar.h. What includes it defines
 //   MR_MAX       rows of the largest tile; a tile has two vectors of columns
-//   EACH_MR(X)   X(1) X(2) … X(MR_MAX)
+//   EACH_MR(X)   X(1) X(2) … X(MR_MAX); in builds for size X(1), X(2) and the even ones
 //   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
 //   FETCH(w)     asks for weights ahead
 // and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
@@ -13,7 +13,7 @@
 #define NR (2 * VN)
 
 typedef struct call {
-    size_t nc, kc, ks;
+    size_t mr, nc, kc, ks;
     const float *const *a;
     size_t a_tap_stride, a_offset;
     const float *zero, *w;
@@ -90,8 +90,9 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         size_t used = 0;
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++) {
-            const size_t real = a[i] != t->zero;
-            p[i] = taper_f32_at(a[i], real ? t->a_offset : 0);
+            const float *const x = a[TAPER_ROW(i, mr, t->mr)];
+            const size_t real = x != t->zero;
+            p[i] = taper_f32_at(x, real ? t->a_offset : 0);
             used += real;
         }
         if (used == 0) {
@@ -112,7 +113,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
             TAPER_UNROLL
             for (size_t j = 0; j < nv; j++)
                 acc[i][j] = v_add(acc[i][j], v_load_t(add + VN * j, j == 0 ? t0 : t1));
-            add += t->e->add_stride;
+            add += TAPER_ROW_STEP(i, mr, t->mr, t->e->add_stride);
         }
     }
     // A clamp costs as much as two k, so it is left out where it does nothing.
@@ -129,7 +130,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
         TAPER_UNROLL
         for (size_t j = 0; j < nv; j++)
             v_store_t(c + VN * j, acc[i][j], j == 0 ? t0 : t1);
-        c += t->c_stride;
+        c += TAPER_ROW_STEP(i, mr, t->mr, t->c_stride);
     }
 }
 
@@ -165,7 +166,7 @@ EACH_MR(STRIP)
 #undef STRIP
 
 #define ENTRY(mr) strip_##mr,
-static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
+static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
 #undef ENTRY
 
 // The two functions of a row of gemm_f32_list.inc.
@@ -174,8 +175,8 @@ static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
                size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \
                const taper_gemm_epilogue *e)                                                                           \
     {                                                                                                                  \
-        const call t = {nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};                               \
-        strips[mr - 1](&t);                                                                                            \
+        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};                           \
+        strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }                                                                                                                  \
     void gemm(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,              \
               size_t c_stride, const taper_gemm_epilogue *e)                                                           \
@@ -183,6 +184,6 @@ static void (*const strips[MR_MAX])(const call *t) = {EACH_MR(ENTRY)};
         const float *rows[MR_MAX];                                                                                     \
         for (size_t i = 0; i < mr; i++)                                                                                \
             rows[i] = a + i * a_stride;                                                                                \
-        const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};                                               \
-        strips[mr - 1](&t);                                                                                            \
+        const call t = {mr, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};                                           \
+        strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }

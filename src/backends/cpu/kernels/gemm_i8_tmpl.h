@@ -26,8 +26,8 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
                 const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
                                       P(loadu_ps)(t->e.shift + column + LANES * j));
                 if (n > LANES * j) // builds for size have no tile of one vector
-                    store_floats((float *)t->c + i * t->c_stride + column + LANES * j, P(max_ps)(floor, y),
-                                 n - LANES * j < LANES ? n - LANES * j : LANES);
+                    store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
+                                 P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
             }
         }
         return;
@@ -43,7 +43,8 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
             r[j] = I8(scaled)(acc[i][j < nv ? j : 0], scale[j < nv ? j : 0]);
             r[2 + j] = I8(scaled)(acc[other][j < nv ? j : 0], scale[j < nv ? j : 0]);
         }
-        store_rows(c + i * t->c_stride, c + other * t->c_stride, I8(narrow)(r[0], r[1], r[2], r[3], range), n);
+        store_rows(c + i * t->c_stride, c + TAPER_ROW(other, mr, t->mr) * t->c_stride,
+                   I8(narrow)(r[0], r[1], r[2], r[3], range), n);
     }
 }
 
@@ -69,7 +70,7 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
         const uint8_t *p[MR_MAX];
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
-            p[i] = a[i] + t->a_offset;
+            p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
         size_t k = 0;
         if (ku > 1) {
             for (; k + ku <= groups; k += ku) {
@@ -139,12 +140,12 @@ TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
         strip(mr, t);                                                                                                  \
     }
 #define STRIP_NAME(mr) strip_##mr,
-// The kernel; EACH_MR(X) is X(1) ... X(MR_MAX).
+// The kernel; EACH_MR(X) is X(1) ... X(MR_MAX), in builds for size X(1), X(2) and the even ones.
 #define GEMM_I8(name)                                                                                                  \
     EACH_MR(STRIP)                                                                                                     \
-    static void (*const strips[MR_MAX])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                               \
+    static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
     void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
     {                                                                                                                  \
         if (job->nc > 0)                                                                                               \
-            strips[job->mr - 1](job);                                                                                  \
+            strips[TAPER_STRIP(job->mr)](job);                                                                         \
     }

@@ -17,33 +17,25 @@
 #include "backends/cpu/kernels/arch.h"
 #include "ops/list/op_features.h"
 
-// UNARY(NAME, function, number of parameters p)
+// UNARY(NAME, function, number of parameters p, whether this build has it: the others' places in the table are NULL)
 // clang-format off
-#define TAPER_UNARY_F32_ALWAYS(UNARY)     \
-    UNARY(CLAMP, clamp, 2)             /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
-    UNARY(AFFINE, affine, 4)           /* clamp(x * p0 + p1, p2, p3) */                                 \
-    UNARY(LEAKY_RELU, leaky_relu, 1)   /* x < 0 ? x * p0 : x */                                         \
-    UNARY(ELU, elu, 3)                 /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */                   \
-    UNARY(HARDSWISH, hardswish, 0)     /* x * clamp(x + 3, 0, 6) / 6 */                                 \
-    UNARY(HARDSIGMOID, hardsigmoid, 0) /* clamp(x + 3, 0, 6) / 6 */                                     \
-    UNARY(SIGMOID, sigmoid, 0)                                                                          \
-    UNARY(SILU, silu, 0)                                                                                \
-    UNARY(TANH, tanh, 0)                                                                                \
-    UNARY(EXP, exp, 0)
-#define TAPER_UNARY_F32_ERF(UNARY)                                                                      \
-    UNARY(GELU, gelu, 0)               /* with erf */                                                   \
-    UNARY(GELU_TANH, gelu_tanh, 0)                                                                      \
-    UNARY(ERF, erf, 0)
-#define TAPER_UNARY_F32(UNARY) TAPER_UNARY_F32_ALWAYS(UNARY) TAPER_UNARY_F32_ERF(UNARY)
+#define TAPER_UNARY_F32(UNARY)                                                                          \
+    UNARY(CLAMP, clamp, 2, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
+    UNARY(AFFINE, affine, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
+    UNARY(LEAKY_RELU, leaky_relu, 1, 1) /* x < 0 ? x * p0 : x */                                        \
+    UNARY(ELU, elu, 3, TAPER_USES(taper_ew_elu)) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */         \
+    UNARY(HARDSWISH, hardswish, 0, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
+    UNARY(HARDSIGMOID, hardsigmoid, 0, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
+    UNARY(SIGMOID, sigmoid, 0, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
+    UNARY(SILU, silu, 0, TAPER_USES(taper_ew_silu))                                                     \
+    UNARY(TANH, tanh, 0, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
+    UNARY(EXP, exp, 0, TAPER_USES(taper_ew_exp))                                                        \
+    UNARY(GELU, gelu, 0, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
+    UNARY(GELU_TANH, gelu_tanh, 0, TAPER_COMPUTES_ERF)                                                  \
+    UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)
 // clang-format on
-// Those that this build has; the places of the others in the table are NULL.
-#if TAPER_COMPUTES_ERF
-#define TAPER_UNARY_F32_BUILT(UNARY) TAPER_UNARY_F32(UNARY)
-#else
-#define TAPER_UNARY_F32_BUILT(UNARY) TAPER_UNARY_F32_ALWAYS(UNARY)
-#endif
 
-#define UNARY(NAME, function, parameters) TAPER_UNARY_##NAME,
+#define UNARY(NAME, function, parameters, built) TAPER_UNARY_##NAME,
 typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_COUNT } taper_unary;
 #undef UNARY
 

@@ -60,7 +60,7 @@ PLAIN(exp)
 PLAIN(erf)
 #undef PLAIN
 
-#define UNARY(NAME, function, parameters)                                                                              \
+#define UNARY(NAME, function, parameters, built)                                                                       \
     static void unary_##function(size_t n, const float *x, float *y, const float *p)                                   \
     {                                                                                                                  \
         V v[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
@@ -75,7 +75,7 @@ PLAIN(erf)
             v_store_t(y + i, op_##function(v_load_t(x + i, t), v), t);                                                 \
         }                                                                                                              \
     }
-TAPER_UNARY_F32_BUILT(UNARY)
+TAPER_UNARY_F32(UNARY)
 #undef UNARY
 
 #define BINARY_AS(op, kind, load_a, load_b, tail_a, tail_b)                                                            \
@@ -408,28 +408,29 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         gemv_rows(1, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
 }
 
-#define UNARY(NAME, function, parameters) [TAPER_UNARY_##NAME] = unary_##function,
+#define IF_BUILT(built, function) ((built) ? (function) : NULL)
+#define UNARY(NAME, function, parameters, built) [TAPER_UNARY_##NAME] = IF_BUILT(built, unary_##function),
 #define VECTOR_ENTRY(ISA)                                                                                              \
     const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
         .name = #ISA,                                                                                                  \
         .cpu = TAPER_ISA_##ISA,                                                                                        \
         .lanes = VN,                                                                                                   \
-        .unary = {TAPER_UNARY_F32_BUILT(UNARY)},                                                                       \
+        .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
         .binary = {{binary_add_vv, binary_add_vs, binary_add_sv},                                                      \
                    {binary_sub_vv, binary_sub_vs, binary_sub_sv},                                                      \
                    {binary_mul_vv, binary_mul_vs, binary_mul_sv},                                                      \
                    {binary_div_vv, binary_div_vs, binary_div_sv}},                                                     \
-        .blend = blend,                                                                                                \
+        .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
         .sum = sum,                                                                                                    \
         .max = most,                                                                                                   \
         .sum_rows = sum_rows,                                                                                          \
-        .softmax = softmax,                                                                                            \
-        .log_softmax = log_softmax,                                                                                    \
-        .layer_norm = layer_norm,                                                                                      \
-        .max_pool = max_pool,                                                                                          \
+        .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
+        .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \
+        .layer_norm = IF_BUILT(TAPER_NORMS_LAYERS, layer_norm),                                                        \
+        .max_pool = IF_BUILT(TAPER_USES(taper_op_max_pool), max_pool),                                                 \
         .avg_pool = avg_pool,                                                                                          \
-        .bilinear = bilinear,                                                                                          \
+        .bilinear = IF_BUILT(TAPER_INTERPOLATES, bilinear),                                                            \
         .transpose = transpose,                                                                                        \
         .gemv = gemv,                                                                                                  \
     };

@@ -4,7 +4,7 @@
 #include "backends/cpu/kernels/simd_neon.h"
 
 #define MR_MAX 8
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8)
 #define SPLIT 1
 #define OWN_PRODUCTS
 

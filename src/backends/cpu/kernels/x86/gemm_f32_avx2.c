@@ -4,7 +4,7 @@
 #include "backends/cpu/kernels/simd_avx2.h"
 
 #define MR_MAX 6
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
+#define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
 #define SPLIT 4
 // As in gemm_f32_avx512.c.
 #define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)

@@ -4,7 +4,13 @@
 #include "backends/cpu/kernels/simd_avx512.h"
 
 #define MR_MAX 14
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define EACH_MR(X)                                                                                                     \
+    X(1)                                                                                                               \
+    X(2)                                                                                                               \
+    TAPER_ODD_MR(X(3))                                                                                                 \
+    X(4)                                                                                                               \
+    TAPER_ODD_MR(X(5))                                                                                                 \
+    X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
 #define SPLIT 4
 // Weights come from memory once per run of a network, faster than the hardware fetches ahead: without this the layers
 // with the most weights take half as long again. Every second line of 8 KB ahead: the neighbour comes with it.

@@ -7,7 +7,7 @@
 #include "backends/cpu/kernels/simd_i8_x86.h"
 
 #define MR_MAX 4
-#define EACH_MR(X) X(1) X(2) X(3) X(4)
+#define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4)
 
 // y: of two rows, dwords (row 0, first 8 columns), (row 0, last 8), (row 1, first), (row 1, last) in each 128 bits.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m256i y, size_t n)

@@ -10,7 +10,8 @@ typedef int taper_gemm_i8_avx512_is_left_out;
 #define I8_BYTES 64
 #define I8_VNNI 0
 #define MR_MAX 10
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10)
+#define EACH_MR(X)                                                                                                     \
+    X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10)
 #include "backends/cpu/kernels/gemm_i8_avx512.h"
 
 GEMM_I8(10x32_avx512)

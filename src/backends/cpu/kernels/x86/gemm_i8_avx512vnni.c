@@ -3,7 +3,13 @@
 #define I8_BYTES 64
 #define I8_VNNI 1
 #define MR_MAX 14
-#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14)
+#define EACH_MR(X)                                                                                                     \
+    X(1)                                                                                                               \
+    X(2)                                                                                                               \
+    TAPER_ODD_MR(X(3))                                                                                                 \
+    X(4)                                                                                                               \
+    TAPER_ODD_MR(X(5))                                                                                                 \
+    X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10) TAPER_ODD_MR(X(11)) X(12) TAPER_ODD_MR(X(13)) X(14)
 #include "backends/cpu/kernels/gemm_i8_avx512.h"
 
 GEMM_I8(14x32_avx512vnni)
