@@ -304,6 +304,64 @@ static void sweep(const taper_block *block, taper_ir_value *nothing)
     }
 }
 
+// ---- overloads
+
+// Of a value in the graph, calls seen through; NULL: not known.
+static const taper_type *type_of(const taper_ir_value *value)
+{
+    const taper_node *constant = taper_value_constant(value);
+    while (value->node != NULL && value->node->kind == TAPER_NODE_GET_ATTR && value->node->number == OPAQUE) {
+        value = taper_node_in(value->node, 0);
+        constant = taper_value_constant(value);
+    }
+    switch (constant != NULL ? constant->constant.tag : TAPER_NONE) {
+    case TAPER_INT:
+        return &taper_type_int;
+    case TAPER_DOUBLE:
+        return &taper_type_float;
+    default:
+        return value->type;
+    }
+}
+
+// Functions choose an operator of any two numbers by the types that they declare; inlined, PyTorch finds that of the
+// types they were called with.
+static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
+{
+    bool fits = node->schema->arg_count == 2 && node->input_count == 2;
+    for (size_t i = 0; fits && i < 2; i++) {
+        fits = node->schema->args[i].type == &taper_type_number;
+    }
+    for (const taper_op *op = fits ? taper_row_first(node->schema->name) : NULL; op != NULL; op = taper_row_next(op)) {
+        const taper_schema *schema;
+        TAPER_TRY(taper_registry_schema(l->unit->registry, op, &schema, l->unit->error));
+        fits = schema->arg_count == 2 && !schema->vararg;
+        for (size_t i = 0; fits && i < 2; i++) {
+            const taper_type *type = type_of(taper_node_in(node, i));
+            fits = type != NULL && taper_ts_subtype(l, type, schema->args[i].type);
+        }
+        if (fits) {
+            node->op = op;
+            node->schema = schema;
+            return TAPER_OK;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status find_overloads(taper_ts_lowering *l, const taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(find_overloads(l, node->blocks[b]));
+        }
+        if (node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(find_overload(l, node));
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_remove_dead(taper_ts_lowering *l)
 {
     marking m = {.lowering = l};
@@ -319,6 +377,7 @@ taper_status taper_ts_remove_dead(taper_ts_lowering *l)
     }
     if (status == TAPER_OK) {
         sweep(l->graph->body, nothing);
+        status = find_overloads(l, l->graph->body);
     }
     taper_free(l->unit->allocator, m.values, count);
     taper_free(l->unit->allocator, m.sets, count);

@@ -352,6 +352,7 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
         } else if (f->parameters[i].type != NULL) {
             status = taper_ts_type(l->unit, f->file, f->parameters[i].type, &args[i].type);
         }
+        l->graph->body->params[i].type = l->listing ? args[i].type : NULL;
     }
     taper_ts_frame outer = {.function = f, .called_from = UINT32_MAX};
     l->frame = &outer;
