@@ -21,7 +21,7 @@ QUICK = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "oracle
 NUMERIC = ("ops", "backends")  # rooms of operators and kernels
 # The tests with PyTorch that are about a room.
 ORACLE = {"backends": "samples|zoo|ops_cpu|ops_conv|ops_linear|ops_linalg|ops_pool|ops_quantized.*|ops_edges",
-          "compiler": "optimize|quantize|random_programs|generated_programs|listing|apps", "format": "samples|convert|write|debug_info|gpu_files|old_bytecode",
+          "compiler": "optimize|quantize|random_programs|generated_programs|listing|apps|gpu_files", "format": "samples|convert|write|debug_info|gpu_files|old_bytecode",
           "frontend": "samples|torchscript|language|listing|old_bytecode|ops_as_torchscript|generated_programs", "ops": "ops_(?!as_torchscript).*|opinfo"}
 OTHERS = "samples|torchscript|language|optimize|convert|quantize"
 

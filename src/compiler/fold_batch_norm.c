@@ -59,12 +59,6 @@ static void scale_and_shift(const norm *n, int64_t channel, double *scale, doubl
     *shift = parts[1] - parts[2] * *scale;
 }
 
-// Whether dimension 1 is that of a linear layer's features: when there are two dimensions.
-static bool is_matrix(const taper_ir_value *value)
-{
-    return taper_rank_of(value).number == 2;
-}
-
 static taper_status copy_weight(taper_compilation *compilation, const taper_tensor *w, taper_tensor **weight)
 {
     TAPER_TRY(
@@ -244,10 +238,11 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
         return TAPER_OK;
     }
     taper_ir_value *in = taper_node_in(node, 0), *out = &node->outputs[0];
+    // Dimension 1 is that of a linear layer's features when there are two.
     const taper_node *producer = in->node;
     if (producer != NULL && producer->block == node->block && has_one_user(in) &&
         taper_layer_match(compilation, in->node, &layer) && layer.channels == n.channels &&
-        (layer.convolution || is_matrix(layer.input))) {
+        (layer.convolution || taper_is_matrix(compilation, layer.input))) {
         TAPER_TRY(new_weights(compilation, &layer, !layer.transposed, &weight, &bias, &scales));
         fold_after(&layer, &n, scales == NULL ? taper_tensor_mutable(weight) : NULL, scales,
                    taper_tensor_mutable(bias));
@@ -258,7 +253,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node *user = taper_value_used_once(out) ? out->uses->user : NULL;
     if (user != NULL && user->block == node->block && out->uses->index == 0 &&
         taper_layer_match(compilation, user, &layer) && does_not_pad(&layer) && has_channels(&layer, n.channels) &&
-        (layer.convolution || is_matrix(in)) && nothing_between(node, user)) {
+        (layer.convolution || taper_is_matrix(compilation, in)) && nothing_between(node, user)) {
         TAPER_TRY(new_weights(compilation, &layer, false, &weight, &bias, &scales));
         fold_before(&layer, &n, taper_tensor_mutable(weight), taper_tensor_mutable(bias));
         taper_value_replace_uses(out, in);

@@ -142,6 +142,97 @@ taper_rank taper_rank_of(const taper_ir_value *value)
     return rank;
 }
 
+// ---- matrices
+
+// A constant that is a dimension counted from the first; false: it is not known, or counted from the last.
+static bool is_dim(const taper_val *value, int64_t *dim)
+{
+    *dim = value != NULL && value->tag == TAPER_INT ? value->as.i : -1;
+    return *dim >= 0;
+}
+
+static const taper_val *constant_of(const taper_node *node, const char *argument)
+{
+    const taper_ir_value *value = taper_node_argument(node, argument);
+    const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;
+    return constant != NULL ? &constant->constant : NULL;
+}
+
+// How many dimensions a reduction or selection drops (*more: added), and the last one it names: its input has it, or
+// the operator raises. False: the operator is none of them.
+static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
+{
+    const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+    const taper_val *dims = constant_of(node, "dim"), *keep = constant_of(node, "keepdim");
+    const bool drops = shape == TAPER_SHAPE_SELECT ||
+                       (shape == TAPER_SHAPE_REDUCE && keep != NULL && keep->tag == TAPER_BOOLEAN && !keep->as.b);
+    if (!drops || dims == NULL || dims->tag != TAPER_LIST || dims->as.list->count == 0) {
+        *more = -1;
+        return drops && is_dim(dims, last);
+    }
+    *more = -(int64_t)dims->as.list->count;
+    bool known = true;
+    for (size_t k = 0; k < dims->as.list->count; k++) {
+        int64_t dim;
+        known = known && is_dim(&dims->as.list->items[k], &dim);
+        *last = taper_max_i64(*last, dim);
+    }
+    return known;
+}
+
+// How many dimensions layers of images have that take them with a batch or without one, at most; 0: it is none of them.
+static int64_t dims_with_batch(const taper_node *node)
+{
+    switch ((taper_op_shape)TAPER_FIELD(taper_node_facts(node), SHAPE)) {
+    case TAPER_SHAPE_CONV:
+    case TAPER_SHAPE_POOL:
+    case TAPER_SHAPE_ADAPTIVE:
+        for (size_t i = 0; i < node->schema->arg_count; i++) {
+            if (node->schema->args[i].size > 0) { // of the window, or its steps
+                return 2 + node->schema->args[i].size;
+            }
+        }
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value)
+{
+    int64_t more = 0, least = 0; // dimensions that value has less than the one asked for; that it has at least
+    for (int hops = 0; hops < 64 && !taper_ranks_change(compilation); hops++) {
+        const taper_node *node = value->node;
+        if (node == NULL || node->kind != TAPER_NODE_OP || node->input_count == 0) {
+            break;
+        }
+        const bool bags = taper_node_calls_any(node, TAPER_OP(aten_embedding_bag));
+        const int64_t own = bags ? (value->index == 0 ? 2 : -1) : rank_of_result(node);
+        const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+        const int64_t batch = dims_with_batch(node);
+        if (own >= 0 || (batch != 0 && least >= batch)) {
+            return (own >= 0 ? own : batch) + more == 2;
+        }
+        int64_t added = 0, last = -1;
+        value = taper_node_in(node, 0);
+        if (shape == TAPER_SHAPE_JOIN && value->node != NULL && value->node->kind == TAPER_NODE_LIST &&
+            value->node->input_count != 0) {
+            value = taper_node_in(value->node, 0);
+        } else if (shape == TAPER_SHAPE_UNSQUEEZE) {
+            added = 1;
+        } else if (!dropped_dims(node, &added, &last)) {
+            if (!keeps_rank(node)) {
+                break;
+            }
+            added = 0;
+            last = -1;
+        }
+        more += added;
+        least = taper_max_i64(least - added, last + 1);
+    }
+    return false;
+}
+
 // ---- checks
 
 enum { MOST_USES = 1024 };

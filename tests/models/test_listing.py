@@ -9,10 +9,11 @@ import subprocess
 import sys
 import tempfile
 from enum import Enum
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 
@@ -23,6 +24,24 @@ class Holder(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.inner(x)
+
+
+class HolderOfTwo(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor, n: int):
+        return self.inner(x, n)
+
+
+class HolderOfPowers(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: Tensor, n: int):
+        return self.inner(x, n + 0.5, n)
 
 
 class Choice(nn.Module):
@@ -638,14 +657,135 @@ class Numbers(nn.Module):
         return x + self.f(2.5) + self.f(x)
 
 
-MODULES = [Enums, Formats, Kinds, Numbers, OwnLists, GrownList, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
+class Powers(nn.Module):
+    """Functions that take an int or a float use the operator of what they are called with."""
+
+    def __init__(self):
+        super().__init__()
+        self.pool, self.p = nn.LPPool2d(2, 2), 2.5
+
+    def over(self, p: Union[int, float], q: Union[int, float]) -> float:
+        return p / q
+
+    def forward(self, x: Tensor, p: float, k: int):
+        return self.pool(x), F.lp_pool2d(x, p, k), F.lp_pool2d(x, self.p, k), self.over(k, p), self.over(3, p), self.over(k, k)
+
+
+class KnownLists(nn.Module):
+    """Sums, parts and items of lists and dicts that a function makes and nobody changes. In a method of the root they are as they are."""
+
+    def sums(self, n: int):
+        return ([n, 2] + [n])[0], ["a"] + ["b", "c"], len([n] + [4]), [1, 2, n][1:]
+
+    def parts(self, n: int):
+        a, b = [n, 3][:2]
+        return a * b, ["a", "b"][n:], [n, 1, 2][::2][1], [[n].copy(), list(range(3))][1]
+
+    def dicts(self, n: int):
+        return len({1: n, 2: n}), {"a": n, "b": 2}["b"] + n, {n: 1}[n], {True: n}[True], len({1: n, 1: 2})
+
+    def changed(self, n: int):
+        l, m, d = [n, 2], [n], {1: n}
+        l.append(3)
+        m += [4]
+        d[2] = 3
+        return len(l), m[0] + l[1], len(d), (l + [1])[2]
+
+    def joined(self, n: int):
+        l = [n, 2]
+        if n > 1:
+            l = [n]
+        return len(l), len([n, n]) == 2
+
+    def never(self, x: Tensor, n: int):
+        d = {q: x for q in range(0 % 4)}
+        for i in range(n - n):
+            x = x.exp()
+        while False:
+            x = x.log()
+        for i in [x, x][2:]:
+            x = x + i.cos()
+        return len(d), x
+
+    def forward(self, x: Tensor, n: int):
+        return self.sums(n), self.parts(n), self.dicts(n), self.changed(n), self.joined(n), self.never(x, n)
+
+
+class Decided(nn.Module):
+    """Branches on lists of known length; what a branch gives that is its condition, as of a return within it."""
+
+    def branch(self, x: Tensor, n: int) -> Tensor:
+        if len([n] + [1]) == 2:
+            return x.exp()
+        return x.log()
+
+    def early(self, x: Tensor, n: int) -> Tensor:
+        y = self.unused(x)
+        if n > 1:
+            if bool(x.sum() > 1):
+                return x.sin()
+        return x.cos()
+
+    def unused(self, x: Tensor) -> Tensor:
+        return x.tan()
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        return self.branch(x, n) + self.early(x, n)
+
+
+class Kinded(nn.Module):
+    """isinstance, where types tell."""
+
+    def kind(self, p: Union[int, float]) -> int:
+        if isinstance(p, int):
+            return 2
+        return 3
+
+    def forward(self, x: Tensor, p: Union[str, int]) -> Tensor:
+        same: Union[str, bool] = (x << 3).device == x.device
+        if isinstance(same, bool):
+            x = x.exp()
+        if isinstance(p, (str, int)):
+            x = x.sin()
+        if isinstance(p, str):
+            x = x.cos()
+        return x * self.kind(2) + self.kind(2.5)
+
+
+class TakenOut(nn.Module):
+    """What is written to may be anybody's when it comes out of a list, and is looked at when a loop that does something takes it."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = [0]
+
+    def items(self, x: Tensor) -> Tensor:
+        for i in [x.exp(), x.log()][:1]:
+            i.fill_(2)
+        return x
+
+    def loop(self, x: Tensor, n: int) -> Tensor:
+        y = x.cumsum(0)
+        for i in range(n):
+            y *= 2
+            self.seen.append(i)
+        y.fill_(2)
+        return x
+
+    def forward(self, x: Tensor, n: int) -> Tensor:
+        return self.items(x) + self.loop(x, n)
+
+
+MODULES = [Powers, KnownLists, Decided, Kinded, TakenOut, Enums, Formats, Kinds, Numbers, OwnLists, GrownList, Choice, Unused, TwoUsedOne, DeadArgument, DeadWrite, DeadList, LoopDead, WhileDead, Raises, Rand, Assert,
            IfDeadOutput, IfDeadDirect, Dropouts, Attn, Rnn, Transformer, Exported, SubExport, Loss, Interp, DictDead,
            ViewWrite, LoopWrite, ObjectDead, NoFold, Prints, Sequential, Levels, Levels2, Returned, Lists, Grow,
            Nested, Normals, Decoder, FirstOfCall, Quantized]
 
 CASES = [("DeadBranch kept", lambda: DeadBranch(True)), ("DeadBranch", lambda: DeadBranch(False))]
 CASES += [(m.__name__, m) for m in MODULES]
-CASES += [(m.__name__ + " inside", lambda m=m: Holder(m())) for m in MODULES if m not in (Normals, Loss)]
+CASES += [(m.__name__ + " inside", lambda m=m: Holder(m())) for m in MODULES if m not in (Normals, Loss, Powers, KnownLists, Decided, Kinded, TakenOut)]
+CASES += [(m.__name__ + " inside", lambda m=m: HolderOfTwo(m())) for m in (KnownLists, Decided, Kinded, TakenOut)]
+CASES += [("Powers inside", lambda: HolderOfPowers(Powers()))]
 
 
 def run_case(taper, make, path):

@@ -6,6 +6,7 @@ models give the numbers of quantize_dynamic. Usage: test_quantize.py TAPER"""
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -233,6 +234,30 @@ class Branches(nn.Module):
         else:
             z = self.c(y)
         return z + self.volume(z.view(1, 1, 1, -1, 4)).view(-1, 4)
+
+
+class Joined(nn.Module):
+    """What keeps its scale hands on to its source what a sum of lists asks for."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.pool = nn.Conv2d(3, 4, 3), nn.Conv2d(3, 4, 3), nn.MaxPool2d(2)
+        with torch.no_grad():
+            self.b.weight *= 50
+
+    def forward(self, x):
+        return torch.cat([self.pool(self.a(x)), self.pool(torch.flatten(self.b(x), 2).reshape(-1, 4, 6, 6))], 1)
+
+
+def test_joined():
+    torch.manual_seed(7)
+    x = torch.randn(2, 3, 8, 8)
+    torch.jit.script(Joined().eval()).save("joined.pt")
+    np.save("j.npy", x.numpy())
+    run("quantize", "joined.pt", "-o", "j.ptl", "--mode", "core", "--calibrate", "j.npy")
+    same("j.ptl", x, "j.npy", "joined")
+    scales = re.findall(r"quantized::conv2d.*?\(%\d+, %?[^,]*, ([0-9.e-]+), (\d+)\)", run("inspect", "j.ptl", "--graph", "--no-optimize"))
+    check(len(scales) == 2 and len(set(scales)) == 1, f"joined: scales {scales}")
 
 
 def kinds_of(path):
@@ -510,7 +535,7 @@ torch.set_num_threads(1)
 torch.backends.quantized.engine = "qnnpack"
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for test in (test_observers, test_mobile, test_upward, test_between, test_packed, test_dynamic, test_diff, test_refusals):
+    for test in (test_observers, test_mobile, test_upward, test_joined, test_between, test_packed, test_dynamic, test_diff, test_refusals):
         test()
         print(test.__name__)
     os.chdir("/")

@@ -30,6 +30,10 @@ for label, body in [("append", "l.append(7)"), ("extend", "l.extend([8, 9])"), (
                     ("index", "l = [l.index(1), l.count(1)]"), ("index-missing", "l = [l.index(77)]"), ("minmax", "l = [min(l), max(l), sum(l)]"),
                     ("alias", "m = l\n    m.append(4)\n    l[0] = len(m)")]:
     on_list(label, body)
+for n in [-1, -5]:  # by less than nothing: PyTorch raises where it makes a list of it
+    for label, body in [("mul", "l = l * a"), ("rmul", "l = a * l"), ("imul", "l *= a")]:
+        on_list(f"{label}/{n}", body, n)
+        on_list(f"{label}/empty-{n}", body, n, value=[])
 for start in ["", "1", "-2", "9", "-9"]:
     for end in ["", "2", "-1", "9", "-9"]:
         for step in ["", ":2", ":-1", ":-2"]:

@@ -81,6 +81,12 @@ for layout in ("contiguous", "channels_last"):
                   "    return torch.ops.aten.max_unpool2d(y, i, [8, 6])\n", lambda: (image(2, 5, 8, 6),)))
 CASES.append(("fractional_max_pool2d", source("torch.ops.aten.fractional_max_pool2d(x, [2, 3], [4, 5], r)", "x: Tensor, r: Tensor", PAIR),
               lambda: (image(2, 3, 11, 13), torch.rand(2, 3, 2, generator=torch.Generator().manual_seed(1)))))
+# Samples of every plane and dimension of their own.
+SAMPLES = torch.tensor([0.02, 0.97, 0.55, 0.31, 0.8, 0.13]).repeat(4)
+CASES.append(("fractional_max_pool2d-samples", source("torch.ops.aten.fractional_max_pool2d(x, [2, 2], [3, 4], r)", "x: Tensor, r: Tensor", PAIR),
+              lambda: (image(2, 3, 11, 13), SAMPLES[:12].reshape(2, 3, 2))))
+CASES.append(("fractional_max_pool3d-samples", source("torch.ops.aten.fractional_max_pool3d(x, [2, 2, 2], [3, 2, 4], r)", "x: Tensor, r: Tensor", PAIR),
+              lambda: (image(2, 3, 7, 6, 11), SAMPLES[:18].reshape(3, 3, 2).permute(2, 0, 1))))
 
 # One pixel is a mean over the last dimensions in PyTorch, so the rank does not matter.
 for spatial, ranks in ((2, (2, 5, 6)), (3, (3, 6))):

@@ -338,6 +338,13 @@ BAGS = [("plain", ints(7, 9), torch.tensor([0, 2, 2, 6]), False, None, None, Fal
         ("unpruned", ints(7, 9), torch.tensor([0, 4]), True, None, torch.tensor([0], dtype=torch.int32), False),
         ("mapping-alone", ints(7, 9), torch.tensor([0, 4]), False, None, MAPPING, False), ("no-mapping", ints(7, 9), torch.tensor([0, 4]), True, None, None, False),
         ("beyond", torch.tensor([0, 7]), torch.tensor([0]), False, None, None, False), ("below", torch.tensor([0, -1]), torch.tensor([0]), False, None, None, False)]
+BELOW = (torch.tensor([1]), torch.tensor([0]), True, None, torch.tensor([0, -2, 2, -1, 3, 1, 6], dtype=torch.int32), False)
+
+
+def below(*args):
+    """PyTorch reads before the table."""
+    raise RuntimeError("compressed_indices_mapping: element 1 is -2, the table has 7 rows")
+
 
 for name, dtype, columns in (("byte", torch.quint8, 5), ("4bit", torch.quint4x2, 6)):
     packed = q.embedding_bag_prepack(table(7, columns, dtype))
@@ -345,6 +352,7 @@ for name, dtype, columns in (("byte", torch.quint8, 5), ("4bit", torch.quint4x2,
                                       ints(7, 2).double())):
         CASES.append((f"embedding_{name}-{number}", table_layer(f"embedding_{name}", packed, "i", "i"), (indices,)))
     CASES.append((f"embedding_{name}-pruned", table_layer(f"embedding_{name}", packed, "i, True", "i"), (ints(7, 4),)))
+    CASES.append((f"embedding_bag_{name}-mapping-below", table_layer(f"embedding_bag_{name}", packed, BAG_ARGUMENTS, BAG), BELOW, {"expect": below}))
     for bag, *args in BAGS:
         CASES.append((f"embedding_bag_{name}-{bag}", table_layer(f"embedding_bag_{name}", packed, BAG_ARGUMENTS, BAG), tuple(args)))
     CASES.append((f"embedding_bag_unpack-{name}", lambda packed=packed, name=name: build([

@@ -56,3 +56,11 @@ for sizes in [(), (3,), (2, 3), (2, 30), (2, 2, 3), (1, 2, 1, 2), (0,), (2, 0)]:
         add(f"tensor-{label}-{sizes}", PRINT, t)
 # By default blanks of every kind go, and nothing else.
 add("strip/letters", "def f(s: str, t: str):\n    return s.strip(), s.lstrip(), s.rstrip(), t.strip(), t.lstrip(), t.rstrip()\n", "fnt\\v tent\\v", " \n\t\f\vab\v\f\t\n ")
+# Every start and end, negative ones and those behind the text. An empty text is not counted: PyTorch may look for it without end.
+for method in ["find", "rfind", "count", "startswith", "endswith"]:
+    for text in ["", "a", "aba", "aabab"]:
+        add(f"range/{method}-{text}", "def f(s: str, v: List[str]):\n    r: List[int] = []\n    for t in v:\n        for a in range(-7, len(s) + 1):\n"
+            f"            for b in range(-7, 8):\n                r.append(int(s.{method}(t, a, b)))\n    return r\n", text, ["a", "ab", "b"] + ([""] if method != "count" else []))
+for method in ["find", "rfind", "count", "startswith", "endswith", "index"]:
+    for end in [2, -1, 5]:
+        add(f"range-behind/{method}-{end}", f"def f(s: str, n: int):\n    return s.{method}('a', 4, n), s.{method}('', 4, n)\n", "abc", end)

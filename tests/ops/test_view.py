@@ -89,7 +89,7 @@ CASES += [
      lambda: (torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0)),)),
 ]
 for expression in ("x.view(7)", "x.transpose(1, 3).view(-1)", "x.view(-1, -1)", "x.reshape(-1, 7)", "x.view(2, -2)", "x.unsqueeze(9)", "x.select(0, 2)",
-                   "x.select(4, 0)", "x.narrow(1, 2, 2)", "x.split([1, 1], 1)", "x.chunk(0)", "x.permute(0, 0, 1, 2)", "x.permute(0, 1)",
+                   "x.select(4, 0)", "x.narrow(1, 2, 2)", "x.narrow(1, 4, 0)", "x.narrow(2, -5, 1)", "x.split([1, 1], 1)", "x.chunk(0)", "x.permute(0, 0, 1, 2)", "x.permute(0, 1)",
                    "x.expand(2, 4, 4, 5)", "x.expand(3)", "x.t()", "x.unfold(1, 4, 1)", "torch.as_strided(x, [99], [9])", "torch.cat([x, x[0]])",
                    "torch.cat([x, x[:, :1]], 2)", "torch.stack([x, x[:1]])", "x.repeat(2)", "x.flip([0, 0])", "x.flatten(2, 1)", "x.size(4)",
                    "F.pixel_shuffle(x, 2)", "torch.hsplit(x, 2)", "x.roll([1, 2], [0])"):

@@ -6,6 +6,7 @@ import os
 from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
 
 CLASSIFIER = os.path.join(DEMO, "classifier.ptl")
+STEM = 2 * 48 * 48 * 16 * 27  # its first layer: 16 channels of 3 by 3 by 3
 FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per second: [0-9.e+]+\n$"
 
 
@@ -20,6 +21,14 @@ class Bench(ToolCase):
         for key in ["load_ms", "first_ms", "peak_rss_kb", "allocations_per_iter"]:
             self.assertIn(key, found)
         self.assertGreater(found["peak_rss_kb"], 1000)
+
+    def test_profile(self):
+        done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 1, "--threads", 1,
+                         "--profile", "--json")
+        stem = next(op for op in json.loads(done.stdout)["ops"] if "conv2d" in op["name"])
+        # What the kernel says it does, from its speed and time: the multiplications and additions of the first layer.
+        done = stem["gflops"] * stem["ms"] * 1e6
+        self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
     def test_inputs(self):
         self.save("x.npy", np.ones((2, 2), "float32"))

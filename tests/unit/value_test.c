@@ -99,6 +99,18 @@ static void types(void **state)
     assert_false(taper_val_is_a(taper_val_none(), parse(&f, "int")));
     assert_false(taper_val_is_a(taper_val_bool(true), parse(&f, "int")));
     taper_val_release(t);
+    // A list that does not say of what it is: what its items are, each of them and no more.
+    taper_list *bare = taper_list_new(f.heap, NULL, 0);
+    for (int64_t i = 0; i < 9; i++) {
+        assert_int_equal(taper_list_append(bare, taper_val_int(i), NULL), TAPER_OK);
+    }
+    taper_val_release(taper_list_remove(bare, 8));
+    bare->items[8] = taper_val_none(); // behind the last
+    assert_true(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));
+    bare->items[0] = taper_val_none();
+    assert_false(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));
+    assert_true(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[Optional[int]]")));
+    taper_val_release(TAPER_VAL(bare));
     close_heap(&f);
 }
 

@@ -54,6 +54,7 @@ static void reads_every_form(void **state)
             builder_add(&b, "model/", "", 0, 0);
             builder_add(&b, "model/text", text, sizeof text, forms[i]);
             builder_add(&b, "model/empty", "", 0, forms[i]);
+            builder_add(&b, "model/deep/", "", 0, 0);
             builder_add(&b, "model/deep/name", "x", 1, forms[i]);
             builder_add(&b, "other/text", "y", 1, forms[i]);
             bytes file = builder_finish(&b, (end & 1) != 0, (end & 2) != 0 ? "a comment PK\5\6 and more" : "");
@@ -63,6 +64,7 @@ static void reads_every_form(void **state)
             expect_record(&zip, "text", text, sizeof text);
             expect_record(&zip, "empty", "", 0);
             expect_record(&zip, "deep/name", "x", 1);
+            assert_null(find(&zip, "deep/"));
             assert_null(find(&zip, "tex"));
             assert_null(find(&zip, "textx"));
             assert_null(find(&zip, ""));

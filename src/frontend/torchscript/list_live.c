@@ -8,7 +8,7 @@
 #include "ir/effects.h"
 #include "ops/list/op_names.h"
 
-enum { OPAQUE = -1, LIVE = 1 }; // slot of a GET_ATTR that is none; `instruction` of a node
+enum { OPAQUE = -1, DEAD = 0, EFFECT = 1, LIVE = 2 }; // slot of a GET_ATTR that is none; `instruction` of a node
 
 static taper_status add_opaque(taper_ts_lowering *l, taper_ir_value *value, taper_node **node)
 {
@@ -56,13 +56,39 @@ uint32_t taper_ts_folded(const taper_ts_lowering *l, const taper_ts_binding *arg
     return level == l->frame->level ? 0 : level;
 }
 
-void taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_frame *frame, size_t kept_before)
+void taper_ts_drop_kept(taper_ts_lowering *l, size_t kept_before)
 {
-    if (frame->folded && frame->level != 0) {
-        while (l->kept_count > kept_before) {
-            taper_node_remove(l->kept[--l->kept_count]);
-        }
+    while (l->kept_count > kept_before) {
+        taper_node_remove(l->kept[--l->kept_count]);
     }
+}
+
+bool taper_ts_is_opaque(const taper_node *node)
+{
+    return node->kind == TAPER_NODE_GET_ATTR && node->number == OPAQUE;
+}
+
+taper_status taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_begin *begin)
+{
+    taper_ts_frame *frame = l->frame;
+    if (!l->listing || frame->level == 0) {
+        return TAPER_OK;
+    }
+    taper_node *result = NULL;
+    bool changed;
+    if (frame->result.value != NULL) { // it may become another value
+        TAPER_TRY(add_opaque(l, frame->result.value, &result));
+    }
+    taper_node *first = begin->last != NULL ? begin->last->next : l->block->first;
+    TAPER_TRY(taper_ts_peephole(l, first, begin->values, begin->kept, &changed));
+    if (result != NULL) {
+        frame->result.value = taper_node_in(result, 0);
+        taper_node_remove(result);
+    }
+    if (frame->folded || changed) {
+        taper_ts_drop_kept(l, begin->kept);
+    }
+    return TAPER_OK;
 }
 
 // ---- what calls know
@@ -200,6 +226,7 @@ typedef struct marking {
     taper_ts_lowering *lowering;
     taper_aliases *aliases;
     uint8_t *values, *sets; // live: by id; by set of values that may share memory
+    uint8_t *anywhere;      // sets with a value that an operator took out of a container, wherever that is from
     bool grown;
 } marking;
 
@@ -223,11 +250,50 @@ static void mark_node(marking *m, taper_node *node)
     }
 }
 
-static bool has_effect(const taper_node *node)
+// What others can see: also a write to what they may hold.
+static bool has_effect(const marking *m, const taper_node *node)
 {
-    return node->kind == TAPER_NODE_SET_ATTR || node->kind == TAPER_NODE_CALL ||
-           (node->kind == TAPER_NODE_GET_ATTR && node->number == OPAQUE) ||
-           (node->kind == TAPER_NODE_OP && taper_op_has(node->op, TAPER_OP_EFFECT));
+    if (node->kind == TAPER_NODE_SET_ATTR || node->kind == TAPER_NODE_CALL || taper_ts_is_opaque(node)) {
+        return true;
+    }
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
+        const uint32_t set = taper_aliases_set(m->aliases, taper_node_in(node, i));
+        if (node->schema->args[i].written && (m->anywhere[set] || set == taper_aliases_outside(m->aliases))) {
+            return true;
+        }
+    }
+    return node->kind == TAPER_NODE_OP && taper_op_has(node->op, TAPER_OP_EFFECT);
+}
+
+// Which sets have values from anywhere.
+static void mark_anywhere(marking *m, const taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        node->instruction = DEAD;
+        for (size_t b = 0; b < node->block_count; b++) {
+            mark_anywhere(m, node->blocks[b]);
+        }
+        for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->ret_count && i < node->output_count; i++) {
+            if (node->schema->rets[i].wildcard && !taper_value_is_plain(&node->outputs[i])) {
+                m->anywhere[taper_aliases_set(m->aliases, &node->outputs[i])] = true;
+            }
+        }
+    }
+}
+
+// Marks nodes that have effects, or nodes in them that have. Returns whether there are any.
+static bool mark_effects(const marking *m, const taper_block *block)
+{
+    bool any = false;
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        bool effect = has_effect(m, node);
+        for (size_t b = 0; b < node->block_count; b++) {
+            effect |= mark_effects(m, node->blocks[b]);
+        }
+        node->instruction = effect ? EFFECT : DEAD;
+        any |= effect;
+    }
+    return any;
 }
 
 static bool is_live(const marking *m, const taper_node *node)
@@ -238,8 +304,7 @@ static bool is_live(const marking *m, const taper_node *node)
         }
     }
     for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->schema->arg_count && i < node->input_count; i++) {
-        const uint32_t set = taper_aliases_set(m->aliases, taper_node_in(node, i));
-        if (node->schema->args[i].written && (m->sets[set] || set == taper_aliases_outside(m->aliases))) {
+        if (node->schema->args[i].written && m->sets[taper_aliases_set(m->aliases, taper_node_in(node, i))]) {
             return true;
         }
     }
@@ -267,7 +332,7 @@ static taper_status mark_block(marking *m, const taper_block *block)
     size_t nodes = 0;
     mark_results(m, block);
     for (taper_node *node = block->last; node != NULL; node = node->previous, nodes += 8) {
-        if (has_effect(node)) {
+        if (node->instruction == EFFECT) {
             mark_node(m, node);
         }
     }
@@ -304,6 +369,66 @@ static void sweep(const taper_block *block, taper_ir_value *nothing)
     }
 }
 
+// ---- overloads
+
+const taper_type *taper_ts_type_in_graph(const taper_ir_value *value)
+{
+    const taper_node *constant = taper_value_constant(value);
+    while (value->node != NULL && taper_ts_is_opaque(value->node)) {
+        value = taper_node_in(value->node, 0);
+        constant = taper_value_constant(value);
+    }
+    switch (constant != NULL ? constant->constant.tag : TAPER_NONE) {
+    case TAPER_INT:
+        return &taper_type_int;
+    case TAPER_DOUBLE:
+        return &taper_type_float;
+    case TAPER_BOOLEAN:
+        return &taper_type_bool;
+    case TAPER_STRING:
+        return &taper_type_string;
+    default:
+        return value->type;
+    }
+}
+
+// Functions choose an operator of any two numbers by the types that they declare; inlined, PyTorch finds that of the
+// types they were called with.
+static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
+{
+    bool fits = node->schema->arg_count == 2 && node->input_count == 2;
+    for (size_t i = 0; fits && i < 2; i++) {
+        fits = node->schema->args[i].type == &taper_type_number;
+    }
+    for (const taper_op *op = fits ? taper_row_first(node->schema->name) : NULL; op != NULL; op = taper_row_next(op)) {
+        const taper_schema *schema;
+        TAPER_TRY(taper_registry_schema(l->unit->registry, op, &schema, l->unit->error));
+        fits = schema->arg_count == 2 && !schema->vararg;
+        for (size_t i = 0; fits && i < 2; i++) {
+            const taper_type *type = taper_ts_type_in_graph(taper_node_in(node, i));
+            fits = type != NULL && taper_ts_subtype(l, type, schema->args[i].type);
+        }
+        if (fits) {
+            taper_node_set_op(node, op, schema);
+            return TAPER_OK;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status find_overloads(taper_ts_lowering *l, const taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            TAPER_TRY(find_overloads(l, node->blocks[b]));
+        }
+        if (node->kind == TAPER_NODE_OP) {
+            TAPER_TRY(find_overload(l, node));
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_ts_remove_dead(taper_ts_lowering *l)
 {
     marking m = {.lowering = l};
@@ -313,15 +438,21 @@ taper_status taper_ts_remove_dead(taper_ts_lowering *l)
     const size_t count = taper_aliases_count(m.aliases);
     m.values = taper_alloc_zeroed(l->unit->allocator, count);
     m.sets = taper_alloc_zeroed(l->unit->allocator, count);
-    taper_status status = m.values == NULL || m.sets == NULL ? taper_fail_memory(l->unit->error) : TAPER_OK;
+    m.anywhere = taper_alloc_zeroed(l->unit->allocator, count);
+    taper_status status =
+        m.values == NULL || m.sets == NULL || m.anywhere == NULL ? taper_fail_memory(l->unit->error) : TAPER_OK;
     if (status == TAPER_OK) {
+        mark_anywhere(&m, l->graph->body);
+        (void)mark_effects(&m, l->graph->body);
         status = mark_block(&m, l->graph->body);
     }
     if (status == TAPER_OK) {
         sweep(l->graph->body, nothing);
+        status = find_overloads(l, l->graph->body);
     }
     taper_free(l->unit->allocator, m.values, count);
     taper_free(l->unit->allocator, m.sets, count);
+    taper_free(l->unit->allocator, m.anywhere, count);
     taper_aliases_destroy(m.aliases);
     return status;
 }

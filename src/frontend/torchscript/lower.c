@@ -167,7 +167,8 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     const size_t bytes = ((size_t)function->slots + 1) * sizeof(taper_ts_binding);
     taper_ts_frame frame = {.function = function, .called_from = called_from, .instance = instance};
     taper_ts_frame *const outer = l->frame;
-    const size_t mark = l->trail_count, kept = l->kept_count;
+    const size_t mark = l->trail_count;
+    const taper_ts_begin begin = {l->block->last, l->graph->value_count, l->kept_count};
     const uint32_t at = l->at;
     frame.outer = outer;
     frame.level = called_from == UINT32_MAX ? 0 : outer->level + 1;
@@ -195,7 +196,9 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
         }
     }
     function->active = false;
-    taper_ts_end_frame(l, &frame, kept);
+    if (status == TAPER_OK) {
+        status = taper_ts_end_frame(l, &begin);
+    }
     l->frame = outer;
     l->at = at;
     l->trail_count = mark; // the locals they are about are gone
@@ -352,6 +355,7 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
         } else if (f->parameters[i].type != NULL) {
             status = taper_ts_type(l->unit, f->file, f->parameters[i].type, &args[i].type);
         }
+        l->graph->body->params[i].type = l->listing ? args[i].type : NULL;
     }
     taper_ts_frame outer = {.function = f, .called_from = UINT32_MAX};
     l->frame = &outer;

@@ -163,6 +163,9 @@ TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const t
 TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                              const taper_ts_binding *args, const char *const *keywords, size_t count,
                                              taper_ts_binding *out);
+// The result of an operator on constants, which is computed at once.
+bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
+                   taper_ir_value *const *inputs, size_t count, taper_val *result);
 // An attribute or method of a value of unknown type: unknown as well, where that comes of a missing operator.
 TAPER_MUST_USE taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
                                                      taper_ts_binding *out);
@@ -189,12 +192,30 @@ TAPER_MUST_USE taper_status taper_ts_opaque(taper_ts_lowering *l, taper_ts_bindi
 TAPER_MUST_USE taper_status taper_ts_keep(taper_ts_lowering *l, taper_ts_binding value);
 // Something was decided at once, by what is known of the arguments. Returns the level of the result.
 uint32_t taper_ts_folded(const taper_ts_lowering *l, const taper_ts_binding *args, size_t count);
-// The end of a frame's body, at whose begin so many values were kept.
-void taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_frame *frame, size_t kept_before);
+// The end of the body of l->frame. As they were at its begin: the last node of the block, the next value's id, how many
+// values were kept.
+typedef struct taper_ts_begin {
+    taper_node *last;
+    uint32_t values;
+    size_t kept;
+} taper_ts_begin;
+TAPER_MUST_USE taper_status taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_begin *begin);
+void taper_ts_drop_kept(taper_ts_lowering *l, size_t kept_before);
+bool taper_ts_is_opaque(const taper_node *node);
+// Of a value in the graph, calls seen through; NULL: not known.
+const taper_type *taper_ts_type_in_graph(const taper_ir_value *value);
 // What an operator gives, where PyTorch's peephole pass tells it.
 TAPER_MUST_USE taper_status taper_ts_known_in_call(taper_ts_lowering *l, const char *name,
                                                    const taper_ts_arguments *args, bool *known, taper_ts_binding *out);
 TAPER_MUST_USE taper_status taper_ts_remove_dead(taper_ts_lowering *l);
+
+// ---- list_peephole.c
+
+// A loop of so many trips, with that condition, as far as constants tell.
+bool taper_ts_never_runs(const taper_ir_value *trips, const taper_ir_value *condition);
+// For listing: what is known of lists and dicts that the function made, from its first node and value on.
+TAPER_MUST_USE taper_status taper_ts_peephole(taper_ts_lowering *l, taper_node *first, uint32_t first_value,
+                                              size_t kept, bool *changed);
 
 // ---- local_objects.c
 

@@ -251,6 +251,29 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     return TAPER_OK;
 }
 
+// For listing: whether types, or a constant, tell what isinstance gives, as PyTorch's compiler finds. -1: they do not.
+static int known_instance(taper_ts_lowering *l, const taper_ts_binding *value, const taper_type *const *types,
+                          size_t count)
+{
+    const taper_type *type = taper_ts_type_in_graph(value->value);
+    type = taper_value_constant(value->value) != NULL && type != NULL ? type : value->type;
+    if (type == NULL || type->kind == TAPER_TYPE_ANY) {
+        return -1;
+    }
+    const bool several = type->kind == TAPER_TYPE_UNION || type->kind == TAPER_TYPE_OPTIONAL;
+    const size_t possible = several ? type->count + (type->kind == TAPER_TYPE_OPTIONAL) : 1;
+    size_t fits = 0;
+    for (size_t i = 0; i < possible; i++) {
+        const taper_type *one = !several ? type : i < type->count ? type->items[i] : &taper_type_none;
+        bool fit = false;
+        for (size_t t = 0; t < count && !fit; t++) {
+            fit = taper_ts_subtype(l, one, types[t]);
+        }
+        fits += fit;
+    }
+    return fits == 0 ? 0 : fits == possible ? 1 : -1;
+}
+
 static taper_status is_instance(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)
 {
     taper_ts_node *first = node->child->next;
@@ -274,6 +297,13 @@ static taper_status is_instance(taper_ts_lowering *l, taper_ts_node *node, taper
     count = 0;
     for (taper_ts_node *t = several ? types->child : types; t != NULL; t = several ? t->next : NULL) {
         TAPER_TRY(taper_ts_type(l->unit, file_of(l), t, &list[count++]));
+    }
+    const int known = l->listing ? known_instance(l, &value, list, count) : -1;
+    if (known >= 0) {
+        taper_node_remove(made);
+        TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(known != 0), &taper_type_bool, out));
+        out->level = taper_value_constant(value.value) != NULL ? taper_ts_folded(l, &value, 1) : 0;
+        return TAPER_OK;
     }
     made->types = list;
     made->type_count = (uint32_t)count;

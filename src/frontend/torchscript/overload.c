@@ -90,10 +90,10 @@ static bool is_of_enums(const taper_schema *schema)
 // Numbers, strings and members of enums are computed at once, so that branches on them need not be lowered. Not so
 // is_grad_enabled() and the like, which `taper ops` lists, as PyTorch does; nor, for listing, "{}".format(…) and others
 // of any number of arguments, which PyTorch never computes ahead.
-static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
-                         taper_ir_value *const *inputs, size_t count, taper_ts_binding *out)
+bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
+                   taper_ir_value *const *inputs, size_t count, taper_val *result)
 {
-    taper_val args[TAPER_FOLD_INPUTS], result;
+    taper_val args[TAPER_FOLD_INPUTS];
     bool written = (l->listing && schema->vararg) || taper_op_has(op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) ||
                    count == 0 || count > TAPER_FOLD_INPUTS;
     for (size_t i = 0; i < schema->arg_count; i++) {
@@ -103,14 +103,11 @@ static taper_status fold(taper_ts_lowering *l, const taper_op *op, const taper_s
         const taper_node *constant = taper_value_constant(inputs[i]);
         if (constant == NULL || (taper_val_is_object(constant->constant) && constant->constant.tag != TAPER_STRING &&
                                  !is_of_enums(schema))) {
-            return TAPER_OK;
+            return false;
         }
         args[i] = constant->constant;
     }
-    if (written || !taper_fold(l->unit->registry, l->unit->module->heap, op, schema, args, count, &result)) {
-        return TAPER_OK;
-    }
-    return taper_ts_bind_constant(l, result, schema->rets[0].type, out);
+    return !written && taper_fold(l->unit->registry, l->unit->module->heap, op, schema, args, count, result);
 }
 
 static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const taper_op *op, const taper_schema *schema,
@@ -137,8 +134,9 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
         values[i] = value.value;
     }
     *out = (taper_ts_binding){.value = NULL};
-    TAPER_TRY(fold(l, op, schema, values, inputs, out));
-    if (out->value != NULL) {
+    taper_val folded;
+    if (taper_ts_fold(l, op, schema, values, inputs, &folded)) {
+        TAPER_TRY(taper_ts_bind_constant(l, folded, schema->rets[0].type, out));
         out->level = taper_ts_folded(l, args->items, args->count);
         return taper_ts_substitute(l, schema->rets[0].type, variables, &out->type);
     }

@@ -167,7 +167,7 @@ taper_status taper_op_list_add(taper_call *call)
     return append_all(call, sum, b, 0, b->count);
 }
 
-// How many items n repetitions make; negative n count as none.
+// How many items n repetitions make: none for negative n.
 static taper_status repeated(const taper_call *call, const taper_list *list, int64_t n, size_t *count)
 {
     *count = 0;
@@ -190,6 +190,9 @@ taper_status taper_op_list_mul(taper_call *call)
     size_t count = 0;
     TAPER_TRY(taper_arg_list(call, at, &list));
     TAPER_TRY(taper_arg_int(call, 1 - at, &n));
+    if (n < 0 && list->count != 0) { // PyTorch reserves n times the items without a look at the sign
+        return taper_fail(call->run->error, TAPER_ERROR_RAISED, "vector::reserve");
+    }
     TAPER_TRY(repeated(call, list, n, &count));
     TAPER_TRY(taper_ret_list(call, list->element, count, &product));
     while (product->count < count) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finding, counting, replacing and splitting.
+#include <inttypes.h>
+
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_case.h"
 #include "ops/lang/string_ops.h"
@@ -61,6 +63,16 @@ static taper_status range_args(const taper_call *call, const taper_string *s, in
     return TAPER_OK;
 }
 
+// What PyTorch says of a start behind the end of the text, which it takes a part of; count does not.
+static taper_status check_start(const taper_call *call, const taper_string *s, int64_t start)
+{
+    return start <= (int64_t)s->length
+               ? TAPER_OK
+               : taper_fail(call->run->error, TAPER_ERROR_RAISED,
+                            "basic_string::substr: __pos (which is %" PRId64 ") > this->size() (which is %zu)", start,
+                            s->length);
+}
+
 taper_status taper_op_string_find(taper_call *call)
 {
     const unsigned code = taper_call_code(call);
@@ -69,9 +81,12 @@ taper_status taper_op_string_find(taper_call *call)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_string(call, 1, &what));
     TAPER_TRY(range_args(call, s, &start, &end));
-    end = taper_min_i64(end, (int64_t)s->length);
     int64_t at = NOWHERE;
-    if (end >= start) {
+    if (end <= start) { // nothing, in which only an empty text is found, wherever that is
+        at = what->length == 0 ? start : NOWHERE;
+    } else {
+        TAPER_TRY(check_start(call, s, start));
+        end = taper_min_i64(end, (int64_t)s->length);
         const bool last = code == TAPER_STRING_RFIND || code == TAPER_STRING_RINDEX;
         at = last ? find_last(call->run, s, what, start, end) : find(call->run, s, what, start, end);
     }
@@ -104,7 +119,7 @@ taper_status taper_op_string_count(taper_call *call)
     return TAPER_OK;
 }
 
-// startswith, endswith: of the part from start to end.
+// startswith, endswith: of the part from start to end; an end before the start is the end of the text, as in PyTorch.
 taper_status taper_op_string_starts(taper_call *call)
 {
     const taper_string *s, *what;
@@ -112,9 +127,10 @@ taper_status taper_op_string_starts(taper_call *call)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_string(call, 1, &what));
     TAPER_TRY(range_args(call, s, &start, &end));
-    end = taper_min_i64(end, (int64_t)s->length);
+    TAPER_TRY(check_start(call, s, start));
+    end = end < start ? (int64_t)s->length : taper_min_i64(end, (int64_t)s->length);
     bool result = false;
-    if (start <= end && end - start >= (int64_t)what->length) {
+    if (end - start >= (int64_t)what->length) {
         const int64_t at = taper_call_code(call) == TAPER_STRING_STARTSWITH ? start : end - (int64_t)what->length;
         result = memcmp(s->data + at, what->data, what->length) == 0;
     }
