@@ -216,7 +216,6 @@ static taper_status build_samples(method_builder *b, const taper_draft_bundle_en
         TAPER_TRY(add_node(b, TAPER_NODE_TUPLE_UNPACK, 1, arguments, &unpack));
         taper_node_set_input(unpack, 0, stored);
         TAPER_TRY(taper_node_create(b->graph, TAPER_NODE_TUPLE, arguments, 1, &tuple, b->error));
-        tuple->debug = -1;
         for (size_t i = 0; i < arguments; i++) {
             taper_ir_value *value = &unpack->outputs[i];
             const int64_t format = sample->items[arguments + i].as.i;
