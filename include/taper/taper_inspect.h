@@ -15,7 +15,8 @@ extern "C" {
 /* Receives text in pieces. */
 typedef void (*taper_write_function)(void *user, const char *text, size_t length);
 
-/* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. */
+/* The graph of a method (NULL: "forward") as it runs, after whatever the compiler did at load. This function and the
+ * next are absent from a library built without drafts and programs. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(taper_model *model, const char *method,
                                                                              taper_write_function write, void *user,
                                                                              taper_error *error);

@@ -7,7 +7,6 @@ list(APPEND TAPER_SOURCES
     src/runtime/interpreter.c
     src/runtime/interpreter_node.c
     src/runtime/model.c
-    src/runtime/model_config.c
     src/runtime/model_info.c
     src/runtime/planner.c
     src/runtime/program.c
@@ -21,7 +20,7 @@ elseif(TAPER_BUILD_TOOLS) # the program then says that this build has none; a li
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)
 endif()
 if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS)
-    list(APPEND TAPER_SOURCES src/runtime/inspect_place.c)
+    list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
 if(TAPER_WITH_OPERATORS)
     list(APPEND TAPER_SOURCES src/ops/call/fit.c src/ops/list/registered.c src/runtime/operator.c)

@@ -496,7 +496,7 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &older, E), TAPER_OK);
     assert_int_equal(older.rank, 4);
     assert_int_equal(older.struct_size, offsetof(taper_tensor_info, sizes));
-    assert_int_equal((uintptr_t)older.sizes, 0x5555555555555555);
+    assert_int_equal((uintptr_t)older.sizes, (uintptr_t)UINT64_C(0x5555555555555555));
     struct {
         taper_tensor_info info;
         uint64_t more;

@@ -392,6 +392,12 @@ const taper_type *taper_ts_type_in_graph(const taper_ir_value *value)
     }
 }
 
+static bool is_number(const taper_type *type)
+{
+    return type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_FLOAT || type->kind == TAPER_TYPE_BOOL ||
+           type->kind == TAPER_TYPE_COMPLEX || type->kind == TAPER_TYPE_NUMBER;
+}
+
 // Functions choose an operator of any two numbers by the types that they declare; inlined, PyTorch finds that of the
 // types they were called with.
 static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
@@ -406,7 +412,7 @@ static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
         fits = schema->arg_count == 2 && !schema->vararg;
         for (size_t i = 0; fits && i < 2; i++) {
             const taper_type *type = taper_ts_type_in_graph(taper_node_in(node, i));
-            fits = type != NULL && taper_ts_subtype(l, type, schema->args[i].type);
+            fits = type != NULL && is_number(schema->args[i].type) && taper_ts_subtype(l, type, schema->args[i].type);
         }
         if (fits) {
             taper_node_set_op(node, op, schema);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// taper_inspect.h: graphs as the host sees them. Builds that only run models lack it.
+#include <taper/taper_inspect.h>
+
+#include "runtime/arguments.h"
+#include "runtime/model.h"
+
+taper_status taper_inspect_graph(taper_model *model, const char *method, taper_write_function write, void *user,
+                                 taper_error *error)
+{
+    TAPER_NEED(model, error);
+    TAPER_NEED(write, error);
+    const char *name = method != NULL ? method : "forward";
+    const taper_function *function = taper_model_find(model, taper_model_name(model), name);
+    if (model->listing) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model was loaded for listing: it has no graphs");
+    }
+    if (function == NULL || function->program.graph == NULL) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the model has no method %s", name);
+    }
+    taper_text text = taper_text_make(model->allocator);
+    taper_graph_print(function->program.graph, &text);
+    const taper_status status = text.failed ? taper_fail_memory(error) : TAPER_OK;
+    if (status == TAPER_OK) {
+        write(user, taper_text_get(&text), text.length);
+    }
+    taper_text_free(&text);
+    return status;
+}
