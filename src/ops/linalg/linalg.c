@@ -281,7 +281,8 @@ taper_status taper_linalg_check_infos(taper_run *run, const char *name, const ta
     const int number = (int)info[at];
     taper_error *const error = run->error;
     if (number < 0) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: Argument %d has illegal value.", name, where, -number);
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s%s: Argument %lld has illegal value.", name, where,
+                   -(long long)number);
     }
     if (strstr(name, "inv") != NULL) {
         TAPER_FAIL(
