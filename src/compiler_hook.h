@@ -24,6 +24,9 @@ typedef struct taper_compilation {
     taper_graph **graphs; // of all functions; NULL where there is none
     const char *const *names;
     size_t count;
+    struct taper_device *const *devices; // ops/backend.h: who is shown the graphs, in order
+    size_t device_count;
+    bool insists;                   // of the first: it fails rather than decline
     const char *disabled;           // comma-separated names of passes; may be NULL
     bool portable;                  // the graphs are to be written to a file
     bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)

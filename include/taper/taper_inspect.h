@@ -79,7 +79,7 @@ typedef struct taper_observation {
     const struct taper_node *node; /* for taper_inspect_place; as long as the model */
 } taper_observation;
 /* Called in every run of the session after each operator, once for each of its results; what is fused is one operator,
- * whose inner results are not seen (load with disable_passes "fuse_epilogue" for those). observe NULL: no more.
+ * whose inner results are not seen (load with disable_passes "segments" for those). observe NULL: no more.
  * Observed runs are slower. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
 TAPER_API TAPER_EXPERIMENTAL void taper_session_observe(taper_session *session, taper_observe_function observe,

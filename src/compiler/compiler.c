@@ -70,7 +70,7 @@ static const pass passes[] = {
     UNPREPARED(dead_code, "what nobody uses is removed")
     IN_DRAFT(copy_to_host, "tensors that are returned come back from Metal")
     PACKS(hoist_packed, "packed weights for Vulkan and Metal are attributes")
-    AT_LOAD(fuse_epilogue, "batch norm, sum and activation are done where their input is computed")
+    AT_LOAD(segments, "backends take the parts that they do whole: layers with what follows them")
 };
 // clang-format on
 

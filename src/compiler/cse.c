@@ -324,7 +324,7 @@ static taper_status visit_block(table *t, taper_block *block)
         if (node->kind == TAPER_NODE_LOOP) {
             t->loop_entry = ++t->time;
         }
-        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
             TAPER_TRY(visit_block(t, node->blocks[b]));
         }
         note_writes(t, node);

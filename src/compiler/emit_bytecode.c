@@ -452,7 +452,7 @@ static taper_status emit_node(emitter *e, const taper_node *node)
         return emit_isinstance(e, node);
     case TAPER_NODE_CALL:
         return emit_call(e, node);
-    case TAPER_NODE_FUSED:
+    case TAPER_NODE_SEGMENT:
     case TAPER_NODE_KIND_COUNT:
         break;
     }

@@ -171,7 +171,7 @@ static taper_status visit_block(taper_compilation *compilation, taper_aliases **
 {
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
-        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
             TAPER_TRY(visit_block(compilation, aliases, node->blocks[b]));
         }
         TAPER_TRY(fold(compilation, aliases, node));

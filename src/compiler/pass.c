@@ -2,19 +2,6 @@
 // What passes share: constants and calls put before a node, arguments by name, replacing a node.
 #include "compiler/pass.h"
 
-#include <float.h>
-#include <math.h>
-
-bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number)
-{
-    const taper_val *value = taper_node_constant_in(node, index);
-    if (value == NULL || (value->tag != TAPER_INT && value->tag != TAPER_DOUBLE && value->tag != TAPER_BOOLEAN)) {
-        return false;
-    }
-    *number = value->tag == TAPER_DOUBLE ? value->as.f : (double)value->as.i;
-    return true;
-}
-
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph)
 {
     if (compilation->root.tag != TAPER_OBJECT || compilation->root.as.object->klass == NULL) {
@@ -70,49 +57,6 @@ taper_status taper_functional_row(taper_compilation *compilation, const taper_no
     }
     *op = same ? found : NULL;
     return TAPER_OK;
-}
-
-// Bounds are floats, as those of the kernels and objects that take them.
-static bool constant_bounds(const taper_node *node, double bounds[2])
-{
-    bool any = false;
-    for (size_t i = 0; i < 2 && 1 + i < node->input_count; i++) {
-        const taper_val *value = taper_node_constant_in(node, 1 + i);
-        if (value == NULL) {
-            return false;
-        }
-        if (value->tag == TAPER_NONE) {
-            continue;
-        }
-        if (!taper_node_constant_is_number(node, 1 + i, &bounds[i]) ||
-            !(fabs(bounds[i]) <= FLT_MAX || isinf(bounds[i]))) {
-            return false;
-        }
-        any = true;
-    }
-    return any; // without either the operator raises
-}
-
-bool taper_node_bounds(const taper_node *node, double bounds[2])
-{
-    bounds[0] = -(double)INFINITY;
-    bounds[1] = (double)INFINITY;
-    if (node->kind != TAPER_NODE_OP || node->schema->out_count != 0) {
-        return false;
-    }
-    switch (TAPER_FIELD(taper_node_facts(node), FUNCTION)) {
-    case TAPER_FUNCTION_RELU6:
-        bounds[1] = 6;
-        bounds[0] = 0;
-        return true;
-    case TAPER_FUNCTION_RELU:
-        bounds[0] = 0;
-        return true;
-    case TAPER_FUNCTION_CLAMP:
-        return constant_bounds(node, bounds);
-    default:
-        return false;
-    }
 }
 
 taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op, taper_node **node)

@@ -7,7 +7,6 @@
 #include "ir/effects.h"
 #include "ir/graph.h"
 #include "ops/call/fold.h"
-#include "ops/call/fusion.h"
 
 typedef taper_status (*taper_pass_function)(taper_compilation *compilation, taper_graph *graph);
 
@@ -49,7 +48,7 @@ taper_status taper_pass_fuse_clamp(taper_compilation *compilation, taper_graph *
 taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_hoist_packed(taper_compilation *compilation, taper_graph *graph);
-taper_status taper_pass_fuse_epilogue(taper_compilation *compilation, taper_graph *graph);
+taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *graph);
 
 // Not a pass but the end of the portable stage: *root is a root object (a reference) without what no graph looks at,
 // and the graphs' slots are numbered accordingly.
@@ -92,12 +91,9 @@ static inline bool taper_is_written(const taper_compilation *compilation, taper_
 // Whether the graph is a method of the root's class.
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph);
 
-bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
 // The row without the underscore, with the same arguments (aten::add of aten::add_); *op NULL: there is none.
 TAPER_MUST_USE taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node,
                                                  const taper_op **op, const taper_schema **schema);
-// The bounds of an operator that only clamps, where they are constant floats; infinite where there is none.
-bool taper_node_bounds(const taper_node *node, double bounds[2]);
 // A constant node before `before`; takes over the reference.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
                                                   taper_error *error);

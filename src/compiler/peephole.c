@@ -160,7 +160,7 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
             continue;
         }
         next = node->next;
-        if (node->kind == TAPER_NODE_FUSED) {
+        if (node->kind == TAPER_NODE_SEGMENT) {
             continue;
         }
         for (size_t b = 0; b < node->block_count; b++) {

@@ -166,7 +166,7 @@ static taper_status visit_block(const walk *w, taper_block *block)
             }
         }
         next = node->next;
-        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
             TAPER_TRY(visit_block(w, node->blocks[b]));
         }
         TAPER_TRY(make_functional(w, node));

@@ -14,7 +14,6 @@ list(APPEND TAPER_SOURCES
     src/compiler/freeze.c
     src/compiler/fuse_add_relu.c
     src/compiler/fuse_clamp.c
-    src/compiler/fuse_epilogue.c
     src/compiler/hoist_packed.c
     src/compiler/known_devices.c
     src/compiler/known_ranks.c
@@ -29,6 +28,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/recognize_linear.c
     src/compiler/remove_dropout.c
     src/compiler/remove_mutation.c
+    src/compiler/segments.c
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )

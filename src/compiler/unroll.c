@@ -86,7 +86,6 @@ static taper_status copy_node(const copier *c, const taper_node *node, taper_nod
     copy->op = node->op;
     copy->op_name = node->op_name;
     copy->schema = node->schema;
-    copy->fusion = node->fusion;
     copy->type = node->type;
     copy->types = node->types;
     copy->type_count = node->type_count;
@@ -183,7 +182,7 @@ static taper_status visit_block(copier *c, taper_block *block)
 {
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         next = node->next;
-        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_FUSED; b++) {
+        for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
             TAPER_TRY(visit_block(c, node->blocks[b]));
         }
         if (node->kind == TAPER_NODE_LOOP) {

@@ -100,7 +100,7 @@ taper_status taper_saved_tensor_fits(const taper_tensor *tensor, const char *whe
 {
     if (tensor->hidden_nhwc) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "%s cannot be written: a tensor is hidden NHWC; reveal it (taper_tensor_reveal) first", where);
+                   "%s cannot be written: a tensor is hidden NHWC; reveal it (taper_tensor_settle) first", where);
     }
     if (taper_dtype_is_quantized((taper_dtype)tensor->dtype) != (tensor->quantizer != NULL)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "%s cannot be written: a tensor of dtype %s %s quantizer", where,

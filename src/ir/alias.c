@@ -377,7 +377,7 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
             join(a, &node->outputs[i], &node->blocks[0]->params[i + 1]);
         }
         break;
-    case TAPER_NODE_FUSED:
+    case TAPER_NODE_SEGMENT:
         join_each(a, node->outputs, node->output_count, node->blocks[1]->results);
         break;
     case TAPER_NODE_CALL:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What can be said of a node before it runs: its effects.
+// What can be said of a node before it runs: its effects, constants among its arguments.
 #include "ir/effects.h"
+
+#include <float.h>
+#include <math.h>
 
 static bool is_none(const taper_node *node, size_t index)
 {
@@ -36,7 +39,7 @@ bool taper_node_is_pure(const taper_node *node)
             }
         }
         return true;
-    case TAPER_NODE_FUSED: // what is written in place is its own
+    case TAPER_NODE_SEGMENT: // what is written in place is its own
         return true;
     default:
         for (size_t b = 0; b < node->block_count; b++) {
@@ -72,4 +75,57 @@ const taper_val *taper_node_constant_in(const taper_node *node, size_t index)
     }
     const taper_node *constant = taper_value_constant(taper_node_in(node, index));
     return constant != NULL ? &constant->constant : NULL;
+}
+
+bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number)
+{
+    const taper_val *value = taper_node_constant_in(node, index);
+    if (value == NULL || (value->tag != TAPER_INT && value->tag != TAPER_DOUBLE && value->tag != TAPER_BOOLEAN)) {
+        return false;
+    }
+    *number = value->tag == TAPER_DOUBLE ? value->as.f : (double)value->as.i;
+    return true;
+}
+
+// Bounds are floats, as those of the kernels and objects that take them.
+static bool constant_bounds(const taper_node *node, double bounds[2])
+{
+    bool any = false;
+    for (size_t i = 0; i < 2 && 1 + i < node->input_count; i++) {
+        const taper_val *value = taper_node_constant_in(node, 1 + i);
+        if (value == NULL) {
+            return false;
+        }
+        if (value->tag == TAPER_NONE) {
+            continue;
+        }
+        if (!taper_node_constant_is_number(node, 1 + i, &bounds[i]) ||
+            !(fabs(bounds[i]) <= FLT_MAX || isinf(bounds[i]))) {
+            return false;
+        }
+        any = true;
+    }
+    return any; // without either the operator raises
+}
+
+bool taper_node_bounds(const taper_node *node, double bounds[2])
+{
+    bounds[0] = -(double)INFINITY;
+    bounds[1] = (double)INFINITY;
+    if (node->kind != TAPER_NODE_OP || node->schema->out_count != 0) {
+        return false;
+    }
+    switch (TAPER_FIELD(taper_node_facts(node), FUNCTION)) {
+    case TAPER_FUNCTION_RELU6:
+        bounds[1] = 6;
+        bounds[0] = 0;
+        return true;
+    case TAPER_FUNCTION_RELU:
+        bounds[0] = 0;
+        return true;
+    case TAPER_FUNCTION_CLAMP:
+        return constant_bounds(node, bounds);
+    default:
+        return false;
+    }
 }

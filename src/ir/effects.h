@@ -32,4 +32,8 @@ bool taper_node_only_raises(const taper_node *node);
 // The constant that is input `index`; NULL when it is none.
 const taper_val *taper_node_constant_in(const taper_node *node, size_t index);
 
+bool taper_node_constant_is_number(const taper_node *node, size_t index, double *number);
+// The bounds of an operator that only clamps, where they are constant floats; infinite where there is none.
+bool taper_node_bounds(const taper_node *node, double bounds[2]);
+
 #endif

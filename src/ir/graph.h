@@ -28,7 +28,8 @@ typedef enum taper_node_kind {
     TAPER_NODE_TUPLE_SLICE, // tuple; number is the begin, number2 the end
     TAPER_NODE_ISINSTANCE,  // value; types
     TAPER_NODE_CALL,        // object, arguments…: calls the method `name`
-    TAPER_NODE_FUSED, // op, fusion: ops/call/fusion.h; block 0 is empty, block 1 the fallback with the node's results
+    TAPER_NODE_SEGMENT, // what block 1 takes from outside; a backend runs it (segment: ops/backend.h, name: its name)
+                        // or the plain nodes of block 1, with the node's results; block 0 is empty
     TAPER_NODE_KIND_COUNT
 } taper_node_kind;
 
@@ -70,7 +71,7 @@ struct taper_node {
     const struct taper_op *op; // ops/call/call.h
     const char *op_name;       // its schema's text, as nothing here knows what a schema is
     const struct taper_schema *schema;
-    const struct taper_fusion *fusion;
+    const struct taper_segment *segment;
     const taper_type *type;
     const taper_type *const *types;
     const char *name;

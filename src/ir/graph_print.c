@@ -21,7 +21,7 @@ const char *taper_node_kind_name(taper_node_kind kind)
                                                              "prim::TupleSlice",
                                                              "prim::isinstance",
                                                              "prim::CallMethod",
-                                                             "taper::fused"};
+                                                             "taper::segment"};
     return (unsigned)kind < TAPER_NODE_KIND_COUNT ? names[kind] : "?";
 }
 

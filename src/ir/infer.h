@@ -45,6 +45,37 @@ taper_shape taper_shape_of(const taper_tensor *tensor);
 // order, defaults among them.
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count);
 
+// ---- of calls and nodes
+
+// What is known of a call's arguments, one after the other; what does not fit is not known.
+enum {
+    TAPER_KNOWN_ARGUMENTS = 24,
+    TAPER_KNOWN_ITEMS = 64,
+    TAPER_KNOWN_INTS_MOST = TAPER_KNOWN_ARGUMENTS * TAPER_MAX_RANK
+};
+typedef struct taper_known_call {
+    taper_known args[TAPER_KNOWN_ARGUMENTS];
+    taper_shape shapes[TAPER_KNOWN_ARGUMENTS + TAPER_KNOWN_ITEMS];
+    int64_t ints[TAPER_KNOWN_INTS_MOST];
+    size_t count, shape_count, int_count;
+} taper_known_call;
+void taper_know_val(taper_known_call *call, taper_val value);            // the next argument is this value
+void taper_know_shape(taper_known_call *call, const taper_shape *shape); // it is a tensor of this shape
+
+// Shapes of values that nodes of a graph give, by the values' ids.
+typedef struct taper_shapes {
+    taper_shape *of; // of[id - first]
+    size_t first, count;
+} taper_shapes;
+taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value);
+// Result 0 of an operator, from what is known already and its constants; arg: a value for an argument that comes from
+// elsewhere, or NULL. Other nodes teach nothing.
+void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
+                        const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user);
+
+// Of all values of a graph, as far as constants tell: often little. In the graph's arena; NULL without memory.
+taper_shapes *taper_graph_shapes(taper_graph *graph);
+
 // ---- for the rules' own files
 
 typedef struct taper_infer_call {

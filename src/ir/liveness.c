@@ -159,7 +159,7 @@ static taper_status walk_block(liveness *l, taper_block *block)
 {
     TAPER_TRY(look(l, block->results, block->result_count));
     for (taper_node *node = block->last; node != NULL; node = node->previous) {
-        if (node->kind == TAPER_NODE_IF || node->kind == TAPER_NODE_FUSED) {
+        if (node->kind == TAPER_NODE_IF || node->kind == TAPER_NODE_SEGMENT) {
             TAPER_TRY(walk_if(l, node));
         } else if (node->kind == TAPER_NODE_LOOP) {
             TAPER_TRY(walk_loop(l, node));

@@ -9,6 +9,7 @@ list(APPEND TAPER_SOURCES
     src/ir/heap.c
     src/ir/infer.c
     src/ir/infer_layers.c
+    src/ir/infer_nodes.c
     src/ir/infer_views.c
     src/ir/liveness.c
     src/ir/scaled_storage.c

@@ -88,6 +88,10 @@ static void drop_data(taper_storage *storage)
     case TAPER_STORAGE_SHARED:
         taper_obj_release(&storage->origin->head);
         break;
+    case TAPER_STORAGE_DEVICE:
+        storage->memory->drop(storage->memory);
+        storage->memory = NULL;
+        break;
     default:
         break;
     }
@@ -128,6 +132,18 @@ taper_status taper_storage_write(taper_storage *storage, taper_error *error)
         storage->read_only = false;
     }
     storage->version++;
+    return TAPER_OK;
+}
+
+taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, size_t bytes, taper_storage **storage,
+                                     taper_error *error)
+{
+    *storage = new_storage(heap, TAPER_STORAGE_DEVICE, NULL, bytes);
+    if (*storage == NULL) {
+        memory->drop(memory);
+        return taper_fail_memory(error);
+    }
+    (*storage)->memory = memory;
     return TAPER_OK;
 }
 

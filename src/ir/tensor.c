@@ -316,22 +316,71 @@ void taper_tensor_free(taper_tensor *tensor)
 
 // ---- layout changes
 
-taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error)
+taper_status taper_tensor_of_memory(taper_heap *heap, taper_memory *memory, taper_dtype dtype, size_t rank,
+                                    const int64_t *sizes, taper_tensor **tensor, taper_error *error)
 {
-    if (!tensor->hidden_nhwc) {
+    *tensor = NULL;
+    taper_status status = taper_tensor_check_sizes(dtype, rank, sizes, error);
+    if (status != TAPER_OK) {
+        memory->drop(memory);
+        return status;
+    }
+    size_t bytes = taper_dtype_size(dtype);
+    int64_t strides[TAPER_MAX_RANK];
+    for (size_t i = 0; i < rank; i++) {
+        bytes *= (size_t)sizes[i];
+    }
+    taper_strides_contiguous(rank, sizes, strides);
+    taper_storage *storage;
+    TAPER_TRY(taper_storage_of_memory(heap, memory, bytes, &storage, error));
+    status = taper_tensor_view(heap, storage, dtype, 0, rank, sizes, strides, tensor, error);
+    taper_obj_release(&storage->head);
+    return status;
+}
+
+// The tensor gets another's bytes: everyone who holds it sees the new ones.
+static void trade_storages(taper_tensor *tensor, taper_tensor *other)
+{
+    taper_storage *old = tensor->storage;
+    tensor->storage = other->storage;
+    other->storage = old;
+    memcpy(tensor->strides, other->strides, sizeof tensor->strides);
+    tensor->offset = 0;
+    tensor->hidden_nhwc = false;
+}
+
+static taper_status contiguous_twin(const taper_tensor *tensor, taper_tensor **plain, taper_error *error)
+{
+    return taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, plain,
+                            error);
+}
+
+taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
+{
+    if (!taper_tensor_is_away(tensor)) {
         return TAPER_OK;
     }
+    taper_memory *memory = tensor->storage->memory;
     taper_tensor *plain;
-    TAPER_TRY(taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, &plain,
-                               error));
+    TAPER_TRY(contiguous_twin(tensor, &plain, error));
+    const taper_status status = memory->fetch(memory, plain, error);
+    if (status == TAPER_OK) {
+        trade_storages(tensor, plain);
+    }
+    taper_obj_release(&plain->head);
+    return status;
+}
+
+taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error)
+{
+    if (!tensor->hidden_nhwc) {
+        return taper_tensor_fetch(tensor, error);
+    }
+    taper_tensor *plain;
+    TAPER_TRY(contiguous_twin(tensor, &plain, error));
     const taper_status status = taper_tensor_copy(plain, tensor, error);
-    if (status == TAPER_OK) { // trade storages: everyone who holds the tensor sees the new one
-        taper_storage *old = tensor->storage;
-        tensor->storage = plain->storage;
-        plain->storage = old;
-        memcpy(tensor->strides, plain->strides, sizeof tensor->strides);
-        tensor->offset = 0;
-        tensor->hidden_nhwc = false;
+    if (status == TAPER_OK) {
+        trade_storages(tensor, plain);
     }
     taper_obj_release(&plain->head);
     return status;
@@ -340,7 +389,7 @@ taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error)
 taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result, taper_error *error)
 {
     *result = NULL;
-    TAPER_TRY(taper_tensor_reveal(tensor, error));
+    TAPER_TRY(taper_tensor_settle(tensor, error));
     if (taper_tensor_is_contiguous(tensor)) {
         taper_obj_retain(&tensor->head);
         *result = tensor;

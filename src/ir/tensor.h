@@ -4,8 +4,8 @@
 // Layout. Sizes and strides are PyTorch's. One liberty is taken: a dense 4-D or 5-D tensor may be *hidden NHWC*
 // (`hidden_nhwc`): its bytes and its `strides` are channels-last although PyTorch would have produced a contiguous
 // tensor. Such a tensor owns its whole storage alone. Operators whose row says TAPER_OP_NHWC take it as it is; before
-// any other operator, and before a result leaves the run, the executor reveals it (taper_tensor_reveal), which reorders
-// the bytes in place, so nobody can observe the difference.
+// any other operator, and before a result leaves the run, the executor settles it (taper_tensor_settle), which reorders
+// the bytes in place, so nobody can observe the difference. The same settles a tensor whose bytes are with a device.
 #ifndef TAPER_IR_TENSOR_H
 #define TAPER_IR_TENSOR_H
 
@@ -21,7 +21,8 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_SHARED,   // origin's, copied on the first write
     TAPER_STORAGE_HOST,     // the host's; release(user) when done. read_only: sessions take shared twins of it
     TAPER_STORAGE_PLANNED,  // a place in a session's arena, which owner keeps alive
-    TAPER_STORAGE_SCALED    // none until it is worked out: ir/scaled_storage.h
+    TAPER_STORAGE_SCALED,   // none until it is worked out: ir/scaled_storage.h
+    TAPER_STORAGE_DEVICE    // a device's: data is NULL, memory has the elements of the one tensor over it
 } taper_storage_kind;       // whose memory data is
 
 typedef struct taper_storage {
@@ -35,8 +36,17 @@ typedef struct taper_storage {
     taper_obj *owner;             // of FILE, BORROWED and PLANNED, may be NULL; of OWNED: of what was there before
     void (*release)(void *user);
     void *user;
+    struct taper_memory *memory;  // of DEVICE: owned
     uint32_t plan_run, plan_slot; // the planner's: which run bore it, as which one
 } taper_storage;
+
+// A device's memory of one tensor, in a layout and precision of its own; a backend's struct begins with it.
+typedef struct taper_memory {
+    const void *device; // whose it is
+    // Writes the elements to a tensor of the host with the same dtype and sizes. Fails where the device is gone.
+    taper_status (*fetch)(struct taper_memory *memory, struct taper_tensor *to, taper_error *error);
+    void (*drop)(struct taper_memory *memory);
+} taper_memory;
 
 typedef enum taper_qscheme {
     TAPER_PER_TENSOR_AFFINE = 0,
@@ -85,6 +95,9 @@ TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, taper_storage
 // A copy-on-write twin of origin, which is retained.
 TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage,
                                                 taper_error *error);
+// Over a device's memory, which is taken over, also on failure.
+TAPER_MUST_USE taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, size_t bytes,
+                                                    taper_storage **storage, taper_error *error);
 // Before writing: copies what is read-only, counts the version. Bytes that were handed out stay where they are until
 // the storage goes.
 TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_error *error);
@@ -121,8 +134,19 @@ taper_tensor taper_tensor_local(const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
                                                        taper_error *error);
 
-// Reorders a hidden NHWC tensor to contiguous, in place. Nothing to do for any other.
-TAPER_MUST_USE taper_status taper_tensor_reveal(taper_tensor *tensor, taper_error *error);
+// Over a device's memory, which is taken over, also on failure: contiguous, its storage its own.
+TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memory *memory, taper_dtype dtype,
+                                                   size_t rank, const int64_t *sizes, taper_tensor **tensor,
+                                                   taper_error *error);
+static inline bool taper_tensor_is_away(const taper_tensor *tensor) // with a device
+{
+    return tensor->storage->kind == TAPER_STORAGE_DEVICE;
+}
+// Brings it to the host, as it is there, in place. Nothing to do for what is there.
+TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
+// Makes it PyTorch's, in place: fetched where it is away, a hidden NHWC one reordered to contiguous. Nothing to do for
+// any other.
+TAPER_MUST_USE taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error);
 // A contiguous tensor with the same elements: the tensor itself (retained) when it is one. Reveals.
 TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result,
                                                     taper_error *error);

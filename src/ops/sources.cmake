@@ -19,6 +19,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/matmul_gemm.c
     src/ops/engine/matmul_tensor.c
     src/ops/call/prepared.c
+    src/ops/call/segment.c
     src/ops/call/promote.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c

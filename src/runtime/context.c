@@ -7,6 +7,7 @@
 #include "platform/platform.h"
 #include "runtime/arguments.h"
 #include "runtime/context.h"
+#include "runtime/device.h"
 
 const char *taper_version(void)
 {
@@ -51,6 +52,12 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (status == TAPER_OK) {
         status = taper_pool_create(&c->allocator, o.threads, o.pool, &c->pool, error);
     }
+    if (status == TAPER_OK) {
+        status = taper_mutex_create(&c->allocator, &c->device_lock, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_context_open_host(c, error);
+    }
     if (status != TAPER_OK) {
         taper_context_release(c);
         return status;
@@ -69,6 +76,8 @@ void taper_context_release(taper_context *context)
     if (context == NULL || !taper_refs_drop(&context->refs)) {
         return;
     }
+    taper_context_close_devices(context);
+    taper_mutex_destroy(context->device_lock);
     taper_pool_destroy(context->pool);
     taper_registry_destroy(context->registry);
     taper_heap_close(context->heap);

@@ -14,6 +14,10 @@ struct taper_context {
     taper_registry *registry;
     taper_pool *pool;
     uint64_t cpu;
+    const struct taper_backend *const *backends; // ends with NULL; NULL: those of backends/backend_list.inc
+    struct taper_mutex *device_lock;
+    struct opened *devices;    // runtime/device.c
+    struct taper_device *host; // of these: the CPU
     taper_log_function log;
     void *log_user;
 };

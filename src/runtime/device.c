@@ -1,31 +1,183 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions.
+// Names of devices and precisions; devices are opened when they are first asked for, and stay open with the context.
 #include "runtime/device.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "platform/platform.h"
 #include "runtime/arguments.h"
 
-taper_status taper_device_read(const char *text, bool *here, taper_error *error)
+#define BACKEND(name) extern const taper_backend taper_backend_##name;
+#include "backends/backend_list.inc"
+#undef BACKEND
+
+static const taper_backend *const built_in[] = {
+#define BACKEND(name) &taper_backend_##name,
+#include "backends/backend_list.inc"
+#undef BACKEND
+    NULL};
+
+typedef struct opened {
+    taper_device device;
+    struct opened *next;
+    size_t bytes;
+    const char *why; // it is not there; NULL: it is
+    char name[];
+} opened;
+
+taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", *const digits = letters + 27;
     text = text != NULL ? text : "cpu";
-    const size_t name = strspn(text, letters);
-    const char *const index = text + name, *rest = index;
+    *name = (taper_device_name){.text = text, .length = strspn(text, letters)};
+    const char *rest = text + name->length;
+    bool wrong = name->length == 0;
     if (*rest == ':') {
-        rest += 1 + strspn(rest + 1, digits);
+        const size_t count = strspn(rest + 1, digits);
+        for (size_t i = 1; i <= count; i++) {
+            name->index = name->index > 999 ? UINT_MAX : name->index * 10 + (unsigned)(rest[i] - '0');
+        }
+        wrong |= count == 0;
+        rest += 1 + count;
     }
-    const bool insists = *rest == '!';
-    if (name == 0 || rest == index + 1 || rest[insists] != '\0') {
+    name->shown = (size_t)(rest - text);
+    name->insists = *rest == '!';
+    if (wrong || rest[name->insists] != '\0') {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "device \"%.100s\" should be NAME[:INDEX][!], as \"cpu\" or \"vulkan:1!\"", text);
     }
-    *here = strncmp(text, "cpu", name) == 0 && name == 3 && rest - index == (ptrdiff_t)strspn(index, ":0");
-    if (!*here && insists) {
-        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-                   "device %.*s is not part of this build; without \"!\" the CPU does it", (int)(rest - text), text);
-    }
     return TAPER_OK;
+}
+
+static const taper_backend *find_backend(const taper_context *context, const taper_device_name *name)
+{
+    const taper_backend *const *list = context->backends != NULL ? context->backends : built_in;
+    for (; *list != NULL; list++) {
+        if (strlen((*list)->name) == name->length && memcmp((*list)->name, name->text, name->length) == 0) {
+            return (*list)->open != NULL || name->index == 0 ? *list : NULL; // there is one CPU
+        }
+    }
+    return NULL;
+}
+
+// One that was looked for before, there or not.
+static opened *find_opened(const taper_context *context, const taper_backend *backend, unsigned index)
+{
+    opened *o = context->devices;
+    while (o != NULL && (o->device.backend != backend || o->device.index != index)) {
+        o = o->next;
+    }
+    return o;
+}
+
+static taper_status open_device(taper_context *context, const taper_backend *backend, const taper_device_name *name,
+                                opened **made, taper_error *error)
+{
+    const taper_allocator *allocator = &context->allocator;
+    const size_t text = (sizeof(opened) + name->shown + 1 + 15) / 16 * 16;
+    opened *o = taper_alloc_zeroed(allocator, text + backend->state_bytes);
+    if (o == NULL) {
+        return taper_fail_memory(error);
+    }
+    memcpy(o->name, name->text, name->shown);
+    o->bytes = text + backend->state_bytes;
+    o->device = (taper_device){.backend = backend,
+                               .name = o->name,
+                               .index = name->index,
+                               .allocator = allocator,
+                               .cpu = context->cpu,
+                               .state = (char *)o + text};
+    const taper_status status = backend->open != NULL ? backend->open(&o->device, &o->why, error) : TAPER_OK;
+    if (status == TAPER_DECLINED || status == TAPER_DEVICE_LOST) {
+        o->why = o->why != NULL ? o->why : "is not there";
+    } else if (status != TAPER_OK) {
+        taper_free(allocator, o, o->bytes);
+        return status;
+    }
+    o->next = context->devices;
+    context->devices = o;
+    *made = o;
+    return TAPER_OK;
+}
+
+static taper_status absent(const taper_device_name *name, const char *why, taper_error *error)
+{
+    return !name->insists ? TAPER_OK
+                          : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "device %.*s %s; without \"!\" the CPU does it",
+                                       (int)name->shown, name->text, why);
+}
+
+static const char unknown[] = "is not part of this build";
+
+taper_status taper_device_check(const taper_context *context, const char *text, taper_error *error)
+{
+    taper_device_name name;
+    TAPER_TRY(taper_device_read(text, &name, error));
+    return find_backend(context, &name) != NULL ? TAPER_OK : absent(&name, unknown, error);
+}
+
+taper_status taper_context_device(taper_context *context, const char *text, taper_device **device, const char **why,
+                                  taper_error *error)
+{
+    taper_device_name name;
+    *device = NULL;
+    *why = unknown;
+    TAPER_TRY(taper_device_read(text, &name, error));
+    const taper_backend *backend = find_backend(context, &name);
+    if (backend != NULL) {
+        taper_mutex_lock(context->device_lock);
+        opened *o = find_opened(context, backend, name.index);
+        const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &name, &o, error);
+        taper_mutex_unlock(context->device_lock);
+        TAPER_TRY(status);
+        *why = o->why;
+        *device = o->why == NULL ? &o->device : NULL;
+    }
+    return *device != NULL ? TAPER_OK : absent(&name, *why, error);
+}
+
+taper_device *taper_context_host(const taper_context *context)
+{
+    return context->host;
+}
+
+const struct taper_fast *taper_context_loops(const taper_context *context)
+{
+    return context->host != NULL ? context->host->backend->loops : NULL;
+}
+
+taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op)
+{
+    taper_device *const host = context->host;
+    return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
+}
+
+taper_status taper_context_open_host(taper_context *context, taper_error *error)
+{
+    const char *why;
+    return taper_context_device(context, NULL, &context->host, &why, error);
+}
+
+taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
+                                        taper_error *error)
+{
+    taper_context_close_devices(context);
+    context->backends = backends;
+    return taper_context_open_host(context, error);
+}
+
+void taper_context_close_devices(taper_context *context)
+{
+    context->host = NULL;
+    while (context->devices != NULL) {
+        opened *o = context->devices;
+        context->devices = o->next;
+        if (o->why == NULL && o->device.backend->close != NULL) {
+            o->device.backend->close(&o->device);
+        }
+        taper_free(&context->allocator, o, o->bytes);
+    }
 }
 
 taper_status taper_precision_check(const char *text, taper_error *error)
@@ -41,12 +193,12 @@ taper_status taper_precision_check(const char *text, taper_error *error)
 
 taper_status taper_value_to_device(taper_value *value, const char *device, taper_value **moved, taper_error *error)
 {
-    bool here;
+    taper_device_name name;
     TAPER_NEED_OUT(moved, error);
     TAPER_NEED(value, error);
     TAPER_NEED(device, error);
-    TAPER_TRY(taper_device_read(device, &here, error));
-    if (!here) {
+    TAPER_TRY(taper_device_read(device, &name, error));
+    if (name.length != 3 || memcmp(name.text, "cpu", 3) != 0 || name.index != 0) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "device %.100s is not part of this build: the value stays on the CPU", device);
     }

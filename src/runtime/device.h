@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Devices and precisions as hosts name them. The CPU in float32 is what there is.
+// Devices and precisions as hosts name them, and the backends that stand behind.
 #ifndef TAPER_RUNTIME_DEVICE_H
 #define TAPER_RUNTIME_DEVICE_H
 
-#include "base/status.h"
+#include "ops/backend.h"
+#include "runtime/context.h"
 
-// NAME[:INDEX][!]; NULL: "cpu". *here: it is the CPU. Fails for text of another form and, where "!" insists, for a
-// device that is not here.
-TAPER_MUST_USE taper_status taper_device_read(const char *text, bool *here, taper_error *error);
+// NAME[:INDEX][!]; NULL: "cpu".
+typedef struct taper_device_name {
+    const char *text;
+    size_t length;  // of NAME
+    size_t shown;   // without "!"
+    unsigned index; // UINT_MAX: more than there can be
+    bool insists;   // "!": fail rather than have the CPU do it
+} taper_device_name;
+TAPER_MUST_USE taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error);
+// Fails where the name insists on what this build does not have.
+TAPER_MUST_USE taper_status taper_device_check(const taper_context *context, const char *text, taper_error *error);
+// The device, opened if nobody did before. NULL where there is none: *why says so, unless the name insists, which
+// fails.
+TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, taper_device **device,
+                                                 const char **why, taper_error *error);
+// What works in the host's memory, and does single operators: the CPU. NULL: nothing (a test's doing).
+taper_device *taper_context_host(const taper_context *context);
+const struct taper_fast *taper_context_loops(const taper_context *context);
+taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op); // NULL: the row's own
+
+// What there is, instead of backends/backend_list.inc: for tests, before anything is loaded. The array ends with NULL
+// and stays valid.
+TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
+                                                       taper_error *error);
+TAPER_MUST_USE taper_status taper_context_open_host(taper_context *context, taper_error *error);
+void taper_context_close_devices(taper_context *context);
+
 // "fp32" (NULL), or one that is not part of this build.
 TAPER_MUST_USE taper_status taper_precision_check(const char *text, taper_error *error);
 

@@ -80,7 +80,7 @@ taper_status taper_profile_get(const taper_session *session, size_t index, taper
         full.name = site->instruction->schema->text;
         full.name_length = strcspn(full.name, "(");
         full.kernel = site->kernel;
-        full.fused = site->instruction->fusion != NULL;
+        full.fused = site->instruction->segment != NULL;
     }
     return taper_struct_write(item, "taper_profile_item", &full, sizeof full, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The one executor: runs a program over the registers of a frame.
 #include "frontend/torchscript/torchscript.h"
+#include "ops/backend.h"
 #include "runtime/session.h"
 
 typedef struct frame {
@@ -72,23 +73,22 @@ static taper_status check_budget(const frame *f)
 
 // ---- operators
 
-static taper_status reveal_items(taper_run *run, const taper_list *list)
+static taper_status settle_args(taper_run *run, const taper_val *args, size_t count)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->items[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_run_reveal(run, list->items[i].as.tensor));
-        }
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(taper_settle(run, args[i]));
     }
     return TAPER_OK;
 }
 
-static taper_status reveal_args(taper_run *run, const taper_val *args, size_t count)
+// For an operator that takes hidden NHWC tensors, but not those of devices.
+static taper_status fetch_args(taper_run *run, const taper_val *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (args[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_run_reveal(run, args[i].as.tensor));
+            TAPER_TRY(taper_tensor_fetch(args[i].as.tensor, run->error));
         } else if (args[i].tag == TAPER_LIST) {
-            TAPER_TRY(reveal_items(run, args[i].as.list));
+            TAPER_TRY(taper_run_fetch_items(run, args[i].as.list));
         }
     }
     return TAPER_OK;
@@ -147,8 +147,8 @@ static taper_call make_call(const frame *f, const taper_instruction *in, taper_v
                         .ret_count = in->out_count,
                         .state = f->source->states != NULL ? &f->source->states[in->state] : NULL,
                         .prepared = f->source->prepared != NULL ? &f->source->prepared[in->state] : NULL,
-                        .constants = in->constants,
-                        .fusion = in->fusion};
+                        .operands = f->program->operands + in->in,
+                        .segment = in->segment};
 }
 
 // Runs the instruction's kernel, and the row's own where it declines (unless it has a fallback of nodes).
@@ -161,8 +161,8 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     run->current = in->op;
     run->kernel = NULL;
     run->flops = 0;
-    taper_status status = taper_call_kernel(call, in->kernel);
-    if (status == TAPER_DECLINED && in->fusion == NULL) {
+    taper_status status = in->segment != NULL ? taper_segment_call(call) : taper_call_kernel(call, in->kernel);
+    if (status == TAPER_DECLINED && in->segment == NULL) {
         run->kernel = NULL;
         status = taper_call_kernel(call, taper_row_kernel(in->op));
     }
@@ -170,7 +170,10 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     if (profiling && status == TAPER_OK) {
         taper_profile_site *site = &session->profile[in->state];
         site->instruction = in;
-        site->kernel = run->kernel != NULL ? run->kernel : in->kernel == taper_row_kernel(in->op) ? "reference" : "cpu";
+        site->kernel = run->kernel != NULL                                             ? run->kernel
+                       : in->segment == NULL && in->kernel == taper_row_kernel(in->op) ? "reference"
+                       : in->segment != NULL ? in->segment->device->backend->name
+                                             : "cpu";
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start;
@@ -178,17 +181,17 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     return status;
 }
 
-// Shows the results of a node to the host. They are revealed first: the host reads them as PyTorch's.
+// Shows the results of a node to the host. They are settled first: the host reads them as PyTorch's.
 static taper_status show_results(const frame *f, const taper_node *node, const taper_val *values, size_t count)
 {
     const taper_session *session = f->source->session;
     taper_run *run = f->source->run;
-    const char *name = node->op_name != NULL ? node->op_name : taper_node_kind_name((taper_node_kind)node->kind);
-    const taper_block *fused = node->kind == TAPER_NODE_FUSED ? node->blocks[1] : NULL; // what it replaced
+    const char *name = node->op_name != NULL              ? node->op_name
+                       : node->kind == TAPER_NODE_SEGMENT ? node->segment->schema->text
+                                                          : taper_node_kind_name((taper_node_kind)node->kind);
+    const taper_block *body = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1] : NULL; // what it replaced
     for (size_t i = 0; i < count; i++) {
-        if (values[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_run_reveal(run, values[i].as.tensor));
-        }
+        TAPER_TRY(taper_settle(run, values[i]));
         taper_value *box = taper_box_new(run->heap, taper_val_retain(values[i]));
         if (box == NULL) {
             taper_val_release(values[i]);
@@ -201,7 +204,7 @@ static taper_status show_results(const frame *f, const taper_node *node, const t
                                                .name_length = strcspn(name, "("),
                                                .result = box,
                                                .stands_for =
-                                                   fused != NULL ? fused->results[i].value->id : node->outputs[i].id,
+                                                   body != NULL ? body->results[i].value->id : node->outputs[i].id,
                                                .node = node};
         session->observe(session->observe_user, &observation);
         taper_value_release(box);
@@ -215,7 +218,7 @@ static bool is_observed(const frame *f)
 }
 
 // *declined: nothing happened, the fallback is to run.
-static taper_status do_fused(const frame *f, const taper_instruction *in, bool *declined)
+static taper_status do_segment(const frame *f, const taper_instruction *in, bool *declined)
 {
     const uint32_t *operands = f->program->operands + in->in;
     taper_val *args = f->scratch, *rets = f->scratch + in->in_count;
@@ -259,7 +262,9 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     taper_run *run = f->source->run;
     taper_status status = TAPER_OK;
     if (!taper_op_has(in->op, TAPER_OP_NHWC)) {
-        status = reveal_args(run, args, in->in_count);
+        status = settle_args(run, args, in->in_count);
+    } else if (f->source->model->device != NULL) {
+        status = fetch_args(run, args, in->in_count);
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);
@@ -375,9 +380,9 @@ static taper_status run(const frame *f, taper_val *result)
         case TAPER_DO_NODE:
             TAPER_TRY(do_node(f, in));
             break;
-        case TAPER_DO_FUSED: {
+        case TAPER_DO_SEGMENT: {
             bool declined = false;
-            TAPER_TRY(do_fused(f, in, &declined));
+            TAPER_TRY(do_segment(f, in, &declined));
             if (!declined) {
                 pc = in->target;
             }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "backends/cpu/cpu_backend.h"
 #include "frontend/bytecode.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
@@ -151,7 +150,7 @@ static taper_status index_functions(taper_model *model, taper_error *error)
 static taper_kernel choose_kernel(const taper_op *op, const void *user)
 {
     const taper_model *model = user;
-    return model->reference ? NULL : taper_cpu_kernel(op, model->context->cpu);
+    return model->reference ? NULL : taper_context_kernel(model->context, op);
 }
 
 static taper_status build_program(taper_model *model, taper_function *function, taper_error *error)
@@ -272,6 +271,16 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
     compilation.disabled = options->disable_passes;
+    taper_device *devices[2], *const host = taper_context_host(model->context);
+    compilation.devices = devices;
+    compilation.insists = model->insists;
+    if (model->device != NULL && model->device != host) {
+        devices[compilation.device_count++] = model->device;
+    }
+    if (host != NULL) {
+        devices[compilation.device_count++] = host;
+    }
+    compilation.device_count = model->reference ? 0 : compilation.device_count;
     const taper_status status = options->compiler->optimize(&compilation);
     taper_model_end_compilation(model, &compilation);
     return status;
@@ -356,16 +365,21 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return build_programs(model, error);
 }
 
-// One line where the CPU stands in for the device that was asked for.
-static void tell_device(const taper_context *context, const char *device)
+// Opens the device that was asked for. One line where the CPU stands in for it.
+static taper_status find_device(taper_model *model, const char *name, taper_error *error)
 {
-    bool here;
+    const taper_context *context = model->context;
+    const char *why;
+    taper_device_name read;
     char line[160];
-    if (taper_device_read(device, &here, NULL) == TAPER_OK && !here) {
-        const int length =
-            snprintf(line, sizeof line, "device %.80s is not part of this build: the CPU runs the model\n", device);
+    TAPER_TRY(taper_device_read(name, &read, error));
+    TAPER_TRY(taper_context_device(model->context, name, &model->device, &why, error));
+    model->insists = read.insists;
+    if (model->device == NULL) {
+        const int length = snprintf(line, sizeof line, "device %.80s %.40s: the CPU runs the model\n", name, why);
         context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
     }
+    return TAPER_OK;
 }
 
 // Takes over the blob's reference.
@@ -398,6 +412,10 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     taper_obj_release(&blob->head);
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
+        status = m->draft || m->listing ? taper_device_check(context, options->device, error)
+                                        : find_device(m, options->device, error);
+    }
+    if (status == TAPER_OK) {
         status = load_module(m, options, error);
     }
     if (!m->draft && m->budget != NULL) {
@@ -408,9 +426,6 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         taper_model_release(m);
         return status;
     }
-    if (!m->draft && !m->listing) {
-        tell_device(context, options->device);
-    }
     *model = m;
     return TAPER_OK;
 }
@@ -419,9 +434,9 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
 
 taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options, taper_error *error)
 {
-    bool here;
+    taper_device_name name;
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
-    TAPER_TRY(taper_device_read(options->device, &here, error));
+    TAPER_TRY(taper_device_read(options->device, &name, error));
     TAPER_TRY(taper_precision_check(options->precision, error));
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);

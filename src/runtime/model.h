@@ -38,6 +38,8 @@ struct taper_model {
     taper_packs *packs;
     taper_types *types;
     bool reference;
+    struct taper_device *device; // asked for; NULL: none but the host's
+    bool insists;
     bool listing; // loaded to be looked at: there are no programs
     bool draft;   // loaded to be rewritten (draft.c): there are graphs and no programs
 };

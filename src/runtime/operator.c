@@ -2,12 +2,12 @@
 // taper_operator.h: operators called by the host, without a model.
 #include <taper/taper_operator.h>
 
-#include "backends/cpu/cpu_backend.h"
 #include "ops/call/fit.h"
 #include "ops/engine/random.h"
 #include "ops/list/registered.h"
 #include "runtime/arguments.h"
 #include "runtime/context.h"
+#include "runtime/device.h"
 
 struct taper_operator {
     taper_context *context;
@@ -87,14 +87,14 @@ taper_status taper_operator_find(taper_context *context, const char *name, taper
     made->context = context;
     made->op = row;
     made->schema = schema;
-    made->fast = taper_cpu_kernel(row, context->cpu);
+    made->fast = taper_context_kernel(context, row);
     taper_rng_seed(&made->rng, TAPER_RNG_SEED);
     made->run = (taper_run){.heap = context->heap,
                             .pool = context->pool,
                             .cpu = context->cpu,
                             .registry = context->registry,
                             .rng = &made->rng,
-                            .fast = &taper_cpu_fast,
+                            .fast = taper_context_loops(context),
                             .log = context->log,
                             .log_user = context->log_user,
                             .context = context,
@@ -150,24 +150,6 @@ static taper_status check_counts(const taper_schema *schema, size_t count, size_
     return TAPER_OK;
 }
 
-// Hidden layouts do not leave a call: the host's threads share its values.
-static taper_status reveal(taper_run *run, taper_val value)
-{
-    if (value.tag == TAPER_TENSOR) {
-        return taper_run_reveal(run, value.as.tensor);
-    }
-    if (value.tag == TAPER_LIST || value.tag == TAPER_TUPLE) {
-        size_t count;
-        const taper_val *items = taper_container_items((taper_container *)value.as.obj, &count);
-        for (size_t i = 0; i < count; i++) {
-            if (items[i].tag == TAPER_TENSOR) {
-                TAPER_TRY(taper_run_reveal(run, items[i].as.tensor));
-            }
-        }
-    }
-    return TAPER_OK;
-}
-
 static taper_status gather(taper_operator *op, taper_value *const *args, size_t count, taper_val *vals,
                            taper_clone_memo **constants)
 {
@@ -177,7 +159,7 @@ static taper_status gather(taper_operator *op, taper_value *const *args, size_t 
         if (i < schema->arg_count) {
             TAPER_TRY(taper_fit(&schema->args[i], "argument", i, &vals[i], op->run.error));
         }
-        TAPER_TRY(reveal(&op->run, vals[i]));
+        TAPER_TRY(taper_settle(&op->run, vals[i]));
     }
     for (size_t i = count; i < schema->arg_count; i++) {
         vals[i] = schema->args[i].default_value;
@@ -206,7 +188,8 @@ static taper_status box_results(taper_operator *op, taper_val *rets, taper_value
 {
     const size_t count = op->schema->ret_count;
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(reveal(&op->run, rets[i]));
+        TAPER_TRY(
+            taper_settle(&op->run, rets[i])); // hidden layouts do not leave a call: the host's threads share its values
         results[i] = taper_box_new(op->run.heap, rets[i]);
         if (results[i] == NULL) {
             return taper_fail_memory(op->run.error);

@@ -3,6 +3,7 @@
 #include "runtime/program.h"
 
 #include "ir/liveness.h"
+#include "ops/backend.h"
 #include "ops/list/op_table.h"
 
 typedef struct builder {
@@ -20,15 +21,6 @@ static taper_status add_operand(builder *b, uint32_t operand)
     return TAPER_OK;
 }
 
-static uint32_t operand_of(const taper_ir_input *input)
-{
-    const taper_ir_value *value = input->value;
-    if (taper_value_constant(value) != NULL) {
-        return TAPER_OPERAND_CONSTANT | value->reg;
-    }
-    return value->reg | (input->last ? TAPER_OPERAND_LAST : 0);
-}
-
 // Numbers, strings and tensors; of containers those that nobody changes.
 static bool is_fixed(const taper_ir_value *value)
 {
@@ -38,6 +30,15 @@ static bool is_fixed(const taper_ir_value *value)
     }
     const taper_tag tag = (taper_tag)node->constant.tag;
     return !taper_val_is_object(node->constant) || tag == TAPER_TENSOR || tag == TAPER_STRING || node->number != 0;
+}
+
+static uint32_t operand_of(const taper_ir_input *input)
+{
+    const taper_ir_value *value = input->value;
+    if (taper_value_constant(value) != NULL) {
+        return TAPER_OPERAND_CONSTANT | (is_fixed(value) ? TAPER_OPERAND_FIXED : 0) | value->reg;
+    }
+    return value->reg | (input->last ? TAPER_OPERAND_LAST : 0);
 }
 
 static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *inputs, size_t in_count,
@@ -55,9 +56,6 @@ static taper_status add(builder *b, taper_opcode opcode, const taper_ir_input *i
         TAPER_TRY(add_operand(b, operand_of(&inputs[i])));
     }
     in = &p->code[p->code_count];
-    for (size_t i = 0; i < in_count && i < 64; i++) {
-        in->constants |= (uint64_t)is_fixed(inputs[i].value) << i;
-    }
     in->out = (uint32_t)p->operand_count;
     for (size_t i = 0; i < out_count; i++) {
         TAPER_TRY(add_operand(b, outputs[i].reg));
@@ -176,37 +174,31 @@ static taper_status build_loop(builder *b, const taper_node *node)
     return add_clears(b, body->clears, body->clear_count);
 }
 
-static void set_operator(builder *b, taper_instruction *in, const taper_node *node, taper_kernel kernel)
+static void set_operator(builder *b, taper_instruction *in, const taper_op *op, const taper_schema *schema)
 {
-    in->op = node->op;
-    in->schema = node->schema;
-    in->fusion = node->fusion;
-    in->kernel = kernel != NULL ? kernel : taper_row_kernel(node->op);
+    in->op = op;
+    in->schema = schema;
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 
-// FUSED, declined: the fallback, MOVE of its results, JUMP end; done: CLEAR of what the fallback would have used up;
+// SEGMENT, declined: the plain nodes, MOVE of their results, JUMP end; done: CLEAR of what these would have used up;
 // end.
-static taper_status build_fused(builder *b, const taper_node *node)
+static taper_status build_segment(builder *b, const taper_node *node)
 {
-    const taper_block *fallback = node->blocks[1];
-    const taper_kernel kernel = b->choose != NULL ? b->choose(node->op, b->user) : NULL;
-    size_t fused = 0, move, jump;
-    if (kernel != NULL) {
-        TAPER_TRY(add(b, TAPER_DO_FUSED, node->inputs, node->input_count, node->outputs, node->output_count, &fused));
-        b->program->code[fused].node = node;
-        set_operator(b, &b->program->code[fused], node, kernel);
-        discard_unused(b->program, b->program->code[fused].out, node->outputs, node->output_count);
-    }
-    TAPER_TRY(build_block(b, fallback));
-    TAPER_TRY(
-        add(b, TAPER_DO_MOVE, fallback->results, fallback->result_count, node->outputs, node->output_count, &move));
+    const taper_block *body = node->blocks[1];
+    size_t at, move, jump;
+    TAPER_TRY(add(b, TAPER_DO_SEGMENT, node->inputs, node->input_count, node->outputs, node->output_count, &at));
+    taper_instruction *in = &b->program->code[at];
+    in->node = node;
+    in->segment = node->segment;
+    in->kernel = taper_segment_call;
+    set_operator(b, in, node->segment->op, node->segment->schema);
+    discard_unused(b->program, in->out, node->outputs, node->output_count);
+    TAPER_TRY(build_block(b, body));
+    TAPER_TRY(add(b, TAPER_DO_MOVE, body->results, body->result_count, node->outputs, node->output_count, &move));
     discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
-    if (kernel == NULL) {
-        return TAPER_OK;
-    }
     TAPER_TRY(add(b, TAPER_DO_JUMP, NULL, 0, NULL, 0, &jump));
-    jump_here(b, fused);
+    jump_here(b, at);
     TAPER_TRY(add_clears(b, node->blocks[0]->clears, node->blocks[0]->clear_count));
     jump_here(b, jump);
     return TAPER_OK;
@@ -225,8 +217,8 @@ static taper_status build_block(builder *b, const taper_block *block)
         case TAPER_NODE_LOOP:
             TAPER_TRY(build_loop(b, node));
             break;
-        case TAPER_NODE_FUSED:
-            TAPER_TRY(build_fused(b, node));
+        case TAPER_NODE_SEGMENT:
+            TAPER_TRY(build_segment(b, node));
             break;
         default: {
             const bool op = node->kind == TAPER_NODE_OP;
@@ -237,7 +229,9 @@ static taper_status build_block(builder *b, const taper_block *block)
             in->kind = node->kind;
             in->node = node;
             if (op) {
-                set_operator(b, in, node, b->choose != NULL ? b->choose(node->op, b->user) : NULL);
+                const taper_kernel kernel = b->choose != NULL ? b->choose(node->op, b->user) : NULL;
+                in->kernel = kernel != NULL ? kernel : taper_row_kernel(node->op);
+                set_operator(b, in, node->op, node->schema);
             }
             break;
         }

@@ -10,7 +10,7 @@
 
 typedef enum taper_opcode {
     TAPER_DO_OP,         // op
-    TAPER_DO_FUSED,      // op with fusion; done: target, declined: goes on with the fallback behind it
+    TAPER_DO_SEGMENT,    // done: target, declined: goes on with the plain nodes behind it
     TAPER_DO_MOVE,       // in[i] -> out[i], all at once
     TAPER_DO_JUMP,       // target
     TAPER_DO_BRANCH,     // in[0] false: target
@@ -23,20 +23,20 @@ typedef enum taper_opcode {
 
 #define TAPER_OPERAND_CONSTANT 0x80000000u
 #define TAPER_OPERAND_LAST 0x40000000u
-#define TAPER_OPERAND_INDEX 0x3fffffffu
+// and TAPER_OPERAND_FIXED
+#define TAPER_OPERAND_INDEX 0x1fffffffu
 
 typedef struct taper_instruction {
     uint8_t opcode; // taper_opcode
     uint8_t kind;   // of TAPER_DO_NODE: taper_node_kind
     uint32_t in_count, out_count;
-    uint32_t in, out;   // first operand in program->operands
-    uint32_t target;    // instruction
-    uint32_t state;     // number of the operator's state slot
-    uint64_t constants; // bits of operands that are constants which never change
+    uint32_t in, out; // first operand in program->operands
+    uint32_t target;  // instruction
+    uint32_t state;   // number of the operator's state slot
     const taper_op *op;
     const taper_schema *schema;
     taper_kernel kernel; // the backend's, or the row's
-    const struct taper_fusion *fusion;
+    const struct taper_segment *segment;
     const taper_node *node; // what it came from
 } taper_instruction;
 
@@ -54,7 +54,7 @@ typedef struct taper_program {
     size_t first_state, state_count;
 } taper_program;
 
-// Chooses the kernel for a row; NULL: the row's own.
+// Chooses the kernel of a single operator; NULL: the row's own.
 typedef taper_kernel (*taper_kernel_chooser)(const taper_op *op, const void *user);
 
 // Flattens graph, which is then owned by the program. constants and states are counted from where the model's tables

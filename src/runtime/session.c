@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
 #include "runtime/session.h"
-#include "backends/cpu/cpu_backend.h"
 #include "ops/call/prepared.h"
 #include "runtime/arguments.h"
+#include "runtime/device.h"
 #include "runtime/planner.h"
 
 static taper_status session_stop(taper_run *run, double ahead)
@@ -81,7 +81,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .registry = context->registry,
                          .packs = model->packs,
                          .rng = &s->rng,
-                         .fast = model->reference ? NULL : &taper_cpu_fast,
+                         .fast = model->reference ? NULL : taper_context_loops(context),
                          .log = context->log,
                          .log_user = context->log_user,
                          .context = context,
@@ -197,14 +197,14 @@ static taper_status gather(const taper_session *session, const taper_function *f
 
 // ---- results
 
-// Everything hidden is revealed before it leaves. Containers of the session are marked and put on a stack, so that
-// neither their depth nor how often they are shared matters; those of the host, which other sessions may look at too,
-// are only walked through. Objects' attributes are revealed when they are asked for.
-static taper_status reveal_value(taper_session *session, taper_val value, int depth, taper_container **stack,
+// Everything hidden or away is settled before it leaves. Containers of the session are marked and put on a stack, so
+// that neither their depth nor how often they are shared matters; those of the host, which other sessions may look at
+// too, are only walked through. Objects' attributes are settled when they are asked for.
+static taper_status settle_value(taper_session *session, taper_val value, int depth, taper_container **stack,
                                  taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
-        return taper_tensor_reveal(value.as.tensor, error);
+        return taper_tensor_settle(value.as.tensor, error);
     }
     if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
         return TAPER_OK;
@@ -221,23 +221,23 @@ static taper_status reveal_value(taper_session *session, taper_val value, int de
     size_t count;
     const taper_val *items = taper_container_items(container, &count);
     for (size_t i = 0; i < count && depth < TAPER_LIMIT_VALUE_DEPTH; i++) {
-        TAPER_TRY(reveal_value(session, items[i], depth + 1, stack, error));
+        TAPER_TRY(settle_value(session, items[i], depth + 1, stack, error));
     }
     return TAPER_OK;
 }
 
-static taper_status reveal_deep(taper_session *session, taper_val value, taper_error *error)
+static taper_status settle_deep(taper_session *session, taper_val value, taper_error *error)
 {
     taper_container *stack = NULL;
     session->looks++;
-    TAPER_TRY(reveal_value(session, value, 0, &stack, error));
+    TAPER_TRY(settle_value(session, value, 0, &stack, error));
     while (stack != NULL) {
         taper_container *top = stack;
         stack = top->work;
         size_t count;
         const taper_val *items = taper_container_items(top, &count);
         for (size_t i = 0; i < count; i++) {
-            TAPER_TRY(reveal_value(session, items[i], 0, &stack, error));
+            TAPER_TRY(settle_value(session, items[i], 0, &stack, error));
         }
     }
     return TAPER_OK;
@@ -245,7 +245,7 @@ static taper_status reveal_deep(taper_session *session, taper_val value, taper_e
 
 static taper_status box_result(taper_session *session, taper_val result, taper_value **boxed, taper_error *error)
 {
-    const taper_status status = reveal_deep(session, result, error);
+    const taper_status status = settle_deep(session, result, error);
     *boxed = status == TAPER_OK ? taper_box_new(session->heap, result) : NULL;
     if (*boxed == NULL) {
         taper_val_release(result);

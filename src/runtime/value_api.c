@@ -306,7 +306,7 @@ taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info 
 {
     TAPER_TRY(check_kind(value, TAPER_TENSOR, "a Tensor", out, "out", error));
     taper_tensor *t = value->val.as.tensor;
-    TAPER_TRY(taper_tensor_reveal(t, error));
+    TAPER_TRY(taper_tensor_settle(t, error));
     taper_tensor_info full = {
         .dtype = (taper_dtype)t->dtype, .rank = t->rank, .sizes = t->sizes, .strides = t->strides};
     const size_t before = (size_t)t->offset * taper_tensor_item(t); // an empty view may begin anywhere
@@ -328,7 +328,7 @@ taper_status taper_value_make_writable(taper_value *value, taper_error *error)
     if (storage->kind == TAPER_STORAGE_HOST && storage->read_only) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the tensor stands on memory that was given as read-only");
     }
-    TAPER_TRY(taper_tensor_reveal(value->val.as.tensor, error));
+    TAPER_TRY(taper_tensor_settle(value->val.as.tensor, error));
     return taper_storage_write(value->val.as.tensor->storage, error);
 }
 

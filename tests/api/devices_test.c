@@ -143,7 +143,7 @@ static void precisions(void **state)
     expect(&w, NULL, "fp32", TAPER_OK, "");
     expect(&w, NULL, "fp16", TAPER_ERROR_UNSUPPORTED, "precision fp16 is not part of this build: use fp32");
     expect(&w, "vulkan", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16");
-    expect(&w, "vulkan!", "fp64", TAPER_ERROR_UNSUPPORTED, "device vulkan");
+    expect(&w, "vulkan!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\""); // what can never be right comes first
     static const char *const names[] = {"", "fp64", "FP32", "fp32 ", "fp"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, NULL, names[i], TAPER_ERROR_ARGUMENT, "should be fp32, fp16 or bf16");

@@ -145,11 +145,11 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
 static taper_status reveal(taper_val value, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
-        return taper_tensor_reveal(value.as.tensor, error);
+        return taper_tensor_settle(value.as.tensor, error);
     }
     for (size_t i = 0; value.tag == TAPER_LIST && i < value.as.list->count; i++) {
         if (value.as.list->items[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_tensor_reveal(value.as.list->items[i].as.tensor, error));
+            TAPER_TRY(taper_tensor_settle(value.as.list->items[i].as.tensor, error));
         }
     }
     return TAPER_OK;
@@ -157,7 +157,7 @@ static taper_status reveal(taper_val value, taper_error *error)
 
 taper_status call_kernels(bench *b, taper_call *call)
 {
-    const taper_kernel fast = taper_cpu_kernel(call->op, b->run.cpu);
+    const taper_kernel fast = taper_cpu_kernel(NULL, call->op);
     b->run.work_left = 0;
     b->run.ended = TAPER_OK;
     b->run.current = call->op;

@@ -45,7 +45,7 @@ static void look_at(bench *b, taper_val value, int depth)
         }
     } else if (value.tag == TAPER_TENSOR && taper_tensor_numel(value.as.tensor) <= MOST_LOOKED_AT) {
         taper_tensor *tensor = value.as.tensor, *view, *plain;
-        check(taper_tensor_reveal(tensor, b->error), b);
+        check(taper_tensor_settle(tensor, b->error), b);
         check(taper_tensor_view(b->heap, tensor->storage, (taper_dtype)tensor->dtype, tensor->offset, tensor->rank,
                                 tensor->sizes, tensor->strides, &view, b->error),
               b);

@@ -257,8 +257,8 @@ static taper_status read_node(graph_reader *r, taper_block *block, int depth)
         TAPER_TRY(read_declarations(r, "=", outputs, &output_count));
     }
     TAPER_TRY(read_head(r, &head));
-    if (head.kind == TAPER_NODE_FUSED) {
-        return read_failed(r, "a node that is not fused");
+    if (head.kind == TAPER_NODE_SEGMENT) {
+        return read_failed(r, "a node that is no segment");
     }
     if (head.kind == TAPER_NODE_CONSTANT && output_count == 1) {
         taper_ir_value *value;

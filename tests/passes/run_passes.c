@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backends/cpu/cpu_backend.h"
 #include "compiler/pass.h"
 #include "format/module.h"
 #include "tests/passes/graph_parse.h"
@@ -160,7 +161,11 @@ static taper_status run_pass(const world *w, test_case *c)
     }
     taper_module module = {.heap = w->heap, .types = w->types};
     taper_arena_init(&module.arena, w->allocator);
-    taper_compilation compilation = {.allocator = w->allocator,
+    taper_device cpu = {.backend = &taper_backend_cpu, .name = "cpu", .allocator = w->allocator};
+    taper_device *const devices[] = {&cpu};
+    taper_compilation compilation = {.devices = devices,
+                                     .device_count = 1,
+                                     .allocator = w->allocator,
                                      .module = &module,
                                      .registry = w->registry,
                                      .root = c->root,
@@ -181,11 +186,11 @@ static taper_status run_pass(const world *w, test_case *c)
     return status;
 }
 
-static bool has_fused(const taper_block *block)
+static bool has_segment(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         for (uint32_t b = 0; b < node->block_count; b++) {
-            if (node->kind == TAPER_NODE_FUSED || has_fused(node->blocks[b])) {
+            if (node->kind == TAPER_NODE_SEGMENT || has_segment(node->blocks[b])) {
                 return true;
             }
         }
@@ -220,11 +225,11 @@ static taper_status run_case(const world *w, const char *path, test_case *c, boo
     if (status == TAPER_OK) {
         status = print_graphs(w, c->graphs, c->count, &after);
     }
-    bool fused = false;
+    bool segments = false;
     for (size_t i = 0; i < c->count; i++) {
-        fused |= has_fused(c->graphs[i]->body);
+        segments |= has_segment(c->graphs[i]->body);
     }
-    if (status == TAPER_OK && !fused) { // those are printed for people only
+    if (status == TAPER_OK && !segments) { // those are printed for people only
         status = check_round_trip(w, taper_text_get(&after));
     }
     if (status == TAPER_OK && strcmp(taper_text_get(&after), c->after) != 0) {

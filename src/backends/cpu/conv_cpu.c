@@ -9,14 +9,14 @@
 
 static const taper_tensor *norm_tensor(const taper_conv2d *job, size_t which)
 {
-    const taper_fusion *f = job->call->fusion;
+    const taper_fusion *f = taper_fusion_of(job->call);
     const taper_val value = job->call->args[f->norm_at + which];
     return value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
 }
 
 static bool has_norm(const taper_conv2d *job)
 {
-    return job->call->fusion != NULL && job->call->fusion->norm_at != 0;
+    return taper_fusion_of(job->call) != NULL && taper_fusion_of(job->call)->norm_at != 0;
 }
 
 static const float *channel_data(const taper_tensor *t)
@@ -33,7 +33,7 @@ void taper_conv2d_fold(const taper_conv2d *job)
     const float *weight = channel_data(norm_tensor(job, 0)), *bias = channel_data(norm_tensor(job, 1));
     const float *mean = channel_data(norm_tensor(job, 2)), *variance = channel_data(norm_tensor(job, 3));
     const float *own = job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
-    const double eps = job->call->fusion->norm_eps;
+    const double eps = taper_fusion_of(job->call)->norm_eps;
     for (size_t c = 0; c < job->out_c; c++) {
         const double scale = (weight != NULL ? (double)weight[c] : 1.0) / sqrt((double)variance[c] + eps);
         job->scale[c] = (float)scale;
@@ -48,10 +48,10 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
     request->numbers[0] = (int64_t)job->groups;
     if (has_norm(job)) {
         for (size_t i = 0; i < 4; i++) {
-            const taper_val value = job->call->args[job->call->fusion->norm_at + i];
+            const taper_val value = job->call->args[taper_fusion_of(job->call)->norm_at + i];
             request->tensors[2 + i] = value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
         }
-        memcpy(&request->numbers[1], &job->call->fusion->norm_eps, sizeof request->numbers[1]);
+        memcpy(&request->numbers[1], &taper_fusion_of(job->call)->norm_eps, sizeof request->numbers[1]);
         request->numbers[2] = 1;
     }
 }
@@ -70,7 +70,7 @@ static bool norm_is_plain(const taper_conv2d *job)
         return true;
     }
     for (size_t i = 0; i < 4; i++) {
-        const taper_val value = job->call->args[job->call->fusion->norm_at + i];
+        const taper_val value = job->call->args[taper_fusion_of(job->call)->norm_at + i];
         if ((value.tag != TAPER_TENSOR && value.tag != TAPER_NONE) || !plain_vector(norm_tensor(job, i), job->out_c)) {
             return false;
         }
@@ -196,8 +196,13 @@ bool taper_conv2d_weights_stand(const taper_conv2d *job)
 static bool has_constant_weights(const taper_conv2d *job)
 {
     const taper_call *call = job->call;
-    for (size_t i = 1; i < call->arg_count; i++) {
-        if (!taper_arg_is_constant(call, i) && (call->fusion == NULL || i != call->fusion->add_at)) {
+    for (size_t i = 1; i < call->schema->arg_count; i++) {
+        if (!taper_arg_is_constant(call, i)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; has_norm(job) && i < 4; i++) {
+        if (!taper_arg_is_constant(call, taper_fusion_of(call)->norm_at + i)) {
             return false;
         }
     }
@@ -229,7 +234,7 @@ static taper_status run_path(taper_conv2d *job)
 // contiguous strides unless they work in place. The operators of the fallback know which.
 static bool strides_depend_on_tail(const taper_conv2d *job)
 {
-    const taper_fusion *f = job->call->fusion;
+    const taper_fusion *f = taper_fusion_of(job->call);
     return f != NULL && job->args.out_channels_last && (job->out_c == 1 || job->out_h * job->out_w == 1) &&
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }

@@ -228,7 +228,7 @@ static taper_status run_kept(taper_call *call, void *data)
     job->x = taper_tensor_data(call->args[0].as.tensor);
     job->y = taper_tensor_mutable(y);
     if (job->epilogue.add != NULL) {
-        job->epilogue.add = taper_tensor_data(call->args[call->fusion->add_at].as.tensor);
+        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
     }
     run->kernel = k->plan.entry->name;
     run->flops = k->flops;

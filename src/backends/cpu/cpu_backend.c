@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The CPU backend's kernel for an operator.
+// The CPU backend: kernels for single operators, and its side of the seam.
 #include "backends/cpu/cpu_backend.h"
+
+#include "backends/cpu/fusion.h"
 
 #include "ops/list/registry.h"
 
@@ -18,9 +20,9 @@ static const struct {
     {TAPER_ROW_COUNT, NULL},
 };
 
-taper_kernel taper_cpu_kernel(const taper_op *op, uint64_t cpu)
+taper_kernel taper_cpu_kernel(taper_device *device, const taper_op *op)
 {
-    (void)cpu; // the kernels choose by it themselves
+    (void)device; // the kernels choose by the run's CPU themselves
     if (taper_row_is_registered(op)) {
         return NULL;
     }
@@ -32,3 +34,11 @@ taper_kernel taper_cpu_kernel(const taper_op *op, uint64_t cpu)
     }
     return NULL;
 }
+
+const taper_backend taper_backend_cpu = {.struct_size = sizeof taper_backend_cpu,
+                                         .name = "cpu",
+                                         .claim = taper_cpu_claim,
+                                         .plan = taper_cpu_plan,
+                                         .run = taper_cpu_run,
+                                         .kernel = taper_cpu_kernel,
+                                         .loops = &taper_cpu_fast};

@@ -25,7 +25,7 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
                                  const int64_t *sizes, bool channels_last, bool hidden, taper_epilogue *epilogue)
 {
     *epilogue = (taper_epilogue){.min = -INFINITY, .max = INFINITY};
-    const taper_fusion *f = call->fusion;
+    const taper_fusion *f = taper_fusion_of(call);
     if (clamped) {
         epilogue->min = (float)min;
         epilogue->max = (float)max;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What is done to a result while it is still in the cache: the sum with another tensor and the activation of a fused
-// operator (ops/call/fusion.h).
+// operator (backends/cpu/fusion.h).
 #ifndef TAPER_BACKENDS_CPU_EPILOGUE_H
 #define TAPER_BACKENDS_CPU_EPILOGUE_H
 
+#include "backends/cpu/fusion.h"
 #include "backends/cpu/kernels/kernels.h"
-#include "ops/call/fusion.h"
 
 typedef struct taper_epilogue {
     const float *add;                     // same layout as the result; NULL: none

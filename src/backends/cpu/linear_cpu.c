@@ -122,7 +122,7 @@ taper_status taper_cpu_linear(taper_call *call)
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||
-        (call->fusion != NULL && call->fusion->norm_at != 0) ||
+        (taper_fusion_of(call) != NULL && taper_fusion_of(call)->norm_at != 0) ||
         (a->bias != NULL &&
          (a->bias->dtype != TAPER_F32 || a->bias->rank != 1 || (a->bias->strides[0] != 1 && a->bias->sizes[0] != 1)))) {
         return TAPER_DECLINED;

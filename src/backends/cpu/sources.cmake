@@ -14,6 +14,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/elementwise_cpu.c
     src/backends/cpu/quantized_elementwise_cpu.c
     src/backends/cpu/fast_cpu.c
+    src/backends/cpu/fusion.c
     src/backends/cpu/matmul_cpu.c
     src/backends/cpu/resize_cpu.c
     src/backends/cpu/quantized_resize_cpu.c

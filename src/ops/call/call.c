@@ -487,7 +487,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         run->flushes = false;
         taper_denormals_restore(before);
     }
-    status = taper_run_settle(run, status);
+    status = taper_run_outcome(run, status);
     for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);
         const taper_val value = call->rets[i];
@@ -523,8 +523,8 @@ taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, 
         rets[i] = taper_val_none();
     }
     for (size_t i = 0; i < count; i++) {
-        if (args[i].tag == TAPER_TENSOR && args[i].as.tensor->hidden_nhwc && !taper_op_has(op, TAPER_OP_NHWC)) {
-            TAPER_TRY(taper_run_reveal(run, args[i].as.tensor));
+        if (!taper_op_has(op, TAPER_OP_NHWC)) {
+            TAPER_TRY(taper_settle(run, args[i]));
         }
     }
     void *state = NULL;

@@ -60,13 +60,21 @@ struct taper_call {
     size_t arg_count;
     taper_val *rets; // filled with owned references; None before
     size_t ret_count;
-    void **state;                      // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
-    struct taper_prepared **prepared;  // ops/call/prepared.h; NULL: nothing is kept
-    uint64_t constants;                // bits of arguments that are constants of the program and never change
-    const struct taper_fusion *fusion; // ops/call/fusion.h; NULL: the operator alone
+    void **state;                     // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
+    struct taper_prepared **prepared; // ops/call/prepared.h; NULL: nothing is kept
+    const uint32_t *operands;         // of the program, by argument: taper_arg_is_constant; NULL: none is known to be
+    const struct taper_segment *segment; // ops/backend.h: of which this is a call; NULL: of an operator
+    const void *plan;                    // a backend's: what its kernel does beside the operator; NULL: nothing
 };
 
 // ---- arguments. at: position in the schema.
+
+#define TAPER_OPERAND_FIXED 0x20000000u // a constant that nobody changes: a number, a string, a tensor, a closed list
+// Whether an argument is a constant of the program.
+static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
+{
+    return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
+}
 
 static inline bool taper_arg_is_none(const taper_call *call, size_t at)
 {
@@ -165,12 +173,27 @@ static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
 
 // What a call that ended with status is to return: the status, or why the run is to end.
-TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_status status);
+TAPER_MUST_USE taper_status taper_run_outcome(taper_run *run, taper_status status);
 
 // What ir/tensor.h has for tensors, in pieces that are charged to the run.
 TAPER_MUST_USE taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor *from);
 TAPER_MUST_USE taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result);
-TAPER_MUST_USE taper_status taper_run_reveal(taper_run *run, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_run_fetch_items(taper_run *run, const taper_list *list);
+TAPER_MUST_USE taper_status taper_run_settle_items(taper_run *run, taper_container *container);
+// A value that an operator is to have which knows nothing of other layouts and devices: a tensor, or those in a
+// container.
+static inline taper_status taper_settle(taper_run *run, taper_val value)
+{
+    if (value.tag == TAPER_TENSOR) {
+        return value.as.tensor->hidden_nhwc || taper_tensor_is_away(value.as.tensor)
+                   ? taper_run_settle(run, value.as.tensor)
+                   : TAPER_OK;
+    }
+    return value.tag >= TAPER_LIST && value.tag <= TAPER_DICT
+               ? taper_run_settle_items(run, (taper_container *)value.as.obj)
+               : TAPER_OK;
+}
 TAPER_MUST_USE taper_status taper_run_zeros(taper_run *run, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                             taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_run_memset(taper_run *run, void *to, int byte, size_t size);

@@ -6,77 +6,40 @@ typedef int taper_check_shapes_unused; // ISO C wants something in a file
 
 #ifdef TAPER_CHECK_SHAPES
 
-enum { MOST_ARGUMENTS = 24, MOST_ITEMS = 64 };
-
-typedef struct memory {
-    taper_known args[MOST_ARGUMENTS];
-    taper_shape shapes[MOST_ARGUMENTS + MOST_ITEMS];
-    int64_t ints[MOST_ARGUMENTS * TAPER_MAX_RANK];
-    size_t shape_count, int_count;
-} memory;
-
-// level 0: everything; 1: no sizes; 2: no ranks; 3: no numbers either.
-static const taper_shape *keep(memory *m, const taper_tensor *tensor, int level)
+// What is known at a level. 0: everything; 1: no sizes; 2: no ranks; 3: no numbers either.
+static void forget(taper_known_call *m, int level)
 {
-    taper_shape *shape = &m->shapes[m->shape_count++];
-    *shape = taper_shape_of(tensor);
-    for (size_t d = 0; d < tensor->rank && level > 0; d++) {
-        shape->sizes[d] = TAPER_UNKNOWN;
-    }
-    if (level > 1) {
-        shape->like = (const void *)(uintptr_t)(1 + tensor->rank);
-        shape->rank = -1;
-    }
-    return shape;
-}
-
-static void know_list(memory *m, const taper_list *list, int level, taper_known *known)
-{
-    if (list->count == 0) {
-        *known = (taper_known){.kind = TAPER_KNOWN_INTS, .ints = m->ints};
-        return;
-    }
-    if (list->items[0].tag == TAPER_TENSOR && m->shape_count + list->count <= MOST_ITEMS) {
-        *known = (taper_known){.kind = TAPER_KNOWN_TENSORS, .shapes = &m->shapes[m->shape_count], .count = list->count};
-        for (size_t i = 0; i < list->count; i++) {
-            if (list->items[i].tag != TAPER_TENSOR) {
-                known->kind = TAPER_KNOWN_NOTHING;
-                return;
-            }
-            (void)keep(m, list->items[i].as.tensor, level);
+    for (size_t i = 0; i < m->shape_count && level > 0; i++) {
+        taper_shape *shape = &m->shapes[i];
+        for (int d = 0; d < shape->rank; d++) {
+            shape->sizes[d] = TAPER_UNKNOWN;
         }
-    } else if (list->items[0].tag == TAPER_INT && list->count <= TAPER_MAX_RANK) {
-        *known = (taper_known){.kind = TAPER_KNOWN_INTS, .ints = &m->ints[m->int_count], .count = list->count};
-        for (size_t i = 0; i < list->count; i++) {
-            m->ints[m->int_count++] = level == 3 ? TAPER_UNKNOWN : list->items[i].as.i;
+        if (level > 1) {
+            shape->like = (const void *)(uintptr_t)(1 + shape->rank);
+            shape->rank = -1;
         }
     }
-}
-
-static void know(memory *m, taper_val value, int level, taper_known *known)
-{
-    *known = (taper_known){.kind = TAPER_KNOWN_NOTHING};
-    if (value.tag == TAPER_NONE) {
-        known->kind = TAPER_KNOWN_NONE;
-    } else if (value.tag == TAPER_TENSOR) {
-        *known = (taper_known){.kind = TAPER_KNOWN_TENSOR, .shapes = keep(m, value.as.tensor, level), .count = 1};
-    } else if (value.tag == TAPER_LIST) {
-        know_list(m, value.as.list, level, known);
-    } else if (level != 3) {
-        *known = (taper_known){.kind = TAPER_KNOWN_VALUE, .value = value};
+    for (size_t i = 0; i < m->int_count && level == 3; i++) {
+        m->ints[i] = TAPER_UNKNOWN;
+    }
+    for (size_t i = 0; i < m->count && level == 3; i++) {
+        if (m->args[i].kind == TAPER_KNOWN_VALUE) {
+            m->args[i].kind = TAPER_KNOWN_NOTHING;
+        }
     }
 }
 
 void taper_shape_check_begin(taper_shape_check *check, const taper_call *call)
 {
     check->checks =
-        call->schema != NULL && call->op != NULL && call->arg_count <= MOST_ARGUMENTS && call->ret_count != 0;
+        call->schema != NULL && call->op != NULL && call->arg_count <= TAPER_KNOWN_ARGUMENTS && call->ret_count != 0;
     for (int level = 0; check->checks && level < TAPER_SHAPE_CHECKS; level++) {
-        memory m;
-        m.shape_count = m.int_count = 0;
+        taper_known_call m;
+        m.count = m.shape_count = m.int_count = 0;
         for (size_t i = 0; i < call->arg_count; i++) {
-            know(&m, call->args[i], level, &m.args[i]);
+            taper_know_val(&m, call->args[i]);
         }
+        forget(&m, level);
         check->shapes[level] = taper_infer(call->op, call->schema, m.args, call->arg_count);
     }
 }

@@ -73,7 +73,7 @@ bool taper_fold_tensor(taper_registry *registry, taper_heap *heap, const taper_o
     }
     *view = result->tag == TAPER_TENSOR && shares_storage(result->as.tensor, args, count);
     const bool small = *view || (result->tag == TAPER_TENSOR && result->as.tensor->storage->bytes <= most_bytes);
-    if (!small || taper_tensor_reveal(result->as.tensor, NULL) != TAPER_OK) {
+    if (!small || taper_tensor_settle(result->as.tensor, NULL) != TAPER_OK) {
         taper_val_release(*result);
         return false;
     }

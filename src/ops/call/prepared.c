@@ -17,6 +17,7 @@ enum { MOST_MADE = 64 };
 
 struct taper_prepared {
     taper_prepared_run run;
+    void (*release)(void *data); // NULL: nothing to do
     size_t bytes, guard_count;
     unsigned made; // how often it was made anew
     void *data;
@@ -78,8 +79,13 @@ static bool guard_holds(const guard *g, taper_val value)
 
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes)
 {
+    return taper_prepare_owner(call, run, NULL, bytes);
+}
+
+void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes)
+{
     size_t guards = 0;
-    if (call->prepared == NULL || call->arg_count > 64) {
+    if (call->prepared == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < call->arg_count; i++) {
@@ -108,6 +114,8 @@ void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes)
             return NULL; // quantized, a list, an object
         }
     }
+    made->release = release;
+    memset(made->data, 0, bytes);
     *call->prepared = made;
     return made->data;
 }
@@ -131,6 +139,9 @@ taper_status taper_prepared_call(taper_call *call)
 void taper_prepared_free(taper_heap *heap, taper_prepared *prepared)
 {
     if (prepared != NULL) {
+        if (prepared->release != NULL) {
+            prepared->release(prepared->data);
+        }
         taper_heap_free(heap, prepared, prepared->bytes);
     }
 }

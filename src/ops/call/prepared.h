@@ -17,12 +17,8 @@ typedef taper_status (*taper_prepared_run)(taper_call *call, void *data);
 // From a kernel that did the whole call: `bytes` for what it wants to keep. NULL: this call is not to be kept (nobody
 // does, its arguments cannot be compared, or memory ran out), which is no failure.
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);
-// Whether an argument is a constant of the program.
-static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
-{
-    return at < 64 && (call->constants >> at & 1) != 0;
-}
-
+// The same where what is kept is to be told when it goes.
+void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes);
 typedef struct taper_prepared taper_prepared;
 bool taper_prepared_fits(const taper_prepared *prepared, const taper_call *call);
 taper_status taper_prepared_call(taper_call *call); // a kernel: runs what was prepared

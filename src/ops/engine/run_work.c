@@ -57,7 +57,7 @@ taper_status taper_run_commit(taper_run *run, double work)
     return run->ended;
 }
 
-taper_status taper_run_settle(taper_run *run, taper_status status)
+taper_status taper_run_outcome(taper_run *run, taper_status status)
 {
     enum { WORK_OF_A_CALL = 200 };
     if (taper_run_spend(run, WORK_OF_A_CALL) == TAPER_OK) {
@@ -103,18 +103,40 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     return TAPER_OK;
 }
 
-taper_status taper_run_reveal(taper_run *run, taper_tensor *tensor)
+taper_status taper_run_settle(taper_run *run, taper_tensor *tensor)
 {
     if (tensor->hidden_nhwc) { // all at once: its bytes are there, and it is one pass over them
         TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
     }
-    return taper_tensor_reveal(tensor, run->error);
+    return taper_tensor_settle(tensor, run->error);
+}
+
+taper_status taper_run_settle_items(taper_run *run, taper_container *container)
+{
+    size_t count;
+    const taper_val *items = taper_container_items(container, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_run_settle(run, items[i].as.tensor));
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_run_fetch_items(taper_run *run, const taper_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_fetch(list->items[i].as.tensor, run->error));
+        }
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_run_contiguous(taper_run *run, taper_tensor *tensor, taper_tensor **result)
 {
     *result = NULL;
-    TAPER_TRY(taper_run_reveal(run, tensor));
+    TAPER_TRY(taper_run_settle(run, tensor));
     if (!taper_tensor_is_contiguous(tensor)) {
         return taper_view_clone(run, tensor, TAPER_FORMAT_CONTIGUOUS, result);
     }

@@ -50,7 +50,7 @@ bool taper_tensor_unhide_if_trivial(taper_tensor *tensor)
 taper_status taper_arg_plain(const taper_call *call, size_t at, taper_tensor **tensor)
 {
     TAPER_TRY(taper_arg_tensor(call, at, tensor));
-    return taper_tensor_unhide_if_trivial(*tensor) ? TAPER_OK : taper_run_reveal(call->run, *tensor);
+    return taper_tensor_unhide_if_trivial(*tensor) ? TAPER_OK : taper_run_settle(call->run, *tensor);
 }
 
 // ---- reshape

@@ -65,7 +65,7 @@ static taper_status state_tensor(const taper_call *call, const state_items *stat
     }
     *tensor = state->items[at].as.tensor;
     // Packed weights are read as they lie.
-    return taper_run_reveal(call->run, *tensor);
+    return taper_run_settle(call->run, *tensor);
 }
 
 static taper_status state_pair(const taper_call *call, const state_items *state, size_t at, int64_t *numbers)

@@ -319,7 +319,7 @@ static taper_status execute(taper_nnapi_run *state, const taper_list *inputs, co
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "input %u of the NNAPI model is not a Tensor but %s", i,
                        taper_val_kind_name(inputs->items[i]));
         }
-        TAPER_TRY(taper_run_reveal(state->run, inputs->items[i].as.tensor));
+        TAPER_TRY(taper_run_settle(state->run, inputs->items[i].as.tensor));
         TAPER_TRY(read_input(state, model->inputs[i], inputs->items[i].as.tensor));
     }
     for (uint32_t i = 0; i < model->operation_count; i++) {

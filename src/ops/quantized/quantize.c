@@ -170,7 +170,7 @@ taper_status taper_op_quantize_per_tensor_list(taper_call *call)
         taper_tensor *x, *y;
         const int64_t at = (int64_t)i;
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
-        TAPER_TRY(taper_run_reveal(call->run, x));
+        TAPER_TRY(taper_run_settle(call->run, x));
         TAPER_TRY(quantize_uniform(
             call, "tensors", x, dtype,
             taper_load_double((taper_dtype)scales->dtype, taper_tensor_data(scales), at * scales->strides[0]),
@@ -310,7 +310,7 @@ static taper_status dequantize(taper_call *call, const char *name, taper_tensor 
         return taper_tensor_cast(run, q, TAPER_F32, y);
     }
     TAPER_TRY(taper_q_check_tensor(run, name, q));
-    TAPER_TRY(taper_run_reveal(run, q));
+    TAPER_TRY(taper_run_settle(run, q));
     taper_tensor *plain;
     int64_t strides[TAPER_MAX_RANK];
     TAPER_TRY(in_format(run, q, &plain, strides));

@@ -100,7 +100,7 @@ static taper_status plan_cat(const taper_call *call, cat_plan *plan)
     for (size_t i = 0; i < list->count; i++) {
         taper_tensor *x;
         TAPER_TRY(taper_arg_tensor_item(call, 0, i, false, &x));
-        TAPER_TRY(taper_run_reveal(call->run, x));
+        TAPER_TRY(taper_run_settle(call->run, x));
         TAPER_TRY(taper_q_check_tensor(call->run, taper_arg_name(call, 0), x));
         if (x->quantizer->scales != NULL) {
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "only tensors quantized per tensor can be joined");

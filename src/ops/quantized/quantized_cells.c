@@ -71,7 +71,7 @@ static taper_status open_plain(taper_run *run, const taper_q_state *state, taper
         biases[i] = b.as.tensor;
         scales[i] = scale.as.f;
         zero_points[i] = point.as.i;
-        TAPER_TRY(taper_run_reveal(run, weights[i]));
+        TAPER_TRY(taper_run_settle(run, weights[i]));
     }
     return taper_qcell_of_weights(run, weights, biases, scales, zero_points, params);
 }

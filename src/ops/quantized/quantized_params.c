@@ -74,7 +74,7 @@ static taper_status tensor_in(taper_run *run, const taper_q_state *state, const 
                    at < count ? taper_val_kind_name(items[at]) : "missing");
     }
     *tensor = items[at].as.tensor;
-    return taper_run_reveal(run, *tensor); // weights are read as they lie
+    return taper_run_settle(run, *tensor); // weights are read as they lie
 }
 
 // ---- quantizers

@@ -225,7 +225,7 @@ static taper_status cat_changed(taper_call *call, shape_change change, int64_t a
         taper_view view;
         status = taper_arg_tensor_item(call, 0, i, false, &x);
         if (status == TAPER_OK) {
-            status = taper_run_reveal(call->run, x);
+            status = taper_run_settle(call->run, x);
         }
         if (status == TAPER_OK) {
             taper_view_of(x, &view);
@@ -285,7 +285,7 @@ taper_status taper_op_stack(taper_call *call)
     memcpy(view.sizes, x->sizes, dim * sizeof *view.sizes);
     view.sizes[dim] = (int64_t)list->count;
     memcpy(&view.sizes[dim + 1], &first->sizes[dim], (first->rank - dim) * sizeof *view.sizes);
-    taper_status status = taper_run_reveal(call->run, x);
+    taper_status status = taper_run_settle(call->run, x);
     if (status == TAPER_OK && !taper_shape_strides(x, view.rank, view.sizes, view.strides)) {
         status = taper_fail(error, TAPER_ERROR_INTERNAL, "stack: a dimension that cannot be split");
     }

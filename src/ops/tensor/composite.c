@@ -57,7 +57,7 @@ taper_tensor *taper_compose_step(taper_compose *c, taper_kernel kernel, const vo
     }
     for (size_t i = 0; i < count; i++) {
         if (args[i].tag == TAPER_TENSOR) {
-            c->status = taper_run_reveal(c->run, args[i].as.tensor); // not every kernel takes hidden ones
+            c->status = taper_run_settle(c->run, args[i].as.tensor); // not every kernel takes hidden ones
             if (c->status != TAPER_OK) {
                 return NULL;
             }
@@ -165,7 +165,7 @@ taper_tensor *taper_compose_cat(taper_compose *c, size_t count, taper_tensor *co
     for (size_t i = 0; i < count; i++) {
         if (tensors[i] != NULL) {
             taper_obj_retain(&tensors[i]->head);
-            taper_compose_fail(c, taper_run_reveal(c->run, tensors[i]));
+            taper_compose_fail(c, taper_run_settle(c->run, tensors[i]));
             taper_compose_fail(c, taper_list_append(list, TAPER_VAL(tensors[i]), c->run->error));
         }
     }

@@ -410,7 +410,7 @@ taper_status taper_op_as_strided(taper_call *call)
     taper_tensor *x;
     taper_view view;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_run_reveal(call->run, x));
+    TAPER_TRY(taper_run_settle(call->run, x));
     size_t count;
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, view.sizes, &view.rank));
     TAPER_TRY(taper_arg_ints(call, 2, 0, TAPER_MAX_RANK, view.strides, &count));

@@ -212,7 +212,7 @@ taper_status taper_op_is_strides_like_format(taper_call *call)
     int64_t format;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &format));
-    TAPER_TRY(taper_run_reveal(call->run, x));
+    TAPER_TRY(taper_run_settle(call->run, x));
     const unsigned rank = format == TAPER_FORMAT_CHANNELS_LAST ? 4 : format == TAPER_FORMAT_CHANNELS_LAST_3D ? 5 : 0;
     return ret_bool(call, rank != 0 && x->rank == rank && taper_tensor_suggests_channels_last(x));
 }

@@ -296,7 +296,7 @@ static taper_status shuffle_pixels(taper_call *call, bool forward)
                           forward ? "upscale_factor" : "downscale_factor", (long long)factor);
     }
     if (x->hidden_nhwc && x->rank != 4) {
-        TAPER_TRY(taper_run_reveal(call->run, x));
+        TAPER_TRY(taper_run_settle(call->run, x));
     }
     const size_t c = x->rank - 3u, h = c + 1, w = c + 2;
     int64_t sizes[TAPER_MAX_RANK];
@@ -387,7 +387,7 @@ taper_status taper_op_channel_shuffle(taper_call *call)
                           (long long)x->sizes[1], (long long)groups);
     }
     if (x->hidden_nhwc && x->rank != 4) {
-        TAPER_TRY(taper_run_reveal(call->run, x));
+        TAPER_TRY(taper_run_settle(call->run, x));
     }
     TAPER_TRY(ret_planes(call, x, x->sizes, &result));
     // Channel g * (C / groups) + i goes to i * groups + g.

@@ -334,7 +334,7 @@ taper_status taper_op_resize_as(taper_call *call)
     taper_tensor *x, *like;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     TAPER_TRY(taper_arg_tensor(call, 1, &like));
-    TAPER_TRY(taper_run_reveal(call->run, like));
+    TAPER_TRY(taper_run_settle(call->run, like));
     int64_t format = arg_format(call, 2);
     if (format == TAPER_FORMAT_PRESERVE) {
         format = !taper_tensor_suggests_channels_last(like) ? TAPER_FORMAT_CONTIGUOUS

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The plan of the CPU's segments (ops/backend.h): a convolution or linear layer, the root, and what follows it: batch
+// norm, a sum with another tensor, an activation. The kernel is the root's; call->args are the root's arguments, and
+// behind them, at the positions given here, the values that the rest needs.
+#ifndef TAPER_BACKENDS_CPU_FUSION_H
+#define TAPER_BACKENDS_CPU_FUSION_H
+
+#include "ops/backend.h"
+
+typedef enum taper_activation {
+    TAPER_ACTIVATION_CLAMP, // to [min, max], which are infinite where there is no bound
+    TAPER_ACTIVATION_HARDSWISH,
+    TAPER_ACTIVATION_HARDSIGMOID,
+    TAPER_ACTIVATION_SILU,
+    TAPER_ACTIVATION_SIGMOID,
+    TAPER_ACTIVATION_GELU,
+    TAPER_ACTIVATION_TANH
+} taper_activation;
+
+typedef struct taper_fusion {
+    taper_kernel kernel;
+    uint32_t norm_at; // position in call->args of batch norm's weight, bias, mean, variance; 0: none
+    double norm_eps;
+    uint32_t add_at;             // position of the other summand; 0: none
+    taper_activation activation; // after the sum
+    float min, max;
+} taper_fusion;
+
+// NULL: the operator alone.
+static inline const taper_fusion *taper_fusion_of(const taper_call *call)
+{
+    return call->plan;
+}
+
+taper_status taper_cpu_claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error);
+taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error);
+taper_status taper_cpu_run(const taper_segment *segment, taper_call *call, void *recording);
+
+#endif

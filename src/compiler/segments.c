@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Backends take the parts of a graph that they do whole (ops/backend.h): each is shown the regions of every block, and
+// what it claims becomes a SEGMENT node, with the plain nodes in its block for whatever it declines. Here is what makes
+// that legal, so that no backend needs to know: computing all nodes of a segment at the place of its last one makes no
+// difference.
+#include "base/budget.h"
+#include "compiler/pass.h"
+#include "ir/alias.h"
+#include "ops/backend.h"
+
+enum { OUTSIDE, INSIDE, BEHIND }; // of values: made by what the segment takes; by what needs that and stays outside
+
+typedef struct finder {
+    taper_compilation *compilation;
+    taper_graph *graph;
+    taper_device *device;
+    taper_aliases *aliases; // NULL: views are nobody's
+    uint8_t *marks;         // by value id
+    size_t mark_count;
+    taper_ir_value **marked;
+    size_t marked_count, marked_capacity;
+    taper_node **nodes; // of the region; NULL: in a segment already
+    size_t *takes;      // of the claim: numbers in nodes
+    size_t count, capacity, take_capacity;
+    taper_region region;
+} finder;
+
+static uint8_t mark_of(const finder *f, const taper_ir_value *value)
+{
+    return value->id < f->mark_count ? f->marks[value->id] : OUTSIDE;
+}
+
+static taper_status mark(finder *f, taper_node *node, uint8_t as)
+{
+    for (size_t i = 0; i < node->output_count; i++) {
+        TAPER_TRY(TAPER_GROW(f->compilation->allocator, f->marked, f->marked_capacity, f->marked_count + 1,
+                             f->compilation->error));
+        f->marked[f->marked_count++] = &node->outputs[i];
+        f->marks[node->outputs[i].id] = as;
+    }
+    return TAPER_OK;
+}
+
+static void unmark(finder *f)
+{
+    while (f->marked_count != 0) {
+        f->marks[f->marked[--f->marked_count]->id] = OUTSIDE;
+    }
+}
+
+// Segments have made values since.
+static taper_status grow_marks(finder *f)
+{
+    const size_t wanted = (size_t)f->graph->value_count + 1;
+    if (wanted <= f->mark_count) {
+        return TAPER_OK;
+    }
+    uint8_t *marks = taper_alloc_zeroed(f->compilation->allocator, 2 * wanted);
+    if (marks == NULL) {
+        return taper_fail_memory(f->compilation->error);
+    }
+    taper_free(f->compilation->allocator, f->marks, f->mark_count);
+    f->marks = marks;
+    f->mark_count = 2 * wanted;
+    return TAPER_OK;
+}
+
+// ---- regions
+
+// Its result is a tensor of its own, or one that nobody can tell from it.
+static bool gives_new(const finder *f, const taper_node *node)
+{
+    if (!taper_node_has(node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW)) {
+        return true;
+    }
+    for (size_t i = 0; f->aliases != NULL && i < node->output_count; i++) {
+        if (taper_aliases_written(f->aliases, &node->outputs[i]) ||
+            taper_aliases_escapes(f->aliases, &node->outputs[i])) {
+            return false;
+        }
+    }
+    return f->aliases != NULL;
+}
+
+static bool is_candidate(const finder *f, const taper_node *node, int depth);
+
+// An operator that writes to its first argument, which a candidate made and nobody else looks at.
+static bool writes_to_its_own(const finder *f, const taper_node *node, int depth)
+{
+    enum { MOST_IN_PLACE = 8 }; // one after the other, on the same tensor
+    if (node->kind != TAPER_NODE_OP || !node->schema->in_place || node->schema->out_count != 0 ||
+        taper_op_has(node->op, TAPER_OP_EFFECT | TAPER_OP_NONDETERMINISTIC) || depth == MOST_IN_PLACE) {
+        return false;
+    }
+    for (size_t i = 1; i < node->schema->arg_count; i++) {
+        if (node->schema->args[i].written) {
+            return false;
+        }
+    }
+    const taper_ir_value *target = taper_node_in(node, 0);
+    return target->node != NULL && target->block == node->block && taper_value_used_once(target) &&
+           is_candidate(f, target->node, depth + 1) && !taper_node_has(target->node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW);
+}
+
+static bool is_candidate(const finder *f, const taper_node *node, int depth)
+{
+    if (node->kind == TAPER_NODE_SEGMENT) {
+        return depth > 0; // what it gives is new
+    }
+    return node->kind == TAPER_NODE_OP && node->output_count != 0 &&
+           (taper_node_is_pure(node) ? gives_new(f, node) : writes_to_its_own(f, node, depth));
+}
+
+// Whether what stands behind it in the block may be computed before it.
+static bool may_stand_between(const finder *f, const taper_node *node)
+{
+    return node->block_count == 0 || node->kind == TAPER_NODE_SEGMENT
+               ? taper_node_is_pure(node) || writes_to_its_own(f, node, 0) ||
+                     (node->output_count == 0 && taper_node_only_raises(node))
+               : false;
+}
+
+// The region that begins at *node, which becomes the first node behind it.
+static taper_status gather(finder *f, taper_node **node)
+{
+    f->count = 0;
+    for (; *node != NULL && may_stand_between(f, *node); *node = (*node)->next) {
+        if (!is_candidate(f, *node, 0)) {
+            continue;
+        }
+        const taper_allocator *allocator = f->compilation->allocator;
+        TAPER_TRY(TAPER_GROW(allocator, f->nodes, f->capacity, f->count + 1, f->compilation->error));
+        TAPER_TRY(TAPER_GROW(allocator, f->takes, f->take_capacity, f->count + 1, f->compilation->error));
+        f->nodes[f->count++] = *node;
+    }
+    return TAPER_OK;
+}
+
+// ---- what a claim may keep
+
+static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
+{
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (mark_of(f, taper_node_in(node, i)) == as) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Walks from the first node that was taken to the last. What needs a result and stays outside has to stand behind the
+// segment, so that nothing that needs it can be inside. *end: the segment's last node.
+static taper_status settle_claim(finder *f, const taper_claim *claim, taper_node **end)
+{
+    size_t at = 0;
+    for (taper_node *node = f->nodes[f->takes[0]]; at < claim->count; node = node->next) {
+        const bool taken = node == f->nodes[f->takes[at]];
+        at += taken;
+        if (looks_at(f, node, BEHIND) || (!taken && looks_at(f, node, INSIDE))) {
+            TAPER_TRY(mark(f, node, BEHIND));
+        } else if (taken) {
+            TAPER_TRY(mark(f, node, INSIDE));
+            *end = node;
+        }
+    }
+    return TAPER_OK;
+}
+
+static bool is_inside(const finder *f, const taper_node *node)
+{
+    return node->output_count != 0 && mark_of(f, &node->outputs[0]) == INSIDE;
+}
+
+// ---- segments
+
+// Of a check that is one operator: those with blocks are made such before (check_ranks).
+static taper_status copy_check(finder *f, const taper_node *check, taper_block *block)
+{
+    taper_node *copy;
+    if (!taper_node_has(check, TAPER_OP_RAISES)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_OP, check->input_count, check->output_count, &copy,
+                                f->compilation->error));
+    taper_node_set_op(copy, check->op, check->schema);
+    copy->debug = check->debug;
+    copy->instruction = check->instruction;
+    taper_node_append(block, copy);
+    for (size_t i = 0; i < check->input_count; i++) {
+        taper_node_set_input(copy, i, taper_node_in(check, i));
+    }
+    return TAPER_OK;
+}
+
+static bool is_used_outside(const taper_ir_value *value, const taper_block *body)
+{
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (use->block != body) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t count_inputs(const taper_block *body)
+{
+    size_t count = 0;
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            count += taper_node_in(node, i)->block != body;
+        }
+    }
+    return count;
+}
+
+// The nodes from begin to end go into the body, in order; what stands between them and needs them, and checks, go
+// behind end's place.
+static taper_status fill_body(finder *f, taper_node *begin, taper_node *anchor, taper_block *body)
+{
+    taper_node *after = anchor, *next;
+    for (taper_node *node = begin; node != anchor; node = next) {
+        next = node->next;
+        if (is_inside(f, node)) {
+            taper_node_move(node, body);
+            continue;
+        }
+        const bool check = node->output_count == 0;
+        if (check && !looks_at(f, node, BEHIND)) {
+            TAPER_TRY(copy_check(f, node, body));
+        }
+        if (check || looks_at(f, node, INSIDE) || looks_at(f, node, BEHIND)) {
+            taper_node_move_after(node, after);
+            after = node;
+        }
+    }
+    return TAPER_OK;
+}
+
+// What is looked at outside becomes an output.
+static taper_status make_results(finder *f, taper_node *segment, taper_block *body, taper_ir_value **results)
+{
+    size_t count = 0;
+    for (taper_node *node = body->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->output_count; i++) {
+            if (is_used_outside(&node->outputs[i], body)) {
+                results[count] = &node->outputs[i];
+                segment->outputs[count].type = node->outputs[i].type;
+                taper_value_replace_uses(&node->outputs[i], &segment->outputs[count++]);
+            }
+        }
+    }
+    for (taper_node *node = body->first; node != NULL; node = node->next) { // inside they keep their own names
+        for (size_t i = 0; i < node->input_count; i++) {
+            const taper_ir_value *value = taper_node_in(node, i);
+            if (value->node == segment) {
+                taper_node_set_input(node, i, results[value->index]);
+            }
+        }
+    }
+    return taper_block_set_results(body, results, count, f->compilation->error);
+}
+
+static void set_inputs(taper_node *segment, const taper_block *body)
+{
+    size_t at = 0;
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            if (taper_node_in(node, i)->block != body) {
+                taper_node_set_input(segment, at++, taper_node_in(node, i));
+            }
+        }
+    }
+}
+
+// The backend declined the plan: the nodes stand where the segment stood.
+static void undo(taper_node *node)
+{
+    taper_block *const body = node->blocks[1];
+    for (size_t i = 0; i < node->output_count; i++) {
+        taper_value_replace_uses(&node->outputs[i], body->results[i].value);
+    }
+    taper_block_inline_before(body, node);
+    taper_node_remove(node);
+}
+
+static taper_status build(finder *f, taper_node *begin, taper_node *end)
+{
+    taper_arena *arena = &f->graph->arena;
+    taper_error *error = f->compilation->error;
+    taper_segment *segment = taper_arena_alloc(arena, sizeof *segment);
+    taper_block *body;
+    if (segment == NULL) {
+        return taper_fail_memory(error);
+    }
+    // Where the segment will stand; what needs it goes behind this.
+    taper_node *anchor;
+    TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, 0, 0, &anchor, error));
+    taper_node_insert_before(anchor, end);
+    taper_node_move_after(anchor, end);
+    TAPER_TRY(taper_block_create(f->graph, anchor, 0, &body, error));
+    TAPER_TRY(fill_body(f, begin, anchor, body));
+    size_t outputs = 0;
+    const taper_node *first = body->first;
+    for (const taper_node *node = first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->output_count; i++) {
+            outputs += is_used_outside(&node->outputs[i], body);
+        }
+    }
+    taper_node *node;
+    TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, count_inputs(body), outputs, &node, error));
+    taper_ir_value **results = taper_arena_array(arena, outputs, sizeof *results);
+    taper_form *forms = taper_arena_array(arena, node->input_count, sizeof *forms);
+    if (results == NULL || forms == NULL) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < node->input_count; i++) {
+        forms[i] = TAPER_FORM_PLAIN;
+    }
+    taper_node_insert_before(node, anchor);
+    taper_node_remove(anchor);
+    TAPER_TRY(taper_block_create(f->graph, node, 0, &node->blocks[0], error));
+    body->parent = node;
+    node->blocks[1] = body;
+    node->block_count = 2;
+    node->name = f->device->backend->name;
+    node->segment = segment;
+    node->debug = first->debug;
+    node->instruction = first->instruction;
+    set_inputs(node, body);
+    TAPER_TRY(make_results(f, node, body, results));
+    *segment = (taper_segment){.device = f->device,
+                               .node = node,
+                               .forms = forms,
+                               .op = first->op,
+                               .schema = first->schema,
+                               .insists = f->compilation->insists && f->device == f->compilation->devices[0]};
+    const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
+    if (status == TAPER_DECLINED) {
+        undo(node);
+        return TAPER_OK;
+    }
+    return status;
+}
+
+// What a backend said holds together: numbers of nodes that are there, ascending; and it goes on.
+static bool makes_sense(const finder *f, const taper_region *region, const taper_claim *claim)
+{
+    bool sense = claim->next > region->from && claim->next <= f->count && claim->count <= f->count;
+    for (size_t i = 0; sense && i < claim->count; i++) {
+        sense = claim->takes[i] < f->count && f->nodes[claim->takes[i]] != NULL &&
+                (i == 0 || claim->takes[i] > claim->takes[i - 1]);
+    }
+    return sense;
+}
+
+static taper_status offer_region(finder *f)
+{
+    taper_device *const device = f->device;
+    taper_region *const region = &f->region;
+    *region = (taper_region){.graph = f->graph, .nodes = f->nodes, .count = f->count, .shapes = region->shapes};
+    while (region->from < f->count) {
+        taper_claim claim = {.takes = f->takes, .next = f->count, .refused = f->count};
+        TAPER_TRY(grow_marks(f));
+        TAPER_TRY(taper_charge(f->compilation->allocator, 4, f->compilation->error));
+        const taper_status status = device->backend->claim(device, region, &claim, f->compilation->error);
+        if (status == TAPER_DECLINED) {
+            return TAPER_OK;
+        }
+        TAPER_TRY(status);
+        if (!makes_sense(f, region, &claim)) {
+            TAPER_FAIL(f->compilation->error, TAPER_ERROR_INTERNAL, "backend %s claims nodes that it was not shown",
+                       device->backend->name);
+        }
+        if (claim.count != 0) {
+            taper_block *const block = f->nodes[f->takes[0]]->block;
+            taper_node *end = NULL;
+            TAPER_TRY(settle_claim(f, &claim, &end));
+            TAPER_TRY(build(f, f->nodes[f->takes[0]], end));
+            unmark(f);
+            for (size_t i = 0; i < claim.count; i++) {
+                taper_node **node = &f->nodes[f->takes[i]];
+                *node = (*node)->block == block ? *node : NULL;
+            }
+        }
+        region->from = claim.next;
+    }
+    return TAPER_OK;
+}
+
+static taper_status offer_block(finder *f, taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL;) {
+        TAPER_TRY(gather(f, &node));
+        TAPER_TRY(offer_region(f));
+        if (node != NULL) { // the region ended with it
+            for (size_t b = 0; b < node->block_count && node->kind != TAPER_NODE_SEGMENT; b++) {
+                TAPER_TRY(offer_block(f, node->blocks[b]));
+            }
+            node = node->next;
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status offer_graph(finder *f)
+{
+    if (f->device->backend->store != NULL) { // what is elsewhere needs views there; here they cost nothing
+        TAPER_TRY(taper_aliases_create(f->graph, &f->aliases, f->compilation->error));
+    }
+    const taper_status status = offer_block(f, f->graph->body);
+    taper_aliases_destroy(f->aliases);
+    f->aliases = NULL;
+    f->region.shapes = NULL;
+    return status;
+}
+
+taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *graph)
+{
+    const taper_allocator *allocator = compilation->allocator;
+    finder f = {.compilation = compilation, .graph = graph};
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {
+        f.device = compilation->devices[i];
+        status = offer_graph(&f);
+    }
+    taper_free(allocator, f.marks, f.mark_count);
+    taper_free(allocator, f.marked, f.marked_capacity * sizeof *f.marked);
+    taper_free(allocator, f.nodes, f.capacity * sizeof *f.nodes);
+    taper_free(allocator, f.takes, f.take_capacity * sizeof *f.takes);
+    return status;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What shape rules are told of calls and of nodes of graphs.
+#include "ir/infer.h"
+
+void taper_know_shape(taper_known_call *call, const taper_shape *shape)
+{
+    if (call->count == TAPER_KNOWN_ARGUMENTS) {
+        return;
+    }
+    taper_known *known = &call->args[call->count++];
+    *known = (taper_known){.kind = TAPER_KNOWN_TENSOR, .shapes = &call->shapes[call->shape_count], .count = 1};
+    call->shapes[call->shape_count++] = *shape; // there is room for one an argument
+}
+
+static void know_list(taper_known_call *call, const taper_list *list, taper_known *known)
+{
+    if (list->count == 0) {
+        *known = (taper_known){.kind = TAPER_KNOWN_INTS, .ints = call->ints};
+        return;
+    }
+    if (list->items[0].tag == TAPER_TENSOR && call->shape_count + list->count <= TAPER_KNOWN_ITEMS) {
+        *known = (taper_known){
+            .kind = TAPER_KNOWN_TENSORS, .shapes = &call->shapes[call->shape_count], .count = list->count};
+        for (size_t i = 0; i < list->count; i++) {
+            if (list->items[i].tag != TAPER_TENSOR) {
+                known->kind = TAPER_KNOWN_NOTHING;
+                return;
+            }
+            call->shapes[call->shape_count++] = taper_shape_of(list->items[i].as.tensor);
+        }
+    } else if (list->items[0].tag == TAPER_INT && list->count <= TAPER_MAX_RANK) {
+        *known = (taper_known){.kind = TAPER_KNOWN_INTS, .ints = &call->ints[call->int_count], .count = list->count};
+        for (size_t i = 0; i < list->count; i++) {
+            call->ints[call->int_count++] = list->items[i].tag == TAPER_INT ? list->items[i].as.i : TAPER_UNKNOWN;
+        }
+    }
+}
+
+void taper_know_val(taper_known_call *call, taper_val value)
+{
+    if (value.tag == TAPER_TENSOR) {
+        const taper_shape shape = taper_shape_of(value.as.tensor);
+        taper_know_shape(call, &shape);
+        return;
+    }
+    if (call->count == TAPER_KNOWN_ARGUMENTS) {
+        return;
+    }
+    taper_known *known = &call->args[call->count++];
+    *known = (taper_known){.kind = TAPER_KNOWN_NOTHING};
+    if (value.tag == TAPER_NONE) {
+        known->kind = TAPER_KNOWN_NONE;
+    } else if (value.tag == TAPER_LIST) {
+        know_list(call, value.as.list, known);
+    } else {
+        *known = (taper_known){.kind = TAPER_KNOWN_VALUE, .value = value};
+    }
+}
+
+static bool holds(const taper_shapes *shapes, const taper_ir_value *value)
+{
+    return value->id >= shapes->first && value->id - shapes->first < shapes->count;
+}
+
+// Of what is known nothing it is not known either that it is a tensor.
+static bool is_tensor(const taper_shape *shape)
+{
+    return shape->rank >= 0 || shape->dtype >= 0 || shape->like != NULL;
+}
+
+taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *value)
+{
+    const taper_node *constant = taper_value_constant(value);
+    if (constant != NULL && constant->constant.tag == TAPER_TENSOR) {
+        return taper_shape_of(constant->constant.as.tensor);
+    }
+    return holds(shapes, value) ? shapes->of[value->id - shapes->first] : taper_shape_unknown();
+}
+
+void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
+                        const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user)
+{
+    if (node->kind != TAPER_NODE_OP || node->output_count == 0 || !holds(shapes, &node->outputs[0])) {
+        return;
+    }
+    taper_known_call call;
+    call.count = call.shape_count = call.int_count = 0;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        const taper_node *constant = taper_value_constant(value);
+        const taper_val *given = arg != NULL ? arg(user, node, i) : NULL;
+        if (given != NULL || constant != NULL) {
+            taper_know_val(&call, given != NULL ? *given : constant->constant);
+        } else if (holds(shapes, value) && is_tensor(&shapes->of[value->id - shapes->first])) {
+            taper_know_shape(&call, &shapes->of[value->id - shapes->first]);
+        } else if (call.count < TAPER_KNOWN_ARGUMENTS) {
+            call.args[call.count++] = (taper_known){.kind = TAPER_KNOWN_NOTHING};
+        }
+    }
+    shapes->of[node->outputs[0].id - shapes->first] = call.count == node->input_count
+                                                          ? taper_infer(node->op, node->schema, call.args, call.count)
+                                                          : taper_shape_unknown();
+}
+
+static void learn_block(taper_shapes *shapes, const taper_block *block)
+{
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        taper_shapes_learn(shapes, node, NULL, NULL);
+        for (size_t b = 0; b < node->block_count; b++) {
+            learn_block(shapes, node->blocks[b]);
+        }
+    }
+}
+
+taper_shapes *taper_graph_shapes(taper_graph *graph)
+{
+    const size_t count = (size_t)graph->value_count + 1;
+    taper_shapes *shapes = taper_arena_alloc(&graph->arena, sizeof *shapes);
+    taper_shape *all = taper_arena_array(&graph->arena, count, sizeof *all);
+    if (shapes == NULL || all == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        all[i] = taper_shape_unknown();
+    }
+    *shapes = (taper_shapes){.of = all, .count = count};
+    learn_block(shapes, graph->body);
+    return shapes;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The seam: what runs a part of a graph other than node by node. A backend is a row of backends/backend_list.inc and
+// this table; nothing in compiler and runtime knows one from another. Private until 1.0: it may change with every
+// version, and grows at the end.
+//
+// In the order in which things happen:
+//   open     once per context, when a model is loaded that asks for the device. The core has allocated the state.
+//   claim    while loading: a region of a graph is shown, and the backend says which nodes it takes.
+//   plan     the nodes it got have become a segment with inputs and outputs; the backend keeps what it wants to know of
+//            it in the graph's arena, and says in what form it takes the inputs. It may still decline.
+//   record   when a segment is first run with given shapes: all that these decide is worked out. It may decline: then,
+//            as whenever it does, the plain nodes of the segment run instead.
+//   run      with the inputs of this run.
+//   forget   a recording goes.
+//   close    with the context, after everything else.
+//
+// Whoever declines changed nothing. What a claim, a plan or a recording may keep: nodes, constants and the arena live
+// as long as the segment; arguments of a call only as long as the call.
+//
+// Threads: claim and plan run in the thread that loads, record, run and forget in the session's; several sessions at
+// the same time. What they share of the device, the backend locks.
+#ifndef TAPER_OPS_BACKEND_H
+#define TAPER_OPS_BACKEND_H
+
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "ops/call/call.h"
+
+typedef struct taper_backend taper_backend;
+typedef struct taper_segment taper_segment;
+
+// Returned, like TAPER_DECLINED with nothing changed, by what found that the device does not work (any more): it is
+// left alone from now on.
+#define TAPER_DEVICE_LOST ((taper_status)-2)
+
+// An opened backend.
+typedef struct taper_device {
+    const taper_backend *backend;
+    const char *name; // as it was asked for: "vulkan:1"
+    unsigned index;   // of several of its kind
+    atomic_bool lost;
+    const taper_allocator *allocator;
+    uint64_t cpu; // TAPER_ISA_ bits allowed
+    void *state;  // backend->state_bytes, zeroed before open
+} taper_device;
+
+// Nodes of one block, in order, that may be computed together: operators without effects, whose results are new, or
+// written in place where nobody can tell. NULL: already in a segment. Other nodes may stand between them.
+typedef struct taper_region {
+    taper_node *const *nodes;
+    size_t count;
+    size_t from; // what is before was claimed or refused
+    taper_graph *graph;
+    taper_shapes *shapes; // taper_region_shape's
+} taper_region;
+
+typedef struct taper_claim {
+    size_t *takes;   // numbers of the region's nodes that shall be one segment, ascending; there is room for all
+    size_t count;    // 0: nothing
+    size_t next;     // where to be asked from again; the region's count: nothing more here
+    size_t refused;  // a node that it came to and left; the region's count: none
+    const char *why; // it did, a static text
+} taper_claim;
+
+// The form in which a segment takes an input.
+typedef enum taper_form {
+    TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
+    TAPER_FORM_HOST,  // the host's memory; hidden NHWC as it is (ir/tensor.h)
+    TAPER_FORM_DEVICE // the device's memory, in a layout and precision of its own
+} taper_form;
+
+struct taper_segment {
+    taper_device *device;
+    taper_node *node; // SEGMENT: inputs are what the nodes of blocks[1] take from outside, argument by argument,
+                      // constants among them; outputs what is looked at outside
+    const void *plan;
+    taper_form *forms; // of inputs, PLAIN before plan; outputs may have any
+    // For profiles and messages: the operator that names it, the first if plan says nothing else.
+    const taper_op *op;
+    const taper_schema *schema;
+    bool insists;          // declining is an error: the host would rather fail than have the CPU do it
+    double seconds, saved; // what plan thinks it costs, and what it saves against the plain nodes; 0: not known
+};
+
+struct taper_backend {
+    size_t struct_size;
+    const char *name;       // "cpu"
+    size_t state_bytes;     // of an open device
+    size_t recording_bytes; // of what is prepared for shapes, zeroed; 0: nothing is, record and forget are NULL
+    // Declines where there is no such device; *why then says why there is none (a static text).
+    taper_status (*open)(taper_device *device, const char **why, taper_error *error); // NULL: always there
+    void (*close)(taper_device *device);                                              // NULL: nothing to do
+    // Declines where there is nothing (more) for it in the region.
+    taper_status (*claim)(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error);
+    taper_status (*plan)(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error);
+    // call->args: the segment's inputs in their forms; taper_segment_shapes tells those of values inside.
+    taper_status (*record)(const taper_segment *segment, taper_call *call, void *recording);
+    // recording NULL where recording_bytes is 0. Leaves its results in call->rets.
+    taper_status (*run)(const taper_segment *segment, taper_call *call, void *recording);
+    void (*forget)(const taper_segment *segment, void *recording);
+    // The kernel of a single operator that is done faster than by its row; NULL: none. For backends of the host's
+    // memory; a kernel that declines leaves the call to the row's.
+    taper_kernel (*kernel)(taper_device *device, const taper_op *op);
+    // Loops of reference operators, done faster (ops/call/fast.h); NULL: none.
+    const struct taper_fast *loops;
+    // The device's copy of a tensor of the host. NULL: the backend works in the host's memory.
+    taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
+};
+
+// ---- for backends
+
+// What is known of a value before any run: often little. Worked out for the graph when first asked.
+taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value);
+// Shapes of what the segment's nodes give in a call of it, as far as they follow from shapes (ir/infer.h). In memory of
+// the run's heap, to be given back. Fails without memory only.
+TAPER_MUST_USE taper_status taper_segment_shapes(const taper_segment *segment, const taper_call *call,
+                                                 taper_shapes *shapes);
+void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes);
+// Runs the plain nodes: what a backend's answer is held against. device: whose kernels; NULL: the rows' own.
+TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment, taper_device *device,
+                                                    taper_call *call);
+// ---- for who runs them
+
+// Calls the segment: brings arguments into their forms, prepares where the call is none like the ones before, runs.
+// TAPER_DECLINED: the plain nodes are to run.
+TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
+
+#endif

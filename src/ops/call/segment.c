@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls of segments: arguments in the form that the backend takes, what is prepared for shapes, the plain nodes.
+#include "ops/backend.h"
+#include "ops/call/prepared.h"
+#include "ops/list/op_table.h"
+
+// Of a segment with recordings: what is kept for calls that are alike.
+typedef struct recording {
+    const taper_segment *segment;
+    bool declined; // those shapes: nobody asks again
+    max_align_t data[];
+} recording;
+
+static taper_status run_recording(taper_call *call, void *data)
+{
+    recording *r = data;
+    return r->declined ? TAPER_DECLINED : r->segment->device->backend->run(r->segment, call, r->data);
+}
+
+static void release_recording(void *data)
+{
+    const recording *r = data;
+    if (r->segment != NULL && !r->declined) {
+        r->segment->device->backend->forget(r->segment, (void *)(uintptr_t)r->data);
+    }
+}
+
+static taper_status record(const taper_segment *segment, taper_call *call, recording *r)
+{
+    const taper_status status = segment->device->backend->record(segment, call, r->data);
+    r->segment = segment;
+    r->declined = status != TAPER_OK;
+    return status;
+}
+
+// A call whose arguments are not to be compared is prepared for itself alone.
+static taper_status run_once(const taper_segment *segment, taper_call *call, size_t bytes)
+{
+    recording *r = taper_heap_alloc(call->run->heap, bytes);
+    if (r == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    memset(r, 0, bytes);
+    taper_status status = record(segment, call, r);
+    if (status == TAPER_OK) {
+        status = run_recording(call, r);
+    }
+    release_recording(r);
+    taper_heap_free(call->run->heap, r, bytes);
+    return status;
+}
+
+static taper_status run_recorded(const taper_segment *segment, taper_call *call)
+{
+    const size_t bytes = sizeof(recording) + segment->device->backend->recording_bytes;
+    if (call->prepared != NULL && *call->prepared != NULL && taper_prepared_fits(*call->prepared, call)) {
+        return taper_prepared_call(call);
+    }
+    recording *r = taper_prepare_owner(call, run_recording, release_recording, bytes);
+    if (r == NULL) {
+        return run_once(segment, call, bytes);
+    }
+    TAPER_TRY(record(segment, call, r));
+    return run_recording(call, r);
+}
+
+// The argument in the form; *own: it is a new value, to be released after the call.
+static taper_status bring(const taper_call *call, taper_form form, taper_val *arg, bool *own)
+{
+    taper_device *device = call->segment->device;
+    taper_run *run = call->run;
+    taper_tensor *const x = arg->tag == TAPER_TENSOR ? arg->as.tensor : NULL;
+    *own = false;
+    if (form == TAPER_FORM_PLAIN || x == NULL) {
+        return taper_settle(run, *arg);
+    }
+    if (form == TAPER_FORM_HOST) {
+        return taper_tensor_fetch(x, run->error);
+    }
+    if (taper_tensor_is_away(x) && x->storage->memory->device == device) {
+        return TAPER_OK;
+    }
+    taper_memory *memory;
+    taper_tensor *away;
+    TAPER_TRY(taper_settle(run, *arg));
+    TAPER_TRY(device->backend->store(device, run, x, &memory));
+    TAPER_TRY(taper_tensor_of_memory(run->heap, memory, (taper_dtype)x->dtype, x->rank, x->sizes, &away, run->error));
+    *arg = TAPER_VAL(away);
+    *own = true;
+    return TAPER_OK;
+}
+
+static taper_status call_in_forms(taper_call *call)
+{
+    const taper_segment *segment = call->segment;
+    return segment->device->backend->recording_bytes != 0 ? run_recorded(segment, call)
+                                                          : segment->device->backend->run(segment, call, NULL);
+}
+
+// Some inputs are wanted where the device is.
+static taper_status call_away(taper_call *call)
+{
+    taper_val *const args = call->args;
+    const size_t count = call->arg_count, bytes = (count + 1) * (sizeof *args + sizeof(bool));
+    taper_val *vals = taper_heap_alloc(call->run->heap, bytes);
+    if (vals == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    bool *own = (bool *)(vals + count);
+    memset(own, 0, count);
+    memcpy(vals, args, count * sizeof *vals);
+    taper_status status = TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < count; i++) {
+        status = bring(call, call->segment->forms[i], &vals[i], &own[i]);
+    }
+    call->args = vals;
+    status = status == TAPER_OK ? call_in_forms(call) : status;
+    call->args = args;
+    for (size_t i = 0; i < count; i++) {
+        if (own[i]) {
+            taper_val_release(vals[i]);
+        }
+    }
+    taper_heap_free(call->run->heap, vals, bytes);
+    return status;
+}
+
+static TAPER_COLD void tell_lost(const taper_call *call, taper_device *device)
+{
+    static const char text[] = ": the device does not work any more, the CPU goes on\n";
+    if (!atomic_exchange(&device->lost, true) && call->run->log != NULL) {
+        call->run->log(call->run->log_user, TAPER_LOG_WARNING, device->name, strlen(device->name));
+        call->run->log(call->run->log_user, TAPER_LOG_WARNING, text, sizeof text - 1);
+    }
+}
+
+taper_status taper_segment_call(taper_call *call)
+{
+    taper_device *device = call->segment->device;
+    taper_status status = TAPER_DECLINED;
+    if (!atomic_load_explicit(&device->lost, memory_order_relaxed)) {
+        status = device->backend->store != NULL ? call_away(call) : call_in_forms(call);
+    }
+    if (status == TAPER_DEVICE_LOST) {
+        tell_lost(call, device);
+        status = TAPER_DECLINED;
+    }
+    if (status == TAPER_DECLINED && call->segment->insists) {
+        return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
+                          "device %s declined; without \"!\" behind its name the CPU does what it does not",
+                          device->name);
+    }
+    return status;
+}
+
+// ---- for backends
+
+taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value)
+{
+    if (region->shapes == NULL) {
+        region->shapes = taper_graph_shapes(region->graph);
+    }
+    return region->shapes != NULL ? taper_shapes_get(region->shapes, value) : taper_shape_unknown();
+}
+
+typedef struct inputs {
+    const taper_block *body;
+    const taper_val *next;
+} inputs;
+
+// Arguments from outside stand in the call in the order in which nodes take them.
+static const taper_val *from_outside(void *user, const taper_node *node, size_t at)
+{
+    inputs *in = user;
+    return taper_node_in(node, at)->block != in->body ? in->next++ : NULL;
+}
+
+taper_status taper_segment_shapes(const taper_segment *segment, const taper_call *call, taper_shapes *shapes)
+{
+    const taper_block *body = segment->node->blocks[1];
+    size_t first = SIZE_MAX, last = 0;
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->output_count; i++) {
+            first = taper_min_size(first, node->outputs[i].id);
+            last = taper_max_size(last, node->outputs[i].id);
+        }
+    }
+    *shapes = (taper_shapes){.first = first, .count = first <= last ? last - first + 1 : 0};
+    shapes->of = taper_heap_alloc(call->run->heap, (shapes->count + 1) * sizeof *shapes->of);
+    if (shapes->of == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    for (size_t i = 0; i < shapes->count; i++) {
+        shapes->of[i] = taper_shape_unknown();
+    }
+    inputs in = {body, call->args};
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        taper_shapes_learn(shapes, node, from_outside, &in);
+    }
+    return TAPER_OK;
+}
+
+void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes)
+{
+    taper_heap_free(call->run->heap, shapes->of, (shapes->count + 1) * sizeof *shapes->of);
+}
+
+// Of one node: its results go where the body's values are.
+static taper_status run_node(taper_call *call, taper_device *device, const taper_node *node, taper_val *args,
+                             taper_val *rets)
+{
+    const taper_kernel kernel =
+        device != NULL && device->backend->kernel != NULL ? device->backend->kernel(device, node->op) : NULL;
+    void *state = NULL;
+    taper_call one = {.run = call->run,
+                      .op = node->op,
+                      .param = taper_row_param(node->op),
+                      .schema = node->schema,
+                      .args = args,
+                      .arg_count = node->input_count,
+                      .rets = rets,
+                      .ret_count = node->output_count,
+                      .state = &state};
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (!taper_op_has(node->op, TAPER_OP_NHWC)) {
+            TAPER_TRY(taper_settle(call->run, args[i]));
+        } else if (args[i].tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_fetch(args[i].as.tensor, call->run->error));
+        }
+    }
+    taper_status status = kernel != NULL ? taper_call_kernel(&one, kernel) : TAPER_DECLINED;
+    return status == TAPER_DECLINED ? taper_call_kernel(&one, taper_row_kernel(node->op)) : status;
+}
+
+taper_status taper_segment_run_plain(const taper_segment *segment, taper_device *device, taper_call *call)
+{
+    const taper_block *body = segment->node->blocks[1];
+    const uint32_t first = body->first->outputs[0].reg; // of the body's values, which are numbered one by one
+    size_t count = 0, most = 0, at = 0, input = 0;
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+        count += node->output_count;
+        most = taper_max_size(most, node->input_count);
+    }
+    const size_t bytes = (count + most + 1) * sizeof(taper_val);
+    taper_val *values = taper_heap_alloc(call->run->heap, bytes);
+    if (values == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    memset(values, 0, bytes); // None
+    taper_status status = TAPER_OK;
+    for (const taper_node *node = body->first; status == TAPER_OK && node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            const taper_ir_value *value = taper_node_in(node, i);
+            values[count + i] = value->block == body ? values[value->reg - first] : call->args[input++];
+        }
+        status = run_node(call, device, node, values + count, values + at);
+        at += node->output_count;
+    }
+    for (size_t i = 0; status == TAPER_OK && i < body->result_count; i++) {
+        call->rets[i] = taper_val_retain(values[body->results[i].value->reg - first]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        taper_val_release(values[i]);
+    }
+    taper_heap_free(call->run->heap, values, bytes);
+    return status;
+}
