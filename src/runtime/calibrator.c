@@ -3,6 +3,7 @@
 // which values are float tensors, so that a second draft can be planned; later runs are observed. What is saved, and
 // what is compared, are further drafts.
 #include "runtime/calibrator.h"
+#include "runtime/device.h"
 
 #include "runtime/arguments.h"
 
@@ -48,6 +49,7 @@ static taper_status read_options(taper_calibrator *calibrator, const taper_load_
 {
     taper_quantize_options *o = &calibrator->options;
     TAPER_TRY(taper_load_options_read(load, &calibrator->load, error));
+    TAPER_TRY(taper_device_check(calibrator->context, calibrator->load.device, error));
     if (calibrator->load.compiler == NULL || calibrator->load.compiler->quantization == NULL) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "quantizing needs taper_load_options.compiler: set it to taper_compiler()");
