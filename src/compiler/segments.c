@@ -3,7 +3,6 @@
 // what it claims becomes a SEGMENT node, with the plain nodes in its block for whatever it declines. Here is what makes
 // that legal, so that no backend needs to know: computing all nodes of a segment at the place of its last one makes no
 // difference.
-#include "base/budget.h"
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ops/backend.h"
@@ -73,13 +72,13 @@ static bool gives_new(const finder *f, const taper_node *node)
     if (!taper_node_has(node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW)) {
         return true;
     }
-    for (size_t i = 0; f->aliases != NULL && i < node->output_count; i++) {
+    for (size_t i = 0; TAPER_DEVICES && f->aliases != NULL && i < node->output_count; i++) {
         if (taper_aliases_written(f->aliases, &node->outputs[i]) ||
             taper_aliases_escapes(f->aliases, &node->outputs[i])) {
             return false;
         }
     }
-    return f->aliases != NULL;
+    return TAPER_DEVICES && f->aliases != NULL;
 }
 
 static bool is_candidate(const finder *f, const taper_node *node, int depth);
@@ -149,26 +148,22 @@ static bool looks_at(const finder *f, const taper_node *node, uint8_t as)
 }
 
 // Walks from the first node that was taken to the last. What needs a result and stays outside has to stand behind the
-// segment, so that nothing that needs it can be inside. *end: the segment's last node.
-static taper_status settle_claim(finder *f, const taper_claim *claim, taper_node **end)
+// segment, so that nothing that needs it can be inside: that is taken off the claim again.
+static taper_status settle_claim(finder *f, taper_claim *claim)
 {
-    size_t at = 0;
+    size_t at = 0, kept = 0;
     for (taper_node *node = f->nodes[f->takes[0]]; at < claim->count; node = node->next) {
         const bool taken = node == f->nodes[f->takes[at]];
-        at += taken;
         if (looks_at(f, node, BEHIND) || (!taken && looks_at(f, node, INSIDE))) {
             TAPER_TRY(mark(f, node, BEHIND));
         } else if (taken) {
             TAPER_TRY(mark(f, node, INSIDE));
-            *end = node;
+            f->takes[kept++] = f->takes[at];
         }
+        at += taken;
     }
+    claim->count = kept;
     return TAPER_OK;
-}
-
-static bool is_inside(const finder *f, const taper_node *node)
-{
-    return node->output_count != 0 && mark_of(f, &node->outputs[0]) == INSIDE;
 }
 
 // ---- segments
@@ -202,33 +197,44 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-static size_t count_inputs(const taper_block *body)
+// How many arguments come from outside; the segment, if it is there yet, gets them as its inputs.
+static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < node->input_count; i++) {
-            count += taper_node_in(node, i)->block != body;
+            taper_ir_value *value = taper_node_in(node, i);
+            if (value->block == body) {
+                continue;
+            }
+            if (segment != NULL) {
+                taper_node_set_input(segment, count, value);
+            }
+            count++;
         }
     }
     return count;
 }
 
-// The nodes from begin to end go into the body, in order; what stands between them and needs them, and checks, go
-// behind end's place.
-static taper_status fill_body(finder *f, taper_node *begin, taper_node *anchor, taper_block *body)
+// The nodes of the claim go into the body, in order; what stands between them and needs them, and checks, go behind the
+// anchor.
+static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;
-    for (taper_node *node = begin; node != anchor; node = next) {
+    const size_t *take = f->takes;
+    for (taper_node *node = f->nodes[*take]; node != anchor; node = next) {
         next = node->next;
-        if (is_inside(f, node)) {
+        if (node == f->nodes[*take]) {
             taper_node_move(node, body);
+            take++;
             continue;
         }
         const bool check = node->output_count == 0;
-        if (check && !looks_at(f, node, BEHIND)) {
+        const bool behind = TAPER_DEVICES && looks_at(f, node, BEHIND);
+        if (check && !behind) {
             TAPER_TRY(copy_check(f, node, body));
         }
-        if (check || looks_at(f, node, INSIDE) || looks_at(f, node, BEHIND)) {
+        if (check || behind || (TAPER_DEVICES && looks_at(f, node, INSIDE))) {
             taper_node_move_after(node, after);
             after = node;
         }
@@ -260,18 +266,6 @@ static taper_status make_results(finder *f, taper_node *segment, taper_block *bo
     return taper_block_set_results(body, results, count, f->compilation->error);
 }
 
-static void set_inputs(taper_node *segment, const taper_block *body)
-{
-    size_t at = 0;
-    for (const taper_node *node = body->first; node != NULL; node = node->next) {
-        for (size_t i = 0; i < node->input_count; i++) {
-            if (taper_node_in(node, i)->block != body) {
-                taper_node_set_input(segment, at++, taper_node_in(node, i));
-            }
-        }
-    }
-}
-
 // The backend declined the plan: the nodes stand where the segment stood.
 static void undo(taper_node *node)
 {
@@ -283,7 +277,7 @@ static void undo(taper_node *node)
     taper_node_remove(node);
 }
 
-static taper_status build(finder *f, taper_node *begin, taper_node *end)
+static taper_status build(finder *f, taper_node *end)
 {
     taper_arena *arena = &f->graph->arena;
     taper_error *error = f->compilation->error;
@@ -298,7 +292,7 @@ static taper_status build(finder *f, taper_node *begin, taper_node *end)
     taper_node_insert_before(anchor, end);
     taper_node_move_after(anchor, end);
     TAPER_TRY(taper_block_create(f->graph, anchor, 0, &body, error));
-    TAPER_TRY(fill_body(f, begin, anchor, body));
+    TAPER_TRY(fill_body(f, anchor, body));
     size_t outputs = 0;
     const taper_node *first = body->first;
     for (const taper_node *node = first; node != NULL; node = node->next) {
@@ -307,7 +301,7 @@ static taper_status build(finder *f, taper_node *begin, taper_node *end)
         }
     }
     taper_node *node;
-    TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, count_inputs(body), outputs, &node, error));
+    TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, take_inputs(NULL, body), outputs, &node, error));
     taper_ir_value **results = taper_arena_array(arena, outputs, sizeof *results);
     taper_form *forms = taper_arena_array(arena, node->input_count, sizeof *forms);
     if (results == NULL || forms == NULL) {
@@ -322,20 +316,21 @@ static taper_status build(finder *f, taper_node *begin, taper_node *end)
     body->parent = node;
     node->blocks[1] = body;
     node->block_count = 2;
-    node->name = f->device->backend->name;
+    node->name = TAPER_DEVICES ? f->device->backend->name : "cpu";
     node->segment = segment;
     node->debug = first->debug;
     node->instruction = first->instruction;
-    set_inputs(node, body);
+    (void)take_inputs(node, body);
     TAPER_TRY(make_results(f, node, body, results));
-    *segment = (taper_segment){.device = f->device,
-                               .node = node,
-                               .forms = forms,
-                               .op = first->op,
-                               .schema = first->schema,
-                               .insists = f->compilation->insists && f->device == f->compilation->devices[0]};
+    *segment =
+        (taper_segment){.device = f->device,
+                        .node = node,
+                        .forms = forms,
+                        .op = first->op,
+                        .schema = first->schema,
+                        .insists = TAPER_DEVICES && f->compilation->insists && f->device == f->compilation->devices[0]};
     const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
-    if (status == TAPER_DECLINED) {
+    if (TAPER_DEVICES && status == TAPER_DECLINED) { // the CPU never does: what it claims it can have
         undo(node);
         return TAPER_OK;
     }
@@ -360,23 +355,25 @@ static taper_status offer_region(finder *f)
     *region = (taper_region){.graph = f->graph, .nodes = f->nodes, .count = f->count, .shapes = region->shapes};
     while (region->from < f->count) {
         taper_claim claim = {.takes = f->takes, .next = f->count, .refused = f->count};
-        TAPER_TRY(grow_marks(f));
-        TAPER_TRY(taper_charge(f->compilation->allocator, 4, f->compilation->error));
+        TAPER_TRY(TAPER_DEVICES ? grow_marks(f) : TAPER_OK);
         const taper_status status = device->backend->claim(device, region, &claim, f->compilation->error);
         if (status == TAPER_DECLINED) {
             return TAPER_OK;
         }
         TAPER_TRY(status);
-        if (!makes_sense(f, region, &claim)) {
+        if (TAPER_DEVICES && !makes_sense(f, region, &claim)) {
             TAPER_FAIL(f->compilation->error, TAPER_ERROR_INTERNAL, "backend %s claims nodes that it was not shown",
                        device->backend->name);
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;
-            taper_node *end = NULL;
-            TAPER_TRY(settle_claim(f, &claim, &end));
-            TAPER_TRY(build(f, f->nodes[f->takes[0]], end));
-            unmark(f);
+            if (TAPER_DEVICES) { // of the CPU's chains nobody else needs a value
+                TAPER_TRY(settle_claim(f, &claim));
+            }
+            TAPER_TRY(build(f, f->nodes[f->takes[claim.count - 1]]));
+            if (TAPER_DEVICES) {
+                unmark(f);
+            }
             for (size_t i = 0; i < claim.count; i++) {
                 taper_node **node = &f->nodes[f->takes[i]];
                 *node = (*node)->block == block ? *node : NULL;
@@ -404,12 +401,15 @@ static taper_status offer_block(finder *f, taper_block *block)
 
 static taper_status offer_graph(finder *f)
 {
-    if (f->device->backend->store != NULL) { // what is elsewhere needs views there; here they cost nothing
+    if (TAPER_DEVICES &&
+        f->device->backend->store != NULL) { // what is elsewhere needs views there; here they cost nothing
         TAPER_TRY(taper_aliases_create(f->graph, &f->aliases, f->compilation->error));
     }
     const taper_status status = offer_block(f, f->graph->body);
-    taper_aliases_destroy(f->aliases);
-    f->aliases = NULL;
+    if (TAPER_DEVICES) {
+        taper_aliases_destroy(f->aliases);
+        f->aliases = NULL;
+    }
     f->region.shapes = NULL;
     return status;
 }
@@ -423,8 +423,10 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
         f.device = compilation->devices[i];
         status = offer_graph(&f);
     }
-    taper_free(allocator, f.marks, f.mark_count);
-    taper_free(allocator, f.marked, f.marked_capacity * sizeof *f.marked);
+    if (TAPER_DEVICES) {
+        taper_free(allocator, f.marks, f.mark_count);
+        taper_free(allocator, f.marked, f.marked_capacity * sizeof *f.marked);
+    }
     taper_free(allocator, f.nodes, f.capacity * sizeof *f.nodes);
     taper_free(allocator, f.takes, f.take_capacity * sizeof *f.takes);
     return status;

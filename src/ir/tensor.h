@@ -40,6 +40,12 @@ typedef struct taper_storage {
     uint32_t plan_run, plan_slot; // the planner's: which run bore it, as which one
 } taper_storage;
 
+#ifdef TAPER_WITHOUT_DEVICES // of this build: there are none but the CPU
+enum { TAPER_DEVICES = 0 };
+#else
+enum { TAPER_DEVICES = 1 };
+#endif
+
 // A device's memory of one tensor, in a layout and precision of its own; a backend's struct begins with it.
 typedef struct taper_memory {
     const void *device; // whose it is
@@ -140,7 +146,7 @@ TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memor
                                                    taper_error *error);
 static inline bool taper_tensor_is_away(const taper_tensor *tensor) // with a device
 {
-    return tensor->storage->kind == TAPER_STORAGE_DEVICE;
+    return TAPER_DEVICES && tensor->storage->kind == TAPER_STORAGE_DEVICE;
 }
 // Brings it to the host, as it is there, in place. Nothing to do for what is there.
 TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);

@@ -52,7 +52,7 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (status == TAPER_OK) {
         status = taper_pool_create(&c->allocator, o.threads, o.pool, &c->pool, error);
     }
-    if (status == TAPER_OK) {
+    if (TAPER_DEVICES && status == TAPER_OK) {
         status = taper_mutex_create(&c->allocator, &c->device_lock, error);
     }
     if (status == TAPER_OK) {
@@ -77,7 +77,9 @@ void taper_context_release(taper_context *context)
         return;
     }
     taper_context_close_devices(context);
-    taper_mutex_destroy(context->device_lock);
+    if (TAPER_DEVICES) {
+        taper_mutex_destroy(context->device_lock);
+    }
     taper_pool_destroy(context->pool);
     taper_registry_destroy(context->registry);
     taper_heap_close(context->heap);

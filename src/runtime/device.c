@@ -18,14 +18,6 @@ static const taper_backend *const built_in[] = {
 #undef BACKEND
     NULL};
 
-typedef struct opened {
-    taper_device device;
-    struct opened *next;
-    size_t bytes;
-    const char *why; // it is not there; NULL: it is
-    char name[];
-} opened;
-
 taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", *const digits = letters + 27;
@@ -49,6 +41,61 @@ taper_status taper_device_read(const char *text, taper_device_name *name, taper_
     }
     return TAPER_OK;
 }
+
+static taper_status absent(const taper_device_name *name, const char *why, taper_error *error)
+{
+    return !name->insists ? TAPER_OK
+                          : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "device %.*s %s; without \"!\" the CPU does it",
+                                       (int)name->shown, name->text, why);
+}
+
+static const char unknown[] = "is not part of this build";
+
+#ifdef TAPER_WITHOUT_DEVICES // the CPU alone
+static bool is_host(const taper_device_name *name)
+{
+    return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0;
+}
+
+taper_status taper_context_device(taper_context *context, const char *text, taper_device **device, const char **why,
+                                  taper_error *error)
+{
+    taper_device_name name;
+    *why = unknown;
+    TAPER_TRY(taper_device_read(text, &name, error));
+    *device = is_host(&name) ? context->host : NULL;
+    return *device != NULL ? TAPER_OK : absent(&name, unknown, error);
+}
+
+taper_status taper_device_check(taper_context *context, const char *text, taper_error *error)
+{
+    taper_device *device;
+    const char *why;
+    return taper_context_device(context, text, &device, &why, error);
+}
+
+taper_status taper_context_open_host(taper_context *context, taper_error *error)
+{
+    context->host = taper_alloc_zeroed(&context->allocator, sizeof *context->host);
+    if (context->host == NULL) {
+        return taper_fail_memory(error);
+    }
+    context->host->backend = built_in[0];
+    return TAPER_OK;
+}
+
+void taper_context_close_devices(taper_context *context)
+{
+    taper_free(&context->allocator, context->host, sizeof *context->host);
+}
+#else
+typedef struct opened {
+    taper_device device;
+    struct opened *next;
+    size_t bytes;
+    const char *why; // it is not there; NULL: it is
+    char name[];
+} opened;
 
 static const taper_backend *find_backend(const taper_context *context, const taper_device_name *name)
 {
@@ -101,16 +148,7 @@ static taper_status open_device(taper_context *context, const taper_backend *bac
     return TAPER_OK;
 }
 
-static taper_status absent(const taper_device_name *name, const char *why, taper_error *error)
-{
-    return !name->insists ? TAPER_OK
-                          : taper_fail(error, TAPER_ERROR_UNSUPPORTED, "device %.*s %s; without \"!\" the CPU does it",
-                                       (int)name->shown, name->text, why);
-}
-
-static const char unknown[] = "is not part of this build";
-
-taper_status taper_device_check(const taper_context *context, const char *text, taper_error *error)
+taper_status taper_device_check(taper_context *context, const char *text, taper_error *error)
 {
     taper_device_name name;
     TAPER_TRY(taper_device_read(text, &name, error));
@@ -135,22 +173,6 @@ taper_status taper_context_device(taper_context *context, const char *text, tape
         *device = o->why == NULL ? &o->device : NULL;
     }
     return *device != NULL ? TAPER_OK : absent(&name, *why, error);
-}
-
-taper_device *taper_context_host(const taper_context *context)
-{
-    return context->host;
-}
-
-const struct taper_fast *taper_context_loops(const taper_context *context)
-{
-    return context->host != NULL ? context->host->backend->loops : NULL;
-}
-
-taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op)
-{
-    taper_device *const host = context->host;
-    return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
 }
 
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
@@ -178,6 +200,18 @@ void taper_context_close_devices(taper_context *context)
         }
         taper_free(&context->allocator, o, o->bytes);
     }
+}
+#endif
+
+const struct taper_fast *taper_context_loops(const taper_context *context)
+{
+    return context->host != NULL ? context->host->backend->loops : NULL;
+}
+
+taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op)
+{
+    taper_device *const host = context->host;
+    return host != NULL && host->backend->kernel != NULL ? host->backend->kernel(host, op) : NULL;
 }
 
 taper_status taper_precision_check(const char *text, taper_error *error)

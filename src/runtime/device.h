@@ -16,13 +16,12 @@ typedef struct taper_device_name {
 } taper_device_name;
 TAPER_MUST_USE taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error);
 // Fails where the name insists on what this build does not have.
-TAPER_MUST_USE taper_status taper_device_check(const taper_context *context, const char *text, taper_error *error);
+TAPER_MUST_USE taper_status taper_device_check(taper_context *context, const char *text, taper_error *error);
 // The device, opened if nobody did before. NULL where there is none: *why says so, unless the name insists, which
 // fails.
 TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, taper_device **device,
                                                  const char **why, taper_error *error);
-// What works in the host's memory, and does single operators: the CPU. NULL: nothing (a test's doing).
-taper_device *taper_context_host(const taper_context *context);
+// Of what works in the host's memory and does single operators, the CPU; NULL: nothing (a test's doing).
 const struct taper_fast *taper_context_loops(const taper_context *context);
 taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op); // NULL: the row's own
 

@@ -161,7 +161,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     run->current = in->op;
     run->kernel = NULL;
     run->flops = 0;
-    taper_status status = in->segment != NULL ? taper_segment_call(call) : taper_call_kernel(call, in->kernel);
+    taper_status status = in->segment != NULL ? in->kernel(call) : taper_call_kernel(call, in->kernel);
     if (status == TAPER_DECLINED && in->segment == NULL) {
         run->kernel = NULL;
         status = taper_call_kernel(call, taper_row_kernel(in->op));
@@ -170,10 +170,10 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
     if (profiling && status == TAPER_OK) {
         taper_profile_site *site = &session->profile[in->state];
         site->instruction = in;
-        site->kernel = run->kernel != NULL                                             ? run->kernel
-                       : in->segment == NULL && in->kernel == taper_row_kernel(in->op) ? "reference"
-                       : in->segment != NULL ? in->segment->device->backend->name
-                                             : "cpu";
+        site->kernel = run->kernel != NULL                      ? run->kernel
+                       : in->kernel == taper_row_kernel(in->op) ? "reference"
+                       : TAPER_DEVICES && in->segment != NULL   ? in->segment->device->backend->name
+                                                                : "cpu";
         site->flops = run->flops;
         site->calls++;
         site->seconds += taper_clock() - start;
@@ -263,7 +263,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     taper_status status = TAPER_OK;
     if (!taper_op_has(in->op, TAPER_OP_NHWC)) {
         status = settle_args(run, args, in->in_count);
-    } else if (f->source->model->device != NULL) {
+    } else if (TAPER_DEVICES && f->source->model->device != NULL) {
         status = fetch_args(run, args, in->in_count);
     }
     if (status == TAPER_OK) {

@@ -271,10 +271,10 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
     compilation.disabled = options->disable_passes;
-    taper_device *devices[2], *const host = taper_context_host(model->context);
+    taper_device *devices[2], *const host = model->context->host;
     compilation.devices = devices;
     compilation.insists = model->insists;
-    if (model->device != NULL && model->device != host) {
+    if (TAPER_DEVICES && model->device != NULL) {
         devices[compilation.device_count++] = model->device;
     }
     if (host != NULL) {
@@ -369,15 +369,16 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 static taper_status find_device(taper_model *model, const char *name, taper_error *error)
 {
     const taper_context *context = model->context;
+    taper_device *device;
     const char *why;
-    taper_device_name read;
     char line[160];
-    TAPER_TRY(taper_device_read(name, &read, error));
-    TAPER_TRY(taper_context_device(model->context, name, &model->device, &why, error));
-    model->insists = read.insists;
-    if (model->device == NULL) {
+    TAPER_TRY(taper_context_device(model->context, name, &device, &why, error));
+    if (device == NULL) {
         const int length = snprintf(line, sizeof line, "device %.80s %.40s: the CPU runs the model\n", name, why);
         context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
+    } else if (TAPER_DEVICES && device != context->host) {
+        model->device = device;
+        model->insists = strchr(name, '!') != NULL;
     }
     return TAPER_OK;
 }

@@ -38,7 +38,7 @@ struct taper_model {
     taper_packs *packs;
     taper_types *types;
     bool reference;
-    struct taper_device *device; // asked for; NULL: none but the host's
+    struct taper_device *device; // asked for, beside the host's; NULL: none
     bool insists;
     bool listing; // loaded to be looked at: there are no programs
     bool draft;   // loaded to be rewritten (draft.c): there are graphs and no programs

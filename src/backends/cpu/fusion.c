@@ -111,11 +111,12 @@ static const taper_node *only_user(const chain *c, size_t *position)
 
 taper_status taper_cpu_claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
 {
-    (void)device, (void)error;
+    (void)error;
     for (size_t i = region->from; i < region->count; i++) {
         chain c;
         taper_fusion fusion = {0};
-        if (region->nodes[i] == NULL || !is_root(region->nodes[i], &c)) {
+        if (region->nodes[i] == NULL || !is_root(region->nodes[i], &c) ||
+            taper_cpu_kernel(device, region->nodes[i]->op) == NULL) {
             continue;
         }
         claim->takes[0] = i;
@@ -150,17 +151,14 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
         return taper_fail_memory(error);
     }
     const taper_node *root = body->first;
-    while (root != NULL && root->output_count == 0) { // checks
-        root = root->next;
-    }
-    if (root != body->first || !is_root(root, &c)) {
+    if (!is_root(root, &c)) {
         return TAPER_DECLINED;
     }
     *f = (taper_fusion){.kernel = taper_cpu_kernel(device, root->op), .min = -INFINITY, .max = INFINITY};
     uint32_t at = root->input_count;
     for (const taper_node *node = root->next; node != NULL; node = node->next) {
         size_t position;
-        if (node->output_count != 0) {
+        if (node->output_count != 0) { // no check
             const bool normed = c.normed, added = c.added;
             if (node != only_user(&c, &position) || !take(&c, node, position, f)) {
                 return TAPER_DECLINED; // not all that was claimed could be had
@@ -172,7 +170,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
             at += taper_node_in(node, i)->block != body;
         }
     }
-    if (c.count == 1 || f->kernel == NULL) {
+    if (TAPER_DEVICES && c.count == 1) { // another backend has the rest
         return TAPER_DECLINED;
     }
     for (size_t i = 0; i < segment->node->input_count; i++) {

@@ -139,7 +139,7 @@ taper_status taper_prepared_call(taper_call *call)
 void taper_prepared_free(taper_heap *heap, taper_prepared *prepared)
 {
     if (prepared != NULL) {
-        if (prepared->release != NULL) {
+        if (TAPER_DEVICES && prepared->release != NULL) {
             prepared->release(prepared->data);
         }
         taper_heap_free(heap, prepared, prepared->bytes);

@@ -4,6 +4,12 @@
 #include "ops/call/prepared.h"
 #include "ops/list/op_table.h"
 
+#ifdef TAPER_WITHOUT_DEVICES // the CPU, in the host's memory, with nothing that is prepared for shapes
+taper_status taper_segment_call(taper_call *call)
+{
+    return call->segment->device->backend->run(call->segment, call, NULL);
+}
+#else
 // Of a segment with recordings: what is kept for calls that are alike.
 typedef struct recording {
     const taper_segment *segment;
@@ -152,6 +158,7 @@ taper_status taper_segment_call(taper_call *call)
     }
     return status;
 }
+#endif
 
 // ---- for backends
 
