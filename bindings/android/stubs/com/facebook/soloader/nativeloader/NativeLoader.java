@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the bindings use of a class that the app's platform has: to compile against, never packaged.
+package com.facebook.soloader.nativeloader;
+
+public class NativeLoader {
+  public static boolean isInitialized() {
+    return false;
+  }
+
+  public static void init(NativeLoaderDelegate delegate) {}
+
+  public static boolean loadLibrary(String name) {
+    return false;
+  }
+}
