@@ -84,6 +84,8 @@ taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tens
 // A new local reference, to an IValue or Tensor; NULL: an exception is pending.
 jobject binding_value_out(JNIEnv *env, taper_context *context, taper_value *value, unsigned depth);
 jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *tensor);
+// Its type as text, to be freed; NULL: an exception is pending.
+char *binding_value_type(JNIEnv *env, const taper_value *value);
 
 static inline void *binding_pointer(jlong handle)
 {

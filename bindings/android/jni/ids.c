@@ -49,6 +49,9 @@ static bool find_exceptions(JNIEnv *env, binding_ids *ids)
     const jstring text = (*env)->NewStringUTF(env, "Not enough memory");
     const jobject local =
         text != NULL ? (*env)->NewObject(env, ids->runtime.type, ids->runtime.create, text) : NULL;
+    if ((*env)->ExceptionCheck(env)) {
+        return false;
+    }
     ids->no_memory = local != NULL ? (jthrowable)(*env)->NewGlobalRef(env, local) : NULL;
     (*env)->DeleteLocalRef(env, local);
     (*env)->DeleteLocalRef(env, text);

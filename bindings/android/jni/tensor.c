@@ -218,8 +218,9 @@ static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_i
         tensor = (*env)->CallStaticObjectMethod(env, binding.tensor, binding.tensor_create, data, shape, (jint)code,
                                                 (jint)format, (jboolean)(info->read_only != 0), binding_handle(value),
                                                 info->scale, (jlong)info->zero_point);
-        if (tensor == NULL) {
+        if ((*env)->ExceptionCheck(env) || tensor == NULL) {
             binding_no_error(env); // whether Java has taken the value is unknown: rather kept than used when gone
+            tensor = NULL;
         }
     }
     (*env)->DeleteLocalRef(env, data);

@@ -36,7 +36,7 @@ static void throw_text(JNIEnv *env, const binding_exception *type, const char *t
         return;
     }
     const jthrowable exception = (jthrowable)(*env)->NewObject(env, type->type, type->create, message);
-    if (exception == NULL) {
+    if ((*env)->ExceptionCheck(env) || exception == NULL) {
         binding_no_error(env);
     } else {
         (void)(*env)->Throw(env, exception);

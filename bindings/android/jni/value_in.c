@@ -183,8 +183,11 @@ static taper_value *dict_in(JNIEnv *env, taper_context *context, jobject value, 
             type = binding_text(env, known, "type", &length);
             (*env)->DeleteLocalRef(env, known);
         }
-        if (known == NULL || type != NULL) {
-            const char *element = type != NULL ? type : count == 0 ? "Tensor" : NULL;
+        if (known == NULL && count != 0) {
+            type = binding_value_type(env, items[0]);
+        }
+        if (type != NULL || (known == NULL && count == 0)) {
+            const char *element = type != NULL ? type : "Tensor"; // as PyTorch has it
             taper_error *error = taper_error_create();
             const taper_status status = taper_value_dict(context, code == CODE_DICT_LONG_KEY ? "int" : "str", element,
                                                          names, items, count, &dict, error);

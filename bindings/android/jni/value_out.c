@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The type as text, to be freed; NULL: an exception is pending.
-static char *type_of(JNIEnv *env, const taper_value *value)
+char *binding_value_type(JNIEnv *env, const taper_value *value)
 {
     const size_t length = taper_value_type(value, NULL, 0);
     char *type = malloc(length + 1);
@@ -22,8 +21,9 @@ static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data
 {
     const jobject value =
         (*env)->NewObject(env, binding.value, binding.value_create, (jint)code, number, data, type);
-    if (value == NULL) {
+    if ((*env)->ExceptionCheck(env) || value == NULL) {
         binding_no_error(env);
+        return NULL;
     }
     return value;
 }
@@ -114,7 +114,7 @@ static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code c
 
 static jobject list_out(JNIEnv *env, taper_context *context, const taper_value *value, unsigned depth)
 {
-    char *type = type_of(env, value); // "List[int]"
+    char *type = binding_value_type(env, value); // "List[int]"
     if (type == NULL) {
         return NULL;
     }
@@ -192,7 +192,7 @@ static char *split_dict(char *type)
 
 static jobject dict_out(JNIEnv *env, taper_context *context, const taper_value *value, unsigned depth)
 {
-    char *type = type_of(env, value);
+    char *type = binding_value_type(env, value);
     if (type == NULL) {
         return NULL;
     }
