@@ -40,7 +40,7 @@ final class ValueTest {
       for (int i = 0; i < bytes.capacity(); i++) {
         bytes.put(i, (byte) (i % 2));
       }
-      Tensor result = same(Tensor.fromBlob(bytes, two, dtype)).toTensor();
+      Tensor result = same(Tensor.fromBlob(bytes, dtype, two)).toTensor();
       Check.same(dtype, result.dtype());
       Check.same(bytes, result.getDataAsBuffer());
       Check.same("Tensor([2], dtype=torch." + dtype.name().toLowerCase() + ")", result.toString());
@@ -82,7 +82,7 @@ final class ValueTest {
     Check.fails(IllegalStateException.class, q::getDataAsFloatArray);
     Check.fails(
         IllegalArgumentException.class,
-        () -> Tensor.fromBlob(ByteBuffer.allocateDirect(1), new long[] {1}, DType.QUINT8));
+        () -> Tensor.fromBlob(ByteBuffer.allocateDirect(1), DType.QUINT8, new long[] {1}));
   }
 
   static void shapes() {
@@ -99,7 +99,7 @@ final class ValueTest {
   static void buffersWithoutCopies() {
     ByteBuffer bytes = Tensor.allocateByteBuffer(8);
     bytes.putFloat(0, 1).putFloat(4, 2);
-    Tensor result = M.forward(IValue.from(Tensor.fromBlob(bytes, new long[] {2}, DType.FLOAT32))).toTensor();
+    Tensor result = M.forward(IValue.from(Tensor.fromBlob(bytes, DType.FLOAT32, new long[] {2}))).toTensor();
     ByteBuffer out = result.getDataAsBuffer();
     Check.that(out.isDirect() && out.order() == ByteOrder.nativeOrder(), "direct");
     Check.same(4f, out.asFloatBuffer().get(1));

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <taper/taper_compile.h>
@@ -19,6 +20,7 @@ struct binding_module {
     taper_model *model;
     taper_session *session;
     pthread_mutex_t lock;
+    jlong bytes; // of its file
 };
 
 // The contexts of the process, one for each number of threads that was asked for: as a module keeps its context, and
@@ -82,9 +84,10 @@ static bool has_directory(const source *from)
     const int fd = from->path != NULL ? open(from->path, O_RDONLY | O_CLOEXEC) : from->descriptor;
     bool found = fd < 0;
     const off_t end = found ? 0 : lseek(fd, 0, SEEK_END);
-    for (off_t at = end > TAIL ? end - TAIL : 0; !found && at < end; at += PIECE - 4) {
+    ssize_t size = 4;
+    for (off_t at = end > TAIL ? end - TAIL : 0; !found && at < end && size > 3; at += PIECE - 4) {
         char piece[PIECE];
-        const ssize_t size = pread(fd, piece, sizeof piece, at);
+        size = pread(fd, piece, sizeof piece, at); // a folder has no bytes, wherever it says that it ends
         for (ssize_t i = 0; i + 4 <= size && !found; i++) {
             found = memcmp(piece + i, "PK\5\6", 4) == 0;
         }
@@ -136,6 +139,16 @@ static taper_status load_model(binding_module *m, const source *from, const char
     return status;
 }
 
+static jlong bytes_of(const source *from)
+{
+    struct stat info;
+    if (from->length != 0) {
+        return (jlong)from->length;
+    }
+    const int known = from->path != NULL ? stat(from->path, &info) : fstat(from->descriptor, &info);
+    return known == 0 ? (jlong)info.st_size : 0;
+}
+
 static void release_module(binding_module *m)
 {
     taper_session_destroy(m->session);
@@ -170,6 +183,8 @@ static jlong load(JNIEnv *env, const source *from, jstring device)
             binding_throw_status(env, status, error, before[0] != '\0' ? before : NULL);
             release_module(m);
             m = NULL;
+        } else {
+            m->bytes = bytes_of(from);
         }
     }
     taper_error_destroy(error);
@@ -226,6 +241,13 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseModule(JNIEnv *env,
 {
     (void)env, (void)type;
     release_module(binding_pointer(module));
+}
+
+JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_moduleBytes(JNIEnv *env, jclass type, jlong module)
+{
+    (void)env, (void)type;
+    enum { SMALL = 256 << 10 }; // measured
+    return ((binding_module *)binding_pointer(module))->bytes + SMALL;
 }
 
 JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseValue(JNIEnv *env, jclass type, jlong value)

@@ -61,6 +61,9 @@ public final class NativeLibrary {
 
   static native void releaseModule(long module);
 
+  /** About what a module holds: its file, and what a small one takes. */
+  static native long moduleBytes(long module);
+
   static native String[] methods(long module);
 
   /** Name and type of each input in turn; null where the file does not say. */

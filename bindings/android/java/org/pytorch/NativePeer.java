@@ -35,7 +35,7 @@ class NativePeer implements INativePeer {
 
   private NativePeer(long handle, Map<String, String> extraFiles) {
     this.handle = handle;
-    reclaimer = Reclaimer.ofModule(this, handle);
+    reclaimer = Reclaimer.ofModule(this, handle, NativeLibrary.moduleBytes(handle));
     if (extraFiles != null) {
       fill(extraFiles);
     }

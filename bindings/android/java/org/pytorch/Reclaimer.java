@@ -9,21 +9,34 @@ import java.lang.ref.ReferenceQueue;
  * not see native memory; so when much of it hangs on Java objects, this asks for a collection.
  */
 final class Reclaimer extends PhantomReference<Object> {
-  /** What may hang on objects before the first collection is asked for, besides a few of the largest. */
-  private static final long SLACK = 4 << 20;
+  /** What hangs on the objects of one kind. All under LOCK. */
+  private static final class Account {
+    final long slack; // so much may hang on them before the first collection is asked for, besides some of the largest
+    final int most;
+    long held;
+    long limit;
+    long largest;
 
-  private static final int LARGEST = 4;
+    Account(long slack, int most) {
+      this.slack = slack;
+      this.most = most;
+      this.limit = slack;
+    }
 
+    boolean isMuch() {
+      return held > limit + most * largest;
+    }
+  }
+
+  private static final Account VALUES = new Account(4 << 20, 4);
+  private static final Account MODULES = new Account(32 << 20, 0);
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<Object>();
   private static final Object LOCK = new Object();
   // All under LOCK.
   private static Reclaimer first;
-  private static long held;
-  private static long limit = SLACK;
-  private static long largest;
   private static boolean collecting;
 
-  private final boolean module;
+  private final Account account;
   private long handle; // 0: given back. Under LOCK.
   private final long bytes;
   private Reclaimer next;
@@ -50,21 +63,23 @@ final class Reclaimer extends PhantomReference<Object> {
     thread.start();
   }
 
-  private Reclaimer(Object owner, boolean module, long handle, long bytes) {
+  private Reclaimer(Object owner, Account account, long handle, long bytes) {
     super(owner, QUEUE);
-    this.module = module;
+    this.account = account;
     this.handle = handle;
     this.bytes = bytes;
   }
 
-  static Reclaimer ofModule(Object owner, long handle) {
-    return add(new Reclaimer(owner, true, handle, 0));
+  static Reclaimer ofModule(Object owner, long handle, long bytes) {
+    final Reclaimer r = add(new Reclaimer(owner, MODULES, handle, bytes));
+    collectIfMuch(MODULES);
+    return r;
   }
 
   /** owner: what all that reads the value's memory hangs on. */
   static void ofValue(Object owner, long handle, long bytes) {
-    add(new Reclaimer(owner, false, handle, bytes));
-    collectIfMuch();
+    add(new Reclaimer(owner, VALUES, handle, bytes));
+    collectIfMuch(VALUES);
   }
 
   private static Reclaimer add(Reclaimer r) {
@@ -74,8 +89,8 @@ final class Reclaimer extends PhantomReference<Object> {
         first.previous = r;
       }
       first = r;
-      held += r.bytes;
-      largest = Math.max(largest, r.bytes);
+      r.account.held += r.bytes;
+      r.account.largest = Math.max(r.account.largest, r.bytes);
     }
     return r;
   }
@@ -97,10 +112,10 @@ final class Reclaimer extends PhantomReference<Object> {
       if (next != null) {
         next.previous = previous;
       }
-      held -= bytes;
+      account.held -= bytes;
     }
     clear();
-    if (module) {
+    if (account == MODULES) {
       NativeLibrary.releaseModule(released);
     } else {
       NativeLibrary.releaseValue(released);
@@ -108,9 +123,9 @@ final class Reclaimer extends PhantomReference<Object> {
   }
 
   /** What an app keeps on purpose doubles the limit, so that collections stay rare. */
-  private static void collectIfMuch() {
+  private static void collectIfMuch(Account account) {
     synchronized (LOCK) {
-      if (held <= limit + LARGEST * largest || collecting) {
+      if (!account.isMuch() || collecting) {
         return;
       }
       collecting = true;
@@ -120,7 +135,7 @@ final class Reclaimer extends PhantomReference<Object> {
       // The collector hands dead references over in a thread of its own.
       for (int i = 0; i < 20; i++) {
         synchronized (LOCK) {
-          if (held <= limit / 2) {
+          if (account.held <= account.limit / 2) {
             break;
           }
         }
@@ -130,7 +145,7 @@ final class Reclaimer extends PhantomReference<Object> {
       Thread.currentThread().interrupt();
     }
     synchronized (LOCK) {
-      limit = Math.max(SLACK, 2 * held);
+      account.limit = Math.max(account.slack, 2 * account.held);
       collecting = false;
     }
   }

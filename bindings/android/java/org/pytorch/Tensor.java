@@ -293,19 +293,19 @@ public abstract class Tensor {
     check(data.length, shape, MemoryFormat.CONTIGUOUS);
     final ByteBuffer buffer = allocate(data.length, 2);
     buffer.asShortBuffer().put(data);
-    return fromBlob(buffer, shape, DType.INT16, MemoryFormat.CONTIGUOUS);
+    return fromBlob(buffer, DType.INT16, shape, MemoryFormat.CONTIGUOUS);
   }
 
   /**
    * A tensor of any dtype but quantized ones over a direct buffer of native byte order, which is used in place: as many
    * bytes as the elements have. Those of torch.bool are 0 or 1.
    */
-  public static Tensor fromBlob(ByteBuffer data, long[] shape, DType dtype) {
-    return fromBlob(data, shape, dtype, MemoryFormat.CONTIGUOUS);
+  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape) {
+    return fromBlob(data, dtype, shape, MemoryFormat.CONTIGUOUS);
   }
 
-  /** As {@link #fromBlob(ByteBuffer, long[], DType)}, for elements in the order of memoryFormat. */
-  public static Tensor fromBlob(ByteBuffer data, long[] shape, DType dtype, MemoryFormat memoryFormat) {
+  /** As {@link #fromBlob(ByteBuffer, DType, long[])}, for elements in the order of memoryFormat. */
+  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
     checkArgument(dtype != null, "DType must be not null");
     checkArgument(dtype.jniCode < DType.QINT8.jniCode, "Quantized tensors come from models alone");

@@ -10,6 +10,7 @@ public class NativeLoader {
   public static void init(NativeLoaderDelegate delegate) {}
 
   public static boolean loadLibrary(String name) {
-    return false;
+    System.loadLibrary(name); // for tests
+    return true;
   }
 }
