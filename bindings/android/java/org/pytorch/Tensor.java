@@ -276,6 +276,11 @@ public abstract class Tensor {
     return new Tensor_float64(new Parts(data, shape, memoryFormat));
   }
 
+  /** As {@link #fromBlob(double[], long[])}; the order of arguments is that of PyTorch Mobile 1.3. */
+  public static Tensor fromBlob(long[] shape, double[] data) {
+    return fromBlob(data, shape);
+  }
+
   /** A torch.bool tensor of a copy of the array. */
   public static Tensor fromBlob(boolean[] data, long[] shape) {
     checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
