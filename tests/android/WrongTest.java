@@ -242,7 +242,9 @@ final class WrongTest {
       return;
     }
     float[] big = new float[4 << 20]; // 16 MB of 64
-    long[] longs = new long[200_000];
+    char[] letters = new char[1 << 20];
+    Arrays.fill(letters, 'ü');
+    IValue text = IValue.from(new String(letters));
     Tensor t = Tensor.fromBlob(big, new long[] {big.length});
     Object[] keep = new Object[1000];
     int n = 0;
@@ -255,10 +257,10 @@ final class WrongTest {
       }
     }
     Check.that(refused.getMessage().contains("Not enough memory"), "no memory: " + refused);
-    // Lists whose Java form has no room.
+    // A result whose Java form has no room.
     try {
       for (int i = 0; i < 100; i++) {
-        keep[n++] = M.runMethod("longs", IValue.listFrom(longs));
+        keep[n++] = M.runMethod("text", text);
       }
       throw new AssertionError("there was room");
     } catch (RuntimeException e) {

@@ -5,6 +5,14 @@
 
 #include <pthread.h>
 
+// The last argument but one of AttachCurrentThread: an NDK's jni.h has another type there than a JDK's, which knows
+// JNI_VERSION_9 and later.
+#ifdef JNI_VERSION_9
+#define ATTACHED(env) ((void **)(env))
+#else
+#define ATTACHED(env) (env)
+#endif
+
 binding_ids binding;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,8 +55,7 @@ static bool find_exceptions(JNIEnv *env, binding_ids *ids)
         return false;
     }
     const jstring text = (*env)->NewStringUTF(env, "Not enough memory");
-    const jobject local =
-        text != NULL ? (*env)->NewObject(env, ids->runtime.type, ids->runtime.create, text) : NULL;
+    const jobject local = text != NULL ? (*env)->NewObject(env, ids->runtime.type, ids->runtime.create, text) : NULL;
     if ((*env)->ExceptionCheck(env)) {
         return false;
     }
@@ -76,8 +83,8 @@ static bool find_values(JNIEnv *env, binding_ids *ids)
            (ids->value_number = (*env)->GetFieldID(env, v, "mNumber", "J")) &&
            (ids->value_data = (*env)->GetFieldID(env, v, "mData", "Ljava/lang/Object;")) &&
            (ids->value_type = (*env)->GetFieldID(env, v, "mType", "Ljava/lang/String;")) &&
-           (ids->tensor_create = (*env)->GetStaticMethodID(
-                env, t, "nativeNewTensor", "(Ljava/nio/ByteBuffer;[JIIZJDJ)Lorg/pytorch/Tensor;")) &&
+           (ids->tensor_create = (*env)->GetStaticMethodID(env, t, "nativeNewTensor",
+                                                           "(Ljava/nio/ByteBuffer;[JIIZJDJ)Lorg/pytorch/Tensor;")) &&
            (ids->tensor_shape = (*env)->GetFieldID(env, t, "shape", "[J")) &&
            (ids->tensor_data = (*env)->GetFieldID(env, t, "mData", "Ljava/nio/Buffer;")) &&
            (ids->tensor_dtype = (*env)->GetFieldID(env, t, "mDType", "I")) &&
@@ -131,11 +138,7 @@ JNIEnv *binding_env(bool *attached)
     if ((*binding.vm)->GetEnv(binding.vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK) {
         return env;
     }
-#ifdef __ANDROID__
-    *attached = (*binding.vm)->AttachCurrentThread(binding.vm, &env, NULL) == JNI_OK;
-#else
-    *attached = (*binding.vm)->AttachCurrentThread(binding.vm, (void **)&env, NULL) == JNI_OK;
-#endif
+    *attached = (*binding.vm)->AttachCurrentThread(binding.vm, ATTACHED(&env), NULL) == JNI_OK;
     return *attached ? env : NULL;
 }
 

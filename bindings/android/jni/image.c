@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Images to floats. What a colour of 8 bits becomes is looked up, once there are enough pixels to make that worth while:
-// a division each otherwise.
+// Images to floats. What a colour of 8 bits becomes is looked up, once there are enough pixels to make that worth
+// while: a division each otherwise.
 #include "image.h"
 
 enum { TABLE = 256, FEW = 1024 }; // below FEW pixels no table is made
@@ -94,7 +94,7 @@ static inline rgb rgb_of(int32_t y, int32_t u, int32_t v)
     u -= 128;
     v -= 128;
     return (rgb){clamp((luma + 1634 * v) >> 10), clamp((luma - 833 * v - 400 * u) >> 10),
-                    clamp((luma + 2066 * u) >> 10)};
+                 clamp((luma + 2066 * u) >> 10)};
 }
 
 static inline float normal(int32_t colour, float mean255, float std255)
@@ -144,8 +144,8 @@ const char *image_from_yuv(const image_yuv *image, const image_crop *crop, const
         }
     }
     const size_t step = channels_last ? 3 : 1, channel = channels_last ? 1 : count;
-    const bool inside = place(&ax, crop->width - 1) == ax.start + ax.step * (crop->width - 1) &&
-                        place(&ax, 0) == ax.start;
+    const bool inside =
+        place(&ax, crop->width - 1) == ax.start + ax.step * (crop->width - 1) && place(&ax, 0) == ax.start;
     float *to = out;
     for (int32_t j = 0; j < crop->height; j++) {
         const row r = row_of(image, place(&ay, j));

@@ -16,14 +16,14 @@ void image_from_pixels(const uint32_t *pixels, size_t count, const image_norm *n
 
 typedef struct image_yuv {
     const uint8_t *y, *u, *v;
-    size_t y_size, u_size, v_size; // bytes of the planes
+    size_t y_size, u_size, v_size;            // bytes of the planes
     int32_t y_row, y_pixel, uv_row, uv_pixel; // strides
     int32_t width, height;
 } image_yuv;
 
 typedef struct image_crop {
     int32_t width, height; // of the tensor
-    int32_t degrees; // clockwise: 0, 90, 180, 270
+    int32_t degrees;       // clockwise: 0, 90, 180, 270
 } image_crop;
 
 // NULL, or what is wrong with the planes or sizes: then out was not written.

@@ -130,8 +130,8 @@ static taper_status load_model(binding_module *m, const source *from, const char
         status = taper_model_load_memory(m->context, from->bytes, (size_t)from->length, release_buffer, from->buffer,
                                          &options, &m->model, error);
     } else if (status == TAPER_OK) {
-        status = taper_model_load_fd(m->context, from->descriptor, from->offset, from->length, &options, &m->model,
-                                     error);
+        status =
+            taper_model_load_fd(m->context, from->descriptor, from->offset, from->length, &options, &m->model, error);
     }
     if (status == TAPER_OK) {
         status = taper_session_create(m->model, NULL, &m->session, error);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 // By DType.jniCode.
-static const int dtype_of_code[] = {-1,       TAPER_U8,   TAPER_I8,  TAPER_I32, TAPER_F32,  TAPER_I64,
-                                    TAPER_F64, TAPER_I16,  TAPER_F16, TAPER_BF16, TAPER_BOOL, TAPER_C64,
-                                    TAPER_C128, TAPER_C32, TAPER_QI8, TAPER_QU8, TAPER_QI32};
+static const int dtype_of_code[] = {-1,         TAPER_U8,  TAPER_I8,  TAPER_I32,  TAPER_F32,  TAPER_I64,
+                                    TAPER_F64,  TAPER_I16, TAPER_F16, TAPER_BF16, TAPER_BOOL, TAPER_C64,
+                                    TAPER_C128, TAPER_C32, TAPER_QI8, TAPER_QU8,  TAPER_QI32};
 enum { CODES = sizeof dtype_of_code / sizeof dtype_of_code[0] };
 
 enum { CONTIGUOUS = 1, CHANNELS_LAST = 2, CHANNELS_LAST_3D = 3 };
@@ -184,7 +184,8 @@ static taper_value *dense_copy(JNIEnv *env, taper_context *context, const taper_
                                               info->scale, info->zero_point, &copy, error);
         free(elements);
     } else {
-        binding_throw(env, &binding.model, "A tensor that is quantized per channel, and not dense, has no form in Java");
+        binding_throw(env, &binding.model,
+                      "A tensor that is quantized per channel, and not dense, has no form in Java");
     }
     if (status != TAPER_OK) {
         taper_value_release(copy);

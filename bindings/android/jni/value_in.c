@@ -229,8 +229,9 @@ taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value
         error = taper_error_create();
         const taper_status status = code == CODE_NULL   ? taper_value_none(context, &result, error)
                                     : code == CODE_BOOL ? taper_value_bool(context, number != 0, &result, error)
-                                    : code == CODE_LONG ? taper_value_int(context, number, &result, error)
-                                                        : taper_value_double(context, double_of(number), &result, error);
+                                    : code == CODE_LONG
+                                        ? taper_value_int(context, number, &result, error)
+                                        : taper_value_double(context, double_of(number), &result, error);
         return made(env, status, error, result);
     }
     if (code == CODE_OBJECT) {

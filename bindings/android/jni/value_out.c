@@ -19,8 +19,7 @@ char *binding_value_type(JNIEnv *env, const taper_value *value)
 
 static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data, jstring type)
 {
-    const jobject value =
-        (*env)->NewObject(env, binding.value, binding.value_create, (jint)code, number, data, type);
+    const jobject value = (*env)->NewObject(env, binding.value, binding.value_create, (jint)code, number, data, type);
     if ((*env)->ExceptionCheck(env) || value == NULL) {
         binding_no_error(env);
         return NULL;
@@ -69,11 +68,37 @@ static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_v
     return array;
 }
 
+// A number of the kind that an array has, to place i of the piece; false: it is of another kind.
+enum { PIECE = 64 };
+typedef union number_piece {
+    jboolean bools[PIECE];
+    jlong longs[PIECE];
+    jdouble doubles[PIECE];
+} number_piece;
+
+static bool get_number(const taper_value *item, binding_code code, number_piece *piece, size_t i)
+{
+    int flag = 0;
+    int64_t integer = 0;
+    taper_status status;
+    if (code == CODE_BOOL_LIST) {
+        status = taper_value_get_bool(item, &flag, NULL);
+        piece->bools[i] = flag != 0;
+    } else if (code == CODE_LONG_LIST) {
+        status = taper_value_get_int(item, &integer, NULL);
+        piece->longs[i] = integer;
+    } else {
+        status = taper_value_get_double(item, &piece->doubles[i], NULL);
+    }
+    return status == TAPER_OK;
+}
+
 // boolean[], long[] or double[].
 static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code code, bool keys)
 {
     const size_t count = taper_value_count(value);
     const jsize n = (jsize)count;
+    number_piece piece;
     const jobject array = code == CODE_BOOL_LIST   ? (jobject)(*env)->NewBooleanArray(env, n)
                           : code == CODE_LONG_LIST ? (jobject)(*env)->NewLongArray(env, n)
                                                    : (jobject)(*env)->NewDoubleArray(env, n);
@@ -83,30 +108,28 @@ static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code c
     }
     for (size_t i = 0; i < count; i++) {
         taper_value *item;
-        if (!item_at(env, value, i, keys, &item)) {
+        bool fits = false;
+        if (item_at(env, value, i, keys, &item)) {
+            fits = get_number(item, code, &piece, i % PIECE);
+            taper_value_release(item);
+            if (!fits) {
+                binding_throw(env, &binding.model, "An item of a list is not of the list's type");
+            }
+        }
+        if (!fits) {
             (*env)->DeleteLocalRef(env, array);
             return NULL;
         }
-        int flag = 0;
-        int64_t integer = 0;
-        double real = 0;
-        const taper_status status = code == CODE_BOOL_LIST   ? taper_value_get_bool(item, &flag, NULL)
-                                    : code == CODE_LONG_LIST ? taper_value_get_int(item, &integer, NULL)
-                                                             : taper_value_get_double(item, &real, NULL);
-        taper_value_release(item);
-        const jboolean as_boolean = flag != 0;
-        const jlong as_long = integer;
-        if (status != TAPER_OK) {
-            (*env)->DeleteLocalRef(env, array);
-            binding_throw(env, &binding.model, "An item of a list is not of the list's type");
-            return NULL;
+        if (i % PIECE != PIECE - 1 && i != count - 1) {
+            continue;
         }
+        const jsize start = (jsize)(i - i % PIECE), size = (jsize)(i % PIECE + 1);
         if (code == CODE_BOOL_LIST) {
-            (*env)->SetBooleanArrayRegion(env, (jbooleanArray)array, (jsize)i, 1, &as_boolean);
+            (*env)->SetBooleanArrayRegion(env, (jbooleanArray)array, start, size, piece.bools);
         } else if (code == CODE_LONG_LIST) {
-            (*env)->SetLongArrayRegion(env, (jlongArray)array, (jsize)i, 1, &as_long);
+            (*env)->SetLongArrayRegion(env, (jlongArray)array, start, size, piece.longs);
         } else {
-            (*env)->SetDoubleArrayRegion(env, (jdoubleArray)array, (jsize)i, 1, &real);
+            (*env)->SetDoubleArrayRegion(env, (jdoubleArray)array, start, size, piece.doubles);
         }
     }
     return array;
