@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package org.pytorch;
+
+/** What stands behind a {@link Module}. */
+interface INativePeer {
+  void resetNative();
+
+  IValue forward(IValue... inputs);
+
+  IValue runMethod(String methodName, IValue... inputs);
+}

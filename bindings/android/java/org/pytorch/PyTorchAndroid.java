@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package org.pytorch;
+
+import android.content.res.AssetManager;
+
+/** Models among an app's assets, and the threads that models run with. */
+public final class PyTorchAndroid {
+
+  /** Loads a model from an app's assets. */
+  public static Module loadModuleFromAsset(
+      final AssetManager assetManager, final String assetName, final Device device) {
+    return new Module(new NativePeer(assetName, assetManager, device));
+  }
+
+  /** Loads a model from an app's assets, to run on the CPU. */
+  public static Module loadModuleFromAsset(final AssetManager assetManager, final String assetName) {
+    return loadModuleFromAsset(assetManager, assetName, Device.CPU);
+  }
+
+  /**
+   * Sets with how many threads models run, the caller's included. Without it they are as many as the phone has large
+   * cores.
+   *
+   * @param numThreads at least 1
+   */
+  public static void setNumThreads(int numThreads) {
+    if (numThreads < 1) {
+      throw new IllegalArgumentException("Number of threads cannot be less than 1");
+    }
+    NativeLibrary.load();
+    NativeLibrary.setNumThreads(numThreads);
+  }
+}

@@ -1,0 +1,782 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package org.pytorch;
+
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
+import java.nio.ShortBuffer;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * A tensor: a direct buffer with its shape, dtype and memory format.
+ *
+ * <p>fromBlob copies arrays and uses direct buffers in place: what the app writes there the model reads in its next
+ * run, and what a model writes to its input in place the app sees. The getDataAs… methods return copies; {@link
+ * #getDataAsBuffer} does not. The tensors that a module returns are dense, in one of the three memory formats.
+ */
+public abstract class Tensor {
+  private static final String ERROR_MSG_DATA_BUFFER_NOT_NULL = "Data buffer must be not null";
+  private static final String ERROR_MSG_DATA_ARRAY_NOT_NULL = "Data array must be not null";
+  private static final String ERROR_MSG_SHAPE_NOT_NULL = "Shape must be not null";
+  private static final String ERROR_MSG_SHAPE_NON_NEGATIVE = "Shape elements must be non negative";
+  private static final String ERROR_MSG_DATA_BUFFER_MUST_BE_DIRECT =
+      "Data buffer must be direct (java.nio.ByteBuffer#allocateDirect)";
+  private static final String ERROR_MSG_DATA_BUFFER_MUST_HAVE_NATIVE_BYTE_ORDER =
+      "Data buffer must have native byte order (java.nio.ByteOrder#nativeOrder)";
+
+  // Native code reads these fields.
+  final long[] shape;
+  final MemoryFormat memoryFormat;
+  private final Buffer mData; // of bytes or elements; its address counts, not its position
+  private final DType mType;
+  private final int mDType;
+  private final int mFormat;
+  private final boolean mReadOnly;
+  private final Buffer mTyped; // of elements, where Java has such buffers
+  private final long mHandle; // the native value that mData is the memory of; 0: there is none
+
+  /** What tensors of all dtypes are made of. */
+  private static final class Parts {
+    final Buffer data; // native code's buffer of bytes, or the app's
+    final Buffer typed;
+    final long[] shape;
+    final MemoryFormat memoryFormat;
+    long handle;
+    double scale;
+    long zeroPoint;
+
+    Parts(Buffer data, long[] shape, MemoryFormat memoryFormat) {
+      this.data = data;
+      this.typed = data;
+      this.shape = shape.clone();
+      this.memoryFormat = memoryFormat;
+    }
+
+    Parts(ByteBuffer data, Buffer typed, long[] shape, int format, long handle) {
+      this.data = data;
+      this.typed = typed;
+      this.shape = shape;
+      this.memoryFormat = MemoryFormat.ofCode(format);
+      this.handle = handle;
+    }
+  }
+
+  private Tensor(Parts parts, DType dtype) {
+    shape = parts.shape;
+    memoryFormat = parts.memoryFormat;
+    mData = parts.data;
+    mTyped = parts.typed;
+    mType = dtype;
+    mDType = dtype.jniCode;
+    mFormat = memoryFormat.jniCode;
+    mReadOnly = mData.isReadOnly();
+    mHandle = parts.handle;
+  }
+
+  /** A direct buffer of native byte order with room for numElements bytes. */
+  public static ByteBuffer allocateByteBuffer(int numElements) {
+    return allocate(numElements, 1);
+  }
+
+  /** A direct buffer of native byte order with room for numElements ints. */
+  public static IntBuffer allocateIntBuffer(int numElements) {
+    return allocate(numElements, 4).asIntBuffer();
+  }
+
+  /** A direct buffer of native byte order with room for numElements floats. */
+  public static FloatBuffer allocateFloatBuffer(int numElements) {
+    return allocate(numElements, 4).asFloatBuffer();
+  }
+
+  /** A direct buffer of native byte order with room for numElements longs. */
+  public static LongBuffer allocateLongBuffer(int numElements) {
+    return allocate(numElements, 8).asLongBuffer();
+  }
+
+  /** A direct buffer of native byte order with room for numElements doubles. */
+  public static DoubleBuffer allocateDoubleBuffer(int numElements) {
+    return allocate(numElements, 8).asDoubleBuffer();
+  }
+
+  private static ByteBuffer allocate(int numElements, int size) {
+    final long bytes = (long) numElements * size;
+    checkArgument(bytes >= 0, "Number of elements must be non negative");
+    checkArgument(bytes <= Integer.MAX_VALUE, "A buffer of %d bytes is larger than 2 GB", bytes);
+    try {
+      return ByteBuffer.allocateDirect((int) bytes).order(ByteOrder.nativeOrder());
+    } catch (OutOfMemoryError e) {
+      throw new RuntimeException("Not enough memory for a buffer of " + bytes + " bytes", e);
+    }
+  }
+
+  /** A torch.uint8 tensor of a copy of the array. */
+  public static Tensor fromBlobUnsigned(byte[] data, long[] shape) {
+    return fromBlobUnsigned(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.uint8 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlobUnsigned(byte[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final ByteBuffer buffer = allocateByteBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_uint8(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.uint8 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlobUnsigned(ByteBuffer data, long[] shape) {
+    return fromBlobUnsigned(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.uint8 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlobUnsigned(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_uint8(new Parts(data, shape, memoryFormat));
+  }
+
+  /** A torch.int8 tensor of a copy of the array. */
+  public static Tensor fromBlob(byte[] data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int8 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlob(byte[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final ByteBuffer buffer = allocateByteBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_int8(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.int8 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlob(ByteBuffer data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int8 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlob(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_int8(new Parts(data, shape, memoryFormat));
+  }
+
+  /** A torch.int32 tensor of a copy of the array. */
+  public static Tensor fromBlob(int[] data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int32 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlob(int[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final IntBuffer buffer = allocateIntBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_int32(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.int32 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlob(IntBuffer data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int32 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlob(IntBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_int32(new Parts(data, shape, memoryFormat));
+  }
+
+  /** A torch.float32 tensor of a copy of the array. */
+  public static Tensor fromBlob(float[] data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.float32 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlob(float[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final FloatBuffer buffer = allocateFloatBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_float32(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.float32 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlob(FloatBuffer data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.float32 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlob(FloatBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_float32(new Parts(data, shape, memoryFormat));
+  }
+
+  /** A torch.int64 tensor of a copy of the array. */
+  public static Tensor fromBlob(long[] data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int64 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlob(long[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final LongBuffer buffer = allocateLongBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_int64(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.int64 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlob(LongBuffer data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.int64 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlob(LongBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_int64(new Parts(data, shape, memoryFormat));
+  }
+
+  /** A torch.float64 tensor of a copy of the array. */
+  public static Tensor fromBlob(double[] data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.float64 tensor of a copy of the array, whose order is memoryFormat's. */
+  public static Tensor fromBlob(double[] data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, memoryFormat);
+    final DoubleBuffer buffer = allocateDoubleBuffer(data.length);
+    buffer.put(data);
+    return new Tensor_float64(new Parts(buffer, shape, memoryFormat));
+  }
+
+  /** A torch.float64 tensor over a direct buffer of native byte order, which is used in place. */
+  public static Tensor fromBlob(DoubleBuffer data, long[] shape) {
+    return fromBlob(data, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** A torch.float64 tensor over a direct buffer of native byte order, used in place; the order is memoryFormat's. */
+  public static Tensor fromBlob(DoubleBuffer data, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    check(data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return new Tensor_float64(new Parts(data, shape, memoryFormat));
+  }
+
+  /** As {@link #fromBlob(double[], long[])}; the order of arguments is that of PyTorch Mobile 1.3. */
+  public static Tensor fromBlob(long[] shape, double[] data) {
+    return fromBlob(data, shape);
+  }
+
+  /** A torch.bool tensor of a copy of the array. */
+  public static Tensor fromBlob(boolean[] data, long[] shape) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, MemoryFormat.CONTIGUOUS);
+    final ByteBuffer buffer = allocateByteBuffer(data.length);
+    for (boolean b : data) {
+      buffer.put((byte) (b ? 1 : 0));
+    }
+    return new Tensor_bool(new Parts(buffer, shape, MemoryFormat.CONTIGUOUS));
+  }
+
+  /** A torch.int16 tensor of a copy of the array. */
+  public static Tensor fromBlob(short[] data, long[] shape) {
+    checkArgument(data != null, ERROR_MSG_DATA_ARRAY_NOT_NULL);
+    check(data.length, shape, MemoryFormat.CONTIGUOUS);
+    final ByteBuffer buffer = allocate(data.length, 2);
+    buffer.asShortBuffer().put(data);
+    return fromBlob(buffer, DType.INT16, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /**
+   * A tensor of any dtype but quantized ones over a direct buffer of native byte order, which is used in place: as many
+   * bytes as the elements have. Those of torch.bool are 0 or 1.
+   */
+  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape) {
+    return fromBlob(data, dtype, shape, MemoryFormat.CONTIGUOUS);
+  }
+
+  /** As {@link #fromBlob(ByteBuffer, DType, long[])}, for elements in the order of memoryFormat. */
+  public static Tensor fromBlob(ByteBuffer data, DType dtype, long[] shape, MemoryFormat memoryFormat) {
+    checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
+    checkArgument(dtype != null, "DType must be not null");
+    checkArgument(dtype.jniCode < DType.QINT8.jniCode, "Quantized tensors come from models alone");
+    final int elements = data.capacity() / dtype.bytes;
+    check(elements * dtype.bytes == data.capacity() ? elements : data.capacity(), shape, memoryFormat);
+    checkBuffer(data.isDirect(), data.order());
+    return of(dtype, new Parts(data, typed(dtype, data), shape, memoryFormat.jniCode, 0));
+  }
+
+  /** Of native memory; data carries all of it. Called by native code. */
+  private static Tensor nativeNewTensor(
+      ByteBuffer data, long[] shape, int dtype, int format, boolean readOnly, long handle, double scale,
+      long zeroPoint) {
+    Reclaimer.ofValue(data, handle, data.capacity());
+    data.order(ByteOrder.nativeOrder());
+    final ByteBuffer bytes = readOnly ? data.asReadOnlyBuffer().order(ByteOrder.nativeOrder()) : data;
+    final DType type = DType.ofCode(dtype);
+    final Parts parts = new Parts(bytes, typed(type, bytes), shape, format, handle);
+    parts.scale = scale;
+    parts.zeroPoint = zeroPoint;
+    return of(type, parts);
+  }
+
+  private static Buffer typed(DType dtype, ByteBuffer data) {
+    final ByteBuffer all = data.duplicate().order(ByteOrder.nativeOrder());
+    all.clear();
+    switch (dtype) {
+      case INT32:
+        return all.asIntBuffer();
+      case FLOAT32:
+        return all.asFloatBuffer();
+      case INT64:
+        return all.asLongBuffer();
+      case FLOAT64:
+        return all.asDoubleBuffer();
+      default:
+        return data;
+    }
+  }
+
+  private static Tensor of(DType dtype, Parts parts) {
+    switch (dtype) {
+      case UINT8:
+        return new Tensor_uint8(parts);
+      case INT8:
+        return new Tensor_int8(parts);
+      case INT32:
+        return new Tensor_int32(parts);
+      case FLOAT32:
+        return new Tensor_float32(parts);
+      case INT64:
+        return new Tensor_int64(parts);
+      case FLOAT64:
+        return new Tensor_float64(parts);
+      case BOOL:
+        return new Tensor_bool(parts);
+      case INT16:
+        return new Tensor_int16(parts);
+      case FLOAT16:
+        return new Tensor_float16(parts);
+      case BFLOAT16:
+        return new Tensor_bfloat16(parts);
+      default:
+        return new Tensor_other(dtype, parts);
+    }
+  }
+
+  /** Number of elements. */
+  public long numel() {
+    return numel(shape);
+  }
+
+  /** Number of elements of a tensor with that shape. */
+  public static long numel(long[] shape) {
+    checkShape(shape);
+    long result = 1;
+    for (long s : shape) {
+      if (s == 0) {
+        return 0;
+      }
+    }
+    for (long s : shape) {
+      checkArgument(result <= Long.MAX_VALUE / s, "Shape %s has too many elements", Arrays.toString(shape));
+      result *= s;
+    }
+    return result;
+  }
+
+  /** The sizes, in an array of their own. */
+  public long[] shape() {
+    return shape.clone();
+  }
+
+  public MemoryFormat memoryFormat() {
+    return memoryFormat;
+  }
+
+  public DType dtype() {
+    return mType;
+  }
+
+  int dtypeJniCode() {
+    return dtype().jniCode;
+  }
+
+  int memoryFormatJniCode() {
+    return memoryFormat.jniCode;
+  }
+
+  /** The elements, in place. */
+  Buffer getRawDataBuffer() {
+    return mTyped;
+  }
+
+  /**
+   * The bytes of the elements in place, without a copy: a direct buffer of native byte order, whose views are typed
+   * (asFloatBuffer() …). It keeps the memory of a result alive. On Android before 7.0 views do not: keep the tensor
+   * there. Read-only where the bytes are the model's own. A tensor over an app's typed buffer has no such bytes.
+   */
+  public ByteBuffer getDataAsBuffer() {
+    if (!(mData instanceof ByteBuffer)) {
+      throw new IllegalStateException("Tensor over a buffer that is no ByteBuffer cannot return data as bytes.");
+    }
+    final ByteBuffer bytes = ((ByteBuffer) mData).duplicate().order(ByteOrder.nativeOrder());
+    bytes.clear();
+    return bytes;
+  }
+
+  private IllegalStateException cannot(String kind) {
+    return new IllegalStateException(
+        "Tensor of type " + getClass().getSimpleName() + " cannot return data as " + kind + " array.");
+  }
+
+  /** The elements of a torch.int8 tensor; also the integers of a torch.qint8 one. */
+  public byte[] getDataAsByteArray() {
+    throw cannot("byte");
+  }
+
+  /** The elements of a torch.uint8 tensor; also the integers of a torch.quint8 one. */
+  public byte[] getDataAsUnsignedByteArray() {
+    throw cannot("byte");
+  }
+
+  /** The elements of a torch.int32 tensor; also the integers of a torch.qint32 one. */
+  public int[] getDataAsIntArray() {
+    throw cannot("int");
+  }
+
+  /** The elements of a torch.float32 tensor; those of torch.float16 and torch.bfloat16 ones as floats. */
+  public float[] getDataAsFloatArray() {
+    throw cannot("float");
+  }
+
+  /** The elements of a torch.int64 tensor. */
+  public long[] getDataAsLongArray() {
+    throw cannot("long");
+  }
+
+  /** The elements of a torch.float64 tensor. */
+  public double[] getDataAsDoubleArray() {
+    throw cannot("double");
+  }
+
+  /** The elements of a torch.bool tensor. */
+  public boolean[] getDataAsBooleanArray() {
+    throw cannot("boolean");
+  }
+
+  /** The elements of a torch.int16 tensor, and the bits of those of torch.float16 and torch.bfloat16 ones. */
+  public short[] getDataAsShortArray() {
+    throw cannot("short");
+  }
+
+  /** Of a quantized tensor: real = scale × (integer − zero point). Of one that is quantized per channel: 0. */
+  public double quantizationScale() {
+    throw new IllegalStateException("Tensor of type " + getClass().getSimpleName() + " is not quantized.");
+  }
+
+  /** See {@link #quantizationScale}. */
+  public long quantizationZeroPoint() {
+    throw new IllegalStateException("Tensor of type " + getClass().getSimpleName() + " is not quantized.");
+  }
+
+  @Override
+  public String toString() {
+    return "Tensor(" + Arrays.toString(shape) + ", dtype=torch." + dtype().name().toLowerCase(Locale.US) + ")";
+  }
+
+  /** A Java array; no Error where the heap has no room for it. */
+  private static Object newArray(Class<?> type, int length) {
+    try {
+      return java.lang.reflect.Array.newInstance(type, length);
+    } catch (OutOfMemoryError e) {
+      throw new RuntimeException("Not enough memory for an array of " + length + " elements", e);
+    }
+  }
+
+  static class Tensor_uint8 extends Tensor {
+    private final ByteBuffer data;
+
+    private Tensor_uint8(Parts parts) {
+      super(parts, DType.UINT8);
+      data = (ByteBuffer) parts.typed;
+    }
+
+    @Override
+    public byte[] getDataAsUnsignedByteArray() {
+      final ByteBuffer all = data.duplicate();
+      all.clear();
+      final byte[] array = (byte[]) newArray(byte.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_int8 extends Tensor {
+    private final ByteBuffer data;
+
+    private Tensor_int8(Parts parts) {
+      super(parts, DType.INT8);
+      data = (ByteBuffer) parts.typed;
+    }
+
+    @Override
+    public byte[] getDataAsByteArray() {
+      final ByteBuffer all = data.duplicate();
+      all.clear();
+      final byte[] array = (byte[]) newArray(byte.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_int32 extends Tensor {
+    private final IntBuffer data;
+
+    private Tensor_int32(Parts parts) {
+      super(parts, DType.INT32);
+      data = (IntBuffer) parts.typed;
+    }
+
+    @Override
+    public int[] getDataAsIntArray() {
+      final IntBuffer all = data.duplicate();
+      all.clear();
+      final int[] array = (int[]) newArray(int.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_float32 extends Tensor {
+    private final FloatBuffer data;
+
+    private Tensor_float32(Parts parts) {
+      super(parts, DType.FLOAT32);
+      data = (FloatBuffer) parts.typed;
+    }
+
+    @Override
+    public float[] getDataAsFloatArray() {
+      final FloatBuffer all = data.duplicate();
+      all.clear();
+      final float[] array = (float[]) newArray(float.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_int64 extends Tensor {
+    private final LongBuffer data;
+
+    private Tensor_int64(Parts parts) {
+      super(parts, DType.INT64);
+      data = (LongBuffer) parts.typed;
+    }
+
+    @Override
+    public long[] getDataAsLongArray() {
+      final LongBuffer all = data.duplicate();
+      all.clear();
+      final long[] array = (long[]) newArray(long.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_float64 extends Tensor {
+    private final DoubleBuffer data;
+
+    private Tensor_float64(Parts parts) {
+      super(parts, DType.FLOAT64);
+      data = (DoubleBuffer) parts.typed;
+    }
+
+    @Override
+    public double[] getDataAsDoubleArray() {
+      final DoubleBuffer all = data.duplicate();
+      all.clear();
+      final double[] array = (double[]) newArray(double.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+  }
+
+  static class Tensor_bool extends Tensor {
+    private Tensor_bool(Parts parts) {
+      super(parts, DType.BOOL);
+    }
+
+    @Override
+    public boolean[] getDataAsBooleanArray() {
+      final ByteBuffer all = getDataAsBuffer();
+      final boolean[] array = (boolean[]) newArray(boolean.class, all.remaining());
+      for (int i = 0; i < array.length; i++) {
+        array[i] = all.get(i) != 0;
+      }
+      return array;
+    }
+  }
+
+  /** Elements of two bytes. */
+  private abstract static class Tensor_2bytes extends Tensor {
+    private Tensor_2bytes(Parts parts, DType dtype) {
+      super(parts, dtype);
+    }
+
+    @Override
+    public short[] getDataAsShortArray() {
+      final ShortBuffer all = getDataAsBuffer().asShortBuffer();
+      final short[] array = (short[]) newArray(short.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+
+    float[] asFloats(boolean brain) {
+      final short[] bits = getDataAsShortArray();
+      final float[] array = (float[]) newArray(float.class, bits.length);
+      for (int i = 0; i < array.length; i++) {
+        array[i] = brain ? Float.intBitsToFloat(bits[i] << 16) : ofHalf(bits[i]);
+      }
+      return array;
+    }
+
+    private static float ofHalf(short bits) {
+      final int magnitude = bits & 0x7fff;
+      final int sign = (bits & 0x8000) << 16;
+      if (magnitude >= 0x7c00) { // infinite, or not a number
+        return Float.intBitsToFloat(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+      }
+      // The exponent's bias is 112 less; a product brings subnormals to their place as well.
+      final float value = Float.intBitsToFloat(magnitude << 13) * 0x1p112f;
+      return Float.intBitsToFloat(Float.floatToRawIntBits(value) | sign);
+    }
+  }
+
+  static class Tensor_int16 extends Tensor_2bytes {
+    private Tensor_int16(Parts parts) {
+      super(parts, DType.INT16);
+    }
+  }
+
+  static class Tensor_float16 extends Tensor_2bytes {
+    private Tensor_float16(Parts parts) {
+      super(parts, DType.FLOAT16);
+    }
+
+    @Override
+    public float[] getDataAsFloatArray() {
+      return asFloats(false);
+    }
+  }
+
+  static class Tensor_bfloat16 extends Tensor_2bytes {
+    private Tensor_bfloat16(Parts parts) {
+      super(parts, DType.BFLOAT16);
+    }
+
+    @Override
+    public float[] getDataAsFloatArray() {
+      return asFloats(true);
+    }
+  }
+
+  /** Complex numbers, and quantized ones. */
+  static class Tensor_other extends Tensor {
+    private final double scale;
+    private final long zeroPoint;
+
+    private Tensor_other(DType dtype, Parts parts) {
+      super(parts, dtype);
+      this.scale = parts.scale;
+      this.zeroPoint = parts.zeroPoint;
+    }
+
+    private boolean isQuantized() {
+      return dtype().jniCode >= DType.QINT8.jniCode;
+    }
+
+    private byte[] bytes() {
+      final ByteBuffer all = getDataAsBuffer();
+      final byte[] array = (byte[]) newArray(byte.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+
+    @Override
+    public byte[] getDataAsByteArray() {
+      return dtype() == DType.QINT8 ? bytes() : super.getDataAsByteArray();
+    }
+
+    @Override
+    public byte[] getDataAsUnsignedByteArray() {
+      return dtype() == DType.QUINT8 ? bytes() : super.getDataAsUnsignedByteArray();
+    }
+
+    @Override
+    public int[] getDataAsIntArray() {
+      if (dtype() != DType.QINT32) {
+        return super.getDataAsIntArray();
+      }
+      final IntBuffer all = getDataAsBuffer().asIntBuffer();
+      final int[] array = (int[]) newArray(int.class, all.remaining());
+      all.get(array);
+      return array;
+    }
+
+    @Override
+    public double quantizationScale() {
+      return isQuantized() ? scale : super.quantizationScale();
+    }
+
+    @Override
+    public long quantizationZeroPoint() {
+      return isQuantized() ? zeroPoint : super.quantizationZeroPoint();
+    }
+  }
+
+  // ---- checks
+
+  private static void checkArgument(boolean expression, String errorMessage, Object... args) {
+    if (!expression) {
+      throw new IllegalArgumentException(String.format(Locale.US, errorMessage, args));
+    }
+  }
+
+  private static void checkShape(long[] shape) {
+    checkArgument(shape != null, ERROR_MSG_SHAPE_NOT_NULL);
+    for (long size : shape) {
+      checkArgument(size >= 0, ERROR_MSG_SHAPE_NON_NEGATIVE);
+    }
+  }
+
+  private static void check(int capacity, long[] shape, MemoryFormat memoryFormat) {
+    final long elements = numel(shape);
+    checkArgument(
+        elements == capacity,
+        "Inconsistent data capacity:%d and shape number elements:%d shape:%s",
+        capacity,
+        elements,
+        Arrays.toString(shape));
+    checkArgument(memoryFormat != null, "Memory format must be not null");
+  }
+
+  private static void checkBuffer(boolean direct, ByteOrder order) {
+    checkArgument(direct, ERROR_MSG_DATA_BUFFER_MUST_BE_DIRECT);
+    checkArgument(order == ByteOrder.nativeOrder(), ERROR_MSG_DATA_BUFFER_MUST_HAVE_NATIVE_BYTE_ORDER);
+  }
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Modules: a model with one session, and a lock around its runs. Java sees to it that a module is released after the
+// last call that uses it.
+#include "binding.h"
+#include "org_pytorch_NativeLibrary.h" // made of the class
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <taper/taper_compile.h>
+
+struct binding_module {
+    taper_context *context; // of the process: not a reference
+    taper_model *model;
+    taper_session *session;
+    pthread_mutex_t lock;
+    jlong bytes; // of its file
+};
+
+// The contexts of the process, one for each number of threads that was asked for: as a module keeps its context, and
+// tensors go from module to module, none is ever released.
+enum { MOST_THREADS = 64 };
+static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
+static taper_context *contexts[MOST_THREADS + 1]; // 0: Taper's own choice
+static unsigned threads;
+
+static taper_status get_context(taper_context **context, taper_error *error)
+{
+    taper_context_options options = {.struct_size = sizeof options};
+    pthread_mutex_lock(&contexts_lock);
+    taper_status status = TAPER_OK;
+    if (contexts[threads] == NULL) {
+        options.threads = threads;
+        status = taper_context_create(&options, &contexts[threads], error);
+    }
+    *context = contexts[threads];
+    pthread_mutex_unlock(&contexts_lock);
+    return status;
+}
+
+taper_context *binding_module_context(const binding_module *module)
+{
+    return module->context;
+}
+
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNumThreads(JNIEnv *env, jclass type, jint count)
+{
+    (void)env, (void)type;
+    pthread_mutex_lock(&contexts_lock);
+    threads = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
+    pthread_mutex_unlock(&contexts_lock);
+}
+
+// ---- loading
+
+typedef struct source {
+    const char *path;
+    int descriptor; // -1: none
+    uint64_t offset, length;
+    const void *bytes;
+    jobject buffer; // a global reference, which holds bytes
+} source;
+
+static void release_buffer(void *user)
+{
+    bool attached;
+    JNIEnv *env = binding_env(&attached);
+    if (env != NULL) {
+        (*env)->DeleteGlobalRef(env, (jobject)user);
+        binding_detach(attached);
+    }
+}
+
+// Whether the end of the file has the signature of a zip archive's directory, which lies in its last 65,557 bytes.
+static bool has_directory(const source *from)
+{
+    enum { PIECE = 4096, TAIL = 65557 };
+    const int fd = from->path != NULL ? open(from->path, O_RDONLY | O_CLOEXEC) : from->descriptor;
+    bool found = fd < 0;
+    const off_t end = found ? 0 : lseek(fd, 0, SEEK_END);
+    ssize_t size = 4;
+    for (off_t at = end > TAIL ? end - TAIL : 0; !found && at < end && size > 3; at += PIECE - 4) {
+        char piece[PIECE];
+        size = pread(fd, piece, sizeof piece, at); // a folder has no bytes, wherever it says that it ends
+        for (ssize_t i = 0; i + 4 <= size && !found; i++) {
+            found = memcmp(piece + i, "PK\5\6", 4) == 0;
+        }
+    }
+    if (from->path != NULL && fd >= 0) {
+        (void)close(fd);
+    }
+    return found;
+}
+
+// What PyTorch Mobile said of such a file, for apps that look at it; "": nothing of the kind.
+static void before_text(const source *from, taper_status status, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (status != TAPER_ERROR_FILE || from->bytes != NULL) {
+        return;
+    }
+    const int fd = from->path != NULL ? open(from->path, O_RDONLY | O_CLOEXEC) : -1;
+    if (from->path != NULL && fd < 0) {
+        (void)snprintf(text, size, "open file failed because of errno %d on fopen: , file path: %s", errno, from->path);
+        return;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    if (!has_directory(from)) {
+        (void)snprintf(text, size, "%s",
+                       "PytorchStreamReader failed reading zip archive: failed finding central directory");
+    }
+}
+
+static taper_status load_model(binding_module *m, const source *from, const char *device, taper_error *error)
+{
+    const taper_load_options options = {
+        .struct_size = sizeof options, .compiler = taper_compiler(), .evaluation = 1, .device = device};
+    taper_status status = get_context(&m->context, error);
+    if (status == TAPER_OK && from->path != NULL) {
+        status = taper_model_load(m->context, from->path, &options, &m->model, error);
+    } else if (status == TAPER_OK && from->bytes != NULL) {
+        status = taper_model_load_memory(m->context, from->bytes, (size_t)from->length, release_buffer, from->buffer,
+                                         &options, &m->model, error);
+    } else if (status == TAPER_OK) {
+        status =
+            taper_model_load_fd(m->context, from->descriptor, from->offset, from->length, &options, &m->model, error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_session_create(m->model, NULL, &m->session, error);
+    }
+    return status;
+}
+
+static jlong bytes_of(const source *from)
+{
+    struct stat info;
+    if (from->length != 0) {
+        return (jlong)from->length;
+    }
+    const int known = from->path != NULL ? stat(from->path, &info) : fstat(from->descriptor, &info);
+    return known == 0 ? (jlong)info.st_size : 0;
+}
+
+static void release_module(binding_module *m)
+{
+    taper_session_destroy(m->session);
+    taper_model_release(m->model);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static jlong load(JNIEnv *env, const source *from, jstring device)
+{
+    size_t length;
+    char *name = binding_text(env, device, "Device", &length);
+    binding_module *m = calloc(1, sizeof *m);
+    taper_error *error = taper_error_create();
+    if (name == NULL || m == NULL || pthread_mutex_init(&m->lock, NULL) != 0) {
+        if (name != NULL) {
+            binding_throw_no_memory(env);
+        }
+        if (from->buffer != NULL) {
+            (*env)->DeleteGlobalRef(env, from->buffer);
+        }
+        free(m);
+        m = NULL;
+    } else {
+        const taper_status status = load_model(m, from, name, error);
+        if (status != TAPER_OK) {
+            char before[4096];
+            before_text(from, status, before, sizeof before);
+            if (from->buffer != NULL && m->model == NULL) {
+                (*env)->DeleteGlobalRef(env, from->buffer);
+            }
+            binding_throw_status(env, status, error, before[0] != '\0' ? before : NULL);
+            release_module(m);
+            m = NULL;
+        } else {
+            m->bytes = bytes_of(from);
+        }
+    }
+    taper_error_destroy(error);
+    free(name);
+    return binding_handle(m);
+}
+
+JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_loadFile(JNIEnv *env, jclass type, jstring path, jstring device)
+{
+    (void)type;
+    size_t length;
+    char *text = binding_text(env, path, "Model path", &length);
+    if (text == NULL) {
+        return 0;
+    }
+    jlong handle = 0;
+    if (strlen(text) != length) {
+        binding_throw(env, &binding.argument, "Model path has a character 0");
+    } else {
+        handle = load(env, &(source){.path = text, .descriptor = -1}, device);
+    }
+    free(text);
+    return handle;
+}
+
+JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_loadDescriptor(JNIEnv *env, jclass type, jobject descriptor,
+                                                                      jlong offset, jlong length, jstring device)
+{
+    (void)type;
+    const int fd = descriptor != NULL ? (*env)->GetIntField(env, descriptor, binding.descriptor) : -1;
+    if (fd < 0) {
+        binding_throw(env, &binding.argument, "File descriptor is not open");
+        return 0;
+    }
+    return load(env, &(source){.descriptor = fd, .offset = (uint64_t)offset, .length = (uint64_t)length}, device);
+}
+
+JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_loadBuffer(JNIEnv *env, jclass type, jobject buffer,
+                                                                  jstring device)
+{
+    (void)type;
+    const jlong size = (*env)->GetDirectBufferCapacity(env, buffer);
+    static const char none[1];
+    const void *bytes = size > 0 ? (*env)->GetDirectBufferAddress(env, buffer) : none;
+    const jobject kept = (*env)->NewGlobalRef(env, buffer);
+    if (kept == NULL || bytes == NULL) {
+        binding_throw_no_memory(env);
+        return 0;
+    }
+    return load(env, &(source){.descriptor = -1, .bytes = bytes, .length = (uint64_t)size, .buffer = kept}, device);
+}
+
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseModule(JNIEnv *env, jclass type, jlong module)
+{
+    (void)env, (void)type;
+    release_module(binding_pointer(module));
+}
+
+JNIEXPORT jlong JNICALL Java_org_pytorch_NativeLibrary_moduleBytes(JNIEnv *env, jclass type, jlong module)
+{
+    (void)env, (void)type;
+    enum { SMALL = 256 << 10 }; // measured
+    return ((binding_module *)binding_pointer(module))->bytes + SMALL;
+}
+
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_releaseValue(JNIEnv *env, jclass type, jlong value)
+{
+    (void)env, (void)type;
+    taper_value_release(binding_pointer(value));
+}
+
+// ---- running
+
+// The model's own name of a method; NULL: an exception is pending.
+static const char *find_method(JNIEnv *env, const binding_module *m, jstring method)
+{
+    size_t length;
+    char *name = binding_text(env, method, "Method name", &length);
+    if (name == NULL) {
+        return NULL;
+    }
+    const char *found = NULL;
+    const size_t count = taper_model_method_count(m->model);
+    for (size_t i = 0; i < count && found == NULL; i++) {
+        const char *own = taper_model_method_name(m->model, i);
+        if (strcmp(own, name) == 0 && strlen(own) == length) {
+            found = own;
+        }
+    }
+    if (found == NULL) {
+        binding_throw(env, &binding.argument, "Undefined method %s", name);
+    }
+    free(name);
+    return found;
+}
+
+static jobject run(JNIEnv *env, binding_module *m, const char *method, taper_value **inputs, size_t count)
+{
+    taper_error *error = taper_error_create();
+    taper_value *result = NULL;
+    pthread_mutex_lock(&m->lock);
+    const taper_status status = taper_session_run(m->session, method, inputs, count, &result, error);
+    pthread_mutex_unlock(&m->lock);
+    jobject out = NULL;
+    if (status != TAPER_OK) {
+        binding_throw_status(env, status, error, NULL);
+    } else {
+        out = binding_value_out(env, m->context, result, 0);
+        taper_value_release(result);
+    }
+    taper_error_destroy(error);
+    return out;
+}
+
+JNIEXPORT jobject JNICALL Java_org_pytorch_NativeLibrary_run(JNIEnv *env, jclass type, jlong module, jstring method,
+                                                             jobjectArray inputs)
+{
+    (void)type;
+    enum { FEW = 8 };
+    binding_module *m = binding_pointer(module);
+    const char *name = find_method(env, m, method);
+    if (name == NULL) {
+        return NULL;
+    }
+    const size_t count = (size_t)(*env)->GetArrayLength(env, inputs);
+    taper_value *few[FEW];
+    taper_value **values = count <= FEW ? few : malloc(count * sizeof *values);
+    if (values == NULL) {
+        binding_throw_no_memory(env);
+        return NULL;
+    }
+    size_t n = 0;
+    for (; n < count; n++) {
+        const jobject input = (*env)->GetObjectArrayElement(env, inputs, (jsize)n);
+        values[n] = binding_value_in(env, m->context, input, 0);
+        (*env)->DeleteLocalRef(env, input);
+        if (values[n] == NULL) {
+            break;
+        }
+    }
+    const jobject out = n == count ? run(env, m, name, values, count) : NULL;
+    while (n != 0) {
+        taper_value_release(values[--n]);
+    }
+    if (values != few) {
+        free(values);
+    }
+    return out;
+}
+
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_cancel(JNIEnv *env, jclass type, jlong module)
+{
+    (void)env, (void)type;
+    taper_session_cancel(((binding_module *)binding_pointer(module))->session);
+}
+
+// ---- what a module says of itself
+
+static bool put_string(JNIEnv *env, jobjectArray array, size_t index, const char *text)
+{
+    if (text == NULL) {
+        return true;
+    }
+    const jstring string = binding_string(env, text, strlen(text));
+    if (string == NULL) {
+        return false;
+    }
+    (*env)->SetObjectArrayElement(env, array, (jsize)index, string);
+    (*env)->DeleteLocalRef(env, string);
+    return true;
+}
+
+static jobjectArray new_strings(JNIEnv *env, size_t count)
+{
+    const jobjectArray array = (*env)->NewObjectArray(env, (jsize)count, binding.string, NULL);
+    if (array == NULL) {
+        binding_no_error(env);
+    }
+    return array;
+}
+
+JNIEXPORT jobjectArray JNICALL Java_org_pytorch_NativeLibrary_methods(JNIEnv *env, jclass type, jlong module)
+{
+    (void)type;
+    const taper_model *model = ((binding_module *)binding_pointer(module))->model;
+    const size_t count = taper_model_method_count(model);
+    const jobjectArray names = new_strings(env, count);
+    for (size_t i = 0; names != NULL && i < count; i++) {
+        if (!put_string(env, names, i, taper_model_method_name(model, i))) {
+            return NULL;
+        }
+    }
+    return names;
+}
+
+JNIEXPORT jobjectArray JNICALL Java_org_pytorch_NativeLibrary_inputs(JNIEnv *env, jclass type, jlong module,
+                                                                     jstring method)
+{
+    (void)type;
+    const binding_module *m = binding_pointer(module);
+    const char *name = find_method(env, m, method);
+    const int count = name != NULL ? taper_model_method_arguments(m->model, name) : -1;
+    const jobjectArray pairs = count >= 0 ? new_strings(env, 2 * (size_t)count) : NULL;
+    for (size_t i = 0; pairs != NULL && i < (size_t)count; i++) {
+        if (!put_string(env, pairs, 2 * i, taper_model_argument_name(m->model, name, i)) ||
+            !put_string(env, pairs, 2 * i + 1, taper_model_argument_type(m->model, name, i))) {
+            return NULL;
+        }
+    }
+    return pairs;
+}
+
+JNIEXPORT jstring JNICALL Java_org_pytorch_NativeLibrary_returnType(JNIEnv *env, jclass type, jlong module,
+                                                                    jstring method)
+{
+    (void)type;
+    const binding_module *m = binding_pointer(module);
+    const char *name = find_method(env, m, method);
+    const char *text = name != NULL ? taper_model_return_type(m->model, name) : NULL;
+    return text != NULL ? binding_string(env, text, strlen(text)) : NULL;
+}
+
+JNIEXPORT jbyteArray JNICALL Java_org_pytorch_NativeLibrary_extraFile(JNIEnv *env, jclass type, jlong module,
+                                                                      jstring name)
+{
+    (void)type;
+    const binding_module *m = binding_pointer(module);
+    size_t length;
+    char *text = binding_text(env, name, "Name of an extra file", &length);
+    if (text == NULL) {
+        return NULL;
+    }
+    const void *data = NULL;
+    size_t size = 0;
+    bool there = false;
+    for (size_t i = 0; i < taper_model_extra_count(m->model) && !there; i++) {
+        there = strcmp(taper_model_extra_name(m->model, i), text) == 0;
+    }
+    taper_error *error = taper_error_create();
+    const taper_status status = there ? taper_model_extra(m->model, text, &data, &size, error) : TAPER_OK;
+    free(text);
+    jbyteArray bytes = NULL;
+    if (status != TAPER_OK) {
+        binding_throw_status(env, status, error, NULL);
+    } else if (there) {
+        bytes = size <= INT32_MAX ? (*env)->NewByteArray(env, (jsize)size) : NULL;
+        if (bytes == NULL) {
+            binding_no_error(env);
+        } else {
+            (*env)->SetByteArrayRegion(env, bytes, 0, (jsize)size, data);
+        }
+    }
+    taper_error_destroy(error);
+    return bytes;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the bindings use of a class that the app's platform has: to compile against, never packaged.
+package android.content.res;
+
+public class AssetFileDescriptor {
+  public java.io.FileDescriptor getFileDescriptor() {
+    return null;
+  }
+
+  public long getStartOffset() {
+    return 0;
+  }
+
+  public long getLength() {
+    return 0;
+  }
+
+  public void close() throws java.io.IOException {}
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the bindings use of a class that the app's platform has: to compile against, never packaged.
+package android.graphics;
+
+public class Bitmap {
+  public int getWidth() {
+    return 0;
+  }
+
+  public int getHeight() {
+    return 0;
+  }
+
+  public void getPixels(int[] pixels, int offset, int stride, int x, int y, int width, int height) {}
+}

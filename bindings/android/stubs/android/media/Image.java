@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the bindings use of a class that the app's platform has: to compile against, never packaged.
+package android.media;
+
+public abstract class Image {
+  public abstract int getFormat();
+
+  public abstract int getWidth();
+
+  public abstract int getHeight();
+
+  public abstract Plane[] getPlanes();
+
+  public abstract static class Plane {
+    public abstract java.nio.ByteBuffer getBuffer();
+
+    public abstract int getRowStride();
+
+    public abstract int getPixelStride();
+  }
+}

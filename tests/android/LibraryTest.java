@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How the library is found: each of these is a process of its own, with a library path of its own.
+
+import com.facebook.soloader.nativeloader.NativeLoader;
+import com.facebook.soloader.nativeloader.SystemDelegate;
+import org.pytorch.Module;
+import org.pytorch.PyTorchCodegenLoader;
+
+final class LibraryTest {
+  /** Nothing on the path: the JVM's own error, each time. */
+  static final class Missing {
+    static void missing() {
+      for (int i = 0; i < 3; i++) {
+        try {
+          Module.load("x");
+        } catch (UnsatisfiedLinkError e) {
+          continue;
+        }
+        throw new AssertionError("no error");
+      }
+      PyTorchCodegenLoader.loadNativeLibs(); // never fails
+    }
+  }
+
+  /** As apps do it: the names they know first, in any order. */
+  static final class ByName {
+    static void byName() {
+      if (!NativeLoader.isInitialized()) {
+        NativeLoader.init(new SystemDelegate());
+      }
+      for (String name : new String[] {"torchvision_ops", "pytorch_jni_lite", "pytorch_jni", "pytorch_jni"}) {
+        System.loadLibrary(name);
+      }
+      SampleTest.everyFileOfANetwork();
+    }
+  }
+
+  private LibraryTest() {}
+}
