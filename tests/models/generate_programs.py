@@ -136,7 +136,7 @@ def main():
         tally = in_processes(options, first)
     if options.chunk:
         for name, n in tally.items():
-            print(f"tally {name} {n}")
+            print("tally", *name.split(), n)  # on one line: messages may have several
         return 0
     refused = sum(n for name, n in tally.items() if name.startswith("refused"))
     print("; ".join(f"{name}: {n}" for name, n in sorted(tally.items()) if name not in ("passed", "failed")))
