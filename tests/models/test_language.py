@@ -29,6 +29,22 @@ class ToLists(torch.nn.Module):
         return a, b, c, d, e, [float(n), float(n + 1)]
 
 
+class ToListTwice(torch.nn.Module):
+    """What stands before .tolist() runs twice in PyTorch, and once more each time the file's own text is compiled."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.ones(2))
+
+    def look(self, x: Tensor) -> Tensor:
+        self.seen *= 2
+        return x + self.seen.sum()
+
+    def forward(self, x: Tensor):
+        a: List[float] = self.look(x).tolist()
+        b: List[float] = torch.tensor(torch.jit.annotate(List[float], x.tolist())).tolist()
+        return a, b, self.seen.clone()
+
+
 class Numbers(torch.nn.Module):
     """A number that may be of either kind, as LPPool has it."""
     norm: Union[int, float]
@@ -244,7 +260,8 @@ A4, B4 = torch.rand(2, 4, 3, 3), torch.rand(2, 4, 3, 3)
 S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
 CASES = [
-    ("tolist and float", ToLists, [(X, 16777216)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
+    ("tolist and float", ToLists, [(X, 16777216)], ANY),
+    ("tolist of a call", ToListTwice, [(X,), (X,)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
     ("LPPool", Pool, [(torch.rand(1, 2, 4, 4),)], ANY), ("wider", Wider, [(X, None), (X, 3), (X[:1], 3, [1, 2])], ANY),
     ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),
     ("profiled", Profiled, [(X,)], ANY), ("deep", lambda: Deep(120), [(X,)], ANY), ("instances", Instances, [(X, True)], ANY),

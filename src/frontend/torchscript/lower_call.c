@@ -572,6 +572,7 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     }
     TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
     if (callee->atom == TAPER_ATOM_TOLIST && (object.type == NULL || object.type->kind == TAPER_TYPE_TENSOR)) {
+        TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object)); // twice, as PyTorch does: it may draw or write
         return to_list(l, node, object, hint, out);
     }
     taper_ts_arguments *args;
