@@ -175,7 +175,7 @@ static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
     for (size_t k = 0; k < dims->as.list->count; k++) {
         int64_t dim;
         known = known && is_dim(&dims->as.list->items[k], &dim);
-        *last = taper_max_i64(*last, dim);
+        *last = known ? taper_max_i64(*last, dim) : *last;
     }
     return known;
 }
