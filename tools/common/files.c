@@ -158,11 +158,12 @@ static FILE *open_temporary(output_file *output)
     }
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
+        watch(output->temporary); // before it is there: one of this name is ours, or of a process that is gone
         const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (descriptor >= 0) {
-            watch(output->temporary);
             return fdopen(descriptor, "wb");
         }
+        has_pending = 0;
         if (errno != EEXIST) {
             break;
         }
