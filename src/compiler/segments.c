@@ -300,6 +300,11 @@ static taper_status build(finder *f, taper_node *end)
             outputs += is_used_outside(&node->outputs[i], body);
         }
     }
+    if (outputs == 0) { // nobody looks at what it makes: a kernel has nowhere to put it
+        taper_block_inline_before(body, anchor);
+        taper_node_remove(anchor);
+        return TAPER_OK;
+    }
     taper_node *node;
     TAPER_TRY(taper_node_create(f->graph, TAPER_NODE_SEGMENT, take_inputs(NULL, body), outputs, &node, error));
     taper_ir_value **results = taper_arena_array(arena, outputs, sizeof *results);
