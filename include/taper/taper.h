@@ -170,7 +170,7 @@ TAPER_API size_t taper_dtype_size(taper_dtype dtype);      /* bytes per element;
 TAPER_API const char *taper_dtype_name(taper_dtype dtype); /* "float32" */
 
 /* The dimensions that tensors of this version have at most. Nothing in these headers depends on it. */
-#define TAPER_MAX_RANK 8
+#define TAPER_MAX_RANK 16
 
 typedef enum taper_kind {
     TAPER_KIND_NONE = 0,

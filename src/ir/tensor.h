@@ -85,6 +85,7 @@ struct taper_tensor {
     bool requires_grad;         // as saved; only prim::requires_grad looks at it
     bool wrapped_number;        // made from a Python number: weak in type promotion
     taper_quantizer *quantizer; // of quantized dtypes; a block of the heap
+    // Of a new tensor 0 from rank on.
     int64_t sizes[TAPER_MAX_RANK];
     int64_t strides[TAPER_MAX_RANK];
 };

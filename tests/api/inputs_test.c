@@ -125,9 +125,19 @@ static void wrong_values(void **state)
     open_world(&w, "s01_convnet.ptl");
     taper_value *value;
     float data[6];
-    assert_int_equal(
-        taper_value_tensor(w.context, TAPER_F32, 9, (int64_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, &value, w.error),
-        TAPER_ERROR_UNSUPPORTED);
+    int64_t many[TAPER_MAX_RANK + 1];
+    for (size_t d = 0; d <= TAPER_MAX_RANK; d++) {
+        many[d] = d % 4 == 0 ? 2 : 1;
+    }
+    taper_tensor_info info = {.struct_size = sizeof info};
+    value = tensor(&w, TAPER_MAX_RANK, many);
+    assert_int_equal(taper_value_get_tensor(value, &info, NULL), TAPER_OK);
+    assert_int_equal(info.rank, TAPER_MAX_RANK);
+    assert_memory_equal(info.sizes, many, TAPER_MAX_RANK * sizeof *many);
+    assert_int_equal(info.strides[0], 8);
+    taper_value_release(value);
+    assert_int_equal(taper_value_tensor(w.context, TAPER_F32, TAPER_MAX_RANK + 1, many, &value, w.error),
+                     TAPER_ERROR_UNSUPPORTED);
     assert_null(value);
     assert_int_equal(taper_value_tensor(w.context, TAPER_F32, 1, (int64_t[]){-1}, &value, w.error),
                      TAPER_ERROR_ARGUMENT);

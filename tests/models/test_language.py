@@ -45,6 +45,17 @@ class ToListTwice(torch.nn.Module):
         return a, b, self.seen.clone()
 
 
+class Dimensions(torch.nn.Module):
+    """A buffer of 16 dimensions, whose strides are in no order, and what is made of it and of an input of nine."""
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", torch.rand([2, 1, 1, 2] * 4).permute(list(range(1, 16)) + [0]))
+
+    def forward(self, x: Tensor):
+        y = x.reshape([1] * (16 - x.dim()) + list(x.shape))
+        return y + self.table.sum(), self.table[0] * 2, self.table.sum([0, 2, 15]), x.permute(list(range(x.dim() - 1, -1, -1)))
+
+
 class Numbers(torch.nn.Module):
     """A number that may be of either kind, as LPPool has it."""
     norm: Union[int, float]
@@ -261,6 +272,7 @@ S = torch.tensor([5.0, 3.0, 8.0, 1.0, 0.0, 2.0, 5.0, 4.0, 7.0])
 ANY, SCRIPT = (".pt", ".ptl"), (".pt",)  # what PyTorch saves, and loads again
 CASES = [
     ("tolist and float", ToLists, [(X, 16777216)], ANY),
+    ("dimensions", Dimensions, [(torch.rand(2, 1, 1, 2, 1, 1, 1, 1, 1),), (X,)], ANY),
     ("tolist of a call", ToListTwice, [(X,), (X,)], ANY), ("numbers", Numbers, [(X, 2), (X, 2.5), (X, 2, 3), (X, 2.0, 1.5)], SCRIPT),
     ("LPPool", Pool, [(torch.rand(1, 2, 4, 4),)], ANY), ("wider", Wider, [(X, None), (X, 3), (X[:1], 3, [1, 2])], ANY),
     ("enums", Enums, [(X, 1), (X, 3)], SCRIPT),

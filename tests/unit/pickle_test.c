@@ -181,6 +181,7 @@ static void describe(taper_val value, taper_text *text)
 #define TAG "ctorch.jit._pickle\nrestore_type_tag\n"
 #define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n"
 #define QTENSOR "ctorch._utils\n_rebuild_qtensor\n"
+#define SEVENTEEN "K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1"
 #define ORDERED "ccollections\nOrderedDict\n)R"
 #define STRING(length, text) "X" length "\0\0\0" text
 // A storage of the class with `bytes` bytes and `n` elements (as opcodes).
@@ -366,8 +367,7 @@ static const pickle_case bad[] = {
     {BYTES(TENSOR "(" FLOATS "J\xff\xff\xff\xff))\x89" ORDERED "tR."), "does not fit"},
     {BYTES(TENSOR "(" FLOATS "K\0K\1\x85)\x89" ORDERED "tR."), "1 sizes and 0 strides"},
     {BYTES(TENSOR "(" FLOATS "K\0J\xff\xff\xff\xff\x85K\1\x85\x89" ORDERED "tR."), "from 0 up"},
-    {BYTES(TENSOR "(" FLOATS "K\0(K\1K\1K\1K\1K\1K\1K\1K\1K\1t(K\1K\1K\1K\1K\1K\1K\1K\1K\1t\x89" ORDERED "tR."),
-     "9 dimensions"},
+    {BYTES(TENSOR "(" FLOATS "K\0(" SEVENTEEN "t(" SEVENTEEN "t\x89" ORDERED "tR."), "17 dimensions"},
     {BYTES(TENSOR "(" FLOATS "K\0K\1\x85K\1\x85\x89" ORDERED "}(" STRING("\4", "conj") "\x88utR."), "conjugation"},
     {BYTES(TENSOR "(NK\0))\x89" ORDERED "tR."), "without a storage"},
     {BYTES(TENSOR "(NK\0K\6\x87K\0))\x89" ORDERED "tR."), "without a storage"}, // not to be forged

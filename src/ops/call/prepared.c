@@ -9,7 +9,7 @@ typedef struct guard {
     uint32_t at;
     union {
         int64_t number;
-        int64_t sizes[2 * TAPER_MAX_RANK]; // and strides
+        int64_t *sizes; // and strides, behind the guards
     } as;
 } guard;
 
@@ -29,7 +29,8 @@ static bool is_plain(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_OWNED || tensor->storage->kind == TAPER_STORAGE_PLANNED;
 }
 
-static bool guard_make(guard *g, taper_val value)
+// sizes: room for those of a tensor, which is moved on.
+static bool guard_make(guard *g, taper_val value, int64_t **sizes)
 {
     g->tag = (uint8_t)value.tag;
     switch ((taper_tag)value.tag) {
@@ -47,6 +48,8 @@ static bool guard_make(guard *g, taper_val value)
         g->rank = x->rank;
         g->hidden_nhwc = x->hidden_nhwc;
         g->plain = is_plain(x);
+        g->as.sizes = *sizes;
+        *sizes += 2 * (size_t)x->rank;
         memcpy(g->as.sizes, x->sizes, x->rank * sizeof *x->sizes);
         memcpy(g->as.sizes + x->rank, x->strides, x->rank * sizeof *x->strides);
         return x->quantizer == NULL && !x->wrapped_number;
@@ -84,18 +87,21 @@ void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes)
 
 void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes)
 {
-    size_t guards = 0;
+    size_t guards = 0, numbers = 0;
     if (call->prepared == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < call->arg_count; i++) {
-        guards += !taper_arg_is_constant(call, i);
+        if (!taper_arg_is_constant(call, i)) {
+            guards++;
+            numbers += call->args[i].tag == TAPER_TENSOR ? 2 * (size_t)call->args[i].as.tensor->rank : 0;
+        }
     }
     const unsigned before = *call->prepared != NULL ? (*call->prepared)->made : 0;
     if (before == MOST_MADE) {
         return NULL; // an instruction that is never called alike: the last one may fit some calls
     }
-    const size_t head = (sizeof(taper_prepared) + guards * sizeof(guard) + 15) / 16 * 16;
+    const size_t head = (sizeof(taper_prepared) + guards * sizeof(guard) + numbers * sizeof(int64_t) + 15) / 16 * 16;
     taper_prepared_free(call->run->heap, *call->prepared);
     taper_prepared *made = taper_heap_alloc(call->run->heap, head + bytes);
     *call->prepared = NULL;
@@ -103,13 +109,14 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
         return NULL;
     }
     *made = (taper_prepared){.run = run, .bytes = head + bytes, .made = before + 1, .data = (char *)made + head};
+    int64_t *sizes = (int64_t *)(void *)&made->guards[guards];
     for (size_t i = 0; i < call->arg_count; i++) {
         if (taper_arg_is_constant(call, i)) {
             continue;
         }
         guard *g = &made->guards[made->guard_count++];
         *g = (guard){.at = (uint32_t)i};
-        if (!guard_make(g, call->args[i])) {
+        if (!guard_make(g, call->args[i], &sizes)) {
             taper_prepared_free(call->run->heap, made);
             return NULL; // quantized, a list, an object
         }

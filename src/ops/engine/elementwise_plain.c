@@ -38,14 +38,14 @@ typedef struct plain {
     size_t ret, count;
     uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
     uint8_t rank;
-    int64_t n, sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+    int64_t n, sizes[2 * TAPER_MAX_RANK]; // and strides; what is kept ends with them
 } plain;
 
 static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs)
 {
     static const int64_t item = sizeof(float);
     taper_tensor *to;
-    TAPER_TRY(taper_ret_new(call, p->ret, TAPER_F32, p->rank, p->sizes, p->strides, &to));
+    TAPER_TRY(taper_ret_new(call, p->ret, TAPER_F32, p->rank, p->sizes, p->sizes + p->rank, &to));
     taper_ew_walk walk = {.rank = 1, .sides = p->count + 1, .sizes = &p->n};
     const void *in[TAPER_EW_INPUTS] = {NULL};
     walk.data[0] = taper_tensor_mutable(to);
@@ -95,7 +95,7 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
     }
     *done = true;
     memcpy(p.sizes, first->sizes, first->rank * sizeof *p.sizes);
-    taper_strides_contiguous(first->rank, first->sizes, p.strides);
+    taper_strides_contiguous(first->rank, first->sizes, p.sizes + p.rank);
     taper_tensor *inputs[TAPER_EW_INPUTS] = {NULL};
     bool keeps = ew->whole && target == NULL;
     for (size_t k = 0; k < ew->count; k++) {
@@ -104,9 +104,10 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
     TAPER_TRY(run(call, &p, inputs));
-    plain *kept = keeps ? taper_prepare(call, run_again, sizeof p) : NULL;
+    const size_t bytes = offsetof(plain, sizes) + 2 * (size_t)p.rank * sizeof *p.sizes;
+    void *kept = keeps ? taper_prepare(call, run_again, bytes) : NULL;
     if (kept != NULL) {
-        *kept = p;
+        memcpy(kept, &p, bytes);
     }
     return TAPER_OK;
 }

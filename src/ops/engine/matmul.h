@@ -85,7 +85,7 @@ static inline taper_tensor *taper_tensor_keep(taper_tensor *tensor)
 
 // ---- shapes
 typedef struct taper_shape_text {
-    char text[208];
+    char text[32 + 22 * TAPER_MAX_RANK];
 } taper_shape_text;
 taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // "[2, 3]"
 #define TAPER_SHAPE(tensor) (taper_shape_print((tensor)->rank, (tensor)->sizes).text)

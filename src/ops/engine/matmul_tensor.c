@@ -345,52 +345,59 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     }
     // A vector counts as a row on the left and as a column on the right.
     int64_t sizes[TAPER_MAX_RANK + 2] = {0}, strides[TAPER_MAX_RANK + 2] = {0};
-    taper_tensor left = taper_tensor_local(a), right = taper_tensor_local(b);
+    const taper_tensor *left = a, *right = b;
+    taper_tensor as_row, as_column, twins[2];
     if (ra == 1) {
-        left = taper_tensor_twin(a, 2, (const int64_t[]){1, a->sizes[0]}, (const int64_t[]){0, a->strides[0]});
+        as_row = taper_tensor_twin(a, 2, (const int64_t[]){1, a->sizes[0]}, (const int64_t[]){0, a->strides[0]});
+        left = &as_row;
     }
     if (rb == 1) {
-        right = taper_tensor_twin(b, 2, (const int64_t[]){b->sizes[0], 1}, (const int64_t[]){b->strides[0], 0});
+        as_column = taper_tensor_twin(b, 2, (const int64_t[]){b->sizes[0], 1}, (const int64_t[]){b->strides[0], 0});
+        right = &as_column;
     }
-    if (left.sizes[left.rank - 1] != right.sizes[right.rank - 2]) {
+    if (left->sizes[left->rank - 1] != right->sizes[right->rank - 2]) {
         return matmul_mismatch(run, a, b);
     }
-    const int64_t m = left.sizes[left.rank - 2], n = right.sizes[right.rank - 1];
+    const int64_t m = left->sizes[left->rank - 2], n = right->sizes[right->rank - 1];
     size_t batch;
-    if (!taper_broadcast_shapes(left.rank - 2u, left.sizes, right.rank - 2u, right.sizes, &batch, sizes)) {
+    if (!taper_broadcast_shapes(left->rank - 2u, left->sizes, right->rank - 2u, right->sizes, &batch, sizes)) {
         return matmul_mismatch(run, a, b);
     }
     // Many rows times one matrix is one product.
     int64_t rows = 1;
-    const bool fold = right.rank == 2 && left.rank > 2 && taper_tensor_is_contiguous(&left);
-    taper_tensor twin_a, twin_b;
+    const bool fold = right->rank == 2 && left->rank > 2 && taper_tensor_is_contiguous(left);
+    const taper_tensor *factors[2] = {left, right};
     size_t rank = 2;
     if (fold) {
-        for (size_t i = 0; i + 1 < left.rank; i++) {
-            rows *= left.sizes[i];
+        for (size_t i = 0; i + 1 < left->rank; i++) {
+            rows *= left->sizes[i];
         }
-        const int64_t k = left.sizes[left.rank - 1];
-        twin_a = taper_tensor_twin(&left, 2, (const int64_t[]){rows, k}, (const int64_t[]){k, 1});
-        twin_b = right;
+        const int64_t k = left->sizes[left->rank - 1];
+        twins[0] = taper_tensor_twin(left, 2, (const int64_t[]){rows, k}, (const int64_t[]){k, 1});
+        factors[0] = &twins[0];
     } else {
         rank = batch + 2;
         for (int side = 0; side < 2; side++) {
-            const taper_tensor *from = side == 0 ? &left : &right;
+            const taper_tensor *from = factors[side];
+            if (from->rank == rank) {
+                continue;
+            }
             int64_t full[TAPER_MAX_RANK + 2] = {0};
             for (size_t i = 0; i < rank; i++) {
                 const bool there = i + from->rank >= rank;
                 full[i] = there ? from->sizes[i + from->rank - rank] : 1;
                 strides[i] = there ? from->strides[i + from->rank - rank] : 0;
             }
-            *(side == 0 ? &twin_a : &twin_b) = taper_tensor_twin(from, rank, full, strides);
+            twins[side] = taper_tensor_twin(from, rank, full, strides);
+            factors[side] = &twins[side];
         }
     }
     int64_t folded[2] = {rows, n};
     sizes[batch] = m;
     sizes[batch + 1] = n;
     taper_tensor *made = NULL;
-    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left.dtype, batch + 2, sizes, run->error));
-    TAPER_TRY(taper_product_new(run, &twin_a, &twin_b, rank, fold ? folded : sizes, &made));
+    TAPER_TRY(taper_tensor_check_sizes((taper_dtype)left->dtype, batch + 2, sizes, run->error));
+    TAPER_TRY(taper_product_new(run, factors[0], factors[1], rank, fold ? folded : sizes, &made));
     // Take the places of vectors out again. The result is contiguous in every case.
     size_t final = batch;
     if (ra > 1) {

@@ -6,8 +6,10 @@ void taper_view_of(const taper_tensor *tensor, taper_view *view)
 {
     view->rank = tensor->rank;
     view->offset = tensor->offset;
-    memcpy(view->sizes, tensor->sizes, sizeof view->sizes);
-    memcpy(view->strides, tensor->strides, sizeof view->strides);
+    for (size_t d = 0; d < view->rank; d++) {
+        view->sizes[d] = tensor->sizes[d];
+        view->strides[d] = tensor->strides[d];
+    }
 }
 
 taper_status taper_view_make(taper_run *run, const taper_tensor *like, const taper_view *view, taper_tensor **tensor)
