@@ -39,6 +39,7 @@ struct taper_heap {
     _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
     size_t bytes, used, limit;
     bool refused; // because of the limit
+    atomic_uint copies;
     uint64_t calls;
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
@@ -119,6 +120,16 @@ size_t taper_heap_bytes(const taper_heap *heap)
     return heap->bytes;
 }
 
+unsigned taper_heap_copies(const taper_heap *heap)
+{
+    return atomic_load_explicit(&((taper_heap *)(uintptr_t)heap)->copies, memory_order_relaxed);
+}
+
+void taper_heap_copied(taper_heap *heap)
+{
+    atomic_fetch_add_explicit(&heap->copies, 1u, memory_order_relaxed);
+}
+
 // Class of a large size, and the size of its blocks: the next of 1, 1.25, 1.5, 1.75 times a power of two.
 static size_t large_class(size_t size, size_t *block)
 {
@@ -180,7 +191,7 @@ static void count_scratch(taper_heap *heap, size_t class)
     }
 }
 
-static void *alloc_large(taper_heap *heap, size_t size, bool scratch)
+static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size > (size_t)TAPER_LIMIT_TENSOR_BYTES) {
         return NULL;
@@ -197,7 +208,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch)
         if (scratch) {
             count_scratch(heap, class);
         }
-        ptr = take(&heap->large[class], block);
+        ptr = fresh ? NULL : take(&heap->large[class], block);
         if (ptr == NULL) {
             heap->calls++;
             heap->bytes += raw_size(block);
@@ -222,10 +233,10 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch)
     return aligned;
 }
 
-void *taper_heap_alloc(taper_heap *heap, size_t size)
+static void *alloc_any(taper_heap *heap, size_t size, bool fresh)
 {
     if (size >= SMALL_LIMIT) {
-        return alloc_large(heap, size, true);
+        return alloc_large(heap, size, true, fresh);
     }
     const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
     const size_t block = class * SMALL_STEP;
@@ -233,7 +244,7 @@ void *taper_heap_alloc(taper_heap *heap, size_t size)
     void *ptr = NULL;
     const bool allowed = charge(heap, block);
     if (allowed) {
-        ptr = take(&heap->small[class], block);
+        ptr = fresh ? NULL : take(&heap->small[class], block);
         if (ptr == NULL) {
             heap->calls++;
             heap->bytes += block;
@@ -252,9 +263,19 @@ void *taper_heap_alloc(taper_heap *heap, size_t size)
     return ptr;
 }
 
+void *taper_heap_alloc(taper_heap *heap, size_t size)
+{
+    return alloc_any(heap, size, false);
+}
+
+void *taper_heap_alloc_lasting(taper_heap *heap, size_t size)
+{
+    return alloc_any(heap, size, true);
+}
+
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size)
 {
-    return alloc_large(heap, size, false);
+    return alloc_large(heap, size, false, false);
 }
 
 static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)

@@ -22,6 +22,8 @@ taper_types *taper_heap_types(const taper_heap *heap);
 // TAPER_OVERREAD readable bytes behind them; smaller ones are aligned for any C type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
+// A block that stays for many runs: none that was freed, which the next run would miss.
+void *taper_heap_alloc_lasting(taper_heap *heap, size_t size);
 // Registers an object that the caller filled in (tag set); links containers.
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
@@ -30,6 +32,9 @@ size_t taper_heap_limit_met(const taper_heap *heap);       // that limit, if a b
 void taper_heap_trim(taper_heap *heap);                    // free blocks go back to the allocator
 uint64_t taper_heap_calls(const taper_heap *heap);         // allocator calls so far
 size_t taper_heap_bytes(const taper_heap *heap);           // held from the allocator, free blocks included
+// How often a storage of it that is read-only was written to, and so has bytes of its own since.
+unsigned taper_heap_copies(const taper_heap *heap);
+void taper_heap_copied(taper_heap *heap);
 
 // For storages: blocks of at least 1 KiB that a trim after planning does not keep for scratch.
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size);

@@ -130,6 +130,7 @@ taper_status taper_storage_write(taper_storage *storage, taper_error *error)
         storage->data = data;
         storage->kind = TAPER_STORAGE_OWNED;
         storage->read_only = false;
+        taper_heap_copied(heap);
     }
     storage->version++;
     return TAPER_OK;

@@ -2,7 +2,7 @@
 // The one executor: runs a program over the registers of a frame.
 #include "frontend/torchscript/torchscript.h"
 #include "ops/backend.h"
-#include "runtime/session.h"
+#include "runtime/recording.h"
 
 typedef struct frame {
     const taper_frame_source *source;
@@ -167,6 +167,9 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
         status = taper_call_kernel(call, taper_row_kernel(in->op));
     }
     run->current = NULL;
+    if (session != NULL && session->recorder.traces) {
+        taper_recorder_note(session, f->program, in, call, status);
+    }
     if (profiling && status == TAPER_OK) {
         taper_profile_site *site = &session->profile[in->state];
         site->instruction = in;
@@ -364,13 +367,39 @@ static taper_status test_loop(const frame *f, const taper_instruction *in, bool 
     return TAPER_OK;
 }
 
+// Runs a recording in place of the instructions from *in on. TAPER_DECLINED: nothing happened.
+static taper_status replay(const frame *f, const taper_instruction **in)
+{
+    taper_replayed replayed;
+    const taper_status status = taper_recorder_replay(f->source, f->registers, &replayed);
+    if (status == TAPER_OK) {
+        *in = replayed.at;
+    } else if (status != TAPER_DECLINED && replayed.at != NULL) {
+        blame(f, replayed.at, replayed.args);
+    }
+    return status;
+}
+
 static taper_status run(const frame *f, taper_val *result)
 {
     const taper_instruction *code = f->program->code;
     const uint32_t *operands = f->program->operands;
+    taper_recorder *recorder = f->source->session != NULL ? &f->source->session->recorder : NULL;
     size_t pc = 0;
     for (;;) {
         const taper_instruction *in = &code[pc];
+        if (recorder != NULL && recorder->traces) {
+            taper_recorder_before(f->source->session);
+        } else if (recorder != NULL && in == recorder->entry) {
+            const taper_status status = replay(f, &in);
+            pc = (size_t)(in - code);
+            if (status == TAPER_OK) {
+                continue;
+            }
+            if (status != TAPER_DECLINED) {
+                return status;
+            }
+        }
         pc++;
         TAPER_TRY(check_budget(f));
         switch ((taper_opcode)in->opcode) {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "runtime/session.h"
+#include "runtime/recording.h"
 
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
@@ -28,6 +28,7 @@ typedef struct memory_plan {
     birth *births;
     size_t count;
     size_t arena_bytes;
+    taper_recording *recordings;
 } memory_plan;
 
 struct taper_planner {
@@ -248,11 +249,12 @@ static bool assign_all(taper_planner *planner, birth *births, size_t count, size
 
 static void drop_plan(taper_planner *planner, memory_plan *plan)
 {
+    taper_recording_destroy(&planner->allocator, planner->heap, plan->recordings);
     taper_free(&planner->allocator, plan->births, plan->count * sizeof *plan->births);
     memset(plan, 0, sizeof *plan);
 }
 
-static void keep_recording(taper_planner *p)
+static taper_recording **keep_recording(taper_planner *p)
 {
     memory_plan *oldest = &p->plans[0];
     for (size_t i = 1; i < TAPER_LIMIT_PLANS; i++) {
@@ -264,17 +266,18 @@ static void keep_recording(taper_planner *p)
     memory_plan made = {.function = p->function, .signature = p->signature, .last_used = ++p->clock, .count = p->count};
     made.births = taper_alloc(&p->allocator, p->count * sizeof *made.births);
     if (made.births == NULL) {
-        return;
+        return NULL;
     }
     p->calls++;
     memcpy(made.births, p->births, p->count * sizeof *made.births);
     if (!assign_all(p, made.births, p->count, &made.arena_bytes)) {
         drop_plan(p, &made);
-        return;
+        return NULL;
     }
     *oldest = made;
     (void)fit_arena(p);                // or it is tried again when the plan is used
     taper_heap_trim_storages(p->heap); // what the recording used now lies in the arena
+    return &oldest->recordings;
 }
 
 // ---- what a run is called with
@@ -368,8 +371,9 @@ void taper_planner_begin(taper_planner *p, const taper_function *function, taper
     taper_heap_set_source(p->heap, &p->source);
 }
 
-void taper_planner_end(taper_planner *p, bool success)
+taper_recording **taper_planner_end(taper_planner *p, bool success)
 {
+    taper_recording **recordings = NULL;
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
@@ -378,10 +382,11 @@ void taper_planner_end(taper_planner *p, bool success)
             drop_arena(p);
         }
     } else if (p->recording && !p->overflow && success && p->count != 0) {
-        keep_recording(p);
+        recordings = keep_recording(p);
     }
     p->current = NULL;
     p->recording = false;
+    return recordings;
 }
 
 void taper_planner_forget(taper_planner *planner)
@@ -412,4 +417,40 @@ const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *co
 uint64_t taper_planner_calls(const taper_planner *planner)
 {
     return planner->calls;
+}
+
+// ---- for recordings
+
+bool taper_planner_is_recording(const taper_planner *planner)
+{
+    return planner->recording && !planner->overflow;
+}
+
+size_t taper_planner_births(const taper_planner *planner)
+{
+    return planner->current != NULL ? planner->next : planner->count;
+}
+
+void taper_planner_skip(taper_planner *planner, size_t births)
+{
+    planner->next = births;
+}
+
+taper_recording *taper_planner_recordings(const taper_planner *planner)
+{
+    return planner->current != NULL ? planner->current->recordings : NULL;
+}
+
+bool taper_planner_replays(const taper_planner *planner, taper_replay *replay)
+{
+    if (planner->current == NULL || planner->diverged) {
+        return false;
+    }
+    *replay =
+        (taper_replay){.births = planner->current->births,
+                       .arena = planner->arena->data,
+                       .live = planner->live,
+                       .live_count = planner->live_count,
+                       .run = atomic_load_explicit((atomic_uint *)(uintptr_t)&planner->run, memory_order_relaxed)};
+    return true;
 }

@@ -11,6 +11,7 @@
 
 typedef struct taper_planner taper_planner;
 struct taper_function;
+struct taper_recording;
 
 // One storage of a plan.
 typedef struct taper_birth {
@@ -27,10 +28,28 @@ void taper_planner_destroy(taper_planner *planner);
 // A run starts and ends. Nothing here can fail: without memory for a plan the run goes on without one.
 void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs,
                          size_t count);
-void taper_planner_end(taper_planner *planner, bool success);
+// Where the recordings belong that go with the plan made of this run; NULL: none was made.
+struct taper_recording **taper_planner_end(taper_planner *planner, bool success);
 void taper_planner_forget(taper_planner *planner);                                    // drops all plans
 size_t taper_planner_bytes(const taper_planner *planner);                             // of the arena
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
 uint64_t taper_planner_calls(const taper_planner *planner);                           // allocator calls so far
+
+// ---- for recordings (runtime/recording.h), in a run
+
+bool taper_planner_is_recording(const taper_planner *planner);  // a plan is made of this run
+size_t taper_planner_births(const taper_planner *planner);      // of this run so far
+void taper_planner_skip(taper_planner *planner, size_t births); // as if so many had been
+// Of the plan that this run replays; NULL: none.
+struct taper_recording *taper_planner_recordings(const taper_planner *planner);
+// How a replay stands. False: there is none, or something differed.
+typedef struct taper_replay {
+    const taper_birth *births;
+    char *arena;
+    const uint32_t *live; // births that lie in the arena now
+    size_t live_count;
+    unsigned run; // taper_storage.plan_run of what is born now
+} taper_replay;
+bool taper_planner_replays(const taper_planner *planner, taper_replay *replay);
 
 #endif

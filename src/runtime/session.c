@@ -4,7 +4,7 @@
 #include "ops/call/prepared.h"
 #include "runtime/arguments.h"
 #include "runtime/device.h"
-#include "runtime/planner.h"
+#include "runtime/recording.h"
 
 static taper_status session_stop(taper_run *run, double ahead)
 {
@@ -102,9 +102,10 @@ void taper_session_destroy(taper_session *session)
         taper_val_release(session->constants[i]);
     }
     for (size_t i = 0; session->prepared != NULL && i < model->state_count; i++) {
-        taper_prepared_free(session->heap, session->prepared[i]);
+        taper_prepared_drop(session->heap, session->prepared[i]);
     }
     taper_planner_destroy(session->planner);
+    taper_recorder_trim(session);
     taper_free(allocator, session->profile, model->state_count * sizeof *session->profile);
     taper_heap_close(session->heap);
     taper_free(allocator, session->constants, model->constant_count * sizeof *session->constants);
@@ -275,6 +276,11 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     return status == TAPER_OK ? box_result(session, value, result, error) : status;
 }
 
+static uint64_t allocator_calls(const taper_session *session)
+{
+    return taper_heap_calls(session->heap) + taper_planner_calls(session->planner) + session->recorder.calls;
+}
+
 taper_status taper_session_run(taper_session *session, const char *method, taper_value *const *inputs, size_t count,
                                taper_value **result, taper_error *error)
 {
@@ -295,13 +301,14 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->run.work_left = 0; // the first to say what it does asks
     session->run.ended = TAPER_OK;
     taper_heap_set_limit(session->heap, session->memory_budget);
-    const uint64_t calls = taper_heap_calls(session->heap) + taper_planner_calls(session->planner);
+    const uint64_t calls = allocator_calls(session);
     taper_planner_begin(session->planner, function, inputs, count);
+    taper_recorder_begin(session);
     taper_pool_enter(session->run.pool, session->run.shared); // as the last one did
     session->run.shared = false;
     const taper_status status = run_method(session, function, inputs, count, result, error);
     taper_pool_leave(session->run.pool);
-    taper_planner_end(session->planner, status == TAPER_OK);
+    taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));
     if (status == TAPER_ERROR_RESOURCE && taper_heap_limit_met(session->heap) != 0) {
         taper_error_prefix(error,
                            "the run's memory budget of %zu bytes is spent (taper_session_options.memory_budget or "
@@ -311,7 +318,7 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     if (status == TAPER_ERROR_CANCELLED) { // which every loop had to see
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
-    session->calls_of_run = taper_heap_calls(session->heap) + taper_planner_calls(session->planner) - calls;
+    session->calls_of_run = allocator_calls(session) - calls;
     session->run.error = NULL;
     return status;
 }
@@ -355,6 +362,7 @@ void taper_session_trim(taper_session *session)
 {
     if (session != NULL) {
         taper_planner_forget(session->planner);
+        taper_recorder_trim(session);
         taper_heap_trim(session->heap);
     }
 }

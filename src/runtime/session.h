@@ -10,6 +10,17 @@
 #include "runtime/model.h"
 
 typedef struct taper_planner taper_planner; // runtime/planner.h
+struct taper_recording;
+
+// For the run at hand: runtime/recording.h.
+typedef struct taper_recorder {
+    const taper_instruction *entry; // the first one of the next recording; NULL: there is none
+    bool traces;                    // this run is to become recordings
+    struct taper_recording *next;
+    struct taper_trace *trace;
+    uint64_t calls;    // of the allocator
+    uint64_t replayed; // steps so far, in all runs
+} taper_recorder;
 
 // What a call site of an operator took, while profiling.
 typedef struct taper_profile_site {
@@ -29,6 +40,7 @@ struct taper_session {
     taper_run run;
     taper_rng rng;
     taper_planner *planner;
+    taper_recorder recorder;
     atomic_bool cancelled;
     int64_t looks; // walks over results so far: what containers were seen in
     uint64_t instruction_budget, instructions_left;

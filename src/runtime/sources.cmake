@@ -10,6 +10,8 @@ list(APPEND TAPER_SOURCES
     src/runtime/model_info.c
     src/runtime/planner.c
     src/runtime/program.c
+    src/runtime/recording.c
+    src/runtime/recording_make.c
     src/runtime/session.c
     src/runtime/value_api.c
 )

@@ -220,11 +220,8 @@ static taper_status run_kept(taper_call *call, void *data)
     taper_run *run = call->run;
     taper_conv2d *job = &k->job;
     job->call = call;
-    if (!taper_conv2d_weights_stand(job)) {
-        return taper_cpu_conv2d(call);
-    }
     taper_tensor *y;
-    TAPER_TRY(taper_ret_new_nhwc(call, 0, TAPER_F32, 4, job->args.out_sizes, job->hidden, &y));
+    TAPER_TRY(taper_ret_prepared(call, &y));
     job->x = taper_tensor_data(call->args[0].as.tensor);
     job->y = taper_tensor_mutable(y);
     if (job->epilogue.add != NULL) {

@@ -62,6 +62,7 @@ struct taper_call {
     size_t ret_count;
     void **state;                     // kept between calls of the same instruction; starts NULL. See ops/call/packs.h
     struct taper_prepared **prepared; // ops/call/prepared.h; NULL: nothing is kept
+    taper_tensor *shell;              // of a step of a recording: rets[0], whose memory is there already
     const uint32_t *operands;         // of the program, by argument: taper_arg_is_constant; NULL: none is known to be
     const struct taper_segment *segment; // ops/backend.h: of which this is a call; NULL: of an operator
     const void *plan;                    // a backend's: what its kernel does beside the operator; NULL: nothing

@@ -2,64 +2,57 @@
 // Prepared calls: see prepared.h. One block holds what to compare and, behind it, what the kernel keeps.
 #include "ops/call/prepared.h"
 
-// What an argument must be: a tensor of this kind, or this value.
-typedef struct guard {
-    uint8_t tag, dtype, rank;
-    bool hidden_nhwc, plain; // its memory may be read over its end
-    uint32_t at;
-    union {
-        int64_t number;
-        int64_t *sizes; // and strides, behind the guards
-    } as;
-} guard;
-
-enum { MOST_MADE = 64 };
-
-struct taper_prepared {
-    taper_prepared_run run;
-    void (*release)(void *data); // NULL: nothing to do
-    size_t bytes, guard_count;
-    unsigned made; // how often it was made anew
-    void *data;
-    guard guards[];
-};
+enum { MOST_MADE = 64, STANDING = 64 };
 
 static bool is_plain(const taper_tensor *tensor)
 {
     return tensor->storage->kind == TAPER_STORAGE_OWNED || tensor->storage->kind == TAPER_STORAGE_PLANNED;
 }
 
-// sizes: room for those of a tensor, which is moved on.
-static bool guard_make(guard *g, taper_val value, int64_t **sizes)
+// Where its memory is, as far as calls are told apart by that.
+static uint8_t memory_of(const taper_tensor *tensor)
 {
-    g->tag = (uint8_t)value.tag;
-    switch ((taper_tag)value.tag) {
-    case TAPER_NONE:
-        g->as.number = 0;
-        return true;
-    case TAPER_INT:
-    case TAPER_DOUBLE:
-    case TAPER_BOOLEAN:
-        g->as.number = value.as.i;
-        return true;
-    case TAPER_TENSOR: {
-        const taper_tensor *x = value.as.tensor;
-        g->dtype = x->dtype;
-        g->rank = x->rank;
-        g->hidden_nhwc = x->hidden_nhwc;
-        g->plain = is_plain(x);
-        g->as.sizes = *sizes;
-        *sizes += 2 * (size_t)x->rank;
-        memcpy(g->as.sizes, x->sizes, x->rank * sizeof *x->sizes);
-        memcpy(g->as.sizes + x->rank, x->strides, x->rank * sizeof *x->strides);
-        return x->quantizer == NULL && !x->wrapped_number;
-    }
-    default:
-        return false;
-    }
+    return is_plain(tensor) ? TAPER_STORAGE_OWNED
+           : taper_tensor_is_away(tensor) ? TAPER_STORAGE_DEVICE
+                                          : TAPER_STORAGE_BORROWED;
 }
 
-static bool guard_holds(const guard *g, taper_val value)
+// ---- guards
+
+bool taper_guard_make(taper_guard *g, taper_val value)
+{
+    g->tag = (uint8_t)value.tag;
+    g->as.number = value.as.i;
+    if (value.tag != TAPER_TENSOR) {
+        return value.tag == TAPER_NONE || value.tag == TAPER_INT || value.tag == TAPER_DOUBLE ||
+               value.tag == TAPER_BOOLEAN;
+    }
+    const taper_tensor *x = value.as.tensor;
+    const taper_quantizer *q = x->quantizer;
+    g->dtype = x->dtype;
+    g->rank = x->rank;
+    g->hidden_nhwc = x->hidden_nhwc;
+    g->memory = memory_of(x);
+    g->quantized = q != NULL;
+    if (x->rank > TAPER_GUARD_RANK) {
+        return false;
+    }
+    if (q != NULL) {
+        g->scale = q->scale;
+        g->zero_point = q->zero_point;
+    }
+    memcpy(g->as.sizes, x->sizes, x->rank * sizeof *x->sizes);
+    memcpy(g->as.sizes + x->rank, x->strides, x->rank * sizeof *x->strides);
+    return !x->wrapped_number && (q == NULL || q->scheme == TAPER_PER_TENSOR_AFFINE);
+}
+
+static bool quantizer_holds(const taper_guard *g, const taper_quantizer *q)
+{
+    return q->scheme == TAPER_PER_TENSOR_AFFINE && memcmp(&q->scale, &g->scale, sizeof q->scale) == 0 &&
+           q->zero_point == g->zero_point;
+}
+
+bool taper_guard_holds(const taper_guard *g, taper_val value)
 {
     if (value.tag != g->tag) {
         return false;
@@ -68,8 +61,9 @@ static bool guard_holds(const guard *g, taper_val value)
         return value.tag == TAPER_NONE || value.as.i == g->as.number;
     }
     const taper_tensor *x = value.as.tensor;
-    if (x->dtype != g->dtype || x->rank != g->rank || x->hidden_nhwc != g->hidden_nhwc || is_plain(x) != g->plain ||
-        x->quantizer != NULL || x->wrapped_number) {
+    if (x->dtype != g->dtype || x->rank != g->rank || x->hidden_nhwc != g->hidden_nhwc || memory_of(x) != g->memory ||
+        x->wrapped_number || (x->quantizer != NULL) != g->quantized ||
+        (x->quantizer != NULL && !quantizer_holds(g, x->quantizer))) {
         return false;
     }
     for (size_t d = 0; d < x->rank; d++) {
@@ -80,46 +74,116 @@ static bool guard_holds(const guard *g, taper_val value)
     return true;
 }
 
+// ---- constants
+
+// Whether what is inside can be written to without a word of it: objects, lists of them.
+static bool is_changeable(taper_val value)
+{
+    if (value.tag == TAPER_LIST) {
+        return value.as.list->count != 0 && taper_val_is_object(value.as.list->items[0]);
+    }
+    return value.tag > TAPER_LIST && value.tag <= TAPER_OBJECT;
+}
+
+bool taper_prepared_stands(taper_prepared *prepared, const taper_call *call)
+{
+    const unsigned copies = taper_heap_copies(call->run->heap);
+    if (copies != prepared->copies) {
+        for (size_t i = 0; i < call->arg_count && i < STANDING; i++) {
+            if ((prepared->standing >> i & 1) != 0 && !call->args[i].as.tensor->storage->read_only) {
+                return false;
+            }
+        }
+        if (prepared->changeable) {
+            return false;
+        }
+        prepared->copies = copies;
+    }
+    return true;
+}
+
+// ---- prepared calls
+
+// The one result, if it is a new tensor.
+static const taper_tensor *new_result(const taper_call *call)
+{
+    if (call->ret_count != 1 || call->rets[0].tag != TAPER_TENSOR || taper_ret_argument(call, 0) != NULL) {
+        return NULL;
+    }
+    const taper_tensor *y = call->rets[0].as.tensor;
+    const bool scales = y->quantizer != NULL && y->quantizer->scheme != TAPER_PER_TENSOR_AFFINE;
+    return is_plain(y) && y->offset == 0 && !scales ? y : NULL;
+}
+
+static bool look_at_arguments(taper_prepared *made, const taper_call *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        const taper_val value = call->args[i];
+        if (taper_arg_is_constant(call, i)) {
+            const bool standing = value.tag == TAPER_TENSOR && value.as.tensor->storage->read_only;
+            made->standing |= (uint64_t)(standing && i < STANDING) << (i % STANDING);
+            made->changeable |= is_changeable(value) || (standing && i >= STANDING);
+            continue;
+        }
+        taper_guard *g = &made->guards[made->guard_count++];
+        *g = (taper_guard){.at = (uint32_t)i};
+        if (!taper_guard_make(g, value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes)
 {
-    return taper_prepare_owner(call, run, NULL, bytes);
+    const taper_tensor *result = new_result(call);
+    void *data = result != NULL ? taper_prepare_owner(call, run, NULL, bytes) : NULL;
+    if (data != NULL) {
+        taper_prepared *made = *call->prepared;
+        made->replays = true;
+        made->result = taper_tensor_local(result);
+        made->result.storage = NULL;
+        if (result->quantizer != NULL) {
+            made->quantizer = *result->quantizer;
+            made->result.quantizer = &made->quantizer;
+        }
+    }
+    return data;
 }
 
 void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes)
 {
-    size_t guards = 0, numbers = 0;
+    taper_heap *heap = call->run->heap;
+    size_t guards = 0;
     if (call->prepared == NULL) {
         return NULL;
     }
     for (size_t i = 0; i < call->arg_count; i++) {
-        if (!taper_arg_is_constant(call, i)) {
-            guards++;
-            numbers += call->args[i].tag == TAPER_TENSOR ? 2 * (size_t)call->args[i].as.tensor->rank : 0;
-        }
+        guards += !taper_arg_is_constant(call, i);
     }
     const unsigned before = *call->prepared != NULL ? (*call->prepared)->made : 0;
     if (before == MOST_MADE) {
         return NULL; // an instruction that is never called alike: the last one may fit some calls
     }
-    const size_t head = (sizeof(taper_prepared) + guards * sizeof(guard) + numbers * sizeof(int64_t) + 15) / 16 * 16;
-    taper_prepared_free(call->run->heap, *call->prepared);
-    taper_prepared *made = taper_heap_alloc(call->run->heap, head + bytes);
+    const size_t head = (sizeof(taper_prepared) + guards * sizeof(taper_guard) + 15) / 16 * 16;
+    const bool replaces = *call->prepared != NULL && (*call->prepared)->refs == 1;
+    taper_prepared_drop(heap, *call->prepared);
+    taper_prepared *made =
+        replaces ? taper_heap_alloc(heap, head + bytes) : taper_heap_alloc_lasting(heap, head + bytes);
     *call->prepared = NULL;
     if (made == NULL) {
         return NULL;
     }
-    *made = (taper_prepared){.run = run, .bytes = head + bytes, .made = before + 1, .data = (char *)made + head};
-    int64_t *sizes = (int64_t *)(void *)&made->guards[guards];
-    for (size_t i = 0; i < call->arg_count; i++) {
-        if (taper_arg_is_constant(call, i)) {
-            continue;
-        }
-        guard *g = &made->guards[made->guard_count++];
-        *g = (guard){.at = (uint32_t)i};
-        if (!guard_make(g, call->args[i], &sizes)) {
-            taper_prepared_free(call->run->heap, made);
-            return NULL; // quantized, a list, an object
-        }
+    memset(made, 0, head);
+    made->run = run;
+    made->refs = 1;
+    made->bytes = head + bytes;
+    made->made = before + 1;
+    made->data = (char *)made + head;
+    made->copies = taper_heap_copies(heap);
+    if (!look_at_arguments(made, call)) {
+        taper_prepared_drop(heap, made);
+        return NULL;
     }
     made->release = release;
     memset(made->data, 0, bytes);
@@ -127,14 +191,24 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
     return made->data;
 }
 
-bool taper_prepared_fits(const taper_prepared *prepared, const taper_call *call)
+taper_status taper_ret_prepared_new(taper_call *call, taper_tensor **tensor)
+{
+    const taper_tensor *like = &(*call->prepared)->result;
+    TAPER_TRY(taper_tensor_new(call->run->heap, (taper_dtype)like->dtype, like->rank, like->sizes, like->strides,
+                               tensor, call->run->error));
+    taper_ret(call, 0, TAPER_VAL(*tensor));
+    (*tensor)->hidden_nhwc = like->hidden_nhwc;
+    return like->quantizer != NULL ? taper_tensor_set_quantizer(*tensor, like->quantizer, call->run->error) : TAPER_OK;
+}
+
+bool taper_prepared_fits(taper_prepared *prepared, const taper_call *call)
 {
     for (size_t i = 0; i < prepared->guard_count; i++) {
-        if (!guard_holds(&prepared->guards[i], call->args[prepared->guards[i].at])) {
+        if (!taper_guard_holds(&prepared->guards[i], call->args[prepared->guards[i].at])) {
             return false;
         }
     }
-    return true;
+    return taper_prepared_stands(prepared, call);
 }
 
 taper_status taper_prepared_call(taper_call *call)
@@ -143,10 +217,10 @@ taper_status taper_prepared_call(taper_call *call)
     return prepared->run(call, prepared->data);
 }
 
-void taper_prepared_free(taper_heap *heap, taper_prepared *prepared)
+void taper_prepared_drop(taper_heap *heap, taper_prepared *prepared)
 {
-    if (prepared != NULL) {
-        if (TAPER_DEVICES && prepared->release != NULL) {
+    if (prepared != NULL && --prepared->refs == 0) {
+        if (prepared->release != NULL) {
             prepared->release(prepared->data);
         }
         taper_heap_free(heap, prepared, prepared->bytes);

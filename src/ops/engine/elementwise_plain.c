@@ -35,17 +35,14 @@ static bool all_alike(const taper_ew *ew, const taper_tensor *target)
 typedef struct plain {
     const taper_ew_op *op;
     taper_ew_args args;
-    size_t ret, count;
+    size_t count;
     uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
-    uint8_t rank;
-    int64_t n, sizes[2 * TAPER_MAX_RANK]; // and strides; what is kept ends with them
+    int64_t n;
 } plain;
 
-static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs)
+static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs, taper_tensor *to)
 {
     static const int64_t item = sizeof(float);
-    taper_tensor *to;
-    TAPER_TRY(taper_ret_new(call, p->ret, TAPER_F32, p->rank, p->sizes, p->sizes + p->rank, &to));
     taper_ew_walk walk = {.rank = 1, .sides = p->count + 1, .sizes = &p->n};
     const void *in[TAPER_EW_INPUTS] = {NULL};
     walk.data[0] = taper_tensor_mutable(to);
@@ -76,7 +73,9 @@ static taper_status run_again(taper_call *call, void *data)
     for (size_t k = 0; k < p->count; k++) {
         inputs[k] = call->args[p->at[k]].as.tensor;
     }
-    return run(call, p, inputs);
+    taper_tensor *to;
+    TAPER_TRY(taper_ret_prepared(call, &to));
+    return run(call, p, inputs, to);
 }
 
 taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
@@ -88,26 +87,27 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         ew->result >= 0 || !all_alike(ew, target)) {
         return TAPER_OK;
     }
-    plain p = {.op = op, .args = ew->args, .ret = ew->ret, .count = ew->count, .rank = first->rank};
+    plain p = {.op = op, .args = ew->args, .count = ew->count};
     p.n = taper_tensor_numel(first);
     if (p.n == 0 || p.n > MOST_ELEMENTS) {
         return TAPER_OK;
     }
     *done = true;
-    memcpy(p.sizes, first->sizes, first->rank * sizeof *p.sizes);
-    taper_strides_contiguous(first->rank, first->sizes, p.sizes + p.rank);
+    int64_t strides[TAPER_MAX_RANK];
+    taper_tensor *to;
+    taper_strides_contiguous(first->rank, first->sizes, strides);
     taper_tensor *inputs[TAPER_EW_INPUTS] = {NULL};
-    bool keeps = ew->whole && target == NULL;
+    bool keeps = ew->whole;
     for (size_t k = 0; k < ew->count; k++) {
         inputs[k] = ew->inputs[k].tensor;
         keeps = keeps && ew->inputs[k].at != 0;
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
-    TAPER_TRY(run(call, &p, inputs));
-    const size_t bytes = offsetof(plain, sizes) + 2 * (size_t)p.rank * sizeof *p.sizes;
-    void *kept = keeps ? taper_prepare(call, run_again, bytes) : NULL;
+    TAPER_TRY(taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));
+    TAPER_TRY(run(call, &p, inputs, to));
+    plain *kept = keeps ? taper_prepare(call, run_again, sizeof p) : NULL;
     if (kept != NULL) {
-        memcpy(kept, &p, bytes);
+        *kept = p;
     }
     return TAPER_OK;
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a recording is made of, for recording_make.c, which makes it, and recording.c, which replays it.
+#ifndef TAPER_RUNTIME_RECORDING_PARTS_H
+#define TAPER_RUNTIME_RECORDING_PARTS_H
+
+#include "ops/call/prepared.h"
+#include "runtime/recording.h"
+
+// A call, made before.
+typedef struct taper_step {
+    taper_call call;
+    taper_val ret;
+    taper_prepared *prepared; // a reference
+    const taper_instruction *in;
+    bool product; // runs with denormals off
+    bool fresh;   // its result is made in each run, for register out and for uses of later steps
+    bool tail;    // fresh, or it empties registers
+    uint32_t out, birth;
+    uint32_t use, use_end, empty, empty_end; // parts of uses and emptied
+} taper_step;
+
+// A result that nobody outside sees.
+typedef struct taper_shell {
+    taper_tensor tensor;
+    taper_storage storage;
+    size_t offset; // in the arena
+} taper_shell;
+
+// A register that steps read and none of them has written.
+typedef struct taper_outside {
+    taper_guard guard;
+    uint32_t reg, use, use_end;
+    taper_val last; // what stands in the calls
+} taper_outside;
+
+typedef struct taper_emptied {
+    uint32_t reg, step;
+} taper_emptied;
+
+struct taper_recording {
+    struct taper_recording *next;
+    const taper_instruction *first, *end;
+    size_t bytes, instructions;
+    uint32_t births, last_birth, births_end; // of storages: before, the last of a step, behind
+    unsigned copies;                         // taper_heap_copies when the constants were last looked at
+    char *arena;                             // where the shells lie
+    taper_step *steps;
+    taper_shell *shells;
+    taper_outside *outside;
+    taper_val **uses; // arguments of calls that take a value made in each run
+    taper_emptied *emptied;
+    size_t step_count, shell_count, outside_count;
+};
+
+#endif
