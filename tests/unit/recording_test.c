@@ -414,6 +414,7 @@ static void weights_that_are_written(void **state)
         after[s] = late;
         late = NULL;
     }
+    assert_true(sessions[0]->recorder.replayed > 0);
     assert_true(test_same(after[0], after[1]));
     assert_false(test_same(before[0], after[0]));
     for (int s = 0; s < 2; s++) {

@@ -183,15 +183,6 @@ static bool stands(const taper_tensor *t)
     return t == NULL || t->storage->read_only;
 }
 
-bool taper_conv2d_weights_stand(const taper_conv2d *job)
-{
-    bool all = stands(job->args.weight) && stands(job->args.bias);
-    for (size_t i = 0; has_norm(job) && i < 4; i++) {
-        all = all && stands(norm_tensor(job, i));
-    }
-    return all;
-}
-
 // Whether everything but the input and the other summand is constant.
 static bool has_constant_weights(const taper_conv2d *job)
 {
@@ -206,7 +197,11 @@ static bool has_constant_weights(const taper_conv2d *job)
             return false;
         }
     }
-    return taper_conv2d_weights_stand(job);
+    bool all = stands(job->args.weight) && stands(job->args.bias);
+    for (size_t i = 0; has_norm(job) && i < 4; i++) {
+        all = all && stands(norm_tensor(job, i));
+    }
+    return all;
 }
 
 static bool is_depthwise(const taper_conv2d *job)
@@ -214,15 +209,76 @@ static bool is_depthwise(const taper_conv2d *job)
     return job->groups > 1 && job->groups == job->in_c && job->groups == job->out_c;
 }
 
+// ---- runs, and what is kept for others
+
+typedef struct kept_conv {
+    taper_conv2d job;
+    taper_conv2d_plan *plan; // behind it, and the zeros behind that
+} kept_conv;
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    taper_conv2d *job = &k->job;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    job->call = call;
+    job->args.input = call->args[0].as.tensor;
+    job->x = taper_tensor_data(job->args.input);
+    job->y = taper_tensor_mutable(y);
+    if (job->epilogue.add != NULL) {
+        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
+    }
+    call->run->kernel = k->plan->name;
+    call->run->flops = k->plan->flops;
+    return k->plan->run(k->plan);
+}
+
+static size_t zero_bytes(const taper_conv2d *job)
+{
+    return job->in_c * sizeof(float) + TAPER_OVERREAD;
+}
+
+static void keep(const taper_conv2d_plan *plan)
+{
+    const taper_conv2d *job = plan->job;
+    const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
+    kept_conv *kept = taper_prepare(job->call, run_kept, zero_at + zero_bytes(job));
+    if (kept != NULL) { // which is zeroed
+        kept->job = *job;
+        kept->plan = (taper_conv2d_plan *)(void *)((char *)kept + plan_at);
+        kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);
+        memcpy(kept->plan, plan, plan->bytes);
+        kept->plan->job = &kept->job;
+    }
+}
+
+taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request)
+{
+    taper_call *call = plan->job->call;
+    taper_pack pack;
+    call->run->kernel = plan->name;
+    call->run->flops = plan->flops;
+    TAPER_TRY(taper_pack_get(call, request, &pack));
+    plan->packed = pack.data;
+    const taper_status status = plan->run(plan);
+    if (status == TAPER_OK && plan->job->keeps && pack.kept) {
+        keep(plan);
+    }
+    taper_pack_done(call, &pack);
+    return status;
+}
+
 static taper_status run_path(taper_conv2d *job)
 {
+    job->keeps = has_constant_weights(job);
     if (taper_conv2d_is_stem(job)) {
-        return taper_conv2d_stem(job, job->args.input);
+        return taper_conv2d_stem(job);
     }
     float *scratch = NULL;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
-    job->keeps = scratch == NULL && has_constant_weights(job);
+    job->keeps &= scratch == NULL;
     if (status == TAPER_OK) {
         status = is_depthwise(job) ? taper_conv2d_depthwise(job) : taper_conv2d_dense(job);
     }
@@ -239,6 +295,7 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
+taper_status taper_cpu_conv2d(taper_call *call);
 taper_status taper_cpu_conv2d(taper_call *call)
 {
     taper_run *run = call->run;
@@ -251,7 +308,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    const bool hidden = job.hidden = !job.args.out_channels_last;
+    const bool hidden = !job.args.out_channels_last;
     TAPER_TRY(taper_epilogue_make(call, job.args.clamped, job.args.min, job.args.max, 4, job.args.out_sizes, true,
                                   hidden, &job.epilogue));
     taper_tensor *y;
@@ -260,15 +317,18 @@ taper_status taper_cpu_conv2d(taper_call *call)
         return TAPER_OK;
     }
     job.y = taper_tensor_mutable(y);
-    const size_t fold_bytes = 2 * job.out_c * sizeof(float);
-    if (has_norm(&job)) {
-        job.scale = taper_heap_alloc(run->heap, fold_bytes);
-        if (job.scale == NULL) {
-            return taper_fail_memory(run->error);
-        }
-        job.shift = job.scale + job.out_c;
+    const size_t fold_bytes = has_norm(&job) ? 2 * job.out_c * sizeof(float) : 0;
+    float *scratch = taper_heap_alloc(run->heap, fold_bytes + zero_bytes(&job));
+    if (scratch == NULL) {
+        return taper_fail_memory(run->error);
     }
+    if (fold_bytes != 0) {
+        job.scale = scratch;
+        job.shift = scratch + job.out_c;
+    }
+    job.zero = scratch + fold_bytes / sizeof(float);
+    memset(scratch, 0, fold_bytes + zero_bytes(&job));
     const taper_status status = run_path(&job);
-    taper_heap_free(run->heap, job.scale, fold_bytes);
+    taper_heap_free(run->heap, scratch, fold_bytes + zero_bytes(&job));
     return status;
 }

@@ -21,23 +21,31 @@ typedef struct taper_conv2d {
     // Per output channel, from batch norm and bias; NULL where there is nothing to fold. Filled when weights are
     // packed.
     float *scale, *shift;
-    bool hidden; // the result is hidden NHWC
-    bool keeps;  // x is read where it lies, and the weights are constants: the call may be prepared
+    const float *zero; // in_c of them and TAPER_OVERREAD: what taps outside the image read
+    bool keeps;        // the input is read where it lies, and the weights are constants: the call may be prepared
 } taper_conv2d;
+
+// What a path has worked out, with more behind it.
+typedef struct taper_conv2d_plan {
+    const taper_conv2d *job;
+    taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, fills y
+    size_t bytes;                                              // of all of it
+    const float *packed;
+    const char *name; // for the profile
+    double flops, work;
+} taper_conv2d_plan;
 
 // The weights' values before packing: fills job->scale and job->shift when there is a batch norm.
 void taper_conv2d_fold(const taper_conv2d *job);
-// Whether the weights are still those of the model, which nobody wrote to: then what was packed of them holds.
-bool taper_conv2d_weights_stand(const taper_conv2d *job);
 // The key of a pack of this convolution's weights.
 void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request);
 
-// The kernel: parses the call, and prepares it.
-taper_status taper_cpu_conv2d(taper_call *call);
+// Packs the weights, runs the plan, and prepares the call.
+TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 // Few input channels (images): reads x as it is, contiguous or channels-last, and needs no NHWC copy of it.
 bool taper_conv2d_is_stem(const taper_conv2d *job);
-TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input);
+TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
 #endif

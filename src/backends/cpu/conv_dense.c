@@ -8,22 +8,19 @@
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/tiles.h"
 #include "base/atomic.h"
-#include "ops/call/prepared.h"
 
 enum { STRIP_POINTERS = 4096 };
 enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
 
 typedef struct dense_plan {
-    const taper_conv2d *job;
+    taper_conv2d_plan head;
     const taper_gemm_entry *entry;
-    const float *packed;
     size_t group_floats; // of packed weights
     size_t groups;       // several of the convolution's may make one here
     size_t group_in, group_out;
     size_t taps, pixels; // of all images
     size_t panels, panel_floats;
     taper_tiles tiles;
-    const float *zero;
     bool pointwise;
     atomic_uint *leaks; // NaN came out of merged groups; NULL: none are
 } dense_plan;
@@ -55,7 +52,7 @@ static void next_pixel(const taper_conv2d *job, pixel *p)
 // pointers[tap * count + i]: where the input channels of tap of the i-th pixel start.
 static void gather_pointers(const dense_plan *plan, size_t first, size_t count, const float **pointers)
 {
-    const taper_conv2d *job = plan->job;
+    const taper_conv2d *job = plan->head.job;
     pixel p = pixel_at(job, first);
     for (size_t i = 0; i < count; i++, next_pixel(job, &p)) {
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
@@ -69,7 +66,7 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
             int64_t x = x0;
             for (size_t kx = 0; kx < job->kernel_w; kx++, x += (int64_t)job->dilation_w, out += count) {
                 const bool inside = row && x >= 0 && x < (int64_t)job->in_w;
-                *out = inside ? line + (size_t)x * job->in_c : plan->zero;
+                *out = inside ? line + (size_t)x * job->in_c : plan->head.job->zero;
             }
         }
     }
@@ -81,7 +78,7 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 static void look_for_leaks(const dense_plan *plan, const float *y, size_t count, size_t columns)
 {
     bool any = false;
-    for (size_t i = 0; i < count; i++, y += plan->job->out_c) {
+    for (size_t i = 0; i < count; i++, y += plan->head.job->out_c) {
         any |= y[0] != y[0] || y[columns - 1] != y[columns - 1];
     }
     if (any) {
@@ -91,12 +88,12 @@ static void look_for_leaks(const dense_plan *plan, const float *y, size_t count,
 
 static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const float *const *pointers)
 {
-    const taper_conv2d *job = plan->job;
+    const taper_conv2d *job = plan->head.job;
     const size_t first = t->first, count = t->count, column = t->panel * plan->entry->nr;
     const size_t columns = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column;
     const size_t channel = group * plan->group_out + column;
     float *y = job->y + first * job->out_c + channel;
-    const float *w = plan->packed + group * plan->group_floats + t->panel * plan->panel_floats;
+    const float *w = plan->head.packed + group * plan->group_floats + t->panel * plan->panel_floats;
     taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
     if (job->epilogue.add != NULL) {
         e.add = job->epilogue.add + first * job->out_c + channel;
@@ -107,7 +104,7 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
                           job->in_c, w, y, job->out_c, &e);
     } else {
         plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count,
-                           group * plan->group_in * sizeof(float), plan->zero, w, y, job->out_c, &e);
+                           group * plan->group_in * sizeof(float), plan->head.job->zero, w, y, job->out_c, &e);
     }
     if (plan->leaks != NULL) {
         look_for_leaks(plan, y, count, columns);
@@ -205,51 +202,17 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-// ---- prepared calls
-
-typedef struct kept_conv {
-    taper_conv2d job;
-    dense_plan plan;
-    double work, flops;
-    float zero[]; // for taps outside the image
-} kept_conv;
-
-static taper_status run_kept(taper_call *call, void *data)
+static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    kept_conv *k = data;
-    taper_run *run = call->run;
-    taper_conv2d *job = &k->job;
-    job->call = call;
-    taper_tensor *y;
-    TAPER_TRY(taper_ret_prepared(call, &y));
-    job->x = taper_tensor_data(call->args[0].as.tensor);
-    job->y = taper_tensor_mutable(y);
-    if (job->epilogue.add != NULL) {
-        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
-    }
-    run->kernel = k->plan.entry->name;
-    run->flops = k->flops;
-    return taper_run_range(run, run_tiles, &k->plan, k->plan.tiles.count, 1, k->work);
-}
-
-static void keep(const taper_conv2d *job, const dense_plan *plan, double work)
-{
-    const size_t zero_bytes = plan->group_in * sizeof(float);
-    kept_conv *kept = taper_prepare(job->call, run_kept, sizeof *kept + zero_bytes);
-    if (kept != NULL) {
-        *kept = (kept_conv){.job = *job, .plan = *plan, .work = work, .flops = job->call->run->flops};
-        memset(kept->zero, 0, zero_bytes);
-        kept->plan.job = &kept->job;
-        kept->plan.zero = kept->zero;
-    }
+    const dense_plan *plan = (const dense_plan *)(const void *)head;
+    return taper_run_range(head->job->call->run, run_tiles, (void *)(uintptr_t)plan, plan->tiles.count, 1, head->work);
 }
 
 static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *leaks)
 {
-    taper_call *call = job->call;
-    taper_run *run = call->run;
+    taper_run *run = job->call->run;
     const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
-    dense_plan plan = {.job = job,
+    dense_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan, .name = entry->name},
                        .entry = entry,
                        .groups = job->groups / merged,
                        .group_in = job->in_c / job->groups * merged,
@@ -270,42 +233,26 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     }
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
-    run->kernel = entry->name;
-    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
-    const double work = taper_cpu_gemm_work(entry, run->flops * (double)merged);
-    plan.tiles =
-        taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups, work);
-    const size_t zero_bytes = plan.group_in * sizeof(float);
-    float *zero = taper_heap_alloc(run->heap, zero_bytes);
-    if (zero == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    memset(zero, 0, zero_bytes);
-    plan.zero = zero;
+    plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
+    plan.head.work = taper_cpu_gemm_work(entry, plan.head.flops * (double)merged);
+    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups,
+                                  plan.head.work);
     taper_pack_request request;
     taper_conv2d_pack_key(job, entry, &request);
     request.bytes = plan.group_floats * plan.groups * sizeof(float);
     request.numbers[MERGED] = -(int64_t)merged;
     request.fill = fill_weights;
-    taper_pack pack;
-    taper_status status = taper_pack_get(call, &request, &pack);
-    if (status == TAPER_OK) {
-        plan.packed = pack.data;
-        status = taper_run_range(run, run_tiles, &plan, plan.tiles.count, 1, work);
-        if (status == TAPER_OK && job->keeps && pack.kept && plan.leaks == NULL) {
-            keep(job, &plan, work);
-        }
-        taper_pack_done(call, &pack);
-    }
-    taper_heap_free(run->heap, zero, zero_bytes);
-    return status;
+    job->keeps &= merged == 1;
+    return taper_conv2d_do(&plan.head, &request);
 }
 
 taper_status taper_conv2d_dense(taper_conv2d *job)
 {
     atomic_uint leaks;
     atomic_init(&leaks, 0u);
+    const bool keeps = job->keeps;
     const taper_status status = run_dense(job, groups_to_merge(job), &leaks);
+    job->keeps = keeps;
     if (status != TAPER_OK || atomic_load_explicit(&leaks, memory_order_relaxed) == 0) {
         return status;
     }

@@ -10,11 +10,9 @@
 enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };
 
 typedef struct depthwise_plan {
-    const taper_conv2d *job;
+    taper_conv2d_plan head;
     const taper_dwconv_entry *rows; // NULL: taps
     const taper_dwconv_taps_entry *taps_entry;
-    const float *packed;
-    const float *zero;
     size_t taps, block, chunk;
     size_t pairs, most_pairs; // of output rows: of an image; of a band
 } depthwise_plan;
@@ -30,7 +28,7 @@ static void finish(const taper_conv2d *job, size_t image, size_t first, size_t c
 
 static void run_rows(const depthwise_plan *plan, size_t image, size_t first, size_t count)
 {
-    const taper_conv2d *job = plan->job;
+    const taper_conv2d *job = plan->head.job;
     const float *rows[MOST_ROWS];
     const size_t in_rows = (count - 1) * job->stride_h + job->kernel_h;
     const int64_t top = (int64_t)(first * job->stride_h) - job->pad_top;
@@ -50,7 +48,7 @@ static void run_rows(const depthwise_plan *plan, size_t image, size_t first, siz
                                         .out_width = job->out_w,
                                         .out_stride = job->out_c,
                                         .out_row_stride = job->out_w * job->out_c,
-                                        .w = plan->packed + c * (plan->taps + 1),
+                                        .w = plan->head.packed + c * (plan->taps + 1),
                                         .out = job->y + ((image * job->out_h + first) * job->out_w) * job->out_c + c,
                                         .min = job->epilogue.min,
                                         .max = job->epilogue.max};
@@ -60,7 +58,7 @@ static void run_rows(const depthwise_plan *plan, size_t image, size_t first, siz
 
 static void run_taps(const depthwise_plan *plan, size_t image, size_t first, size_t count)
 {
-    const taper_conv2d *job = plan->job;
+    const taper_conv2d *job = plan->head.job;
     const float *pointers[TAPS_POINTERS];
     const size_t strip = TAPS_POINTERS / plan->taps;
     const size_t pixels = count * job->out_w;
@@ -74,12 +72,12 @@ static void run_taps(const depthwise_plan *plan, size_t image, size_t first, siz
                 const bool inside = y >= 0 && y < (int64_t)job->in_h && x >= 0 && x < (int64_t)job->in_w;
                 pointers[t * m + i] =
                     inside ? job->x + ((image * job->in_h + (size_t)y) * job->in_w + (size_t)x) * job->in_c
-                           : plan->zero;
+                           : plan->head.job->zero;
             }
         }
         float *out = job->y + ((image * job->out_h + first) * job->out_w + begin) * job->out_c;
-        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->zero, plan->packed, out, job->out_c,
-                              job->epilogue.min, job->epilogue.max);
+        plan->taps_entry->run(m, job->out_c, plan->taps, pointers, m, 0, plan->head.job->zero, plan->head.packed, out,
+                              job->out_c, job->epilogue.min, job->epilogue.max);
     }
 }
 
@@ -90,13 +88,13 @@ static void run_pairs(void *argument, size_t begin, size_t end)
     while (begin < end) {
         const size_t image = begin / plan->pairs, pair = begin % plan->pairs;
         const size_t pairs = taper_min_size(taper_min_size(end - begin, plan->pairs - pair), plan->most_pairs);
-        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, plan->job->out_h - first);
+        const size_t first = 2 * pair, count = taper_min_size(2 * pairs, plan->head.job->out_h - first);
         if (plan->rows != NULL) {
             run_rows(plan, image, first, count);
         } else {
             run_taps(plan, image, first, count);
         }
-        finish(plan->job, image, first, count);
+        finish(plan->head.job, image, first, count);
         begin += pairs;
     }
 }
@@ -113,18 +111,26 @@ static void fill_weights(const taper_pack_request *request, void *data)
                           job->scale, bias, data);
 }
 
+static taper_status run_plan(const taper_conv2d_plan *head)
+{
+    const depthwise_plan *plan = (const depthwise_plan *)(const void *)head;
+    return taper_run_range(head->job->call->run, run_pairs, (void *)(uintptr_t)plan, plan->pairs * head->job->batch, 1,
+                           head->work);
+}
+
 taper_status taper_conv2d_depthwise(taper_conv2d *job)
 {
-    taper_call *call = job->call;
-    taper_run *run = call->run;
-    depthwise_plan plan = {
-        .job = job, .taps = job->kernel_h * job->kernel_w, .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
+    const taper_run *run = job->call->run;
+    depthwise_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
+                           .taps = job->kernel_h * job->kernel_w,
+                           .taps_entry = taper_dwconv_taps_f32_select(run->cpu)};
     const bool square = job->kernel_h == job->kernel_w && job->stride_h == job->stride_w && job->dilation_h == 1 &&
                         job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)job->kernel_w;
     plan.rows = square ? taper_dwconv_f32_select(run->cpu, job->kernel_h, job->stride_h) : NULL;
     plan.block = plan.taps_entry->block;
-    run->kernel = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
-    run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
+    plan.head.name = plan.rows != NULL ? plan.rows->name : plan.taps_entry->name;
+    plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
+    plan.head.work = plan.head.flops / (4.0 * (double)plan.block);
     plan.chunk = plan.rows != NULL
                      ? taper_dwconv_f32_chunk(plan.rows, job->out_c, job->in_w, taper_pool_caches(run->pool).l1)
                      : job->out_c;
@@ -136,25 +142,9 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
         return TAPER_DECLINED;
     }
     plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
-    const size_t zero_bytes = job->in_c * sizeof(float) + TAPER_OVERREAD;
-    float *zero = taper_heap_alloc(run->heap, zero_bytes);
-    if (zero == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    memset(zero, 0, zero_bytes);
-    plan.zero = zero;
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.taps_entry, &request);
     request.bytes = count * sizeof(float);
     request.fill = fill_weights;
-    taper_pack pack;
-    taper_status status = taper_pack_get(call, &request, &pack);
-    if (status == TAPER_OK) {
-        plan.packed = pack.data;
-        status =
-            taper_run_range(run, run_pairs, &plan, plan.pairs * job->batch, 1, run->flops / (4.0 * (double)plan.block));
-        taper_pack_done(call, &pack);
-    }
-    taper_heap_free(run->heap, zero, zero_bytes);
-    return status;
+    return taper_conv2d_do(&plan.head, &request);
 }

@@ -11,17 +11,20 @@
 enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
 
 typedef struct stem_plan {
-    const taper_conv2d *job;
-    const taper_tensor *input;
+    taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    const float *packed, *zero;
-    float *rows;       // padded copy of all images
-    size_t row_floats; // of a padded row
-    size_t kc;         // floats under one kernel row
+    size_t row_floats, row_bytes; // of a padded row; of all of them, and one of zeros
+    size_t kc;                    // floats under one kernel row
     taper_tiles tiles;
-    double work;
 } stem_plan;
+
+// Of one run.
+typedef struct stem_run {
+    const stem_plan *plan;
+    const float *zero;
+    float *rows; // padded copy of all images
+} stem_run;
 
 bool taper_conv2d_is_stem(const taper_conv2d *job)
 {
@@ -34,14 +37,15 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
 
 static void copy_rows(void *argument, size_t begin, size_t end) // number: image * in_h + y
 {
-    const stem_plan *plan = argument;
-    const taper_conv2d *job = plan->job;
+    const stem_run *r = argument;
+    const stem_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
     const size_t channels = job->in_c, width = job->in_w, left = (size_t)job->pad_left * channels;
     for (size_t row = begin; row < end; row++) {
-        float *to = plan->rows + row * plan->row_floats;
-        const float *x = taper_tensor_data(plan->input);
+        float *to = r->rows + row * plan->row_floats;
+        const float *x = taper_tensor_data(job->args.input);
         memset(to, 0, left * sizeof *to);
-        if (taper_tensor_is_channels_last(plan->input)) {
+        if (taper_tensor_is_channels_last(job->args.input)) {
             memcpy(to + left, x + row * width * channels, width * channels * sizeof *to);
         } else {
             const size_t image = row / job->in_h, y = row % job->in_h, plane = job->in_h * width;
@@ -54,8 +58,9 @@ static void copy_rows(void *argument, size_t begin, size_t end) // number: image
 
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
-    const stem_plan *plan = argument;
-    const taper_conv2d *job = plan->job;
+    const stem_run *r = argument;
+    const stem_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
     const float *pointers[MOST_MR * MOST_TAPS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
@@ -66,9 +71,9 @@ static void run_tiles(void *argument, size_t begin, size_t end)
             for (size_t k = 0; k < job->kernel_h; k++) {
                 const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
                 const bool inside = y >= 0 && y < (int64_t)job->in_h;
-                pointers[k * count + i] = inside ? plan->rows + (image * job->in_h + (size_t)y) * plan->row_floats +
+                pointers[k * count + i] = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats +
                                                        ox * job->stride_w * job->in_c
-                                                 : plan->zero;
+                                                 : r->zero;
             }
         }
         float *y = job->y + first * job->out_c;
@@ -77,8 +82,8 @@ static void run_tiles(void *argument, size_t begin, size_t end)
             e.add = job->epilogue.add + first * job->out_c;
             e.add_stride = job->out_c;
         }
-        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, plan->zero, plan->packed, y,
-                           job->out_c, &e);
+        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, r->zero, plan->head.packed,
+                           y, job->out_c, &e);
         taper_epilogue_finish(&job->epilogue, 1, count * job->out_c, y, 0);
     }
 }
@@ -105,58 +110,53 @@ static void fill_weights(const taper_pack_request *request, void *data)
     taper_gemm_f32_pack(entry->nr, &pack, 0, (job->out_c + entry->nr - 1) / entry->nr, data);
 }
 
-static taper_status run_packed(stem_plan *plan, size_t packed_floats)
+static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    taper_call *call = plan->job->call;
-    taper_pack_request request;
-    taper_conv2d_pack_key(plan->job, plan->entry, &request);
-    request.numbers[3] = 1; // another order than the dense path's
-    request.bytes = packed_floats * sizeof(float);
-    request.fill = fill_weights;
-    taper_pack pack;
-    TAPER_TRY(taper_pack_get(call, &request, &pack));
-    plan->packed = pack.data;
-    const size_t rows = plan->job->batch * plan->job->in_h;
-    taper_status status = taper_cpu_range(call->run, copy_rows, plan, rows, 2.0 * (double)plan->row_floats);
-    if (status == TAPER_OK) {
-        status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
+    const stem_plan *plan = (const stem_plan *)(const void *)head;
+    taper_run *run = head->job->call->run;
+    float *rows = taper_heap_alloc(run->heap, plan->row_bytes);
+    if (rows == NULL) {
+        return taper_fail_memory(run->error);
     }
-    taper_pack_done(call, &pack);
+    stem_run r = {plan, rows, rows + plan->row_floats}; // the first row is the zero row
+    memset(rows, 0, plan->row_floats * sizeof(float));
+    taper_status status =
+        taper_cpu_range(run, copy_rows, &r, head->job->batch * head->job->in_h, 2.0 * (double)plan->row_floats);
+    if (status == TAPER_OK) {
+        status = taper_run_range(run, run_tiles, &r, plan->tiles.count, 1, head->work);
+    }
+    taper_heap_free(run->heap, rows, plan->row_bytes);
     return status;
 }
 
-taper_status taper_conv2d_stem(taper_conv2d *job, const taper_tensor *input)
+taper_status taper_conv2d_stem(taper_conv2d *job)
 {
-    taper_run *run = job->call->run;
-    stem_plan plan = {.job = job,
-                      .input = input,
+    const taper_run *run = job->call->run;
+    stem_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
                       .entry = taper_gemm_f32_select(run->cpu),
                       .vector = taper_vector_f32_select(run->cpu),
                       .kc = job->kernel_w * job->in_c};
     const size_t pixels = job->batch * job->out_h * job->out_w;
-    run->kernel = plan.entry->name;
-    run->flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
-    plan.work = taper_cpu_gemm_work(plan.entry, run->flops);
+    plan.head.name = plan.entry->name;
+    plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
+    plan.head.work = taper_cpu_gemm_work(plan.entry, plan.head.flops);
     // One block: the kernel takes all columns.
-    plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.work);
+    plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.head.work);
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;
     const size_t packed = taper_gemm_f32_packed_count(plan.entry->nr, job->out_c, job->kernel_h, plan.kc);
-    size_t floats, bytes;
+    size_t floats;
     if (packed == 0 || !taper_mul_size(job->batch * job->in_h + 1, plan.row_floats, &floats) ||
-        !taper_mul_size(floats, sizeof(float), &bytes) || bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES / 2) {
+        !taper_mul_size(floats, sizeof(float), &plan.row_bytes) ||
+        plan.row_bytes > (size_t)TAPER_LIMIT_TENSOR_BYTES / 2) {
         return TAPER_DECLINED;
     }
-    bytes = taper_max_size(bytes, 1024);
-    float *rows = taper_heap_alloc(run->heap, bytes);
-    if (rows == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    plan.rows = rows + plan.row_floats; // the first row is the zero row
-    plan.zero = rows;
-    memset(rows, 0, plan.row_floats * sizeof(float));
-    const taper_status status = run_packed(&plan, packed);
-    taper_heap_free(run->heap, rows, bytes);
-    return status;
+    plan.row_bytes = taper_max_size(plan.row_bytes, 1024);
+    taper_pack_request request;
+    taper_conv2d_pack_key(job, plan.entry, &request);
+    request.numbers[3] = 1; // another order than the dense path's
+    request.bytes = packed * sizeof(float);
+    request.fill = fill_weights;
+    return taper_conv2d_do(&plan.head, &request);
 }

@@ -12,7 +12,7 @@ static bool is_plain(const taper_tensor *tensor)
 // Where its memory is, as far as calls are told apart by that.
 static uint8_t memory_of(const taper_tensor *tensor)
 {
-    return is_plain(tensor) ? TAPER_STORAGE_OWNED
+    return is_plain(tensor)               ? TAPER_STORAGE_OWNED
            : taper_tensor_is_away(tensor) ? TAPER_STORAGE_DEVICE
                                           : TAPER_STORAGE_BORROWED;
 }

@@ -39,8 +39,8 @@ typedef struct taper_prepared {
     void *data;
     void (*release)(void *data); // NULL: nothing to do
     bool replays;                // it keeps the whole promise: result says what its result is like
-    unsigned refs; // the instruction's slot, recordings; all in one session
-    unsigned made; // how often it was made anew
+    unsigned refs;               // the instruction's slot, recordings; all in one session
+    unsigned made;               // how often it was made anew
     size_t bytes, guard_count;
     unsigned copies;     // taper_heap_copies when the constants were last looked at
     bool changeable;     // a constant object or list of tensors is among the arguments

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Float tensors of one shape without gaps, a few thousand elements: what most calls between layers are, and where the
-// way to the loop costs more than the loop. Everything that elementwise.c decides is known here.
+// Float tensors of one shape without gaps, contiguous or all hidden NHWC, a few thousand elements: what most calls
+// between layers are, and where the way to the loop costs more than the loop. Everything that elementwise.c decides is
+// known here.
 #include "ops/call/fast.h"
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise.h"
@@ -9,17 +10,18 @@ enum { MOST_ELEMENTS = 1 << 14, WORK_OF_AN_ELEMENT = 16 };
 
 static bool is_like(const taper_tensor *x, const taper_tensor *first)
 {
-    return x == first ||
-           (x->dtype == TAPER_F32 && !x->hidden_nhwc && x->rank == first->rank &&
-            memcmp(x->sizes, first->sizes, first->rank * sizeof *x->sizes) == 0 && taper_tensor_is_contiguous(x));
+    return x == first || (x->dtype == TAPER_F32 && x->hidden_nhwc == first->hidden_nhwc && x->rank == first->rank &&
+                          memcmp(x->sizes, first->sizes, first->rank * sizeof *x->sizes) == 0 &&
+                          (x->hidden_nhwc || taper_tensor_is_contiguous(x)));
 }
 
 // Whether all inputs lie alike, and what is written in place, if anything is, lies beside the others.
 static bool all_alike(const taper_ew *ew, const taper_tensor *target)
 {
     const taper_tensor *first = ew->inputs[0].tensor;
-    if (first == NULL || first->rank == 0 || first->dtype != TAPER_F32 || first->hidden_nhwc ||
-        !taper_tensor_is_contiguous(first) || (target != NULL && target != first)) {
+    if (first == NULL || first->rank == 0 || first->dtype != TAPER_F32 ||
+        (first->hidden_nhwc ? target != NULL : !taper_tensor_is_contiguous(first)) ||
+        (target != NULL && target != first)) {
         return false;
     }
     for (size_t k = 1; k < ew->count; k++) {
@@ -93,17 +95,15 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         return TAPER_OK;
     }
     *done = true;
-    int64_t strides[TAPER_MAX_RANK];
-    taper_tensor *to;
-    taper_strides_contiguous(first->rank, first->sizes, strides);
-    taper_tensor *inputs[TAPER_EW_INPUTS] = {NULL};
+    taper_tensor *to, *inputs[TAPER_EW_INPUTS] = {NULL};
     bool keeps = ew->whole;
     for (size_t k = 0; k < ew->count; k++) {
         inputs[k] = ew->inputs[k].tensor;
         keeps = keeps && ew->inputs[k].at != 0;
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
-    TAPER_TRY(taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));
+    TAPER_TRY(first->hidden_nhwc ? taper_ret_new_nhwc(call, ew->ret, TAPER_F32, first->rank, first->sizes, true, &to)
+                                 : taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, NULL, &to));
     TAPER_TRY(run(call, &p, inputs, to));
     plain *kept = keeps ? taper_prepare(call, run_again, sizeof p) : NULL;
     if (kept != NULL) {
