@@ -183,8 +183,9 @@ final class WrongTest {
   }
 
   static void tensors() throws Exception {
-    long[] nine = {1, 1, 1, 1, 1, 1, 1, 1, 1};
-    Check.fails(ARGUMENT, () -> M.forward(IValue.from(Tensor.fromBlob(new float[1], nine))));
+    long[] many = new long[17];
+    java.util.Arrays.fill(many, 1);
+    Check.fails(ARGUMENT, () -> M.forward(IValue.from(Tensor.fromBlob(new float[1], many))));
     Check.fails(
         ARGUMENT, () -> M.forward(IValue.from(Tensor.fromBlob(new float[1], ONE, MemoryFormat.CHANNELS_LAST))));
     Check.fails(
