@@ -17,6 +17,9 @@ limit_of() {
     TAPER_WITH_FLATBUFFER) echo 20000 ;;
     TAPER_WITH_DRAFTS) echo 140000 ;;
     TAPER_WITH_LAPACK) echo 5000 ;;
+    TAPER_WITH_DEVICES) echo 12300 ;;
+    TAPER_WITH_OPERATORS) echo 12300 ;;
+    TAPER_WITH_RECORDINGS) echo 8200 ;;
     *) echo 0 ;;
     esac
 }

@@ -10,11 +10,14 @@ list(APPEND TAPER_SOURCES
     src/runtime/model_info.c
     src/runtime/planner.c
     src/runtime/program.c
-    src/runtime/recording.c
-    src/runtime/recording_make.c
     src/runtime/session.c
     src/runtime/value_api.c
 )
+if(TAPER_WITH_RECORDINGS)
+    list(APPEND TAPER_SOURCES src/runtime/recording.c src/runtime/recording_make.c)
+else()
+    list(APPEND TAPER_SOURCES src/runtime/recording_none.c)
+endif()
 if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
          src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_reach.c src/runtime/draft_states.c)

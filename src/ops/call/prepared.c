@@ -220,7 +220,7 @@ taper_status taper_prepared_call(taper_call *call)
 void taper_prepared_drop(taper_heap *heap, taper_prepared *prepared)
 {
     if (prepared != NULL && --prepared->refs == 0) {
-        if (prepared->release != NULL) {
+        if (TAPER_DEVICES && prepared->release != NULL) {
             prepared->release(prepared->data);
         }
         taper_heap_free(heap, prepared, prepared->bytes);
