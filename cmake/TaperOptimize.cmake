@@ -47,7 +47,8 @@ function(taper_optimize)
                 set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch -fno-tree-loop-im -fno-tree-pre)
                 if(NOT source MATCHES "^src/backends/" AND NOT source IN_LIST TAPER_HOT_SOURCES AND NOT source IN_LIST TAPER_VECTOR_SOURCES)
                     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<BOOL:${TAPER_HAS_OZ}>:-Oz> -fno-tree-dominator-opts
-                        -fno-tree-loop-optimize -fno-move-loop-invariants -fno-expensive-optimizations -fno-thread-jumps)
+                        -fno-tree-loop-optimize -fno-move-loop-invariants -fno-expensive-optimizations -fno-thread-jumps
+                        -fno-partial-inlining -fno-shrink-wrap -fno-tree-fre -fno-tree-tail-merge)
                 endif()
             endif()
         endforeach()

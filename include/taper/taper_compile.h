@@ -20,6 +20,7 @@ TAPER_API const struct taper_compiler *taper_compiler(void);
 /* Passes in the order they run; names are those of disable_passes. A name may stand several times. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_compiler_pass_count(void);
 TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_name(size_t index);
+/* What it does, in a line; "" in a build without drafts. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t index);
 /* When it runs. */
 #define TAPER_PASS_AT_LOAD 1  /* while a model is loaded */

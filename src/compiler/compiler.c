@@ -15,10 +15,16 @@ typedef struct pass {
     enum { ANY, PACKED, PLAIN } layers; // PLAIN: where they shall be so, as the model is to be quantized; PACKED: not
 } pass;
 
-#define AT_LOAD(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD, ANY},
-#define ALWAYS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT, ANY},
 // A build without drafts is small, and runs what was prepared elsewhere: it does at load only what no file can hold,
-// and what that needs.
+// and what that needs. Summaries are for who chooses among passes.
+#ifdef TAPER_WITH_DRAFTS
+#define SUMMARY(text) text
+#else
+#define SUMMARY(text) ""
+#endif
+#define AT_LOAD(name, summary) {#name, SUMMARY(summary), taper_pass_##name, TAPER_PASS_AT_LOAD, ANY},
+#define ALWAYS(name, summary)                                                                                          \
+    {#name, SUMMARY(summary), taper_pass_##name, TAPER_PASS_AT_LOAD | TAPER_PASS_IN_DRAFT, ANY},
 #ifdef TAPER_WITH_DRAFTS
 #define IN_DRAFT(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, ANY},
 #define PACKS(name, summary) {#name, summary, taper_pass_##name, TAPER_PASS_IN_DRAFT, PACKED},
@@ -91,9 +97,12 @@ static bool is_disabled(const char *list, const char *name)
 
 // PyTorch's names for what can be left out (MobileOptimizerType), and the passes that do it here.
 static const char *const pytorch_names[][2] = {
+    {"remove_dropout", "REMOVE_DROPOUT"},
+#ifdef TAPER_WITH_DRAFTS
     {"fold_batch_norm", "CONV_BN_FUSION"},        {"prepack", "INSERT_FOLD_PREPACK_OPS"},
-    {"remove_dropout", "REMOVE_DROPOUT"},         {"fuse_add_relu", "FUSE_ADD_RELU"},
-    {"hoist_packed", "HOIST_CONV_PACKED_PARAMS"}, {"conv1d_to_conv2d", "CONV_1D_TO_2D"},
+    {"fuse_add_relu", "FUSE_ADD_RELU"},           {"conv1d_to_conv2d", "CONV_1D_TO_2D"},
+    {"hoist_packed", "HOIST_CONV_PACKED_PARAMS"},
+#endif
 };
 
 static bool is_left_out(const char *list, const char *name)

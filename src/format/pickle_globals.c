@@ -6,47 +6,59 @@
 
 #define REFUSE(p, ...) return taper_pickle_fail((p), TAPER_ERROR_FILE, __VA_ARGS__)
 
+enum { UTILS, JIT_PICKLE, COLLECTIONS, BUILTINS, TORCH, MAIN };
+static const char *const known_modules[] = {[UTILS] = "torch._utils",
+                                            [JIT_PICKLE] = "torch.jit._pickle",
+                                            [COLLECTIONS] = "collections",
+                                            [BUILTINS] = "builtins",
+                                            [TORCH] = "torch",
+                                            [MAIN] = "__main__"};
+
+// X(module, name, kind, number)
+// clang-format off
+#define KNOWN(X) \
+    X(UTILS, "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0) \
+    X(UTILS, "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0) \
+    X(UTILS, "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0) \
+    X(JIT_PICKLE, "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT) \
+    X(JIT_PICKLE, "build_doublelist", TAPER_GLOBAL_LIST, TAPER_TYPE_FLOAT) \
+    X(JIT_PICKLE, "build_boollist", TAPER_GLOBAL_LIST, TAPER_TYPE_BOOL) \
+    X(JIT_PICKLE, "build_tensorlist", TAPER_GLOBAL_LIST, TAPER_TYPE_TENSOR) \
+    X(JIT_PICKLE, "restore_type_tag", TAPER_GLOBAL_TYPE_TAG, 0) \
+    X(JIT_PICKLE, "build_tensor_from_id", TAPER_GLOBAL_LEGACY, 0) \
+    X(COLLECTIONS, "OrderedDict", TAPER_GLOBAL_ORDERED_DICT, 0) \
+    X(BUILTINS, "complex", TAPER_GLOBAL_COMPLEX, 0) \
+    X(TORCH, "device", TAPER_GLOBAL_DEVICE, 0) \
+    X(TORCH, "per_tensor_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_TENSOR_AFFINE) \
+    X(TORCH, "per_channel_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE) \
+    X(TORCH, "per_channel_affine_float_qparams", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) \
+    X(TORCH, "ByteStorage", TAPER_GLOBAL_STORAGE, TAPER_U8) \
+    X(TORCH, "CharStorage", TAPER_GLOBAL_STORAGE, TAPER_I8) \
+    X(TORCH, "ShortStorage", TAPER_GLOBAL_STORAGE, TAPER_I16) \
+    X(TORCH, "IntStorage", TAPER_GLOBAL_STORAGE, TAPER_I32) \
+    X(TORCH, "LongStorage", TAPER_GLOBAL_STORAGE, TAPER_I64) \
+    X(TORCH, "HalfStorage", TAPER_GLOBAL_STORAGE, TAPER_F16) \
+    X(TORCH, "FloatStorage", TAPER_GLOBAL_STORAGE, TAPER_F32) \
+    X(TORCH, "DoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_F64) \
+    X(TORCH, "ComplexHalfStorage", TAPER_GLOBAL_STORAGE, TAPER_C32) \
+    X(TORCH, "ComplexFloatStorage", TAPER_GLOBAL_STORAGE, TAPER_C64) \
+    X(TORCH, "ComplexDoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_C128) \
+    X(TORCH, "BoolStorage", TAPER_GLOBAL_STORAGE, TAPER_BOOL) \
+    X(TORCH, "QInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QI8) \
+    X(TORCH, "QUInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QU8) \
+    X(TORCH, "QInt32Storage", TAPER_GLOBAL_STORAGE, TAPER_QI32) \
+    X(TORCH, "BFloat16Storage", TAPER_GLOBAL_STORAGE, TAPER_BF16) \
+    X(TORCH, "QUInt4x2Storage", TAPER_GLOBAL_STORAGE, TAPER_QU4X2) \
+    X(TORCH, "QUInt2x4Storage", TAPER_GLOBAL_STORAGE, TAPER_QU2X4) \
+    X(MAIN, "TensorID", TAPER_GLOBAL_LEGACY, 0) \
+    X(MAIN, "IntList", TAPER_GLOBAL_LEGACY, 0)
+// clang-format on
+#define NAME(module, name, kind, number) name "\0"
+#define MEANING(module, name, kind, number) {module, kind, number},
+static const char known_names[] = KNOWN(NAME); // one behind the other, as in known: no pointers to relocate
 static const struct {
-    const char *module, *name;
-    taper_global_kind kind;
-    int number;
-} known[] = {
-    {"torch._utils", "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0},
-    {"torch._utils", "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0},
-    {"torch._utils", "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0},
-    {"torch.jit._pickle", "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT},
-    {"torch.jit._pickle", "build_doublelist", TAPER_GLOBAL_LIST, TAPER_TYPE_FLOAT},
-    {"torch.jit._pickle", "build_boollist", TAPER_GLOBAL_LIST, TAPER_TYPE_BOOL},
-    {"torch.jit._pickle", "build_tensorlist", TAPER_GLOBAL_LIST, TAPER_TYPE_TENSOR},
-    {"torch.jit._pickle", "restore_type_tag", TAPER_GLOBAL_TYPE_TAG, 0},
-    {"torch.jit._pickle", "build_tensor_from_id", TAPER_GLOBAL_LEGACY, 0},
-    {"collections", "OrderedDict", TAPER_GLOBAL_ORDERED_DICT, 0},
-    {"builtins", "complex", TAPER_GLOBAL_COMPLEX, 0},
-    {"torch", "device", TAPER_GLOBAL_DEVICE, 0},
-    {"torch", "per_tensor_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_TENSOR_AFFINE},
-    {"torch", "per_channel_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE},
-    {"torch", "per_channel_affine_float_qparams", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS},
-    {"torch", "ByteStorage", TAPER_GLOBAL_STORAGE, TAPER_U8},
-    {"torch", "CharStorage", TAPER_GLOBAL_STORAGE, TAPER_I8},
-    {"torch", "ShortStorage", TAPER_GLOBAL_STORAGE, TAPER_I16},
-    {"torch", "IntStorage", TAPER_GLOBAL_STORAGE, TAPER_I32},
-    {"torch", "LongStorage", TAPER_GLOBAL_STORAGE, TAPER_I64},
-    {"torch", "HalfStorage", TAPER_GLOBAL_STORAGE, TAPER_F16},
-    {"torch", "FloatStorage", TAPER_GLOBAL_STORAGE, TAPER_F32},
-    {"torch", "DoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_F64},
-    {"torch", "ComplexHalfStorage", TAPER_GLOBAL_STORAGE, TAPER_C32},
-    {"torch", "ComplexFloatStorage", TAPER_GLOBAL_STORAGE, TAPER_C64},
-    {"torch", "ComplexDoubleStorage", TAPER_GLOBAL_STORAGE, TAPER_C128},
-    {"torch", "BoolStorage", TAPER_GLOBAL_STORAGE, TAPER_BOOL},
-    {"torch", "QInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QI8},
-    {"torch", "QUInt8Storage", TAPER_GLOBAL_STORAGE, TAPER_QU8},
-    {"torch", "QInt32Storage", TAPER_GLOBAL_STORAGE, TAPER_QI32},
-    {"torch", "BFloat16Storage", TAPER_GLOBAL_STORAGE, TAPER_BF16},
-    {"torch", "QUInt4x2Storage", TAPER_GLOBAL_STORAGE, TAPER_QU4X2},
-    {"torch", "QUInt2x4Storage", TAPER_GLOBAL_STORAGE, TAPER_QU2X4},
-    {"__main__", "TensorID", TAPER_GLOBAL_LEGACY, 0},
-    {"__main__", "IntList", TAPER_GLOBAL_LEGACY, 0},
-};
+    uint8_t module, kind, number;
+} known[] = {KNOWN(MEANING)};
 
 static bool is(const char *text, size_t length, const char *expected)
 {
@@ -81,16 +93,18 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
         memcpy(full + module_length + 1, name, name_length);
         global.name = full;
     } else {
+        const char *at = known_names;
         size_t i = 0;
         const size_t count = sizeof known / sizeof known[0];
-        while (i < count && !(is(module, module_length, known[i].module) && is(name, name_length, known[i].name))) {
+        while (i < count && !(is(name, name_length, at) && is(module, module_length, known_modules[known[i].module]))) {
+            at += strlen(at) + 1;
             i++;
         }
         if (i == count) {
             REFUSE(p, "refers to \"%.*s.%.*s\", which no TorchScript module may: refused", shown_module, module,
                    shown_name, name);
         }
-        global = (taper_pickle_global){.kind = known[i].kind, .number = known[i].number, .name = known[i].name};
+        global = (taper_pickle_global){.kind = (taper_global_kind)known[i].kind, .number = known[i].number, .name = at};
     }
     TAPER_TRY(TAPER_GROW(p->allocator, p->globals, p->global_capacity, p->global_count + 1, p->error));
     p->globals[p->global_count++] = global;
