@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "backends/cpu/kernels/arch.h"
+#include "ops/kernels/arch.h"
 #include "tests/cpu_mask.h"
 
 #ifdef TAPER_ARCH_x86

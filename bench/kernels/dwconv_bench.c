@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
+#include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
     size_t kernel, stride, width, channels, count; // count: layers of this shape in MobileNetV2

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
+#include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
     size_t kernel, stride, width, channels, count; // count: layers of this shape in MobileNetV2

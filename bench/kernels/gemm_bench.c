@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
+#include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
     const char *name;

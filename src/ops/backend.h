@@ -101,8 +101,6 @@ struct taper_backend {
     // The kernel of a single operator that is done faster than by its row; NULL: none. For backends of the host's
     // memory; a kernel that declines leaves the call to the row's.
     taper_kernel (*kernel)(taper_device *device, const taper_op *op);
-    // Loops of reference operators, done faster (ops/call/fast.h); NULL: none.
-    const struct taper_fast *loops;
     // The device's copy of a tensor of the host. NULL: the backend works in the host's memory.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
 };

@@ -13,17 +13,21 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
+    src/ops/engine/elementwise_vector.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
     src/ops/linalg/matmul.c
     src/ops/engine/matmul_gemm.c
+    src/ops/engine/matmul_packed.c
     src/ops/engine/matmul_tensor.c
     src/ops/call/prepared.c
     src/ops/call/segment.c
     src/ops/call/promote.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c
+    src/ops/engine/rows.c
     src/ops/engine/sort_order.c
+    src/ops/engine/tiles.c
     src/ops/engine/view_element.c
     src/ops/engine/view_move.c
     src/ops/engine/view_shape.c
@@ -111,6 +115,8 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/recurrent_pack.c
     src/ops/nn/renorm.c
     src/ops/nn/resize.c
+    src/ops/nn/resize_bilinear.c
+    src/ops/nn/resize_bilinear_u8.c
     src/ops/nn/resize_loops.c
     src/ops/nn/resize_table.c
     src/ops/nn/softmax.c
@@ -131,6 +137,8 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_input.c
     src/ops/quantized/quantized_kernels.c
     src/ops/quantized/quantized_linear.c
+    src/ops/quantized/quantized_linear_packed.c
+    src/ops/quantized/quantized_pack.c
     src/ops/quantized/quantized_move.c
     src/ops/quantized/quantized_norm.c
     src/ops/quantized/quantized_params.c

@@ -203,11 +203,6 @@ void taper_context_close_devices(taper_context *context)
 }
 #endif
 
-const struct taper_fast *taper_context_loops(const taper_context *context)
-{
-    return context->host != NULL ? context->host->backend->loops : NULL;
-}
-
 taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op)
 {
     taper_device *const host = context->host;

@@ -21,9 +21,8 @@ TAPER_MUST_USE taper_status taper_device_check(taper_context *context, const cha
 // fails.
 TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, taper_device **device,
                                                  const char **why, taper_error *error);
-// Of what works in the host's memory and does single operators, the CPU; NULL: nothing (a test's doing).
-const struct taper_fast *taper_context_loops(const taper_context *context);
-taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op); // NULL: the row's own
+// Of what works in the host's memory and does single operators, the CPU. NULL: the row's own.
+taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op);
 
 // What there is, instead of backends/backend_list.inc: for tests, before anything is loaded. The array ends with NULL
 // and stays valid.

@@ -94,7 +94,7 @@ taper_status taper_operator_find(taper_context *context, const char *name, taper
                             .cpu = context->cpu,
                             .registry = context->registry,
                             .rng = &made->rng,
-                            .fast = taper_context_loops(context),
+                            .portable = context->host == NULL,
                             .log = context->log,
                             .log_user = context->log_user,
                             .context = context,

@@ -81,7 +81,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .registry = context->registry,
                          .packs = model->packs,
                          .rng = &s->rng,
-                         .fast = model->reference ? NULL : taper_context_loops(context),
+                         .portable = model->reference || context->host == NULL,
                          .log = context->log,
                          .log_user = context->log_user,
                          .context = context,

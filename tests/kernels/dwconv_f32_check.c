@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
 #include "check.h"
+#include "ops/kernels/kernel_select.h"
 
 typedef struct problem {
     size_t kernel, stride, channels, h, w, pad, out_h, out_w;

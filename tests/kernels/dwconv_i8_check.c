@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "check.h"
+#include "ops/kernels/kernel_select.h"
 
 enum { MOST_TAPS = 49 };
 

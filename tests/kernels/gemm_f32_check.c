@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
 #include "check.h"
+#include "ops/kernels/kernel_select.h"
 
 // What packing may use; the instruction sets' own are checked with the vector family.
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)

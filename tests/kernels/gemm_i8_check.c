@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "check.h"
+#include "ops/kernels/kernel_select.h"
 
 typedef struct problem {
     size_t mr, nc, kc, ks, offset;

@@ -17,7 +17,7 @@ trap 'rm -rf "$out"' EXIT
 cd "$root"
 cmake -DTAPER_ARCHITECTURE=arm -P cmake/TaperIsa.cmake >"$out/list"
 definitions=$(sed -n 's/^definitions //p' "$out/list")
-common="src/backends/cpu/kernel_select.c $(ls src/backends/cpu/kernels/scalar/*_pack.c) src/platform/isa.c"
+common="src/ops/kernels/kernel_select.c $(ls src/ops/kernels/scalar/*_pack.c) src/platform/isa.c"
 # compile OUT [flags]
 compile() {
     to=$1

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backends/cpu/kernel_select.h"
 #include "bench.h"
 #include "check.h"
+#include "ops/kernels/kernel_select.h"
 
 #define MARK 12345.0f
 

@@ -85,7 +85,6 @@ void bench_open(bench *b, const char *text)
                          .registry = b->registry,
                          .packs = b->packs,
                          .rng = &b->rng,
-                         .fast = &taper_cpu_fast,
                          .log = quiet,
                          .stop = stop};
 }

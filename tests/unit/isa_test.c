@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "backends/cpu/kernel_select.h"
+#include "ops/kernels/kernel_select.h"
 #include "tests/api/fixture.h"
 #include "tools/common/cpu_names.h"
 
@@ -33,22 +33,22 @@ static const struct {
 #define KERNEL(...) {FAMILY, FIRST_WORD(__VA_ARGS__, )},
 #define KERNEL_TAPS(isa, block, over_read)
 #define FAMILY "gemm_f32"
-#include "backends/cpu/kernels/gemm_f32_list.inc"
+#include "ops/kernels/gemm_f32_list.inc"
 #undef FAMILY
 #define FAMILY "gemm_i8"
-#include "backends/cpu/kernels/gemm_i8_list.inc"
+#include "ops/kernels/gemm_i8_list.inc"
 #undef FAMILY
 #define FAMILY "dwconv_f32"
-#include "backends/cpu/kernels/dwconv_f32_list.inc"
+#include "ops/kernels/dwconv_f32_list.inc"
 #undef FAMILY
 #define FAMILY "dwconv_i8"
-#include "backends/cpu/kernels/dwconv_i8_list.inc"
+#include "ops/kernels/dwconv_i8_list.inc"
 #undef FAMILY
 #define FAMILY "vector_f32"
-#include "backends/cpu/kernels/vector_f32_list.inc"
+#include "ops/kernels/vector_f32_list.inc"
 #undef FAMILY
 #define FAMILY "vector_u8"
-#include "backends/cpu/kernels/vector_u8_list.inc"
+#include "ops/kernels/vector_u8_list.inc"
 #undef FAMILY
 #undef KERNEL
 #undef KERNEL_TAPS
@@ -90,7 +90,7 @@ static void bits_of_the_header(void **state)
     }
 }
 
-static const char kernel_folder[] = TEST_UNIT_DATA "/../../../src/backends/cpu/kernels";
+static const char kernel_folder[] = TEST_UNIT_DATA "/../../../src/ops/kernels";
 
 static const char *folder_of(size_t row)
 {
@@ -254,13 +254,13 @@ static void best_kernel_is_chosen(void **state)
     if ((best) == NULL && (cpu & TAPER_ISA_##isa) == TAPER_ISA_##isa)                                                  \
         (best) = (name);
 #define KERNEL(isa, tile, ...) FIRST(gemm_f32, isa, #tile "_" #isa)
-#include "backends/cpu/kernels/gemm_f32_list.inc"
+#include "ops/kernels/gemm_f32_list.inc"
 #undef KERNEL
 #define KERNEL(isa, tile, ...) FIRST(gemm_i8, isa, #tile "_" #isa)
-#include "backends/cpu/kernels/gemm_i8_list.inc"
+#include "ops/kernels/gemm_i8_list.inc"
 #undef KERNEL
 #define KERNEL(isa) FIRST(vector_f32, isa, #isa)
-#include "backends/cpu/kernels/vector_f32_list.inc"
+#include "ops/kernels/vector_f32_list.inc"
 #undef KERNEL
         assert_string_equal(taper_gemm_f32_select(cpu)->name, gemm_f32);
         assert_string_equal(taper_gemm_i8_select(cpu)->name, gemm_i8);

@@ -2,7 +2,6 @@
 // The CPU's 2-D convolution: reads the call, brings the input into NHWC, chooses the path. Everything else (other
 // dtypes, ranks, transposed, out forms) is declined and left to the reference.
 #include "backends/cpu/conv_cpu.h"
-#include "backends/cpu/fast_cpu.h"
 #include "ops/call/prepared.h"
 
 #include <math.h>
@@ -157,7 +156,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     if (taper_tensor_is_contiguous(x) && !x->hidden_nhwc) {
         to_nhwc t = {taper_vector_f32_select(run->cpu), taper_tensor_data(x), *scratch, job->in_c,
                      job->in_h * job->in_w};
-        return taper_cpu_range(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
+        return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
     }
     // Any other strides: through a tensor over the scratch block.
     taper_storage *storage;

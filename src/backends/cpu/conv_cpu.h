@@ -4,9 +4,9 @@
 #define TAPER_CPU_CONV_CPU_H
 
 #include "backends/cpu/epilogue.h"
-#include "backends/cpu/kernel_select.h"
 #include "ops/call/packs.h"
 #include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/nn/conv.h"
 
 typedef struct taper_conv2d {

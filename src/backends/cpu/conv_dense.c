@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
-#include "backends/cpu/tiles.h"
 #include "base/atomic.h"
+#include "ops/engine/tiles.h"
 
 enum { STRIP_POINTERS = 4096 };
 enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
@@ -234,7 +234,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.panels = (plan.group_out + entry->nr - 1) / entry->nr;
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
-    plan.head.work = taper_cpu_gemm_work(entry, plan.head.flops * (double)merged);
+    plan.head.work = taper_gemm_work(entry, plan.head.flops * (double)merged);
     plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups,
                                   plan.head.work);
     taper_pack_request request;

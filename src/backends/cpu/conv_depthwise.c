@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
-#include "backends/cpu/fast_cpu.h"
 #include "platform/platform.h"
 
 enum { MOST_ROWS = 512, TAPS_POINTERS = 2048 };

@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
-#include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/tiles.h"
+#include "ops/engine/tiles.h"
 
 enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
 
@@ -121,7 +120,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     stem_run r = {plan, rows, rows + plan->row_floats}; // the first row is the zero row
     memset(rows, 0, plan->row_floats * sizeof(float));
     taper_status status =
-        taper_cpu_range(run, copy_rows, &r, head->job->batch * head->job->in_h, 2.0 * (double)plan->row_floats);
+        taper_run_floats(run, copy_rows, &r, head->job->batch * head->job->in_h, 2.0 * (double)plan->row_floats);
     if (status == TAPER_OK) {
         status = taper_run_range(run, run_tiles, &r, plan->tiles.count, 1, head->work);
     }
@@ -139,7 +138,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     const size_t pixels = job->batch * job->out_h * job->out_w;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
-    plan.head.work = taper_cpu_gemm_work(plan.entry, plan.head.flops);
+    plan.head.work = taper_gemm_work(plan.entry, plan.head.flops);
     // One block: the kernel takes all columns.
     plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.head.work);
     // As wide as the last window reaches, whatever the padding on the right is.

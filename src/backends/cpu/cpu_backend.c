@@ -40,5 +40,4 @@ const taper_backend taper_backend_cpu = {.struct_size = sizeof taper_backend_cpu
                                          .claim = taper_cpu_claim,
                                          .plan = taper_cpu_plan,
                                          .run = taper_cpu_run,
-                                         .kernel = taper_cpu_kernel,
-                                         .loops = &taper_cpu_fast};
+                                         .kernel = taper_cpu_kernel};

@@ -4,12 +4,9 @@
 #define TAPER_BACKENDS_CPU_CPU_H
 
 #include "ops/backend.h"
-#include "ops/call/fast.h"
 
 // The backend's kernel for a row of the operator list; NULL: the row's own.
 taper_kernel taper_cpu_kernel(taper_device *device, const taper_op *op);
 extern const taper_backend taper_backend_cpu;
-// Its parts of reference operators (fast_cpu.c).
-extern const taper_fast taper_cpu_fast;
 
 #endif

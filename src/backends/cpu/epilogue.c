@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "backends/cpu/kernel_select.h"
+#include "ops/kernels/kernel_select.h"
 
 static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes, bool channels_last, bool hidden)
 {

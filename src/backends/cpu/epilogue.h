@@ -5,7 +5,7 @@
 #define TAPER_BACKENDS_CPU_EPILOGUE_H
 
 #include "backends/cpu/fusion.h"
-#include "backends/cpu/kernels/kernels.h"
+#include "ops/kernels/kernels.h"
 
 typedef struct taper_epilogue {
     const float *add;                     // same layout as the result; NULL: none

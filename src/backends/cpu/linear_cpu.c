@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "backends/cpu/epilogue.h"
-#include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/kernel_select.h"
-#include "backends/cpu/tiles.h"
 #include "ops/call/packs.h"
+#include "ops/engine/tiles.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/nn/linear.h"
 
 typedef struct linear_job {
@@ -91,7 +90,7 @@ static taper_status run_packed(linear_job *job)
         return TAPER_DECLINED;
     }
     job->panel_floats = (job->in + 1) * entry->nr;
-    const double work = taper_cpu_gemm_work(entry, run->flops);
+    const double work = taper_gemm_work(entry, run->flops);
     job->tiles = taper_tiles_make(run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
                                   job->panel_floats * sizeof(float), work);
     taper_pack_request request = {.kind = entry,
@@ -144,7 +143,7 @@ taper_status taper_cpu_linear(taper_call *call)
         job.y = taper_tensor_mutable(y);
         if (job.rows == 1 && job.epilogue.add == NULL && (in_stride(&job) == 1 || job.in == 1)) {
             status = taper_run_range(run, gemv_range, &job, job.out, GEMV_GRAIN,
-                                     taper_cpu_floats_work((double)job.in * (double)job.out));
+                                     taper_floats_work((double)job.in * (double)job.out));
         } else {
             status = run_packed(&job);
         }

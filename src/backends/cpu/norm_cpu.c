@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // layer_norm of floats. An input that is not contiguous is brought into the result first and normalised there.
-#include "backends/cpu/fast_cpu.h"
+#include "ops/engine/rows.h"
+#include "ops/list/kernels.h"
 
 // A parameter that the kernel reads as it is: none, or contiguous floats of the normalised sizes.
 static bool parameter(const taper_call *call, size_t at, const taper_tensor *x, size_t count, const float **data)
@@ -51,6 +52,5 @@ taper_status taper_cpu_layer_norm(taper_call *call)
         TAPER_TRY(taper_run_copy(call->run, y, x));
         in = out;
     }
-    return taper_cpu_layer_norm_rows(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps,
-                                     out);
+    return taper_rows_layer_norm(call->run, (size_t)taper_tensor_numel(x) / width, width, in, weight, bias, eps, out);
 }

@@ -3,9 +3,9 @@
 // threads, by pointers to the pixels of each window. Windows of whole rows (global pooling) are sums of rows.
 #include <math.h>
 
-#include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/kernel_select.h"
 #include "backends/cpu/quantized_pool_cpu.h"
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/nn/pool.h"
 
 enum { POINTERS = 1024, CHANNELS = 64 };
@@ -158,10 +158,10 @@ static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
     const size_t rows = (size_t)(job->x.n * axis[1].output), channels = (size_t)job->x.c;
     const size_t window = (size_t)(most_h * most_w);
     if (sums) {
-        return taper_cpu_range(call->run, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
-                               (double)(window * taper_min_size(channels, CHANNELS)));
+        return taper_run_floats(call->run, sums_range, job, rows * ((channels + CHANNELS - 1) / CHANNELS),
+                                (double)(window * taper_min_size(channels, CHANNELS)));
     }
-    return taper_cpu_range(call->run, rows_range, job, rows, (double)((size_t)axis[2].output * channels * window));
+    return taper_run_floats(call->run, rows_range, job, rows, (double)((size_t)axis[2].output * channels * window));
 }
 
 taper_status taper_cpu_max_pool2d(taper_call *call);

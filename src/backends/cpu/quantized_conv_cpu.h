@@ -3,8 +3,8 @@
 #ifndef TAPER_CPU_QUANTIZED_CONV_CPU_H
 #define TAPER_CPU_QUANTIZED_CONV_CPU_H
 
-#include "backends/cpu/quantized_layer_cpu.h"
 #include "ops/call/parallel.h"
+#include "ops/quantized/quantized_pack.h"
 
 typedef struct taper_conv2d_i8 {
     taper_call *call;

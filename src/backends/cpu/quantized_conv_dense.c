@@ -3,7 +3,7 @@
 // whose pixels of a row lie side by side with their padding, a pointer per pixel and row of the kernel. tiles.h cuts
 // it.
 #include "backends/cpu/quantized_conv_cpu.h"
-#include "backends/cpu/tiles.h"
+#include "ops/engine/tiles.h"
 
 enum { STRIP_POINTERS = 4096 };
 
@@ -222,7 +222,7 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
     run->kernel = entry->name;
     run->flops = 2.0 * (double)plan.pixels * (double)job->out_c *
                  (double)(job->params.weight->sizes[1] * (int64_t)job->kernel_h) * (double)job->kernel_w;
-    plan.work = taper_cpu_gemm_i8_work(entry, run->flops);
+    plan.work = taper_gemm_i8_work(entry, run->flops);
     plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.work);
     scratch_bytes = places * 8 + plan.group_in * job->groups + TAPER_OVERREAD;
     uint8_t *scratch = taper_heap_alloc(run->heap, scratch_bytes);

@@ -3,8 +3,8 @@
 // tensor, that lie densely in the order the result has; everything else is left to the references.
 #include <math.h>
 
-#include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/kernel_select.h"
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_walk.h"
 
 // Does the tensor lie in the format that its strides suggest? That format's strides, which are those of a result.
@@ -72,7 +72,7 @@ taper_status taper_cpu_quantize_per_tensor(taper_call *call)
                        .scale = 1.0f / (float)scale,
                        .zero_point = (int32_t)zero_point};
     call->run->kernel = job.vector->name;
-    return taper_cpu_range(call->run, quantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
+    return taper_run_floats(call->run, quantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
 }
 
 taper_status taper_cpu_dequantize(taper_call *call);
@@ -91,7 +91,7 @@ taper_status taper_cpu_dequantize(taper_call *call)
                        .scale = (float)x->quantizer->scale,
                        .zero_point = (int32_t)x->quantizer->zero_point};
     call->run->kernel = job.vector->name;
-    return taper_cpu_range(call->run, dequantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
+    return taper_run_floats(call->run, dequantize_range, &job, (size_t)taper_tensor_numel(x), 0.5);
 }
 
 // ---- sums
@@ -153,7 +153,7 @@ static taper_status add(taper_call *call, bool relu)
     job.sum.min = relu ? (int32_t)zero_point : 0;
     job.sum.max = 255;
     call->run->kernel = job.vector->name;
-    return taper_cpu_range(call->run, sum_range, &job, (size_t)taper_tensor_numel(a), 0.5);
+    return taper_run_floats(call->run, sum_range, &job, (size_t)taper_tensor_numel(a), 0.5);
 }
 
 taper_status taper_cpu_quantized_add(taper_call *call);

@@ -5,9 +5,9 @@
 // point again, as QNNPACK has it.
 #include <math.h>
 
-#include "backends/cpu/fast_cpu.h"
-#include "backends/cpu/kernel_select.h"
 #include "backends/cpu/quantized_pool_cpu.h"
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
 enum { MOST_TAPS = 1024 };
@@ -130,8 +130,8 @@ static size_t average_taps(const taper_pooling *pooling)
 
 static taper_status run_all(taper_run *run, pool_u8 *job, size_t images)
 {
-    return taper_cpu_range(run, pixels_range, job, images * job->out_h * job->out_w,
-                           (double)(job->channels * job->taps) / 2);
+    return taper_run_floats(run, pixels_range, job, images * job->out_h * job->out_w,
+                            (double)(job->channels * job->taps) / 2);
 }
 
 static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)

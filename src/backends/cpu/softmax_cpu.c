@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // softmax and log_softmax over the last dimension of contiguous floats.
-#include "backends/cpu/fast_cpu.h"
+#include "ops/engine/rows.h"
+#include "ops/list/kernels.h"
 
 static taper_status softmax(taper_call *call, bool has_dtype, bool logarithm)
 {
@@ -24,7 +25,7 @@ static taper_status softmax(taper_call *call, bool has_dtype, bool logarithm)
     }
     TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, x->rank, x->sizes, NULL, &y));
     const size_t width = (size_t)x->sizes[dim], rows = (size_t)taper_tensor_numel(x) / width;
-    return taper_cpu_softmax_rows(call->run, logarithm, rows, width, taper_tensor_data(x), taper_tensor_mutable(y));
+    return taper_rows_softmax(call->run, logarithm, rows, width, taper_tensor_data(x), taper_tensor_mutable(y));
 }
 
 taper_status taper_cpu_softmax(taper_call *call);

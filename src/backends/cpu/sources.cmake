@@ -6,22 +6,15 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c
-    src/backends/cpu/quantized_layer_cpu.c
     src/backends/cpu/quantized_linear_cpu.c
     src/backends/cpu/cpu_backend.c
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
-    src/backends/cpu/elementwise_cpu.c
     src/backends/cpu/quantized_elementwise_cpu.c
-    src/backends/cpu/fast_cpu.c
     src/backends/cpu/fusion.c
-    src/backends/cpu/matmul_cpu.c
-    src/backends/cpu/resize_cpu.c
-    src/backends/cpu/quantized_resize_cpu.c
-    src/backends/cpu/rows_cpu.c
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c
     src/backends/cpu/quantized_pool_cpu.c
     src/backends/cpu/softmax_cpu.c
-    src/backends/cpu/tiles.c
+    src/ops/engine/tiles.c
 )

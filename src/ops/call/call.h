@@ -30,9 +30,9 @@ struct taper_run {
     uint64_t cpu;            // TAPER_ISA_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
-    struct taper_packs *packs;     // ops/call/packs.h: packed weights; NULL: none are kept
-    struct taper_rng *rng;         // ops/engine/random.h
-    const struct taper_fast *fast; // ops/call/fast.h: what a backend does faster; NULL: nothing
+    struct taper_packs *packs; // ops/call/packs.h: packed weights; NULL: none are kept
+    struct taper_rng *rng;     // ops/engine/random.h
+    bool portable; // the portable loops alone, which others are held against: no kernels of instruction sets
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
     // Why the run is to end: TAPER_ERROR_CANCELLED, or TAPER_ERROR_RESOURCE when its time is spent, or would be after

@@ -29,4 +29,14 @@ void *taper_place_take(const taper_places *places);
 void taper_place_leave(void *place);
 void taper_places_close(const taper_run *run, taper_places *places);
 
+// The nanoseconds that simple work on so many floats takes.
+static inline double taper_floats_work(double floats)
+{
+    return floats / 4;
+}
+
+// A range of `count` items of so many floats each.
+TAPER_MUST_USE taper_status taper_run_floats(taper_run *run, taper_range_task task, void *argument, size_t count,
+                                             double floats);
+
 #endif

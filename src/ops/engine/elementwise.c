@@ -2,7 +2,7 @@
 // The elementwise engine (elementwise.h): dtype and shape of the result, then the walk. The walk sorts and merges the
 // dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not
 // lie there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
-#include "ops/call/fast.h"
+#include "ops/engine/elementwise.h"
 
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar)
 {
@@ -181,10 +181,10 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
     return true;
 }
 
-// Leaves a computation in floats to the backend, if it does it.
-static taper_status run_fast(taper_run *run, const taper_ew *ew, const walk *w)
+// A computation in floats by the vector kernels, if they have it.
+static taper_status run_vector(taper_run *run, const taper_ew *ew, const walk *w)
 {
-    if (run->fast == NULL || w->side[0].class_ != TAPER_EW_F32) {
+    if (run->portable || ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32) {
         return TAPER_DECLINED;
     }
     taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
@@ -195,7 +195,7 @@ static taper_status run_fast(taper_run *run, const taper_ew *ew, const walk *w)
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
     }
-    return run->fast->elementwise(run, ew->op, &ew->args, &seen);
+    return taper_ew_vector(run, ew->op, &ew->args, &seen);
 }
 
 static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
@@ -326,7 +326,7 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     ew->args.zero_division = ew->args.stopped = false;
     ew->args.run = call->run;
     sort_and_merge(&w);
-    const taper_status status = run_fast(call->run, ew, &w);
+    const taper_status status = run_vector(call->run, ew, &w);
     if (status != TAPER_DECLINED) {
         return status;
     }

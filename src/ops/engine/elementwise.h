@@ -71,6 +71,7 @@ typedef struct taper_ew_op {
     uint8_t scalars; // that many arguments behind the operands are numbers for args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // bool is refused
+    uint8_t kernel;  // of vectors of floats: elementwise_loops.h; 0: none
 } taper_ew_op;
 
 typedef struct taper_ew_input {
@@ -120,6 +121,11 @@ TAPER_MUST_USE taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, b
 TAPER_MUST_USE taper_status taper_ew_compute(taper_call *call, taper_ew *ew, taper_tensor **result);
 // to = op(inputs) for a tensor whose storage may be written; inputs must broadcast to it.
 TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_tensor *to);
+
+// Every element of the walk by the operator's vector kernel (elementwise_vector.c); all its sides are float32.
+// TAPER_DECLINED: nothing was done.
+TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
+                                            const taper_ew_walk *walk);
 
 // ---- blocks (elementwise_convert.c)
 

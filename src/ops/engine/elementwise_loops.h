@@ -5,6 +5,7 @@
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 
 #include "ops/engine/elementwise_math.h"
+#include "ops/kernels/vector_f32.h"
 
 #define TAPER_EW_NUMBERS_F(type)                                                                                       \
     const type p0 = (type)args->f[0], p1 = (type)args->f[1], p2 = (type)args->f[2];                                    \
@@ -58,8 +59,35 @@
 // An element that takes so many nanoseconds, at worst.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
+// The vector kernels (ops/kernels/vector_f32.h) of operators, + 1, by their names; the numbers of unary ones are the
+// operator's. TAPER_EW_KERNEL(name) is 0 for all others.
+enum { TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT }; // a clamp with bounds of its own
+#define TAPER_EW_KERNEL_OF_relu ~, TAPER_EW_KERNEL_RELU
+#define TAPER_EW_KERNEL_OF_clamp_scalars ~, 1 + TAPER_UNARY_CLAMP
+#define TAPER_EW_KERNEL_OF_hardtanh ~, 1 + TAPER_UNARY_CLAMP
+#define TAPER_EW_KERNEL_OF_leaky_relu ~, 1 + TAPER_UNARY_LEAKY_RELU
+#define TAPER_EW_KERNEL_OF_hardswish ~, 1 + TAPER_UNARY_HARDSWISH
+#define TAPER_EW_KERNEL_OF_hardsigmoid ~, 1 + TAPER_UNARY_HARDSIGMOID
+#define TAPER_EW_KERNEL_OF_sigmoid ~, 1 + TAPER_UNARY_SIGMOID
+#define TAPER_EW_KERNEL_OF_silu ~, 1 + TAPER_UNARY_SILU
+#define TAPER_EW_KERNEL_OF_tanh ~, 1 + TAPER_UNARY_TANH
+#define TAPER_EW_KERNEL_OF_exp ~, 1 + TAPER_UNARY_EXP
+#define TAPER_EW_KERNEL_OF_gelu ~, 1 + TAPER_UNARY_GELU
+#define TAPER_EW_KERNEL_OF_gelu_tanh ~, 1 + TAPER_UNARY_GELU_TANH
+#define TAPER_EW_KERNEL_OF_erf ~, 1 + TAPER_UNARY_ERF
+#define TAPER_EW_KERNEL_OF_add ~, 1 + TAPER_BINARY_ADD
+#define TAPER_EW_KERNEL_OF_sub ~, 1 + TAPER_BINARY_SUB
+#define TAPER_EW_KERNEL_OF_mul ~, 1 + TAPER_BINARY_MUL
+#define TAPER_EW_KERNEL_OF_div ~, 1 + TAPER_BINARY_DIV
+#define TAPER_EW_SECOND(first, second, ...) second
+#define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
+#define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)
+
 #define TAPER_EW_RECORD(name, promotion, result_, scalars_, ...)                                                       \
-    const taper_ew_op taper_ew_##name = {                                                                              \
-        .loops = {__VA_ARGS__}, TAPER_EW_PROMOTION_##promotion, .result = TAPER_EW_##result_, .scalars = (scalars_)};
+    const taper_ew_op taper_ew_##name = {.loops = {__VA_ARGS__},                                                       \
+                                         TAPER_EW_PROMOTION_##promotion,                                               \
+                                         .result = TAPER_EW_##result_,                                                 \
+                                         .scalars = (scalars_),                                                        \
+                                         .kernel = TAPER_EW_KERNEL(name)};
 
 #endif

@@ -2,7 +2,6 @@
 // Float tensors of one shape without gaps, contiguous or all hidden NHWC, a few thousand elements: what most calls
 // between layers are, and where the way to the loop costs more than the loop. Everything that elementwise.c decides is
 // known here.
-#include "ops/call/fast.h"
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise.h"
 
@@ -56,8 +55,8 @@ static taper_status run(taper_call *call, plain *p, taper_tensor *const *inputs,
     }
     p->args.zero_division = p->args.stopped = false;
     p->args.run = call->run;
-    if (call->run->fast != NULL) {
-        const taper_status status = call->run->fast->elementwise(call->run, p->op, &p->args, &walk);
+    if (!call->run->portable) {
+        const taper_status status = taper_ew_vector(call->run, p->op, &p->args, &walk);
         if (status != TAPER_DECLINED) {
             return status;
         }

@@ -43,6 +43,9 @@ typedef struct taper_gemm_batch {
 } taper_gemm_batch;
 
 TAPER_MUST_USE taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
+// Of floats, by the gemm kernels (matmul_packed.c), which cannot be stopped within a sum. TAPER_DECLINED before
+// anything was written.
+TAPER_MUST_USE taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
 // How many products; no size is 0. It is at most the number of elements of the result.
 static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The product of strided matrices that every reference operator uses: packs blocks of both sides and multiplies them
 // tile by tile; small products and those of few rows are done in place.
-#include "ops/call/fast.h"
+#include "ops/engine/matmul.h"
 #include "ops/list/op_config.h"
 
 enum {
@@ -117,9 +117,25 @@ static taper_status run_one(taper_run *run, const taper_gemm *gemm)
     return TAPER_OK;
 }
 
-enum { DEEPEST = 1 << 20 }; // what a backend gets at once: it cannot be stopped within a sum
+static taper_status run_each(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    const int64_t item = (int64_t)taper_dtype_size(gemm->dtype), count = taper_gemm_batch_count(batch);
+    taper_gemm one = *gemm;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t a, b, c;
+        taper_gemm_batch_at(batch, i, &a, &b, &c);
+        one.a = (const char *)gemm->a + a * item;
+        one.b = (const char *)gemm->b + b * item;
+        one.c = (char *)gemm->c + c * item;
+        TAPER_TRY(run_one(run, &one));
+        TAPER_TRY(taper_run_spend(run, 20));
+    }
+    return TAPER_OK;
+}
 
-static taper_status run_fast(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+enum { DEEPEST = 1 << 20 }; // what the kernels get at once: they cannot be stopped within a sum
+
+static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
     taper_gemm part = *gemm;
     for (int64_t at = 0; gemm->k > DEEPEST && at < gemm->k; at += DEEPEST, part.add = true) {
@@ -127,18 +143,14 @@ static taper_status run_fast(taper_run *run, const taper_gemm *gemm, const taper
         part.a = (const float *)gemm->a + at * gemm->a_column;
         part.b = (const float *)gemm->b + at * gemm->b_row;
         part.kept = NULL;
-        const taper_status status = run->fast->gemm(run, &part, batch);
+        const taper_status status = taper_gemm_packed(run, &part, batch);
         if (status == TAPER_DECLINED && at != 0) { // the rest is too short for it
-            const taper_fast *const fast = run->fast;
-            run->fast = NULL;
-            const taper_status slow = taper_gemm_run_batch(run, &part, batch);
-            run->fast = fast;
-            return slow;
+            return run_each(run, &part, batch);
         }
         TAPER_TRY(status);
         TAPER_TRY(taper_run_spend(run, DEEPEST));
     }
-    return gemm->k > DEEPEST ? TAPER_OK : run->fast->gemm(run, gemm, batch);
+    return gemm->k > DEEPEST ? TAPER_OK : taper_gemm_packed(run, gemm, batch);
 }
 
 taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
@@ -155,24 +167,9 @@ taper_status taper_gemm_run_batch(taper_run *run, const taper_gemm *gemm, const 
     if (one.k <= 0) { // nothing is read of empty matrices, whose strides may be any
         one.a_row = one.a_column = one.b_row = one.b_column = 0;
     }
-    const int64_t count = taper_gemm_batch_count(batch);
-    if (run->fast != NULL && gemm->dtype == TAPER_F32) {
-        const taper_status status = run_fast(run, &one, batch);
-        if (status != TAPER_DECLINED) {
-            return status;
-        }
-    }
-    const int64_t item = (int64_t)taper_dtype_size(gemm->dtype);
-    for (int64_t i = 0; i < count; i++) {
-        int64_t a, b, c;
-        taper_gemm_batch_at(batch, i, &a, &b, &c);
-        one.a = (const char *)gemm->a + a * item;
-        one.b = (const char *)gemm->b + b * item;
-        one.c = (char *)gemm->c + c * item;
-        TAPER_TRY(run_one(run, &one));
-        TAPER_TRY(taper_run_spend(run, 20));
-    }
-    return TAPER_OK;
+    const taper_status status =
+        run->portable || gemm->dtype != TAPER_F32 ? TAPER_DECLINED : run_packed(run, &one, batch);
+    return status == TAPER_DECLINED ? run_each(run, &one, batch) : status;
 }
 
 taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm)

@@ -2,7 +2,7 @@
 // Row-wise arithmetic of the fused attention operators.
 #include <math.h>
 
-#include "ops/call/fast.h"
+#include "ops/engine/rows.h"
 #include "ops/nn/attention.h"
 
 #define ELEMENT float
@@ -28,9 +28,9 @@ taper_status taper_softmax_rows(taper_run *run, taper_tensor *tensor)
 {
     const int64_t width = tensor->sizes[tensor->rank - 1u];
     const int64_t rows = width == 0 ? 0 : taper_tensor_numel(tensor) / width;
-    if (tensor->dtype == TAPER_F32 && run->fast != NULL && run->fast->softmax != NULL && rows > 0) {
+    if (tensor->dtype == TAPER_F32 && !run->portable && rows > 0) {
         float *x = taper_tensor_mutable(tensor);
-        return run->fast->softmax(run, false, (size_t)rows, (size_t)width, x, x);
+        return taper_rows_softmax(run, false, (size_t)rows, (size_t)width, x, x);
     }
     if (tensor->dtype == TAPER_F32) {
         softmax_f32(taper_tensor_mutable(tensor), rows, width);
@@ -44,9 +44,9 @@ taper_status taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t
                                    const taper_tensor *bias, double eps)
 {
     const int64_t rows = width == 0 ? 0 : taper_tensor_numel(tensor) / width;
-    if (tensor->dtype == TAPER_F32 && run->fast != NULL && run->fast->layer_norm != NULL && rows > 0) {
+    if (tensor->dtype == TAPER_F32 && !run->portable && rows > 0) {
         float *x = taper_tensor_mutable(tensor);
-        return run->fast->layer_norm(run, (size_t)rows, (size_t)width, x, taper_tensor_data(weight),
+        return taper_rows_layer_norm(run, (size_t)rows, (size_t)width, x, taper_tensor_data(weight),
                                      taper_tensor_data(bias), eps, x);
     }
     if (tensor->dtype == TAPER_F32) {
@@ -61,9 +61,9 @@ taper_status taper_layer_norm_rows(taper_run *run, taper_tensor *tensor, int64_t
 
 taper_status taper_activate_rows(taper_run *run, taper_tensor *tensor, bool gelu)
 {
-    if (tensor->dtype == TAPER_F32 && run->fast != NULL && run->fast->activate != NULL) {
+    if (tensor->dtype == TAPER_F32 && !run->portable) {
         float *x = taper_tensor_mutable(tensor);
-        return run->fast->activate(run, gelu ? TAPER_FAST_GELU : TAPER_FAST_RELU, (size_t)taper_tensor_numel(tensor),
+        return taper_rows_activate(run, gelu ? TAPER_ROWS_GELU : TAPER_ROWS_RELU, (size_t)taper_tensor_numel(tensor),
                                    x);
     }
     if (tensor->dtype == TAPER_F32) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
 // compiler can vectorize, and in doubles over these.
-#include "ops/call/fast.h"
+#include "ops/engine/rows.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
@@ -254,23 +254,23 @@ static void affine_plane(const taper_norm *norm, int64_t from, int64_t to, doubl
     }
 }
 
-// One sample by the backend: channels that are neighbours, or whole planes one after the other.
-static taper_status affine_fast(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
-                                const float *shift)
+// One sample by the vector kernels: channels that are neighbours, or whole planes one after the other.
+static taper_status affine_vector(taper_run *run, const taper_norm *norm, int64_t sample, const float *scale,
+                                  const float *shift)
 {
     const taper_volume *x = &norm->x, *y = &norm->y;
-    if (run->fast == NULL || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] < 0) {
+    if (run->portable || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] < 0) {
         return TAPER_DECLINED;
     }
     const float *in = (const float *)norm->in + sample * x->stride_n;
     float *out = (float *)norm->out + sample * y->stride_n;
     const size_t channels = (size_t)x->c, count = (size_t)x->size[2];
     if (taper_volume_channels_inner(x) && taper_volume_channels_inner(y)) {
-        return run->fast->channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out,
+        return taper_rows_channels(run, count, channels, in, (size_t)x->stride[2], scale, shift, out,
                                    (size_t)y->stride[2]);
     }
     const bool whole = x->stride[2] == 1 && y->stride[2] == 1 && x->stride_c == x->size[2] && y->stride_c == y->size[2];
-    return whole ? run->fast->planes(run, channels, count, in, scale, shift, out) : TAPER_DECLINED;
+    return whole ? taper_rows_planes(run, channels, count, in, scale, shift, out) : TAPER_DECLINED;
 }
 
 taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale, const void *shift,
@@ -281,7 +281,7 @@ taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const voi
     for (int64_t n = 0; n < x->n; n++) {
         const int64_t first = n * per_sample;
         const taper_status status =
-            affine_fast(run, norm, n, (const float *)scale + first, (const float *)shift + first);
+            affine_vector(run, norm, n, (const float *)scale + first, (const float *)shift + first);
         if (status == TAPER_OK) {
             continue;
         }

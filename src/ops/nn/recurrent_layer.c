@@ -4,7 +4,8 @@
 // are not active simply keep their values: the first state going backwards, the last one going forwards.
 #include <math.h>
 
-#include "ops/call/fast.h"
+#include "ops/engine/matmul.h"
+#include "ops/engine/rows.h"
 #include "ops/nn/recurrent.h"
 
 #define ELEMENT float
@@ -125,19 +126,19 @@ typedef struct layer {
     char *scratch;                    // GRU: products of the state; projecting LSTM: h before it is projected
 } layer;
 
-// The cells of float32 with the backend's functions; gates and products are scratch.
-static taper_status lstm_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
+// The cells of float32 with the vector kernels; gates and products are scratch.
+static taper_status lstm_cell_vector(taper_run *run, int64_t rows, int64_t hidden, float *gates, float *c, float *h)
 {
     const size_t n = (size_t)hidden;
     for (int64_t r = 0; r < rows; r++, gates += 4 * n, c += n, h += n) {
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, gates));
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, gates + 2 * n));
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, n, gates + 3 * n));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, 2 * n, gates));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, gates + 2 * n));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, n, gates + 3 * n));
         for (size_t j = 0; j < n; j++) {
             c[j] = gates[n + j] * c[j] + gates[j] * gates[2 * n + j];
             h[j] = c[j];
         }
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, h));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, h));
         for (size_t j = 0; j < n; j++) {
             h[j] *= gates[3 * n + j];
         }
@@ -145,18 +146,18 @@ static taper_status lstm_cell_fast(taper_run *run, int64_t rows, int64_t hidden,
     return TAPER_OK;
 }
 
-static taper_status gru_cell_fast(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
+static taper_status gru_cell_vector(taper_run *run, int64_t rows, int64_t hidden, float *x, const float *y, float *h)
 {
     const size_t n = (size_t)hidden;
     for (int64_t r = 0; r < rows; r++, x += 3 * n, y += 3 * n, h += n) {
         for (size_t j = 0; j < 2 * n; j++) {
             x[j] += y[j];
         }
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_SIGMOID, 2 * n, x));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_SIGMOID, 2 * n, x));
         for (size_t j = 0; j < n; j++) {
             x[2 * n + j] += x[j] * y[2 * n + j];
         }
-        TAPER_TRY(run->fast->activate(run, TAPER_FAST_TANH, n, x + 2 * n));
+        TAPER_TRY(taper_rows_activate(run, TAPER_ROWS_TANH, n, x + 2 * n));
         for (size_t j = 0; j < n; j++) {
             h[j] = (h[j] - x[2 * n + j]) * x[n + j] + x[2 * n + j];
         }
@@ -168,13 +169,13 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
 {
     void *state = taper_tensor_mutable(h), *cell = c != NULL ? taper_tensor_mutable(c) : NULL;
     const bool wide = l->dtype == TAPER_F64;
-    const bool fast = !wide && l->run->fast != NULL && l->run->fast->activate != NULL;
+    const bool fast = !wide && !l->run->portable;
     if (l->kind == TAPER_RNN_GRU) {
         start_rows(l->dtype, l->scratch, rows, l->width, l->weights->hidden_bias);
         TAPER_TRY(
             times_weight(l->run, l->dtype, state, l->hidden, 1, rows, l->weights->hidden, l->scratch, true, l->kept));
         if (fast) {
-            return gru_cell_fast(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
+            return gru_cell_vector(l->run, rows, l->hidden, gates, (const void *)l->scratch, state);
         }
         wide ? gru_cell_f64(rows, l->hidden, gates, (const void *)l->scratch, state)
              : gru_cell_f32(rows, l->hidden, gates, (const void *)l->scratch, state);
@@ -189,7 +190,7 @@ static taper_status run_step(const layer *l, void *gates, int64_t rows, taper_te
     }
     void *fresh = l->weights->project != NULL ? l->scratch : state;
     if (fast) {
-        TAPER_TRY(lstm_cell_fast(l->run, rows, l->hidden, gates, cell, fresh));
+        TAPER_TRY(lstm_cell_vector(l->run, rows, l->hidden, gates, cell, fresh));
     } else {
         wide ? lstm_cell_f64(rows, l->hidden, gates, cell, fresh) : lstm_cell_f32(rows, l->hidden, gates, cell, fresh);
     }

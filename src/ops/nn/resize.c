@@ -3,7 +3,6 @@
 // give the size: plain ones give it (and the scales it came from), .vec ones give either the size or scale factors.
 #include "ops/nn/resize.h"
 
-#include "ops/call/fast.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/pool.h"
 
@@ -31,7 +30,7 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
 // made so at once, although x is hidden NHWC.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
-    return call->run->fast != NULL && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
+    return !call->run->portable && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
            resize->mode == TAPER_RESIZE_LINEAR && x->sizes[1] < 256 && x->sizes[1] % 8 != 0 &&
            taper_ret_target(call, 0) == NULL;
 }

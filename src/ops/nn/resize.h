@@ -48,6 +48,13 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
 TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const taper_resize_axis *axes,
                                                   taper_dtype dtype, const taper_volume *x, const void *in,
                                                   const taper_volume *y, void *out, double zero, bool fused);
+// Linear interpolation in two dimensions (axes[0] is trivial) by vector kernels: between NHWC floats, or to planes;
+// between NHWC bytes. TAPER_DECLINED: nothing was done. Where operators of the build interpolate (TAPER_INTERPOLATES).
+TAPER_MUST_USE taper_status taper_resize_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
+                                                  const float *in, const taper_volume *y, float *out);
+TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *axes,
+                                                     const taper_volume *x, const uint8_t *in, const taper_volume *y,
+                                                     uint8_t *out, int32_t zero_point);
 TAPER_MUST_USE taper_status taper_resize_antialiased(const taper_call *call, const taper_resize_axis *axes,
                                                      taper_dtype dtype, const taper_volume *x, const void *in,
                                                      const taper_volume *y, void *out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of resizing. Channels-last images go as one plane whose elements are pixels. An input row, once
 // interpolated along the width, serves every output row that reads it.
-#include "ops/call/fast.h"
+#include "ops/list/op_features.h"
 #include "ops/nn/resize.h"
 
 #include <math.h>
@@ -267,12 +267,12 @@ taper_status taper_resize_weighted(const taper_call *call, const taper_resize_ax
     const bool f32 = dtype == TAPER_F32;
     const bool inner = f32 && taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
     const int64_t group = inner ? x->c : 1;
-    const taper_fast *fast = call->run->fast;
+    const bool vectors = TAPER_INTERPOLATES && !call->run->portable;
     taper_status done = TAPER_DECLINED;
-    if (f32 && fast != NULL && fast->bilinear != NULL) {
-        done = fast->bilinear(call->run, axes, x, in, y, out);
-    } else if (dtype == TAPER_QU8 && fused && fast != NULL && fast->bilinear_u8 != NULL) {
-        done = fast->bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero);
+    if (vectors && f32) {
+        done = taper_resize_bilinear(call->run, axes, x, in, y, out);
+    } else if (TAPER_QUANTIZES && vectors && dtype == TAPER_QU8 && fused) {
+        done = taper_resize_bilinear_u8(call->run, axes, x, in, y, out, (int32_t)zero);
     }
     if (done != TAPER_DECLINED) {
         return done;

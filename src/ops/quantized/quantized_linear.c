@@ -2,12 +2,13 @@
 // Quantized linear layers: with a quantized result, and dynamic ones, which quantize a float input by its range and
 // give floats; those of half-precision weights, which take part as floats, are here as well.
 #include "base/half.h"
-#include "ops/call/fast.h"
 #include "ops/call/packs.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_features.h"
 #include "ops/quantized/quantized_layer.h"
+#include "ops/quantized/quantized_linear_packed.h"
 
 // ---- sums
 
@@ -249,9 +250,9 @@ taper_status taper_qlinear_dynamic(taper_call *call, const taper_qlinear_params 
     if (params->half) {
         return half_dynamic(call, params, taper_tensor_data(x), rows, relu, y);
     }
-    const taper_fast *fast = call->run->fast;
-    if (fast != NULL && fast->linear_dynamic != NULL && rows != 0) {
-        const taper_status done = fast->linear_dynamic(call, params, taper_tensor_data(x), (size_t)rows, relu, y);
+    if (TAPER_QUANTIZES_STATES && !call->run->portable && rows != 0) {
+        const taper_status done =
+            taper_qlinear_packed_dynamic(call, params, taper_tensor_data(x), (size_t)rows, relu, y);
         if (done != TAPER_DECLINED) {
             return done;
         }

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: BSD-2-Clause
-// The kernels of vector_f32.h in plain C.
-#include "backends/cpu/kernels/simd_scalar.h"
-
-#include "backends/cpu/kernels/vector_f32_tmpl.h"
-
-VECTOR_ENTRY(scalar)

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Products of matrices that nobody knows beforehand (attention, einsum, matmul): the right side is packed for the gemm
+// kernels on the way, once per matrix, or once for all where the batch shares it. With many matrices the threads take
+// whole ones; with few they share the tiles of each. Rows of the left side must be contiguous, or are
+// copied. A few rows times a transposed matrix (the step of a recurrent network) are dot products with its rows as they
+// lie.
+#include <math.h>
+#include <stdint.h>
+
+#include "ops/engine/matmul.h"
+#include "ops/engine/tiles.h"
+
+typedef struct product_job {
+    const taper_gemm_entry *entry;
+    const taper_vector_entry *vector;
+    const taper_gemm_batch *batch;
+    const float *a, *b;
+    float *c;
+    size_t m, n, k;
+    size_t a_row, a_column, b_row, b_column, c_row;
+    size_t panel_floats;
+    taper_tiles tiles;    // of one product
+    size_t count;         // of matrices
+    size_t turned_floats; // of a copy of one left matrix; 0: none is needed
+    taper_places scratch; // packed right matrix unless all share one, then the left one
+    size_t turned_at;     // there
+    float *own, *target;  // the scratch, and what is packed, when the threads share a matrix
+    bool shared, add;     // shared: all products have the same right matrix
+    // of the matrix at hand, when the threads share one
+    const float *left, *right, *packed;
+    size_t left_stride;
+    float *result;
+} product_job;
+
+static const double APART = 300e3; // nanoseconds: threads share products that take longer
+
+// ---- packing
+
+static void pack_panels(const product_job *job, const float *b, size_t first, size_t last, float *packed)
+{
+    const size_t nr = job->entry->nr;
+    for (size_t p = first; p < last; p++) {
+        const size_t column = p * nr, width = taper_min_size(nr, job->n - column);
+        const float *from = b + column * job->b_column;
+        float *to = packed + p * job->panel_floats;
+        memset(to, 0, nr * sizeof *to); // the bias
+        to += nr;
+        if (width < nr) {
+            memset(to, 0, job->k * nr * sizeof *to);
+        }
+        if (job->b_column == 1) {
+            for (size_t k = 0; k < job->k; k++) {
+                memcpy(to + k * nr, from + k * job->b_row, width * sizeof *to);
+            }
+        } else if (job->b_row == 1) {
+            job->vector->transpose(width, job->k, from, job->b_column, to, nr);
+        } else {
+            for (size_t k = 0; k < job->k; k++) {
+                for (size_t j = 0; j < width; j++) {
+                    to[k * nr + j] = from[k * job->b_row + j * job->b_column];
+                }
+            }
+        }
+    }
+}
+
+// Rows [first, last) of the left matrix, made contiguous.
+static void turn_rows(const product_job *job, const float *a, size_t first, size_t last, float *rows)
+{
+    if (job->a_row == 1) {
+        job->vector->transpose(job->k, last - first, a + first, job->a_column, rows + first * job->k, job->k);
+        return;
+    }
+    for (size_t i = first; i < last; i++) {
+        for (size_t k = 0; k < job->k; k++) {
+            rows[i * job->k + k] = a[i * job->a_row + k * job->a_column];
+        }
+    }
+}
+
+// ---- products
+
+static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c,
+                     size_t begin, size_t end)
+{
+    taper_tile t = taper_tile_at(&job->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
+        const size_t column = t.panel * job->entry->nr;
+        const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->n) - column;
+        float *to = c + t.first * job->c_row + column;
+        const taper_gemm_epilogue e = {
+            .add = job->add ? to : NULL, .add_stride = job->c_row, .min = -INFINITY, .max = INFINITY};
+        job->entry->gemm(t.count, columns, job->k, a + t.first * a_stride, a_stride,
+                         packed + t.panel * job->panel_floats, to, job->c_row, &e);
+    }
+}
+
+static void run_matrices(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    float *const own = taper_place_take(&job->scratch); // NULL: neither packs nor turns
+    float *const rows = own != NULL ? own + job->turned_at : NULL;
+    for (size_t i = begin; i < end; i++) {
+        int64_t at_a, at_b, at_c;
+        taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
+        const float *a = job->a + at_a;
+        size_t a_stride = job->a_row;
+        if (job->turned_floats != 0) {
+            turn_rows(job, a, 0, job->m, rows);
+            a = rows;
+            a_stride = job->k;
+        }
+        if (!job->shared) {
+            pack_panels(job, job->b + at_b, 0, job->tiles.panels, own);
+        }
+        multiply(job, a, a_stride, job->shared ? job->packed : own, job->c + at_c, 0, job->tiles.count);
+    }
+    taper_place_leave(own);
+}
+
+static void pack_range(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    pack_panels(job, job->b, begin, end, job->target);
+}
+
+static void turn_range(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    turn_rows(job, job->a, begin, end, job->own + job->turned_at);
+}
+
+static void run_tiles(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    multiply(job, job->left, job->left_stride, job->packed, job->result, begin, end);
+}
+
+// All threads on one matrix after the other.
+static taper_status run_in_turn(taper_run *run, product_job *job, double work)
+{
+    const float *const a = job->a, *const b = job->b;
+    for (size_t i = 0; i < job->count; i++) {
+        int64_t at_a, at_b, at_c;
+        taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
+        job->a = a + at_a;
+        job->b = b + at_b;
+        job->result = job->c + at_c;
+        job->left = job->a;
+        job->left_stride = job->a_row;
+        if (job->turned_floats != 0) {
+            TAPER_TRY(taper_run_floats(run, turn_range, job, job->m, (double)job->k));
+            job->left = job->own + job->turned_at;
+            job->left_stride = job->k;
+        }
+        if (!job->shared) {
+            job->packed = job->target = job->own;
+            TAPER_TRY(taper_run_floats(run, pack_range, job, job->tiles.panels, (double)job->panel_floats));
+        }
+        TAPER_TRY(taper_run_range(run, run_tiles, job, job->tiles.count, 1, work));
+    }
+    return TAPER_OK;
+}
+
+// ---- few rows
+
+enum { FEW_ROWS = 6, DOT_GRAIN = 64 };
+
+static void dots_range(void *argument, size_t begin, size_t end)
+{
+    const product_job *job = argument;
+    for (size_t i = 0; i < job->m; i++) {
+        float *c = job->result + i * job->c_row + begin;
+        job->vector->gemv(end - begin, job->k, job->left + i * job->a_row, job->right + begin * job->b_column,
+                          job->b_column, job->add ? c : NULL, c, -INFINITY, INFINITY);
+    }
+}
+
+static bool are_dots(const taper_gemm *gemm)
+{
+    return gemm->m <= FEW_ROWS && gemm->b_row == 1 && gemm->b_column >= 0 && gemm->a_column == 1 && gemm->a_row >= 0 &&
+           gemm->c_column == 1 && gemm->c_row >= 0 && gemm->k >= 8;
+}
+
+static taper_status run_dots(taper_run *run, product_job *job)
+{
+    for (size_t i = 0; i < job->count; i++) {
+        int64_t at_a, at_b, at_c;
+        taper_gemm_batch_at(job->batch, (int64_t)i, &at_a, &at_b, &at_c);
+        job->left = job->a + at_a;
+        job->right = job->b + at_b;
+        job->result = job->c + at_c;
+        TAPER_TRY(taper_run_range(run, dots_range, job, job->n, DOT_GRAIN,
+                                  taper_floats_work((double)job->n * (double)job->m * (double)job->k)));
+    }
+    return TAPER_OK;
+}
+
+static bool does(const taper_gemm *gemm)
+{
+    if (gemm->k <= 0 || gemm->c_column != 1 || gemm->a_row < 0 || gemm->a_column < 0 || gemm->b_row < 0 ||
+        gemm->b_column < 0 || gemm->c_row < 0) {
+        return false;
+    }
+    // Few rows do not repay the packing, tiny products not even the call.
+    return gemm->m >= 4 && gemm->k >= 4 && (double)gemm->m * (double)gemm->n * (double)gemm->k >= 4096.0;
+}
+
+// The right matrix that all products share, packed in *kept, where it may lie already.
+static taper_status pack_shared(taper_run *run, product_job *job, size_t floats, taper_gemm_kept *kept)
+{
+    if (kept->data == NULL) {
+        kept->bytes = floats * sizeof(float);
+        kept->data = taper_heap_alloc(run->heap, kept->bytes);
+        if (kept->data == NULL) {
+            return taper_fail_memory(run->error);
+        }
+        job->target = kept->data;
+        const taper_status status =
+            taper_run_floats(run, pack_range, job, job->tiles.panels, (double)job->panel_floats);
+        if (status != TAPER_OK) {
+            taper_gemm_kept_free(run, kept); // nobody shall take it for packed
+            return status;
+        }
+    }
+    job->packed = kept->data;
+    return TAPER_OK;
+}
+
+taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
+{
+    if (!are_dots(gemm) && !does(gemm)) {
+        return TAPER_DECLINED;
+    }
+    const taper_gemm_entry *entry = taper_gemm_f32_select(run->cpu);
+    run->kernel = entry->name;
+    run->flops += 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k * (double)taper_gemm_batch_count(batch);
+    product_job job = {.entry = entry,
+                       .vector = taper_vector_f32_select(run->cpu),
+                       .batch = batch,
+                       .a = gemm->a,
+                       .b = gemm->b,
+                       .c = gemm->c,
+                       .m = (size_t)gemm->m,
+                       .n = (size_t)gemm->n,
+                       .k = (size_t)gemm->k,
+                       .a_row = (size_t)gemm->a_row,
+                       .a_column = (size_t)gemm->a_column,
+                       .b_row = (size_t)gemm->b_row,
+                       .b_column = (size_t)gemm->b_column,
+                       .c_row = (size_t)gemm->c_row,
+                       .count = (size_t)taper_gemm_batch_count(batch),
+                       .add = gemm->add,
+                       .shared = true};
+    if (are_dots(gemm)) {
+        return run_dots(run, &job);
+    }
+    for (size_t d = 0; d < batch->rank; d++) {
+        job.shared = job.shared && (batch->sizes[d] == 1 || batch->b[d] == 0);
+    }
+    const size_t packed_floats = taper_gemm_f32_packed_count(entry->nr, job.n, 1, job.k);
+    if (gemm->a_column != 1 && !taper_mul_size(job.m, job.k, &job.turned_floats)) {
+        return TAPER_DECLINED;
+    }
+    job.panel_floats = (job.k + 1) * entry->nr;
+    const double work = taper_gemm_work(entry, 2.0 * (double)job.m * (double)job.n * (double)job.k) +
+                        taper_floats_work((job.shared ? 0 : (double)packed_floats) + (double)job.turned_floats);
+    const size_t threads = taper_pool_threads(run->pool);
+    const bool apart = threads == 1 || (job.count >= 2 * threads && work < APART);
+    job.tiles = taper_tiles_make(run, job.m, entry->mr, (job.n + entry->nr - 1) / entry->nr,
+                                 job.panel_floats * sizeof(float), apart ? 0 : work);
+    job.turned_at = job.shared ? 0 : packed_floats;
+    size_t floats, bytes;
+    if (packed_floats == 0 || packed_floats > SIZE_MAX / sizeof(float) ||
+        !taper_add_size(job.turned_at, job.turned_floats, &floats) || !taper_mul_size(floats, sizeof(float), &bytes)) {
+        return TAPER_DECLINED;
+    }
+    taper_gemm_kept own = {NULL, 0}, *const kept = gemm->kept != NULL && job.count == 1 ? gemm->kept : &own;
+    if (job.shared) {
+        TAPER_TRY(pack_shared(run, &job, packed_floats, kept));
+    }
+    taper_status status;
+    if (!taper_places_open(run, bytes, apart ? job.count : 1, &job.scratch)) {
+        status = taper_fail_memory(run->error);
+    } else if (apart) {
+        status = taper_run_range(run, run_matrices, &job, job.count, 1, work * (double)job.count);
+    } else {
+        job.own = taper_place_take(&job.scratch);
+        status = run_in_turn(run, &job, work);
+    }
+    taper_places_close(run, &job.scratch);
+    taper_gemm_kept_free(run, &own);
+    return status;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rows of floats: see rows.h.
+#include "ops/engine/rows.h"
+
+#include <math.h>
+
+#include "ops/kernels/kernel_select.h"
+
+typedef struct rows_job {
+    const taper_vector_entry *vector;
+    const float *x, *scale, *shift;
+    float *y;
+    size_t width, x_stride, y_stride;
+    float eps;
+    bool logarithm;
+} rows_job;
+
+static void softmax_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    taper_softmax_f32_function *const function = job->logarithm ? job->vector->log_softmax : job->vector->softmax;
+    for (size_t r = begin; r < end; r++) {
+        function(job->width, job->x + r * job->width, job->y + r * job->width);
+    }
+}
+
+taper_status taper_rows_softmax(taper_run *run, bool logarithm, size_t rows, size_t width, const float *x, float *y)
+{
+    rows_job job = {
+        .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .width = width, .logarithm = logarithm};
+    return taper_run_floats(run, softmax_range, &job, rows, 8 * (double)width);
+}
+
+static void layer_norm_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    for (size_t r = begin; r < end; r++) {
+        job->vector->layer_norm(job->width, job->x + r * job->width, job->scale, job->shift, job->eps,
+                                job->y + r * job->width);
+    }
+}
+
+taper_status taper_rows_layer_norm(taper_run *run, size_t rows, size_t width, const float *x, const float *weight,
+                                   const float *bias, double eps, float *y)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu),
+                    .x = x,
+                    .y = y,
+                    .scale = weight,
+                    .shift = bias,
+                    .width = width,
+                    .eps = (float)eps};
+    return taper_run_floats(run, layer_norm_range, &job, rows, 2 * (double)width);
+}
+
+static void channels_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    job->vector->channels(end - begin, job->width, job->x + begin * job->x_stride, job->x_stride, job->scale,
+                          job->shift, job->y + begin * job->y_stride, job->y_stride, -INFINITY, INFINITY);
+}
+
+taper_status taper_rows_channels(taper_run *run, size_t rows, size_t count, const float *x, size_t x_stride,
+                                 const float *scale, const float *shift, float *y, size_t y_stride)
+{
+    rows_job job = {.vector = taper_vector_f32_select(run->cpu),
+                    .x = x,
+                    .y = y,
+                    .scale = scale,
+                    .shift = shift,
+                    .width = count,
+                    .x_stride = x_stride,
+                    .y_stride = y_stride};
+    return taper_run_floats(run, channels_range, &job, rows, (double)count);
+}
+
+static void planes_range(void *argument, size_t begin, size_t end)
+{
+    const rows_job *job = argument;
+    for (size_t p = begin; p < end; p++) {
+        const float numbers[] = {job->scale[p], job->shift[p], -INFINITY, INFINITY};
+        job->vector->unary[TAPER_UNARY_AFFINE](job->width, job->x + p * job->width, job->y + p * job->width, numbers);
+    }
+}
+
+taper_status taper_rows_planes(taper_run *run, size_t planes, size_t count, const float *x, const float *scale,
+                               const float *shift, float *y)
+{
+    rows_job job = {
+        .vector = taper_vector_f32_select(run->cpu), .x = x, .y = y, .scale = scale, .shift = shift, .width = count};
+    return taper_run_floats(run, planes_range, &job, planes, (double)count);
+}
+
+enum { FUNCTION = 4 }; // simple operations that a function takes, about
+
+typedef struct activate_job {
+    taper_unary_f32_function *function;
+    float *x;
+} activate_job;
+
+static void activate_range(void *argument, size_t begin, size_t end)
+{
+    static const float relu[] = {0.0f, INFINITY};
+    const activate_job *job = argument;
+    job->function(end - begin, job->x + begin, job->x + begin, relu);
+}
+
+taper_status taper_rows_activate(taper_run *run, taper_rows_function function, size_t count, float *x)
+{
+    static const uint8_t kernels[] = {[TAPER_ROWS_RELU] = TAPER_UNARY_CLAMP,
+                                      [TAPER_ROWS_GELU] = TAPER_UNARY_GELU,
+                                      [TAPER_ROWS_SIGMOID] = TAPER_UNARY_SIGMOID,
+                                      [TAPER_ROWS_TANH] = TAPER_UNARY_TANH};
+    activate_job job = {taper_vector_f32_select(run->cpu)->unary[kernels[function]], x};
+    return taper_run_floats(run, activate_range, &job, count, FUNCTION);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a product of rows and packed weights is cut into tiles, and in which order they are taken.
+#include "ops/engine/tiles.h"
+
+taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
+                             double work)
+{
+    // Kernels built for size have code for even numbers of rows only.
+    const size_t unit = TAPER_SMALL && mr > 1 ? 2 : 1;
+    mr -= mr % unit;
+    taper_tiles t = {.strips = (rows + mr - 1) / mr, .panels = panels, .rows = rows, .unit = unit};
+    size_t blocks = (panels - 1) / taper_max_size(taper_pool_caches(run->pool).l2 / 2 / panel_bytes, 1) + 1;
+    const size_t wanted = taper_run_pieces(run, work);
+    blocks = taper_max_size(blocks, taper_min_size((wanted - 1) / t.strips + 1, panels));
+    const size_t threads = taper_pool_threads(run->pool);
+    t.group = t.strips >= 2 * threads ? (t.strips - 1) / threads + 1 : t.strips;
+    t.block = (panels - 1) / blocks + 1;
+    t.blocks = (panels - 1) / t.block + 1;
+    const size_t units = (rows + unit - 1) / unit;
+    t.even = units / t.strips;
+    t.longer = units % t.strips;
+    t.count = t.blocks * t.strips;
+    return t;
+}
+
+static void take_strip(const taper_tiles *tiles, taper_tile *tile, size_t strip)
+{
+    tile->strip = strip;
+    tile->first = tiles->unit * (strip * tiles->even + taper_min_size(strip, tiles->longer));
+    tile->count = taper_min_size(tiles->unit * (tiles->even + (strip < tiles->longer)), tiles->rows - tile->first);
+}
+
+taper_tile taper_tile_at(const taper_tiles *tiles, size_t index)
+{
+    taper_tile tile = {.group_first = index / (tiles->blocks * tiles->group) * tiles->group};
+    tile.group_end = taper_min_size(tile.group_first + tiles->group, tiles->strips);
+    const size_t in_group = index - tile.group_first * tiles->blocks, strips = tile.group_end - tile.group_first;
+    tile.panel = in_group / strips * tiles->block;
+    tile.panel_end = taper_min_size(tile.panel + tiles->block, tiles->panels);
+    take_strip(tiles, &tile, tile.group_first + in_group % strips);
+    return tile;
+}
+
+void taper_tile_next(const taper_tiles *tiles, taper_tile *tile)
+{
+    size_t strip = tile->strip + 1;
+    if (strip == tile->group_end) {
+        if (tile->panel_end == tiles->panels) {
+            tile->group_first = strip;
+            tile->group_end = taper_min_size(strip + tiles->group, tiles->strips);
+            tile->panel_end = 0;
+        }
+        strip = tile->group_first;
+        tile->panel = tile->panel_end;
+        tile->panel_end = taper_min_size(tile->panel + tiles->block, tiles->panels);
+    }
+    take_strip(tiles, tile, strip);
+}

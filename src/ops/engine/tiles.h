@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a product of rows and packed weights is cut: into strips of at most mr rows, which are as even as can be, and
+// blocks of panels (of nr columns each). Blocks leave half the L2 cache free, so a block's weights stay there while
+// strip after strip passes; they are shorter when there would be too few tiles for the threads, or tiles too long to
+// wait for. Tiles are numbered block by block within a group of strips, of which there are as many as threads if there
+// are strips enough: a thread then has rows of its own.
+#ifndef TAPER_OPS_TILES_H
+#define TAPER_OPS_TILES_H
+
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
+
+typedef struct taper_tiles {
+    size_t strips, group;         // group: strips of one
+    size_t panels, block, blocks; // block: panels of one
+    size_t rows, unit;            // unit: rows, of which strips are made
+    size_t even, longer;          // units of a strip; the first `longer` have one more
+    size_t count;
+} taper_tiles;
+
+// panel_bytes: the weights of a panel, in all groups. work: the nanoseconds of the product, as for taper_run_range.
+taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t panels, size_t panel_bytes,
+                             double work);
+
+typedef struct taper_tile {
+    size_t first, count;     // rows
+    size_t panel, panel_end; // panels
+    size_t strip, group_first, group_end;
+} taper_tile;
+
+taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
+
+// The tile of the next index, without the divisions. Meaningless behind the last one.
+void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
+
+// The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
+static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops)
+{
+    return 4 * flops / (double)(entry->mr * entry->nr);
+}
+
+static inline double taper_gemm_i8_work(const taper_gemm_i8_entry *entry, double operations)
+{
+    return 2 * operations / (double)(entry->mr * entry->nr);
+}
+
+#endif

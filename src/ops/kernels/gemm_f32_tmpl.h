@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The body of the gemm and igemm kernels of floats, in the words of simd_scalar.h. What includes it defines
+//   MR_MAX       rows of the largest tile; a tile has two vectors of columns
+//   EACH_MR(X)   X(1) X(2) … X(MR_MAX); in builds for size X(1), X(2) and the even ones
+//   SPLIT        partial sums of a tile of one row, of which the latency of the FMA would bound the speed
+//   FETCH(w)     asks for weights ahead
+// and, where it has a better way to add products, OWN_PRODUCTS and add_products() with it.
+// gemm_f32_scalar.c is not made of it: the others are checked against that one.
+#include <math.h>
+
+#include "ops/kernels/gemm_f32.h"
+
+#define NR (2 * VN)
+
+typedef struct call {
+    size_t mr, nc, kc, ks;
+    const float *const *a;
+    size_t a_tap_stride, a_offset;
+    const float *zero, *w;
+    float *c;
+    size_t c_stride;
+    const taper_gemm_epilogue *e;
+} call;
+
+#ifndef OWN_PRODUCTS
+// Adds the products of kc elements of each row p[i] to acc, the first row's in turn to acc and the ku - 1 of part.
+// Returns the weights behind them.
+TAPER_TEMPLATE const float *add_products(const size_t mr, const size_t nv, const size_t ku, const float **p,
+                                         const float *w, size_t kc, V acc[MR_MAX][2], V part[SPLIT][2])
+{
+    size_t k = 0;
+    if (ku > 1) {
+        for (; k + ku <= kc; k += ku) {
+            TAPER_UNROLL
+            for (size_t u = 0; u < ku; u++) {
+                FETCH(w + NR * u);
+                const V x = v_set(p[0][k + u]);
+                TAPER_UNROLL
+                for (size_t j = 0; j < nv; j++) {
+                    V *sum = u == 0 ? &acc[0][j] : &part[u - 1][j];
+                    *sum = v_fma(x, v_load(w + NR * u + VN * j), *sum);
+                }
+            }
+            w += NR * ku;
+        }
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        p[i] += kc;
+    TAPER_NO_UNROLL
+    for (ptrdiff_t q = (ptrdiff_t)(k - kc); q < 0; q++) { // from the ends: one register less
+        V b[2];
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            b[j] = v_load(w + VN * j);
+        FETCH(w);
+        w += NR;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const V x = v_set(p[i][q]);
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = v_fma(x, b[j], acc[i][j]);
+        }
+    }
+    return w;
+}
+#endif
+
+// One tile of mr rows by nv vectors, of which the lanes t0 and t1 exist.
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, const call *t, const float *w, float *c,
+                         const float *add, VT t0, VT t1)
+{
+    V acc[MR_MAX][2], part[SPLIT][2];
+    const size_t kc = t->kc;
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const V bias = v_load(w + VN * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+        TAPER_UNROLL
+        for (size_t u = 1; u < ku; u++)
+            part[u - 1][j] = v_set(0);
+    }
+    w += NR;
+    const float *const *a = t->a;
+    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
+        const float *p[MR_MAX];
+        size_t used = 0;
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            const float *const x = a[TAPER_ROW(i, mr, t->mr)];
+            const size_t real = x != t->zero;
+            p[i] = taper_f32_at(x, real ? t->a_offset : 0);
+            used += real;
+        }
+        if (used == 0) {
+            w += kc * NR;
+            continue;
+        }
+        w = add_products(mr, nv, ku, p, w, kc, acc, part);
+    }
+    TAPER_UNROLL
+    for (size_t u = 1; u < ku; u++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            acc[0][j] = v_add(acc[0][j], part[u - 1][j]);
+    }
+    if (add != NULL) {
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                acc[i][j] = v_add(acc[i][j], v_load_t(add + VN * j, j == 0 ? t0 : t1));
+            add += TAPER_ROW_STEP(i, mr, t->mr, t->e->add_stride);
+        }
+    }
+    // A clamp costs as much as two k, so it is left out where it does nothing.
+    if (t->e->min > -INFINITY || t->e->max < INFINITY) {
+        const V low = v_set(t->e->min), high = v_set(t->e->max);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL // in this order of operands a NaN passes through
+                for (size_t j = 0; j < nv; j++) acc[i][j] = v_min(high, v_max(low, acc[i][j]));
+        }
+    }
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            v_store_t(c + VN * j, acc[i][j], j == 0 ? t0 : t1);
+        c += TAPER_ROW_STEP(i, mr, t->mr, t->c_stride);
+    }
+}
+
+// All panels for mr rows.
+#define PARTS(mr) ((mr) == 1 ? SPLIT : 1)
+#if TAPER_SMALL
+#define TILE(mr, t, w, c, add) tile(mr, 2, PARTS(mr), t, w, c, add, v_first(VN), v_first(VN))
+#include "ops/kernels/gemm_f32_small.h"
+#else
+TAPER_TEMPLATE void strip(const size_t mr, const call *t)
+{
+    const size_t panel = (t->ks * t->kc + 1) * NR;
+    const float *w = t->w, *add = t->e->add;
+    float *c = t->c;
+    size_t n = t->nc;
+    for (; n > VN; n -= n < NR ? n : NR) {
+        tile(mr, 2, PARTS(mr), t, w, c, add, v_first(VN), v_first(n < NR ? n - VN : VN));
+        w += panel;
+        c += NR;
+        add = add != NULL ? add + NR : NULL;
+    }
+    if (n > 0)
+        tile(mr, 1, PARTS(mr), t, w, c, add, v_first(n), v_first(n));
+}
+#endif
+
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void strip_##mr(const call *t)                                                                      \
+    {                                                                                                                  \
+        strip(mr, t);                                                                                                  \
+    }
+EACH_MR(STRIP)
+#undef STRIP
+
+#define ENTRY(mr) strip_##mr,
+static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
+#undef ENTRY
+
+// The two functions of a row of gemm_f32_list.inc.
+#define GEMM_F32(gemm, igemm)                                                                                          \
+    void igemm(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,                 \
+               size_t a_offset, const float *zero, const float *w, float *c, size_t c_stride,                          \
+               const taper_gemm_epilogue *e)                                                                           \
+    {                                                                                                                  \
+        const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};                           \
+        strips[TAPER_STRIP(mr)](&t);                                                                                   \
+    }                                                                                                                  \
+    void gemm(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,              \
+              size_t c_stride, const taper_gemm_epilogue *e)                                                           \
+    {                                                                                                                  \
+        const float *rows[MR_MAX];                                                                                     \
+        for (size_t i = 0; i < mr; i++)                                                                                \
+            rows[i] = a + i * a_stride;                                                                                \
+        const call t = {mr, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};                                           \
+        strips[TAPER_STRIP(mr)](&t);                                                                                   \
+    }

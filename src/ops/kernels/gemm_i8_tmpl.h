@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The body of the x86 gemm kernels of quantized numbers, in the words of simd_i8_x86.h: up to MR_MAX rows by NR = two
+// registers of columns. Per four k two loads of weights and one broadcast per row. The including file defines MR_MAX,
+// store_rows() (two rows of bytes, at most NR columns) and store_floats().
+#include "ops/kernels/gemm_i8.h"
+
+#define NR (2 * LANES)
+
+// Weights come from memory once per run of a network, as in gemm_f32_avx512.c.
+#define FETCH(w) _mm_prefetch((const char *)(w) + 4096, _MM_HINT_T0)
+
+// Columns [column, column + n) of the results.
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8 *t, size_t column, size_t n,
+                           S acc[MR_MAX][2])
+{
+    F scale[2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        scale[j] = P(loadu_ps)(t->e.scale + column + LANES * j);
+    if (t->e.shift != NULL) {
+        const F floor = P(set1_ps)(t->e.floor);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++) {
+                const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
+                                      P(loadu_ps)(t->e.shift + column + LANES * j));
+                if (n > LANES * j) // builds for size have no tile of one vector
+                    store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
+                                 P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
+            }
+        }
+        return;
+    }
+    const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min, t->e.max);
+    uint8_t *c = (uint8_t *)t->c + column;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i += 2) {
+        const size_t other = i + 1 < mr ? i + 1 : i;
+        Q r[4];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 2; j++) {
+            r[j] = I8(scaled)(acc[i][j < nv ? j : 0], scale[j < nv ? j : 0]);
+            r[2 + j] = I8(scaled)(acc[other][j < nv ? j : 0], scale[j < nv ? j : 0]);
+        }
+        store_rows(c + i * t->c_stride, c + TAPER_ROW(other, mr, t->mr) * t->c_stride,
+                   I8(narrow)(r[0], r[1], r[2], r[3], range), n);
+    }
+}
+
+// KU partial sums: with one row the latency of the dot product would bound the speed.
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const int8_t *w, size_t column,
+                         size_t n)
+{
+    const size_t ku = mr == 1 ? 4 : 1;
+    S acc[MR_MAX][2], part[3][2];
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++) {
+        const S bias = I8(load_sums)(t->e.bias + column + LANES * j);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][j] = bias;
+        TAPER_UNROLL
+        for (size_t u = 1; u < ku; u++)
+            part[u - 1][j] = (S)B(setzero)();
+    }
+    const size_t groups = (t->kc + 3) / 4;
+    const uint8_t *const *a = t->a;
+    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
+        const uint8_t *p[MR_MAX];
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
+        size_t k = 0;
+        if (ku > 1) {
+            for (; k + ku <= groups; k += ku) {
+                TAPER_UNROLL
+                for (size_t u = 0; u < ku; u++) {
+                    FETCH(w + 4 * NR * u);
+                    const Q x = I8(four)(p[0] + 4 * (k + u));
+                    TAPER_UNROLL
+                    for (size_t j = 0; j < nv; j++) {
+                        S *sum = u == 0 ? &acc[0][j] : &part[u - 1][j];
+                        *sum = I8(dot)(*sum, x, I8(load)(w + 4 * NR * u + I8_BYTES * j));
+                    }
+                }
+                w += 4 * NR * ku;
+            }
+        }
+        TAPER_NO_UNROLL
+        for (; k < groups; k++) {
+            Q b[2];
+            TAPER_UNROLL
+            for (size_t j = 0; j < nv; j++)
+                b[j] = I8(load)(w + I8_BYTES * j);
+            FETCH(w);
+            w += 4 * NR;
+            TAPER_UNROLL
+            for (size_t i = 0; i < mr; i++) {
+                const Q x = I8(four)(p[i] + 4 * k);
+                TAPER_UNROLL
+                for (size_t j = 0; j < nv; j++)
+                    acc[i][j] = I8(dot)(acc[i][j], x, b[j]);
+            }
+        }
+    }
+    TAPER_UNROLL
+    for (size_t u = 1; u < ku; u++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < nv; j++)
+            acc[0][j] = (S)P(add_epi32)((Q)acc[0][j], (Q)part[u - 1][j]);
+    }
+    finish(mr, nv, t, column, n, acc);
+}
+
+// All panels for mr rows.
+TAPER_TEMPLATE void strip(const size_t mr, const taper_gemm_i8 *t)
+{
+    const size_t panel = t->ks * ((t->kc + 3) / 4) * (4 * NR);
+    const int8_t *w = t->w;
+    size_t column = 0;
+#if TAPER_SMALL
+    for (; column < t->nc; column += NR, w += panel)
+        tile(mr, 2, t, w, column, t->nc - column < NR ? t->nc - column : NR);
+#else
+    while (t->nc - column > LANES) {
+        const size_t n = t->nc - column < NR ? t->nc - column : NR;
+        tile(mr, 2, t, w, column, n);
+        if ((column += n) == t->nc)
+            return;
+        w += panel;
+    }
+    tile(mr, 1, t, w, column, t->nc - column);
+#endif
+}
+
+#define STRIP(mr)                                                                                                      \
+    TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t)                                                             \
+    {                                                                                                                  \
+        strip(mr, t);                                                                                                  \
+    }
+#define STRIP_NAME(mr) strip_##mr,
+// The kernel; EACH_MR(X) is X(1) ... X(MR_MAX), in builds for size X(1), X(2) and the even ones.
+#define GEMM_I8(name)                                                                                                  \
+    EACH_MR(STRIP)                                                                                                     \
+    static void (*const strips[])(const taper_gemm_i8 *t) = {EACH_MR(STRIP_NAME)};                                     \
+    void taper_gemm_i8_##name(const taper_gemm_i8 *job)                                                                \
+    {                                                                                                                  \
+        if (job->nc > 0)                                                                                               \
+            strips[TAPER_STRIP(job->mr)](job);                                                                         \
+    }

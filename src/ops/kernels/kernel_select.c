@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The selection tables, made from the lists.
+#include "ops/kernels/kernel_select.h"
+
+// Does `cpu` hold what an entry needs?
+static int allows(uint64_t cpu, uint64_t need)
+{
+    return (cpu & need) == need;
+}
+
+static const taper_gemm_entry gemm_entries[] = {
+#define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
+    TAPER_IF_ISA(isa,                                                                                                  \
+                 {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, over_read, taper_gemm_f32_##tile##_##isa,                   \
+                  taper_igemm_f32_##tile##_##isa}, )
+#include "ops/kernels/gemm_f32_list.inc"
+#undef KERNEL
+};
+
+static const taper_dwconv_entry dwconv_entries[] = {
+#define KERNEL(isa, shape, kernel, stride, block, over_read)                                                           \
+    TAPER_IF_ISA(                                                                                                      \
+        isa, {#shape "_" #isa, TAPER_ISA_##isa, kernel, stride, block, over_read, taper_dwconv_f32_##shape##_##isa}, )
+#define KERNEL_TAPS(isa, block, over_read)
+#include "ops/kernels/dwconv_f32_list.inc"
+#undef KERNEL
+#undef KERNEL_TAPS
+    {.name = NULL}, // a selective build may have none
+};
+
+static const taper_dwconv_taps_entry dwconv_taps_entries[] = {
+#define KERNEL(isa, shape, kernel, stride, block, over_read)
+#define KERNEL_TAPS(isa, block, over_read)                                                                             \
+    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, over_read, taper_dwconv_taps_f32_##isa}, )
+#include "ops/kernels/dwconv_f32_list.inc"
+#undef KERNEL
+#undef KERNEL_TAPS
+};
+
+static const taper_vector_entry *const vector_entries[] = {
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_f32_##isa, )
+#include "ops/kernels/vector_f32_list.inc"
+#undef KERNEL
+};
+
+static const taper_gemm_i8_entry gemm_i8_entries[] = {
+#define KERNEL(isa, tile, mr, nr, kr, shift, over_read)                                                                \
+    TAPER_IF_ISA(isa, {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, taper_gemm_i8_##tile##_##isa}, )
+#include "ops/kernels/gemm_i8_list.inc"
+#undef KERNEL
+};
+
+static const taper_dwconv_i8_entry dwconv_i8_entries[] = {
+#define KERNEL(isa, block, least, over_read)                                                                           \
+    TAPER_IF_ISA(isa, {#isa, TAPER_ISA_##isa, block, least, over_read, taper_dwconv_i8_##isa}, )
+#include "ops/kernels/dwconv_i8_list.inc"
+#undef KERNEL
+};
+
+static const taper_vector_u8_entry *const vector_u8_entries[] = {
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_vector_u8_##isa, )
+#include "ops/kernels/vector_u8_list.inc"
+#undef KERNEL
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
+{
+    return index < COUNT(gemm_entries) ? &gemm_entries[index] : NULL;
+}
+
+const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, gemm_entries[i].cpu))
+        i++;
+    return &gemm_entries[i];
+}
+
+const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index)
+{
+    return index + 1 < COUNT(dwconv_entries) ? &dwconv_entries[index] : NULL;
+}
+
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index)
+{
+    return index < COUNT(dwconv_taps_entries) ? &dwconv_taps_entries[index] : NULL;
+}
+
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, dwconv_taps_entries[i].cpu))
+        i++;
+    return &dwconv_taps_entries[i];
+}
+
+const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride)
+{
+    // An entry of a lesser instruction set is slower than the taps of the best one, and packed differently.
+    const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
+    for (size_t i = 0; dwconv_entries[i].name != NULL; i++) {
+        const taper_dwconv_entry *e = &dwconv_entries[i];
+        if (allows(cpu, e->cpu) && e->kernel == kernel && e->stride == stride && e->block == block)
+            return e;
+    }
+    return NULL;
+}
+
+const taper_vector_entry *taper_vector_f32_entry(size_t index)
+{
+    return index < COUNT(vector_entries) ? vector_entries[index] : NULL;
+}
+
+const taper_vector_entry *taper_vector_f32_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, vector_entries[i]->cpu))
+        i++;
+    return vector_entries[i];
+}
+
+const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index)
+{
+    return index < COUNT(gemm_i8_entries) ? &gemm_i8_entries[index] : NULL;
+}
+
+const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, gemm_i8_entries[i].cpu))
+        i++;
+    return &gemm_i8_entries[i];
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index)
+{
+    return index < COUNT(dwconv_i8_entries) ? &dwconv_i8_entries[index] : NULL;
+}
+
+const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, dwconv_i8_entries[i].cpu))
+        i++;
+    return &dwconv_i8_entries[i];
+}
+
+const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index)
+{
+    return index < COUNT(vector_u8_entries) ? vector_u8_entries[index] : NULL;
+}
+
+const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, vector_u8_entries[i]->cpu))
+        i++;
+    return vector_u8_entries[i];
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Chooses kernels: the first entry of a family's list whose instruction set is in `cpu` (TAPER_ISA_ bits as
+// taper_cpu_features gives them). There is always one: the portable entry is last and needs nothing.
+#ifndef TAPER_KERNELS_SELECT_H
+#define TAPER_KERNELS_SELECT_H
+
+#include "ops/kernels/kernels.h"
+
+const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
+// NULL when no kernel of this shape is as good as what taper_dwconv_taps_f32_select gives (never NULL).
+const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
+const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
+const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
+const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
+const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
+
+// For checks and benchmarks: entry `index` of the list, NULL behind the last.
+const taper_gemm_entry *taper_gemm_f32_entry(size_t index);
+const taper_dwconv_entry *taper_dwconv_f32_entry(size_t index);
+const taper_dwconv_taps_entry *taper_dwconv_taps_f32_entry(size_t index);
+const taper_vector_entry *taper_vector_f32_entry(size_t index);
+const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index);
+const taper_dwconv_i8_entry *taper_dwconv_i8_entry_at(size_t index);
+const taper_vector_u8_entry *taper_vector_u8_entry_at(size_t index);
+
+#endif

@@ -1,0 +1,102 @@
+# The CPU kernels: the files that isa_list.inc and the kernels' lists stand for, of the instruction sets that are built,
+# with the flags of these.
+include(cmake/TaperIsa.cmake)
+include(CheckCCompilerFlag)
+include(CheckCSourceCompiles)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_ISA_LIST})
+foreach(family IN LISTS TAPER_KERNEL_FAMILIES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TAPER_ROOT}/${TAPER_KERNELS}/${family}_list.inc)
+endforeach()
+taper_isa_read()
+
+set(TAPER_CPU_LEVELS "" CACHE STRING "Instruction sets whose kernels are built, of ${TAPER_ISA_KEYS}; empty: all of the architecture")
+foreach(level IN LISTS TAPER_CPU_LEVELS)
+    if(NOT level IN_LIST TAPER_ISA_KEYS)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS: there is no level \"${level}\"; there are: ${TAPER_ISA_KEYS}")
+    endif()
+endforeach()
+
+# The names that the rows have for architectures, as platform/isa.h knows them: the compiler may be for another than the
+# machine's.
+check_c_source_compiles("#if !defined(__x86_64__) && !defined(__i386__)
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_x86)
+check_c_source_compiles("#ifndef __aarch64__
+    #error
+    #endif
+    int main(void) { return 0; }" TAPER_COMPILES_arm)
+set(TAPER_COMPILES_any ON)
+
+set(TAPER_KERNEL_SOURCES
+    src/ops/kernels/kernel_select.c
+    src/ops/kernels/scalar/gemm_f32_pack.c
+    src/ops/kernels/scalar/gemm_i8_pack.c
+)
+set(TAPER_LEVEL_DEFINITIONS) # for what includes the lists
+set(TAPER_BUILT_LEVELS)
+foreach(key IN LISTS TAPER_ISA_KEYS)
+    if(NOT TAPER_COMPILES_${TAPER_ISA_${key}_ARCHITECTURE} OR
+       (TAPER_CPU_LEVELS AND NOT key IN_LIST TAPER_CPU_LEVELS AND NOT key STREQUAL "scalar"))
+        continue()
+    endif()
+    list(JOIN TAPER_ISA_${key}_FLAGS " " flags)
+    if(flags)
+        check_c_compiler_flag("${flags}" TAPER_COMPILES_ISA_${key})
+        if(NOT TAPER_COMPILES_ISA_${key})
+            message(STATUS "The compiler does not know ${flags}: no kernels for ${key}")
+            continue()
+        endif()
+    endif()
+    set(hints)
+    foreach(hint IN LISTS TAPER_ISA_${key}_HINTS)
+        string(MAKE_C_IDENTIFIER "TAPER_COMPILES${hint}" known)
+        set(CMAKE_REQUIRED_FLAGS -Werror) # clang only warns of those it ignores
+        check_c_compiler_flag("${hint}" ${known})
+        unset(CMAKE_REQUIRED_FLAGS)
+        if(${known})
+            list(APPEND hints ${hint})
+        endif()
+    endforeach()
+    taper_isa_sources(${key} sources)
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${TAPER_ISA_${key}_FLAGS};${hints}")
+    list(APPEND TAPER_KERNEL_SOURCES ${sources})
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_BUILT_${key}=1)
+    list(APPEND TAPER_BUILT_LEVELS ${key})
+endforeach()
+list(APPEND TAPER_SOURCES ${TAPER_KERNEL_SOURCES})
+foreach(level IN LISTS TAPER_CPU_LEVELS)
+    if(NOT level IN_LIST TAPER_BUILT_LEVELS)
+        message(FATAL_ERROR "TAPER_CPU_LEVELS: this compiler does not build for \"${level}\"")
+    endif()
+endforeach()
+
+# The scalar kernels are always there, as the last resort. Where others are, those are built for size, unless they are
+# named or the whole build is for speed.
+set(TAPER_SMALL_SCALAR OFF)
+if(TAPER_CPU_LEVELS)
+    if(NOT "scalar" IN_LIST TAPER_CPU_LEVELS)
+        set(TAPER_SMALL_SCALAR ON)
+    endif()
+elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND NOT TAPER_BUILT_LEVELS STREQUAL "scalar")
+    set(TAPER_SMALL_SCALAR ON)
+endif()
+if(TAPER_SMALL_SCALAR)
+    list(APPEND TAPER_LEVEL_DEFINITIONS TAPER_SMALL_SCALAR=1)
+endif()
+
+foreach(source IN LISTS TAPER_KERNEL_SOURCES)
+    if(source MATCHES "/kernels/scalar/" AND TAPER_SMALL_SCALAR)
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS "-Os;-DTAPER_SMALL_KERNEL=1")
+    elseif(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND source MATCHES "/vector_f32_")
+        # Many loops that wait for memory: a seventh less code.
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
+    elseif(source MATCHES "/kernels/")
+        # For speed in every build type: a debug build would take minutes to run its tests.
+        set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
+        if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+            # Their loops are long; room before each, to begin on a line of the cache, is left out.
+            set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-align-loops -fno-align-jumps -fno-align-labels -fno-align-functions)
+        endif()
+    endif()
+endforeach()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The CPU kernels, all families. A kernel is a pure function: no allocation, threads, globals or errors; it writes
+// only what it is told to write and reads at most `over_read` bytes (of its list entry) behind its inputs.
+//
+// Which kernel for what
+//   convolution 1x1 stride 1, fully connected, matrix products    gemm_f32.h, gemm
+//   convolution k x k, strided 1x1, dilated, grouped, transposed  gemm_f32.h, igemm (pointers per pixel and tap)
+//   first layer with 3 channels                                   gemm_f32.h, igemm over kernel rows
+//   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm with mr =
+//   1 depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps batch norm,
+//   bias, squeeze-and-excite on NHWC                  vector_f32.h, channels activations, arithmetic, pooling, resize,
+//   softmax, layer norm, transposes   vector_f32.h
+// Fuse into gemm: bias, residual sum, clamp. Into dwconv: bias, clamp. Other activations run over the result of a strip
+// or band while it is in the cache.
+//
+// What decides speed beyond the kernels: data that is made in one layer and used in the next should not leave L2. Maps
+// larger than L2 are best made in bands of rows through several layers.
+//
+// An instruction set is a row of platform/isa_list.inc. A simd_<isa>.h with the words of simd_scalar.h gives the
+// depthwise and vector families by two files of ten lines; gemm is written by hand (gemm_f32_<isa>.c).
+// docs/architecture.md says all.
+#ifndef TAPER_KERNELS_H
+#define TAPER_KERNELS_H
+
+#include "ops/kernels/arch.h"
+#include "ops/kernels/dwconv_f32.h"
+#include "ops/kernels/dwconv_i8.h"
+#include "ops/kernels/gemm_f32.h"
+#include "ops/kernels/gemm_i8.h"
+#include "ops/kernels/vector_f32.h"
+#include "ops/kernels/vector_u8.h"
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Depthwise convolution of quantized numbers in plain C, and the packing of its weights.
+#include <math.h>
+#include <string.h>
+
+#include "ops/kernels/dwconv_i8.h"
+
+#define BLOCK 4
+
+void taper_dwconv_i8_scalar(const taper_dwconv_i8 *job)
+{
+    const taper_i8_epilogue *e = &job->e;
+    const float low = (float)(e->min - e->zero_point), high = (float)(e->max - e->zero_point);
+    const size_t groups = (job->taps + 3) / 4;
+    for (size_t i = 0; i < job->pixels; i++) {
+        for (size_t c = 0; c < job->channels; c++) {
+            const int8_t *w = job->w + c / BLOCK * (groups * 4 * BLOCK) + c % BLOCK * 4;
+            uint32_t sum = (uint32_t)e->bias[c];
+            for (size_t t = 0; t < job->taps; t++)
+                sum += (uint32_t)(job->a[t][i * job->step + c] * w[t / 4 * (4 * BLOCK) + t % 4]);
+            const float y = (float)(int32_t)sum * e->scale[c];
+            job->c[i * job->c_stride + c] = (uint8_t)((int32_t)nearbyintf(y < low    ? low
+                                                                          : y > high ? high
+                                                                                     : y) +
+                                                      e->zero_point);
+        }
+    }
+}
+
+// ---- packing
+
+size_t taper_dwconv_i8_places(const taper_dwconv_i8_entry *entry, size_t channels)
+{
+    const size_t whole = channels / entry->block * entry->block, left = channels - whole;
+    return whole + (left > 0 ? taper_dwconv_i8_piece(entry->block, entry->least, left) : 0);
+}
+
+// Kernels of 128-bit registers keep the order. In wider ones unpacking works within each 128 bits: a register of four
+// channels per 128 bits has the first four of each 16, the next one the following four.
+size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels, size_t channel)
+{
+    const size_t first = channel / entry->block * entry->block, c = channel - first;
+    const size_t piece = taper_dwconv_i8_piece(entry->block, entry->least, channels - first);
+    return piece <= 16 ? channel : first + c % 16 / 4 * (piece / 4) + c / 16 * 4 + c % 4;
+}
+
+size_t taper_dwconv_i8_packed_bytes(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps)
+{
+    const size_t places = taper_dwconv_i8_places(entry, channels);
+    return taps > SIZE_MAX - 4 || places == 0 || (taps + 3) / 4 > SIZE_MAX / 4 / places ? 0
+                                                                                        : (taps + 3) / 4 * 4 * places;
+}
+
+void taper_dwconv_i8_pack(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, const int8_t *weights,
+                          size_t channel_stride, size_t tap_stride, int8_t *packed, int32_t *sums)
+{
+    const size_t places = taper_dwconv_i8_places(entry, channels), groups = (taps + 3) / 4;
+    memset(packed, 0, places * groups * 4);
+    memset(sums, 0, places * sizeof *sums);
+    for (size_t c = 0; c < channels; c++) {
+        const size_t first = c / entry->block * entry->block, place = taper_dwconv_i8_place(entry, channels, c);
+        const size_t piece = taper_dwconv_i8_piece(entry->block, entry->least, channels - first);
+        int8_t *to = packed + first * groups * 4 + (place - first) * 4;
+        int64_t sum = 0;
+        for (size_t t = 0; t < taps; t++) {
+            const int8_t w = weights[c * channel_stride + t * tap_stride];
+            to[t / 4 * piece * 4 + t % 4] = w;
+            sum += w;
+        }
+        sums[place] = (int32_t)(uint32_t)(uint64_t)sum;
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Packing of int8 weights into the panels that the gemm kernels read.
+#include <string.h>
+
+#include "ops/kernels/gemm_i8.h"
+
+size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc)
+{
+    const size_t groups = kc / entry->kr + (kc % entry->kr != 0);
+    const size_t unit = (size_t)entry->kr * entry->nr;
+    if (groups != 0 && ks > SIZE_MAX / unit / groups)
+        return 0;
+    return ks * groups * unit;
+}
+
+size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc)
+{
+    const size_t panels = n / entry->nr + (n % entry->nr != 0);
+    const size_t panel = taper_gemm_i8_panel_bytes(entry, ks, kc);
+    return panel == 0 || panels > SIZE_MAX / panel ? 0 : panels * panel;
+}
+
+// One tap of one column; returns its sum. `to` is the place of its first weight.
+static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size_t kr, size_t step, int8_t *to)
+{
+    const size_t inner = pack->k_inner == 0 ? 1 : pack->k_inner;
+    const size_t used = pack->k_inner_used == 0 ? inner : pack->k_inner_used;
+    int64_t sum = 0;
+    size_t k = 0;
+    if (inner == 1 && kr == 4) {
+        const size_t s = pack->k_stride;
+        for (; k + 4 <= pack->kc; k += 4, to += step, from += 4 * s) {
+            const int8_t four[4] = {from[0], from[s], from[2 * s], from[3 * s]};
+            memcpy(to, four, sizeof four);
+            sum += four[0] + four[1] + four[2] + four[3];
+        }
+        for (size_t i = 0; k < pack->kc; i++, k++) {
+            to[i] = from[i * s];
+            sum += to[i];
+        }
+        return sum;
+    }
+    for (; k < pack->kc; k++) {
+        if (k % inner >= used)
+            continue;
+        const int8_t w = from[k / inner * pack->k_stride + k % inner * pack->k_inner_stride];
+        to[k / kr * step + k % kr] = w;
+        sum += w;
+    }
+    return sum;
+}
+
+void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
+                                int32_t *column_sums)
+{
+    const size_t nr = entry->nr, kr = entry->kr, step = nr * kr;
+    const size_t panel = taper_gemm_i8_panel_bytes(entry, pack->ks, pack->kc);
+    const size_t panels = (pack->n + nr - 1) / nr;
+    memset(packed, 0, panels * panel);
+    for (size_t n = 0; n < panels * nr; n++) {
+        int64_t sum = 0;
+        for (size_t tap = 0; tap < pack->ks && n < pack->n; tap++) {
+            const int8_t *from = pack->weights + n * pack->n_stride + tap * pack->tap_stride;
+            int8_t *to = packed + n / nr * panel + tap * (panel / pack->ks) + n % nr * kr;
+            sum += pack_tap(pack, from, kr, step, to);
+        }
+        column_sums[n] = (int32_t)(uint32_t)(uint64_t)sum;
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The words of the int8 kernels for x86, made for one width of register: I8_BYTES (16, 32 or 64) is defined before each
+// inclusion, which may be repeated; a word is I8(name). Q is a register of bytes, S one of 32-bit sums: as
+// Q, which is one of 64 bits, gcc would copy every sum around the dot product and run out of registers.
+//
+// I8(dot): sums of four uint8 times four int8 per 32 bits. With I8_VNNI the CPU's own instruction; without, by
+// multiplications of 16 bits, which cannot overflow (pmaddubsw would saturate).
+#include <immintrin.h>
+
+#include "ops/kernels/arch.h"
+
+#undef I8
+#undef Q
+#undef S
+#undef F
+#undef P
+#undef B
+#undef LANES
+#if I8_BYTES == 64
+#define I8(name) i8_512_##name
+#define Q __m512i
+#define S __v16si
+#define F __m512
+#define P(name) _mm512_##name
+#define B(name) _mm512_##name##_si512
+#elif I8_BYTES == 32
+#define I8(name) i8_256_##name
+#define Q __m256i
+#define S __v8si
+#define F __m256
+#define P(name) _mm256_##name
+#define B(name) _mm256_##name##_si256
+#else
+#define I8(name) i8_128_##name
+#define Q __m128i
+#define S __v4si
+#define F __m128
+#define P(name) _mm_##name
+#define B(name) _mm_##name##_si128
+#endif
+#define LANES (I8_BYTES / 4) // 32-bit ones
+
+TAPER_TEMPLATE Q I8(load)(const void *p)
+{
+    return B(loadu)((const Q *)p);
+}
+
+// Four bytes in every lane.
+TAPER_TEMPLATE Q I8(four)(const uint8_t *p)
+{
+    int32_t x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return P(set1_epi32)(x);
+}
+
+TAPER_TEMPLATE S I8(load_sums)(const int32_t *p)
+{
+    return (S)B(loadu)((const Q *)(const void *)p);
+}
+
+TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
+{
+#if I8_VNNI
+    return (S)P(dpbusd_epi32)((Q)sum, a, w);
+#else
+    const Q even = P(madd_epi16)(B(and)(a, P(set1_epi32)(0x00FF00FF)), P(srai_epi16)(P(slli_epi16)(w, 8), 8));
+    const Q odd = P(madd_epi16)(P(srli_epi16)(a, 8), P(srai_epi16)(w, 8));
+    return (S)P(add_epi32)((Q)sum, P(add_epi32)(even, odd));
+#endif
+}
+
+// rne(sum * scale), scale less than 1.
+TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
+{
+    return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)((Q)sum), scale));
+}
+
+// What requantization needs besides the scale.
+typedef struct I8(range) {
+    Q zero_point, low, high;
+} I8(range);
+
+TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min, int32_t max)
+{
+    return (I8(range)){P(set1_epi16)((int16_t)zero_point), P(set1_epi8)((char)min), P(set1_epi8)((char)max)};
+}
+
+// Four registers of rne(sum * scale) to bytes. In each 128 bits: the four of r0, of r1, of r2, of r3.
+TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
+{
+    const Q a = P(adds_epi16)(P(packs_epi32)(r0, r1), r.zero_point);
+    const Q b = P(adds_epi16)(P(packs_epi32)(r2, r3), r.zero_point);
+    return P(min_epu8)(P(max_epu8)(P(packus_epi16)(a, b), r.low), r.high);
+}
+
+// x where it is not more than limit, otherwise (and of NaN) other.
+TAPER_TEMPLATE F I8(up_to)(F x, F limit, F other)
+{
+#if I8_BYTES == 64
+    return _mm512_mask_mov_ps(other, _mm512_cmp_ps_mask(x, limit, _CMP_LE_OQ), x);
+#else
+    return P(blendv_ps)(other, x, P(cmp_ps)(x, limit, _CMP_LE_OQ));
+#endif
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The vector words of the _tmpl.h files, for plain C: one lane.
+//
+// A template is written in these words and included by one file per instruction set, after one of the simd_*.h.
+//   V a vector of VN floats, VI of VN 32-bit integers, VM a comparison's result, VT the first n lanes
+//   v_load_t and v_store_t touch the lanes of VT only; v_load_t gives 0 in the others
+//   v_load_over is v_load_t, or loads SIMD_OVER_READ bytes more where masked loads cost
+//   v_min and v_max give the second operand when either is NaN
+//   v_fma(a, b, c) = a * b + c, in one rounding where the machine has it
+#ifndef TAPER_KERNELS_SIMD_SCALAR_H
+#define TAPER_KERNELS_SIMD_SCALAR_H
+
+#include <string.h>
+
+#include "ops/kernels/arch.h"
+
+#define SIMD(name) name##_scalar
+#define VN 1
+#define SIMD_OVER_READ 0
+#define SIMD_REGISTERS 16
+
+typedef float V;
+typedef int32_t VI;
+typedef int VM;
+typedef size_t VT;
+
+// clang-format off: a table
+TAPER_TEMPLATE V v_load(const float *p)
+{
+    return *p;
+}
+TAPER_TEMPLATE void v_store(float *p, V x)
+{
+    *p = x;
+}
+TAPER_TEMPLATE VT v_first(size_t n)
+{
+    return n;
+}
+TAPER_TEMPLATE V v_load_t(const float *p, VT t)
+{
+    return t > 0 ? *p : 0.0f;
+}
+TAPER_TEMPLATE V v_load_over(const float *p, VT t)
+{
+    (void)t;
+    return *p;
+}
+TAPER_TEMPLATE void v_store_t(float *p, V x, VT t)
+{
+    if (t > 0)
+        *p = x;
+}
+TAPER_TEMPLATE V v_set(float x)
+{
+    return x;
+}
+TAPER_TEMPLATE V v_add(V a, V b)
+{
+    return a + b;
+}
+TAPER_TEMPLATE V v_sub(V a, V b)
+{
+    return a - b;
+}
+TAPER_TEMPLATE V v_mul(V a, V b)
+{
+    return a * b;
+}
+TAPER_TEMPLATE V v_div(V a, V b)
+{
+    return a / b;
+}
+TAPER_TEMPLATE V v_fma(V a, V b, V c)
+{
+    return a * b + c;
+}
+TAPER_TEMPLATE V v_max(V a, V b)
+{
+    return a > b ? a : b;
+}
+TAPER_TEMPLATE V v_min(V a, V b)
+{
+    return a < b ? a : b;
+}
+TAPER_TEMPLATE VI v_bits(V a)
+{
+    VI i;
+    memcpy(&i, &a, sizeof i);
+    return i;
+}
+TAPER_TEMPLATE V v_of_bits(VI a)
+{
+    V x;
+    memcpy(&x, &a, sizeof x);
+    return x;
+}
+TAPER_TEMPLATE V v_abs(V a)
+{
+    return v_of_bits(v_bits(a) & 0x7FFFFFFF);
+}
+// The magnitude of a with the sign of b.
+TAPER_TEMPLATE V v_sign(V a, V b)
+{
+    return v_of_bits((v_bits(a) & 0x7FFFFFFF) | (v_bits(b) & (-0x7FFFFFFF - 1)));
+}
+TAPER_TEMPLATE VI vi_set(int32_t x)
+{
+    return x;
+}
+TAPER_TEMPLATE VI vi_add(VI a, VI b)
+{
+    return (VI)((uint32_t)a + (uint32_t)b);
+}
+TAPER_TEMPLATE VI vi_sub(VI a, VI b)
+{
+    return (VI)((uint32_t)a - (uint32_t)b);
+}
+TAPER_TEMPLATE VI vi_up23(VI a)
+{
+    return (VI)((uint32_t)a << 23);
+} // into a float's exponent
+TAPER_TEMPLATE VI vi_half(VI a)
+{
+    return a >= 0 ? a / 2 : -((1 - a) / 2);
+} // towards minus infinity
+TAPER_TEMPLATE VM v_less(V a, V b)
+{
+    return a < b;
+}
+TAPER_TEMPLATE VM v_nan(V a)
+{
+    return a != a;
+}
+TAPER_TEMPLATE V v_pick(VM m, V a, V b)
+{
+    return m ? a : b;
+} // m ? a : b
+TAPER_TEMPLATE float v_sum(V a)
+{
+    return a;
+}
+TAPER_TEMPLATE float v_most(V a)
+{
+    return a;
+}
+// Exchanges rows and columns of VN vectors.
+TAPER_TEMPLATE void v_transpose(V *v)
+{
+    (void)v;
+}
+// clang-format on
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Elementwise, pooling, reduction and reordering kernels on floats. One entry per instruction set holds them all:
+//   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
+//
+// No kernel of this family reads or writes outside the named elements. y may be x (or a or b) itself, but must not
+// overlap it otherwise. Strides are in floats. min and max are a clamp, -INFINITY and INFINITY for none; NaN stays NaN.
+//
+// Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
+// place:
+//   exp 1.0, sigmoid 2.6, silu 2.6 (7 below -87), tanh 1.3, erf 1.4, hardswish 2.5, hardsigmoid 1.4
+//   gelu: absolute error at most 2^-23 of |x|; gelu_tanh: 2^-22 of |x|; elu: 2^-22 of p0
+//   softmax: relative error 5e-7 + 2^-24 * (distance to the maximum + n)
+// Results below 2^-126 are within 2 of the last denormal place.
+#ifndef TAPER_KERNELS_VECTOR_F32_H
+#define TAPER_KERNELS_VECTOR_F32_H
+
+#include "ops/kernels/arch.h"
+#include "ops/list/op_features.h"
+
+// UNARY(NAME, function, number of parameters p, whether this build has it: the others' places in the table are NULL)
+// clang-format off
+#define TAPER_UNARY_F32(UNARY)                                                                          \
+    UNARY(CLAMP, clamp, 2, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
+    UNARY(AFFINE, affine, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
+    UNARY(LEAKY_RELU, leaky_relu, 1, 1) /* x < 0 ? x * p0 : x */                                        \
+    UNARY(ELU, elu, 3, TAPER_USES(taper_ew_elu)) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */         \
+    UNARY(HARDSWISH, hardswish, 0, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
+    UNARY(HARDSIGMOID, hardsigmoid, 0, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
+    UNARY(SIGMOID, sigmoid, 0, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
+    UNARY(SILU, silu, 0, TAPER_USES(taper_ew_silu))                                                     \
+    UNARY(TANH, tanh, 0, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
+    UNARY(EXP, exp, 0, TAPER_USES(taper_ew_exp))                                                        \
+    UNARY(GELU, gelu, 0, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
+    UNARY(GELU_TANH, gelu_tanh, 0, TAPER_COMPUTES_ERF)                                                  \
+    UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)
+// clang-format on
+
+#define UNARY(NAME, function, parameters, built) TAPER_UNARY_##NAME,
+typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_COUNT } taper_unary;
+#undef UNARY
+
+typedef enum taper_binary {
+    TAPER_BINARY_ADD,
+    TAPER_BINARY_SUB,
+    TAPER_BINARY_MUL,
+    TAPER_BINARY_DIV,
+    TAPER_BINARY_COUNT
+} taper_binary;
+typedef enum taper_operands {
+    TAPER_OPERANDS_VV, // both are vectors
+    TAPER_OPERANDS_VS, // b is one float
+    TAPER_OPERANDS_SV, // a is one float
+    TAPER_OPERANDS_COUNT
+} taper_operands;
+
+typedef void taper_unary_f32_function(size_t n, const float *x, float *y, const float *p);
+// y = clamp(a op b, min, max): min 0 is add + relu in one pass.
+typedef void taper_binary_f32_function(size_t n, const float *a, const float *b, float *y, float min, float max);
+// y = a * wa + b * wb: one row of a bilinear resize from two (NCHW), and blends.
+typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, float wa, float wb, float *y);
+// NHWC: y[r][c] = clamp(x[r][c] * scale[c] + shift[c]). scale NULL: 1; shift NULL: 0. Batch norm; squeeze-and-excite
+// (scale only); bias. For NCHW use unary AFFINE per plane.
+typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
+                                         const float *scale, const float *shift, float *y, size_t y_stride, float min,
+                                         float max);
+typedef float taper_reduce_f32_function(size_t n, const float *x); // n 0: the sum is 0, the maximum -INFINITY
+// out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
+typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
+                                         float *out);
+// One row. y = exp(x - max) / sum, or its logarithm.
+typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);
+// One row. (x - mean) / sqrt(variance + eps) * gamma + beta (each may be NULL). n > 0.
+typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float *gamma, const float *beta, float eps,
+                                           float *y);
+// Pooling of NHWC: pixel i < m, tap t < taps (> 0) is the `channels` floats at a[t * a_tap_stride + i] + a_offset
+// bytes. Windows cut by the border: repeat a pointer to any pixel inside (max), or `zero`, to which a_offset is not
+// added (avg).
+typedef void taper_max_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
+                                         size_t a_tap_stride, size_t a_offset, float *y, size_t y_stride);
+// scale[i]: 1 / divisor of pixel i.
+typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
+                                         size_t a_tap_stride, size_t a_offset, const float *zero, const float *scale,
+                                         float *y, size_t y_stride);
+// NHWC bilinear: pixel i from its four neighbours a[t * a_tap_stride + i] + a_offset bytes, t = 0 top left, 1 top
+// right, 2 bottom left, 3 bottom right; w[2 * i] is the weight of the right, w[2 * i + 1] that of the bottom ones.
+typedef void taper_bilinear_f32_function(size_t m, size_t channels, const float *const *a, size_t a_tap_stride,
+                                         size_t a_offset, const float *w, float *y, size_t y_stride);
+// y[c * y_stride + r] = x[r * x_stride + c], not in place. NCHW to NHWC: rows = C, columns = H * W; back: exchanged.
+typedef void taper_transpose_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *y,
+                                          size_t y_stride);
+// y[i] = clamp(dot(x, w + i * w_stride) + bias[i]), i < n, over k floats: a fully connected layer on one input straight
+// from the unpacked [out, in] weights of the file. bias may be NULL.
+typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const float *w, size_t w_stride,
+                                     const float *bias, float *y, float min, float max);
+
+typedef struct taper_vector_entry {
+    const char *name;
+    uint64_t cpu;
+    uint32_t lanes;
+    taper_unary_f32_function *unary[TAPER_UNARY_COUNT];
+    taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT];
+    taper_blend_f32_function *blend;
+    taper_channels_f32_function *channels;
+    taper_reduce_f32_function *sum, *max;
+    taper_sum_rows_f32_function *sum_rows;
+    taper_softmax_f32_function *softmax, *log_softmax;
+    taper_layer_norm_f32_function *layer_norm;
+    taper_max_pool_f32_function *max_pool;
+    taper_avg_pool_f32_function *avg_pool;
+    taper_bilinear_f32_function *bilinear;
+    taper_transpose_f32_function *transpose;
+    taper_gemv_f32_function *gemv;
+} taper_vector_entry;
+
+// Each instruction set's file defines its entry, so that a list row is the only other place that names it.
+#define KERNEL(isa) extern const taper_vector_entry taper_vector_f32_##isa;
+#include "ops/kernels/vector_f32_list.inc"
+#undef KERNEL
+
+#endif

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The bodies of the kernels of vector_f32.h, in the words of simd_scalar.h. The including file defines nothing else;
+// VECTOR_ENTRY(instruction set) at its end makes the entry.
+#include <math.h>
+
+#include "ops/kernels/math_f32_tmpl.h"
+#include "ops/kernels/vector_f32.h"
+
+TAPER_TEMPLATE V v_clamp(V x, V low, V high)
+{
+    return v_min(high, v_max(low, x));
+}
+
+// ---- elementwise
+
+// clang-format off: one line each
+TAPER_TEMPLATE V op_clamp(V x, const V *p)
+{
+    return v_clamp(x, p[0], p[1]);
+}
+TAPER_TEMPLATE V op_affine(V x, const V *p)
+{
+    return v_clamp(v_fma(x, p[0], p[1]), p[2], p[3]);
+}
+TAPER_TEMPLATE V op_leaky_relu(V x, const V *p)
+{
+    return v_pick(v_less(x, v_set(0.0f)), v_mul(x, p[0]), x);
+}
+// clang-format on
+TAPER_TEMPLATE V op_elu(V x, const V *p)
+{
+    const V negative = v_mul(v_sub(v_exp(v_mul(x, p[2])), v_set(1.0f)), p[0]);
+    return v_pick(v_less(v_set(0.0f), x), v_mul(x, p[1]), negative);
+}
+TAPER_TEMPLATE V op_hardsigmoid(V x, const V *p)
+{
+    (void)p;
+    return v_mul(v_clamp(v_add(x, v_set(3.0f)), v_set(0.0f), v_set(6.0f)), v_set(1.0f / 6.0f));
+}
+TAPER_TEMPLATE V op_hardswish(V x, const V *p)
+{
+    return v_mul(x, op_hardsigmoid(x, p)); // in this order nothing overflows
+}
+#define PLAIN(name)                                                                                                    \
+    TAPER_TEMPLATE V op_##name(V x, const V *p)                                                                        \
+    {                                                                                                                  \
+        (void)p;                                                                                                       \
+        return v_##name(x);                                                                                            \
+    }
+TAPER_TEMPLATE V v_silu(V x)
+{
+    return v_mul(x, v_sigmoid(x));
+}
+PLAIN(sigmoid)
+PLAIN(silu)
+PLAIN(gelu)
+PLAIN(gelu_tanh)
+PLAIN(tanh)
+PLAIN(exp)
+PLAIN(erf)
+#undef PLAIN
+
+#define UNARY(NAME, function, parameters, built)                                                                       \
+    static void unary_##function(size_t n, const float *x, float *y, const float *p)                                   \
+    {                                                                                                                  \
+        V v[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
+        const size_t count = (parameters);                                                                             \
+        for (size_t j = 0; j < count; j++)                                                                             \
+            v[j] = v_set(p[j]);                                                                                        \
+        size_t i = 0;                                                                                                  \
+        for (; i + VN <= n; i += VN)                                                                                   \
+            v_store(y + i, op_##function(v_load(x + i), v));                                                           \
+        if (i < n) {                                                                                                   \
+            const VT t = v_first(n - i);                                                                               \
+            v_store_t(y + i, op_##function(v_load_t(x + i, t), v), t);                                                 \
+        }                                                                                                              \
+    }
+TAPER_UNARY_F32(UNARY)
+#undef UNARY
+
+#define BINARY_AS(op, kind, load_a, load_b, tail_a, tail_b)                                                            \
+    static void binary_##op##_##kind(size_t n, const float *a, const float *b, float *y, float min, float max)         \
+    {                                                                                                                  \
+        const V low = v_set(min), high = v_set(max);                                                                   \
+        const V sa = v_set(n > 0 ? *a : 0.0f), sb = v_set(n > 0 ? *b : 0.0f);                                          \
+        (void)sa, (void)sb;                                                                                            \
+        size_t i = 0;                                                                                                  \
+        for (; i + VN <= n; i += VN)                                                                                   \
+            v_store(y + i, v_clamp(v_##op(load_a, load_b), low, high));                                                \
+        if (i < n) {                                                                                                   \
+            const VT t = v_first(n - i);                                                                               \
+            v_store_t(y + i, v_clamp(v_##op(tail_a, tail_b), low, high), t);                                           \
+        }                                                                                                              \
+    }
+#define BINARY(op)                                                                                                     \
+    BINARY_AS(op, vv, v_load(a + i), v_load(b + i), v_load_t(a + i, t), v_load_t(b + i, t))                            \
+    BINARY_AS(op, vs, v_load(a + i), sb, v_load_t(a + i, t), sb)                                                       \
+    BINARY_AS(op, sv, sa, v_load(b + i), sa, v_load_t(b + i, t))
+BINARY(add)
+BINARY(sub)
+BINARY(mul)
+BINARY(div)
+#undef BINARY
+#undef BINARY_AS
+
+static void blend(size_t n, const float *a, const float *b, float wa, float wb, float *y)
+{
+    const V va = v_set(wa), vb = v_set(wb);
+    size_t i = 0;
+    for (; i + VN <= n; i += VN)
+        v_store(y + i, v_fma(v_load(a + i), va, v_mul(v_load(b + i), vb)));
+    if (i < n) {
+        const VT t = v_first(n - i);
+        v_store_t(y + i, v_fma(v_load_t(a + i, t), va, v_mul(v_load_t(b + i, t), vb)), t);
+    }
+}
+
+static void channels(size_t rows, size_t count, const float *x, size_t x_stride, const float *scale, const float *shift,
+                     float *y, size_t y_stride, float min, float max)
+{
+    const V low = v_set(min), high = v_set(max), one = v_set(1.0f);
+    for (size_t r = 0; r < rows; r++, x += x_stride, y += y_stride) {
+        for (size_t c = 0; c < count; c += VN) {
+            if (c + VN <= count) {
+                V v = v_load(x + c);
+                if (shift == NULL) {
+                    v = v_mul(v, scale != NULL ? v_load(scale + c) : one);
+                } else {
+                    v = v_fma(v, scale != NULL ? v_load(scale + c) : one, v_load(shift + c));
+                }
+                v_store(y + c, v_clamp(v, low, high));
+            } else {
+                const VT t = v_first(count - c);
+                const V s = scale != NULL ? v_load_t(scale + c, t) : one;
+                const V v =
+                    shift == NULL ? v_mul(v_load_t(x + c, t), s) : v_fma(v_load_t(x + c, t), s, v_load_t(shift + c, t));
+                v_store_t(y + c, v_clamp(v, low, high), t);
+            }
+        }
+    }
+}
+
+// ---- reductions
+
+static float sum(size_t n, const float *x)
+{
+    V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
+    size_t i = 0;
+    for (; i + 4 * VN <= n; i += 4 * VN) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            s[j] = v_add(s[j], v_load(x + i + j * VN));
+    }
+    for (; i < n; i += VN)
+        s[0] = v_add(s[0], v_load_t(x + i, v_first(n - i)));
+    return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));
+}
+
+// NaN among them gives NaN.
+static float most(size_t n, const float *x)
+{
+    V m = v_set(-INFINITY), bad = v_set(0.0f);
+    size_t i = 0;
+    for (; i + VN <= n; i += VN) {
+        const V v = v_load(x + i);
+        m = v_max(v, m);
+        bad = v_pick(v_nan(v), v, bad);
+    }
+    float result = v_most(m);
+    if (v_sum(bad) != 0.0f)
+        return v_sum(bad); // NaN is not 0
+    for (; i < n; i++)
+        result = x[i] > result || x[i] != x[i] ? x[i] : result;
+    return result;
+}
+
+static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride, float scale, float *out)
+{
+    const V factor = v_set(scale);
+    size_t c = 0;
+    // Four vectors of channels at a time; two rows in different sums, for the latency of the addition.
+    for (; c + 4 * VN <= count; c += 4 * VN) {
+        V s[2][4];
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            s[0][j] = s[1][j] = v_set(0.0f);
+        const float *p = x + c;
+        size_t r = 0;
+        for (; r + 2 <= rows; r += 2, p += 2 * x_stride) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++) {
+                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+                s[1][j] = v_add(s[1][j], v_load(p + x_stride + j * VN));
+            }
+        }
+        if (r < rows) {
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++)
+                s[0][j] = v_add(s[0][j], v_load(p + j * VN));
+        }
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            v_store(out + c + j * VN, v_mul(v_add(s[0][j], s[1][j]), factor));
+    }
+    for (; c < count; c += VN) {
+        const VT t = v_first(count - c);
+        V s[2] = {v_set(0.0f), v_set(0.0f)};
+        const float *p = x + c;
+        for (size_t r = 0; r < rows; r++, p += x_stride)
+            s[r & 1] = v_add(s[r & 1], v_load_t(p, t));
+        v_store_t(out + c, v_mul(v_add(s[0], s[1]), factor), t);
+    }
+}
+
+// y = exp(x - high), and their sum.
+static float exp_sum(size_t n, const float *x, float high, float *y)
+{
+    const V h = v_set(high);
+    V s = v_set(0.0f);
+    size_t i = 0;
+    for (; i + VN <= n; i += VN) {
+        const V e = v_exp(v_sub(v_load(x + i), h));
+        if (y != NULL)
+            v_store(y + i, e);
+        s = v_add(s, e);
+    }
+    float total = v_sum(s);
+    if (i < n) {
+        float tail[VN];
+        const VT t = v_first(n - i);
+        v_store(tail, v_exp(v_sub(v_load_t(x + i, t), h)));
+        for (size_t j = 0; j < n - i; j++) {
+            total += tail[j];
+            if (y != NULL)
+                y[i + j] = tail[j];
+        }
+    }
+    return total;
+}
+
+static void softmax(size_t n, const float *x, float *y)
+{
+    const float total = exp_sum(n, x, most(n, x), y);
+    const float factor = 1.0f / total;
+    binary_mul_vs(n, y, &factor, y, -INFINITY, INFINITY);
+}
+
+static void log_softmax(size_t n, const float *x, float *y)
+{
+    const float high = most(n, x);
+    const float shift = logf(exp_sum(n, x, high, NULL));
+    // In two steps, as shift is small against high.
+    binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
+    binary_sub_vs(n, y, &shift, y, -INFINITY, INFINITY);
+}
+
+static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
+{
+    const float mean = sum(n, x) / (float)n;
+    const V m = v_set(mean);
+    V s[2] = {v_set(0.0f), v_set(0.0f)};
+    size_t i = 0;
+    for (; i + 2 * VN <= n; i += 2 * VN) {
+        const V a = v_sub(v_load(x + i), m), b = v_sub(v_load(x + i + VN), m);
+        s[0] = v_fma(a, a, s[0]);
+        s[1] = v_fma(b, b, s[1]);
+    }
+    float squares = v_sum(v_add(s[0], s[1]));
+    for (; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    const float factor = 1.0f / sqrtf(squares / (float)n + eps);
+    const V f = v_set(factor), one = v_set(1.0f), none = v_set(0.0f);
+    for (i = 0; i < n; i += VN) {
+        const VT t = v_first(n - i);
+        const V v = v_mul(v_sub(v_load_t(x + i, t), m), f);
+        v_store_t(y + i,
+                  v_fma(v, gamma != NULL ? v_load_t(gamma + i, t) : one, beta != NULL ? v_load_t(beta + i, t) : none),
+                  t);
+    }
+}
+
+// ---- pooling and resizing of NHWC
+
+static void max_pool(size_t m, size_t count, size_t taps, const float *const *a, size_t a_tap_stride, size_t a_offset,
+                     float *y, size_t y_stride)
+{
+    for (size_t i = 0; i < m; i++, a++, y += y_stride) {
+        for (size_t c = 0; c < count; c += VN) {
+            const VT t = v_first(count - c);
+            V best = v_load_t(taper_f32_at(a[0], a_offset) + c, t);
+            for (size_t tap = 1; tap < taps; tap++) {
+                const V v = v_load_t(taper_f32_at(a[tap * a_tap_stride], a_offset) + c, t);
+                best = v_pick(v_nan(best), best, v_max(best, v)); // v_max gives v when v is NaN
+            }
+            v_store_t(y + c, best, t);
+        }
+    }
+}
+
+static void avg_pool(size_t m, size_t count, size_t taps, const float *const *a, size_t a_tap_stride, size_t a_offset,
+                     const float *zero, const float *scale, float *y, size_t y_stride)
+{
+    for (size_t i = 0; i < m; i++, a++, y += y_stride) {
+        const V factor = v_set(scale[i]);
+        for (size_t c = 0; c < count; c += VN) {
+            const VT t = v_first(count - c);
+            V s = v_set(0.0f);
+            for (size_t tap = 0; tap < taps; tap++) {
+                const float *p = a[tap * a_tap_stride];
+                if (p != zero)
+                    s = v_add(s, v_load_t(taper_f32_at(p, a_offset) + c, t));
+            }
+            v_store_t(y + c, v_mul(s, factor), t);
+        }
+    }
+}
+
+static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap_stride, size_t a_offset,
+                     const float *w, float *y, size_t y_stride)
+{
+    for (size_t i = 0; i < m; i++, a++, w += 2, y += y_stride) {
+        const float *p[4];
+        for (size_t k = 0; k < 4; k++)
+            p[k] = taper_f32_at(a[k * a_tap_stride], a_offset);
+        const V right = v_set(w[0]), left = v_set(1.0f - w[0]), bottom = v_set(w[1]), top = v_set(1.0f - w[1]);
+        for (size_t c = 0; c < count; c += VN) {
+            const VT t = v_first(count - c);
+            const V u = v_fma(v_load_t(p[0] + c, t), left, v_mul(v_load_t(p[1] + c, t), right));
+            const V d = v_fma(v_load_t(p[2] + c, t), left, v_mul(v_load_t(p[3] + c, t), right));
+            v_store_t(y + c, v_fma(u, top, v_mul(d, bottom)), t);
+        }
+    }
+}
+
+// ---- reordering
+
+static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
+{
+    for (size_t c = 0; c < columns; c += VN) {
+        const size_t cn = columns - c < VN ? columns - c : VN;
+        for (size_t r = 0; r < rows; r += VN) {
+            const size_t rn = rows - r < VN ? rows - r : VN;
+            const float *from = x + r * x_stride + c;
+            float *to = y + c * y_stride + r;
+            V v[VN];
+            if (cn == VN && rn == VN) {
+                TAPER_UNROLL
+                for (size_t i = 0; i < VN; i++)
+                    v[i] = v_load(from + i * x_stride);
+                v_transpose(v);
+                TAPER_UNROLL
+                for (size_t i = 0; i < VN; i++)
+                    v_store(to + i * y_stride, v[i]);
+            } else {
+                const VT ct = v_first(cn), rt = v_first(rn);
+                for (size_t i = 0; i < rn; i++)
+                    v[i] = v_load_t(from + i * x_stride, ct);
+                for (size_t i = rn; i < VN; i++)
+                    v[i] = v_set(0.0f);
+                v_transpose(v);
+                for (size_t i = 0; i < cn; i++)
+                    v_store_t(to + i * y_stride, v[i], rt);
+            }
+        }
+    }
+}
+
+// ---- gemv
+
+TAPER_TEMPLATE void gemv_rows(const size_t rows, size_t k, const float *x, const float *w, size_t w_stride,
+                              const float *bias, float *y, float min, float max)
+{
+    V acc[4][2];
+    TAPER_UNROLL
+    for (size_t r = 0; r < rows; r++)
+        acc[r][0] = acc[r][1] = v_set(0.0f);
+    size_t i = 0;
+    for (; i + 2 * VN <= k; i += 2 * VN) {
+        const V a = v_load(x + i), b = v_load(x + i + VN);
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            acc[r][0] = v_fma(a, v_load(w + r * w_stride + i), acc[r][0]);
+            acc[r][1] = v_fma(b, v_load(w + r * w_stride + i + VN), acc[r][1]);
+        }
+    }
+    for (; i < k; i += VN) {
+        const VT t = v_first(k - i);
+        const V a = v_load_t(x + i, t);
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++)
+            acc[r][0] = v_fma(a, v_load_t(w + r * w_stride + i, t), acc[r][0]);
+    }
+    TAPER_UNROLL
+    for (size_t r = 0; r < rows; r++) {
+        float s = v_sum(v_add(acc[r][0], acc[r][1])) + (bias != NULL ? bias[r] : 0.0f);
+        s = s < min ? min : s;
+        y[r] = s > max ? max : s;
+    }
+}
+
+static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_stride, const float *bias, float *y,
+                 float min, float max)
+{
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        gemv_rows(4, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
+    for (; i < n; i++)
+        gemv_rows(1, k, x, w + i * w_stride, w_stride, bias != NULL ? bias + i : NULL, y + i, min, max);
+}
+
+#define IF_BUILT(built, function) ((built) ? (function) : NULL)
+#define UNARY(NAME, function, parameters, built) [TAPER_UNARY_##NAME] = IF_BUILT(built, unary_##function),
+#define VECTOR_ENTRY(ISA)                                                                                              \
+    const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
+        .name = #ISA,                                                                                                  \
+        .cpu = TAPER_ISA_##ISA,                                                                                        \
+        .lanes = VN,                                                                                                   \
+        .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
+        .binary = {{binary_add_vv, binary_add_vs, binary_add_sv},                                                      \
+                   {binary_sub_vv, binary_sub_vs, binary_sub_sv},                                                      \
+                   {binary_mul_vv, binary_mul_vs, binary_mul_sv},                                                      \
+                   {binary_div_vv, binary_div_vs, binary_div_sv}},                                                     \
+        .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
+        .channels = channels,                                                                                          \
+        .sum = sum,                                                                                                    \
+        .max = most,                                                                                                   \
+        .sum_rows = sum_rows,                                                                                          \
+        .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
+        .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \
+        .layer_norm = IF_BUILT(TAPER_NORMS_LAYERS, layer_norm),                                                        \
+        .max_pool = IF_BUILT(TAPER_USES(taper_op_max_pool), max_pool),                                                 \
+        .avg_pool = avg_pool,                                                                                          \
+        .bilinear = IF_BUILT(TAPER_INTERPOLATES, bilinear),                                                            \
+        .transpose = transpose,                                                                                        \
+        .gemv = gemv,                                                                                                  \
+    };

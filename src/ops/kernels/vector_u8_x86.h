@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The body of the x86 entries of vector_u8.h, in the words of simd_i8_x86.h. The including file defines I8_BYTES.
+#include <string.h>
+
+#include "ops/kernels/simd_i8_x86.h"
+
+#include "ops/kernels/vector_u8_plain.h"
+
+// ---- sums
+
+typedef struct sum_words {
+    Q high, low; // factors in two parts, each for a and b in 16 bits
+    Q offset, mask, threshold;
+    __m128i shift;
+} sum_words;
+
+// pairs: a and b in 16 bits each. The factors have 22 bits: two products of 11 by 8 bits.
+TAPER_TEMPLATE Q sum_of(Q pairs, const sum_words *s)
+{
+    const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);
+    const Q sum = P(add_epi32)(P(add_epi32)(high, P(madd_epi16)(pairs, s->low)), s->offset);
+    const Q negative = P(srai_epi32)(sum, 31);
+    const Q rest = P(add_epi32)(B(and)(sum, s->mask), negative);
+    const Q up = P(srli_epi32)(P(sub_epi32)(s->threshold, rest), 31); // 1 where rest is more
+    return P(add_epi32)(P(sra_epi32)(sum, s->shift), up);
+}
+
+static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y)
+{
+    const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
+    const uint32_t fa = (uint32_t)p->a_factor, fb = (uint32_t)p->b_factor;
+    const sum_words s = {.high = P(set1_epi32)((int32_t)(fa >> 11 | fb >> 11 << 16)),
+                         .low = P(set1_epi32)((int32_t)((fa & 2047) | (fb & 2047) << 16)),
+                         .offset = P(set1_epi32)(p->offset),
+                         .mask = P(set1_epi32)((int32_t)mask),
+                         .threshold = P(set1_epi32)((int32_t)(mask >> 1)),
+                         .shift = _mm_cvtsi32_si128((int32_t)p->shift)};
+    const Q none = B(setzero)(), zero_point = P(set1_epi16)((int16_t)p->zero_point);
+    const Q low = P(set1_epi8)((char)p->min), high = P(set1_epi8)((char)p->max);
+    size_t i = 0;
+    for (; i + I8_BYTES <= n; i += I8_BYTES) {
+        const Q va = I8(load)(a + i), vb = I8(load)(b + i);
+        const Q a0 = P(unpacklo_epi8)(va, none), a1 = P(unpackhi_epi8)(va, none);
+        const Q b0 = P(unpacklo_epi8)(vb, none), b1 = P(unpackhi_epi8)(vb, none);
+        const Q y0 = P(packs_epi32)(sum_of(P(unpacklo_epi16)(a0, b0), &s), sum_of(P(unpackhi_epi16)(a0, b0), &s));
+        const Q y1 = P(packs_epi32)(sum_of(P(unpacklo_epi16)(a1, b1), &s), sum_of(P(unpackhi_epi16)(a1, b1), &s));
+        const Q bytes = P(packus_epi16)(P(adds_epi16)(y0, zero_point), P(adds_epi16)(y1, zero_point));
+        B(storeu)((Q *)(void *)(y + i), P(min_epu8)(P(max_epu8)(bytes, low), high));
+    }
+    for (; i < n; i++)
+        y[i] = one_sum(a[i], b[i], p);
+}
+
+// ---- products
+
+typedef struct product_words {
+    F multiplier;
+    Q a_point, b_point, zero_point, low;
+} product_words;
+
+// Numbers of 16 bits, beside zeros as pairs.
+TAPER_TEMPLATE Q product_of(Q a, Q b, const product_words *w)
+{
+    return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)(P(madd_epi16)(a, b)), w->multiplier));
+}
+
+TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // bytes in 16 bits
+{
+    const Q none = B(setzero)(), x = P(sub_epi16)(a, w->a_point), y = P(sub_epi16)(b, w->b_point);
+    const Q low = product_of(P(unpacklo_epi16)(x, none), P(unpacklo_epi16)(y, none), w);
+    const Q high = product_of(P(unpackhi_epi16)(x, none), P(unpackhi_epi16)(y, none), w);
+    return P(adds_epi16)(P(packs_epi32)(low, high), w->zero_point);
+}
+
+TAPER_TEMPLATE void multiply_block(const uint8_t *a, Q vb, const product_words *w, uint8_t *y)
+{
+    const Q none = B(setzero)(), va = I8(load)(a);
+    const Q low = products_of(P(unpacklo_epi8)(va, none), P(unpacklo_epi8)(vb, none), w);
+    const Q high = products_of(P(unpackhi_epi8)(va, none), P(unpackhi_epi8)(vb, none), w);
+    B(storeu)((Q *)(void *)y, P(max_epu8)(P(packus_epi16)(low, high), w->low));
+}
+
+static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p, uint8_t *y)
+{
+    const product_words w = {.multiplier = P(set1_ps)(p->multiplier),
+                             .a_point = P(set1_epi16)((int16_t)p->a_point),
+                             .b_point = P(set1_epi16)((int16_t)p->b_point),
+                             .zero_point = P(set1_epi16)((int16_t)p->zero_point),
+                             .low = P(set1_epi8)((char)p->min)};
+    size_t i = 0;
+    for (; i + I8_BYTES <= n; i += I8_BYTES)
+        multiply_block(a + i, b_step != 0 ? I8(load)(b + i) : P(set1_epi8)((char)*b), &w, y + i);
+    if (i < n) { // rows are often the channels of a pixel, so much of the work
+        uint8_t last[3][I8_BYTES] = {{0}};
+        memcpy(last[0], a + i, n - i);
+        memcpy(last[1], b + i * b_step, b_step != 0 ? n - i : 1);
+        multiply_block(last[0], b_step != 0 ? I8(load)(last[1]) : P(set1_epi8)((char)*b), &w, last[2]);
+        memcpy(y + i, last[2], n - i);
+    }
+}
+
+// ---- floats
+
+static void quantize(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y)
+{
+    const F factor = P(set1_ps)(inverse), low = P(set1_ps)((float)-zero_point),
+            high = P(set1_ps)((float)(255 - zero_point));
+    const F limit = P(set1_ps)(TAPER_U8_TOO_MUCH);
+    const Q point = P(set1_epi32)(zero_point);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const F scaled = I8(up_to)(P(mul_ps)(P(loadu_ps)(x + i), factor), limit, low);
+        const F v = P(min_ps)(P(max_ps)(scaled, low), high);
+        store_low_bytes(y + i, P(add_epi32)(P(cvtps_epi32)(v), point));
+    }
+    for (; i < n; i++)
+        y[i] = one_quantized(x[i], inverse, zero_point);
+}
+
+static void dequantize(size_t n, const uint8_t *x, float scale, int32_t zero_point, float *y)
+{
+    const F factor = P(set1_ps)(scale);
+    const Q point = P(set1_epi32)(zero_point);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        P(storeu_ps)(y + i, P(mul_ps)(P(cvtepi32_ps)(P(sub_epi32)(load_bytes(x + i), point)), factor));
+    for (; i < n; i++)
+        y[i] = scale * (float)(x[i] - zero_point);
+}
+
+static void range(size_t n, const float *x, float *min, float *max)
+{
+    // The operand that is kept when a comparison fails is the sum of before, so NaNs show in the sum of products only.
+    F low = P(setzero_ps)(), high = low, bad = low;
+    const F none = low;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        const F v = P(loadu_ps)(x + i);
+        low = P(min_ps)(v, low);
+        high = P(max_ps)(v, high);
+        bad = P(add_ps)(bad, P(mul_ps)(v, none)); // infinities too
+    }
+    float lows[LANES], highs[LANES], bads[LANES], is_bad = 0;
+    P(storeu_ps)(lows, low);
+    P(storeu_ps)(highs, high);
+    P(storeu_ps)(bads, bad);
+    *min = *max = 0;
+    for (size_t j = 0; j < LANES; j++) {
+        *min = lows[j] < *min ? lows[j] : *min;
+        *max = highs[j] > *max ? highs[j] : *max;
+        is_bad += bads[j];
+    }
+    // Something is not finite: which it is says a second look.
+    for (size_t j = is_bad != is_bad ? 0 : i; j < n; j++) {
+        *min = x[j] < *min ? x[j] : *min;
+        *max = x[j] > *max ? x[j] : *max;
+        if (x[j] != x[j]) {
+            *min = *max = x[j];
+            return;
+        }
+    }
+}
+
+// ---- maxima
+
+static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *a, size_t a_tap_stride, uint8_t *y,
+                     size_t y_stride)
+{
+    for (size_t i = 0; i < m; i++, a++, y += y_stride) {
+        size_t c = 0;
+        for (; c + I8_BYTES <= count; c += I8_BYTES) {
+            Q most = I8(load)(a[0] + c);
+            for (size_t t = 1; t < taps; t++)
+                most = P(max_epu8)(most, I8(load)(a[t * a_tap_stride] + c));
+            B(storeu)((Q *)(void *)(y + c), most);
+        }
+        for (; c + 16 <= count; c += 16) {
+            __m128i most = _mm_loadu_si128((const __m128i *)(const void *)(a[0] + c));
+            for (size_t t = 1; t < taps; t++)
+                most = _mm_max_epu8(most, _mm_loadu_si128((const __m128i *)(const void *)(a[t * a_tap_stride] + c)));
+            _mm_storeu_si128((__m128i *)(void *)(y + c), most);
+        }
+        for (; c < count; c++) {
+            uint8_t most = 0;
+            for (size_t t = 0; t < taps; t++) {
+                const uint8_t x = a[t * a_tap_stride][c];
+                most = x > most ? x : most;
+            }
+            y[c] = most;
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm and igemm of floats with AVX2 and FMA: up to 6 rows by 16 columns in 12 accumulators; per k two loads of weights
+// and one broadcast per row.
+#include "ops/kernels/simd_avx2.h"
+
+#define MR_MAX 6
+#define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6)
+#define SPLIT 4
+// As in gemm_f32_avx512.c.
+#define FETCH(w) _mm_prefetch((const char *)(w) + 8192, _MM_HINT_T0)
+
+#include "ops/kernels/gemm_f32_tmpl.h"
+
+GEMM_F32(taper_gemm_f32_6x16_avx2, taper_igemm_f32_6x16_avx2)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// gemm of quantized numbers with AVX-512 without VNNI: the sums of four products in steps of 16 bits. Builds for size
+// have no row of it.
+#include "ops/list/op_config.h"
+
+#if TAPER_SMALL
+typedef int taper_gemm_i8_avx512_is_left_out;
+#else
+
+#define I8_BYTES 64
+#define I8_VNNI 0
+#define MR_MAX 10
+#define EACH_MR(X)                                                                                                     \
+    X(1) X(2) TAPER_ODD_MR(X(3)) X(4) TAPER_ODD_MR(X(5)) X(6) TAPER_ODD_MR(X(7)) X(8) TAPER_ODD_MR(X(9)) X(10)
+#include "ops/kernels/gemm_i8_avx512.h"
+
+GEMM_I8(10x32_avx512)
+
+#endif

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels of vector_f32.h with AVX2.
+#include "ops/kernels/simd_avx2.h"
+
+#include "ops/kernels/vector_f32_tmpl.h"
+
+VECTOR_ENTRY(avx2)

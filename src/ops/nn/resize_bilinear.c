@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Bilinear interpolation of floats. NHWC: pieces of output rows, every pixel from its four neighbours. A result of
+// planes (from planes or from NHWC): two rows of the input's height at a time are stretched to the output's width, then
+// blended.
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
+#include "ops/nn/resize.h"
+#include "ops/nn/resize_rows.h"
+
+enum { PIECE = 64, ROWS = 8 }; // pixels taken at a time; rows of planes, at least
+
+typedef struct bilinear_job {
+    const taper_vector_entry *vector;
+    const taper_resize_axis *h, *w;
+    const taper_volume *x, *y;
+    const float *in;
+    float *out;
+    taper_places places; // two rows
+} bilinear_job;
+
+// The two input positions of an output position, and the weight of the second.
+static float taps_at(const taper_resize_axis *axis, int64_t o, int64_t *first, int64_t *second)
+{
+    *first = axis->index[o * axis->taps];
+    *second = axis->taps == 2 ? axis->index[o * 2 + 1] : *first;
+    return axis->taps == 2 ? (float)axis->weight[o * 2 + 1] : 0.0f;
+}
+
+// ---- NHWC
+
+static void pixels_range(void *argument, size_t begin, size_t end)
+{
+    const bilinear_job *job = argument;
+    const taper_volume *x = job->x, *y = job->y;
+    for (size_t r = begin; r < end; r++) {
+        const int64_t n = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
+        int64_t top, bottom;
+        const float weight = taps_at(job->h, o, &top, &bottom);
+        const float *upper = job->in + n * x->stride_n + top * x->stride[1];
+        const float *lower = job->in + n * x->stride_n + bottom * x->stride[1];
+        float *row = job->out + n * y->stride_n + o * y->stride[1];
+        for (int64_t first = 0; first < job->w->output; first += PIECE) {
+            const float *pointers[4 * PIECE];
+            float weights[2 * PIECE];
+            const size_t count = (size_t)taper_min_i64(PIECE, job->w->output - first);
+            for (size_t i = 0; i < count; i++) {
+                int64_t left, right;
+                weights[2 * i] = taps_at(job->w, first + (int64_t)i, &left, &right);
+                weights[2 * i + 1] = weight;
+                pointers[i] = upper + left * x->stride[2];
+                pointers[PIECE + i] = upper + right * x->stride[2];
+                pointers[2 * PIECE + i] = lower + left * x->stride[2];
+                pointers[3 * PIECE + i] = lower + right * x->stride[2];
+            }
+            job->vector->bilinear(count, (size_t)x->c, pointers, PIECE, 0, weights, row + first * y->stride[2],
+                                  (size_t)y->stride[2]);
+        }
+    }
+}
+
+// ---- planes
+
+static void stretch_row(const bilinear_job *job, const float *in, float *out)
+{
+    const int64_t step = job->x->stride[2], count = job->w->output;
+    for (int64_t o = 0; o < count; o++) {
+        int64_t left, right;
+        const float weight = taps_at(job->w, o, &left, &right);
+        out[o] = in[left * step] * (1.0f - weight) + in[right * step] * weight;
+    }
+}
+
+// Rows of the output, of one plane after the other.
+static void plane_rows(void *argument, size_t begin, size_t end)
+{
+    const bilinear_job *job = argument;
+    const taper_volume *x = job->x, *y = job->y;
+    const size_t width = (size_t)job->w->output;
+    float *const rows = taper_place_take(&job->places);
+    taper_row_pair pair = {{rows, rows + width}, {-1, -1}};
+    for (size_t r = begin; r < end; r++) {
+        const int64_t plane = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
+        const int64_t n = plane / x->c, c = plane % x->c;
+        const float *in = job->in + n * x->stride_n + c * x->stride_c;
+        int64_t want[2], at[2];
+        const float weight = taps_at(job->h, o, &at[0], &at[1]);
+        for (size_t i = 0; i < 2; i++) {
+            want[i] = plane * x->size[1] + at[i];
+        }
+        taper_row_pair_want(&pair, want);
+        for (size_t i = 0; i < 2; i++) {
+            if (pair.held[i] != want[i]) {
+                stretch_row(job, in + at[i] * x->stride[1], pair.rows[i]);
+                pair.held[i] = want[i];
+            }
+        }
+        job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight,
+                           job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1]);
+    }
+    taper_place_leave(rows);
+}
+
+static taper_status run_planes(taper_run *run, bilinear_job *job)
+{
+    const size_t width = (size_t)job->w->output, rows = (size_t)(job->x->n * job->x->c * job->h->output);
+    size_t bytes;
+    if (!taper_mul_size(width, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job->places)) {
+        return TAPER_DECLINED; // the portable loops say so, if they need memory
+    }
+    const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);
+    taper_places_close(run, &job->places);
+    return status;
+}
+
+taper_status taper_resize_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
+                                   const float *in, const taper_volume *y, float *out)
+{
+    for (size_t i = 1; i < 3; i++) {
+        if (axes[i].taps < 1 || axes[i].taps > 2 || axes[i].count != NULL || axes[i].weight == NULL) {
+            return TAPER_DECLINED;
+        }
+    }
+    const bool pixels = taper_volume_channels_inner(x) && taper_volume_channels_inner(y);
+    if (axes[0].input != 1 || axes[0].output != 1 || (!pixels && y->stride[2] != 1)) {
+        return TAPER_DECLINED;
+    }
+    bilinear_job job = {.vector = taper_vector_f32_select(run->cpu),
+                        .h = &axes[1],
+                        .w = &axes[2],
+                        .x = x,
+                        .y = y,
+                        .in = in,
+                        .out = out};
+    run->kernel = job.vector->name;
+    if (!pixels) {
+        return run_planes(run, &job);
+    }
+    return taper_run_floats(run, pixels_range, &job, (size_t)(x->n * axes[1].output),
+                            2.0 * (double)(axes[2].output * x->c));
+}
