@@ -381,9 +381,8 @@ static void each_allocation_fails(void **state)
 // ---- constants
 
 // A session whose weights the host writes to after some runs computes as one where it did before the first.
-static void weights_that_are_written(void **state)
+static void weight_that_is_written(const char *name)
 {
-    (void)state;
     taper_context *context = test_context(NULL, 1);
     taper_model *model;
     const test_call *call = &test_calls[0];
@@ -400,7 +399,7 @@ static void weights_that_are_written(void **state)
         late = NULL;
         taper_value *weight;
         taper_tensor_info info = {.struct_size = sizeof info};
-        assert_int_equal(taper_session_attribute(sessions[s], "conv.weight", &weight, NULL), TAPER_OK);
+        assert_int_equal(taper_session_attribute(sessions[s], name, &weight, NULL), TAPER_OK);
         assert_int_equal(taper_value_make_writable(weight, NULL), TAPER_OK);
         assert_int_equal(taper_value_get_tensor(weight, &info, NULL), TAPER_OK);
         for (size_t i = 0; i < info.bytes / sizeof(float); i++) {
@@ -424,6 +423,15 @@ static void weights_that_are_written(void **state)
     }
     taper_model_release(model);
     taper_context_release(context);
+}
+
+static void weights_that_are_written(void **state)
+{
+    (void)state;
+    weight_that_is_written("conv.weight"); // of a stem, a depthwise convolution, a linear layer
+    weight_that_is_written("dw.weight");
+    weight_that_is_written("fc.weight");
+    weight_that_is_written("fc.bias");
 }
 
 // ---- threads

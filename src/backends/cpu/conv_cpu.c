@@ -176,29 +176,13 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     return status;
 }
 
-// Of the session's constants those that are as the model's file has them.
-static bool stands(const taper_tensor *t)
-{
-    return t == NULL || t->storage->read_only;
-}
-
 // Whether everything but the input and the other summand is constant.
 static bool has_constant_weights(const taper_conv2d *job)
 {
-    const taper_call *call = job->call;
-    for (size_t i = 1; i < call->schema->arg_count; i++) {
-        if (!taper_arg_is_constant(call, i)) {
-            return false;
-        }
-    }
+    bool all = taper_call_has_constant_weights(job->call, job->args.weight, job->args.bias);
     for (size_t i = 0; has_norm(job) && i < 4; i++) {
-        if (!taper_arg_is_constant(call, taper_fusion_of(call)->norm_at + i)) {
-            return false;
-        }
-    }
-    bool all = stands(job->args.weight) && stands(job->args.bias);
-    for (size_t i = 0; has_norm(job) && i < 4; i++) {
-        all = all && stands(norm_tensor(job, i));
+        all = all && taper_arg_is_constant(job->call, taper_fusion_of(job->call)->norm_at + i) &&
+              taper_tensor_stands(norm_tensor(job, i));
     }
     return all;
 }

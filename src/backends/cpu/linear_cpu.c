@@ -6,6 +6,7 @@
 
 #include "backends/cpu/epilogue.h"
 #include "ops/call/packs.h"
+#include "ops/call/prepared.h"
 #include "ops/engine/tiles.h"
 #include "ops/kernels/kernel_select.h"
 #include "ops/nn/linear.h"
@@ -15,12 +16,14 @@ typedef struct linear_job {
     taper_linear_args args;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    const float *x, *packed, *weight, *bias;
+    const float *x, *weight, *bias;
+    const float *packed; // NULL: one row, straight from the weights
     float *y;
     size_t rows, in, out;
     size_t panel_floats;
     taper_tiles tiles;
     taper_epilogue epilogue;
+    double work;
 } linear_job;
 
 static size_t out_stride(const linear_job *job) // of the weight, from one output to the next
@@ -81,18 +84,53 @@ static void fill_weights(const taper_pack_request *request, void *data)
     taper_gemm_f32_pack(job->entry->nr, &pack, 0, job->tiles.panels, data);
 }
 
-static taper_status run_packed(linear_job *job)
+// ---- runs, and what is kept for others
+
+// x, y and the summand are there.
+static taper_status run(linear_job *job)
 {
-    taper_run *run = job->call->run;
+    taper_run *const run = job->call->run;
+    run->kernel = job->packed == NULL ? job->vector->name : job->entry->name;
+    run->flops = 2.0 * (double)job->rows * (double)job->in * (double)job->out;
+    return job->packed == NULL ? taper_run_range(run, gemv_range, job, job->out, GEMV_GRAIN, job->work)
+                               : taper_run_range(run, run_tiles, job, job->tiles.count, 1, job->work);
+}
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    linear_job *job = data;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    job->call = call;
+    job->x = taper_tensor_data(call->args[0].as.tensor);
+    job->y = taper_tensor_mutable(y);
+    if (job->epilogue.add != NULL) {
+        job->epilogue.add = taper_tensor_data(call->args[taper_fusion_of(call)->add_at].as.tensor);
+    }
+    return run(job);
+}
+
+static taper_status run_and_keep(linear_job *job, bool keeps)
+{
+    TAPER_TRY(run(job));
+    linear_job *kept = keeps ? taper_prepare(job->call, run_kept, sizeof *kept) : NULL;
+    if (kept != NULL) {
+        *kept = *job;
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_packed(linear_job *job, bool keeps)
+{
     const taper_gemm_entry *entry = job->entry;
     const size_t floats = taper_gemm_f32_packed_count(entry->nr, job->out, 1, job->in);
     if (floats == 0) {
         return TAPER_DECLINED;
     }
     job->panel_floats = (job->in + 1) * entry->nr;
-    const double work = taper_gemm_work(entry, run->flops);
-    job->tiles = taper_tiles_make(run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
-                                  job->panel_floats * sizeof(float), work);
+    job->work = taper_gemm_work(entry, 2.0 * (double)job->rows * (double)job->in * (double)job->out);
+    job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
+                                  job->panel_floats * sizeof(float), job->work);
     taper_pack_request request = {.kind = entry,
                                   .tensors = {job->args.weight, job->args.bias},
                                   .numbers = {-1, job->args.weight_is_in_out},
@@ -102,7 +140,7 @@ static taper_status run_packed(linear_job *job)
     taper_pack pack;
     TAPER_TRY(taper_pack_get(job->call, &request, &pack));
     job->packed = pack.data;
-    const taper_status status = taper_run_range(run, run_tiles, job, job->tiles.count, 1, work);
+    const taper_status status = run_and_keep(job, keeps && pack.kept);
     taper_pack_done(job->call, &pack);
     return status;
 }
@@ -115,9 +153,9 @@ static bool plain(const taper_tensor *t)
 taper_status taper_cpu_linear(taper_call *call);
 taper_status taper_cpu_linear(taper_call *call)
 {
-    taper_run *run = call->run;
-    linear_job job = {
-        .call = call, .entry = taper_gemm_f32_select(run->cpu), .vector = taper_vector_f32_select(run->cpu)};
+    linear_job job = {.call = call,
+                      .entry = taper_gemm_f32_select(call->run->cpu),
+                      .vector = taper_vector_f32_select(call->run->cpu)};
     TAPER_TRY(taper_linear_parse(call, &job.args));
     const taper_linear_args *a = &job.args;
     if (!plain(a->input) || !plain(a->weight) || a->weight->rank != 2 || taper_ret_target(call, 0) != NULL ||
@@ -134,18 +172,17 @@ taper_status taper_cpu_linear(taper_call *call)
     TAPER_TRY(
         taper_epilogue_make(call, a->clamped, a->min, a->max, a->out_rank, a->out_sizes, false, false, &job.epilogue));
     taper_tensor *x, *y;
-    TAPER_TRY(taper_run_contiguous(run, a->input, &x));
+    TAPER_TRY(taper_run_contiguous(call->run, a->input, &x));
     taper_status status = taper_ret_new(call, 0, TAPER_F32, a->out_rank, a->out_sizes, NULL, &y);
     if (status == TAPER_OK) {
-        run->kernel = job.rows == 1 ? job.vector->name : job.entry->name;
-        run->flops = 2.0 * (double)job.rows * (double)job.in * (double)job.out;
+        const bool keeps = x == a->input && taper_call_has_constant_weights(call, a->weight, a->bias);
         job.x = taper_tensor_data(x);
         job.y = taper_tensor_mutable(y);
         if (job.rows == 1 && job.epilogue.add == NULL && (in_stride(&job) == 1 || job.in == 1)) {
-            status = taper_run_range(run, gemv_range, &job, job.out, GEMV_GRAIN,
-                                     taper_floats_work((double)job.in * (double)job.out));
+            job.work = taper_floats_work((double)job.in * (double)job.out);
+            status = run_and_keep(&job, keeps);
         } else {
-            status = run_packed(&job);
+            status = run_packed(&job, keeps);
         }
     }
     taper_obj_release(&x->head);

@@ -102,6 +102,15 @@ bool taper_prepared_stands(taper_prepared *prepared, const taper_call *call)
     return true;
 }
 
+bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor *weight, const taper_tensor *bias)
+{
+    bool all = taper_tensor_stands(weight) && taper_tensor_stands(bias);
+    for (size_t i = 1; i < call->schema->arg_count; i++) {
+        all = all && taper_arg_is_constant(call, i);
+    }
+    return all;
+}
+
 // ---- prepared calls
 
 // The one result, if it is a new tensor.

@@ -59,6 +59,14 @@ void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);
 // goes (release).
 void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*release)(void *data), size_t bytes);
 
+// Of the session's constants those that are as the model's file has them.
+static inline bool taper_tensor_stands(const taper_tensor *tensor)
+{
+    return tensor == NULL || tensor->storage->read_only;
+}
+// Whether all that the schema asks for behind the first argument is constant, and these tensors of it stand.
+bool taper_call_has_constant_weights(const taper_call *call, const taper_tensor *weight, const taper_tensor *bias);
+
 // The result of a prepared call, ready for writing, set as the result.
 TAPER_MUST_USE taper_status taper_ret_prepared_new(taper_call *call, taper_tensor **tensor);
 static inline TAPER_MUST_USE taper_status taper_ret_prepared(taper_call *call, taper_tensor **tensor)
