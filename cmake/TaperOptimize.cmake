@@ -11,16 +11,23 @@ set(TAPER_HOT_SOURCES
     src/ops/signal/fft_plan.c
     src/ops/signal/istft.c
     src/ops/linalg/linalg_dense.c
+    src/ops/engine/elementwise_vector.c
     src/ops/engine/matmul_gemm.c
+    src/ops/engine/matmul_packed.c
     src/ops/nn/norm.c
     src/ops/nn/norm_layer.c
     src/ops/nn/pool_avg.c
     src/ops/nn/pool_max.c
+    src/ops/quantized/quantized_linear_packed.c
     src/ops/quantized/quantized_table.c
     src/ops/tensor/reduce_ops.c
+    src/ops/nn/resize_bilinear.c
+    src/ops/nn/resize_bilinear_u8.c
     src/ops/nn/resize_loops.c
+    src/ops/engine/rows.c
     src/ops/nn/softmax.c
     src/ops/signal/stft.c
+    src/ops/engine/tiles.c
     src/ops/math/unary.c
     src/ops/engine/view_move.c
 )
@@ -43,7 +50,7 @@ function(taper_optimize)
         # does for speed at all: 3 percent.
         check_c_compiler_flag(-Oz TAPER_HAS_OZ) # gcc 12
         foreach(source IN LISTS ARGN)
-            if(NOT source MATCHES "/kernels/")
+            if(NOT source MATCHES "^src/ops/kernels/")
                 set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fno-ivopts -fno-tree-ch -fno-tree-loop-im -fno-tree-pre)
                 if(NOT source MATCHES "^src/backends/" AND NOT source IN_LIST TAPER_HOT_SOURCES AND NOT source IN_LIST TAPER_VECTOR_SOURCES)
                     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<BOOL:${TAPER_HAS_OZ}>:-Oz> -fno-tree-dominator-opts
@@ -57,12 +64,14 @@ function(taper_optimize)
         return()
     endif()
     foreach(source IN LISTS ARGN)
-        if(source IN_LIST TAPER_VECTOR_SOURCES)
+        if(source MATCHES "^src/ops/kernels/") # their own
+            continue()
+        elseif(source IN_LIST TAPER_VECTOR_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
         elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
                AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
-        elseif(NOT source MATCHES "/kernels/")
+        else()
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)
         endif()
     endforeach()
