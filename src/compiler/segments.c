@@ -66,19 +66,33 @@ static taper_status grow_marks(finder *f)
 
 // ---- regions
 
-// Its result is a tensor of its own, or one that nobody can tell from it.
+// Its results are new, or nobody can tell them from new ones.
 static bool gives_new(const finder *f, const taper_node *node)
 {
-    if (!taper_node_has(node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW)) {
-        return true;
-    }
-    for (size_t i = 0; TAPER_DEVICES && f->aliases != NULL && i < node->output_count; i++) {
-        if (taper_aliases_written(f->aliases, &node->outputs[i]) ||
-            taper_aliases_escapes(f->aliases, &node->outputs[i])) {
+    for (size_t i = 0; i < node->output_count; i++) {
+        const taper_ir_value *value = &node->outputs[i];
+        const bool apart = TAPER_DEVICES && f->aliases != NULL && !taper_aliases_written(f->aliases, value) &&
+                           !taper_aliases_escapes(f->aliases, value);
+        if (!apart && !taper_value_is_plain(value) && !taper_value_is_fresh(value)) {
             return false;
         }
     }
-    return TAPER_DEVICES && f->aliases != NULL;
+    return true;
+}
+
+// What asks which object it is given, or hands on whatever it is given, is nothing for a device, which gets copies.
+static bool needs_the_object(const taper_node *node)
+{
+    bool needs = taper_op_has(node->op, TAPER_OP_ASKS_IDENTITY);
+    for (size_t i = 0; !needs && i < node->schema->arg_count; i++) {
+        const taper_type *type = node->schema->args[i].type;
+        while (type->kind == TAPER_TYPE_LIST || type->kind == TAPER_TYPE_OPTIONAL) {
+            type = type->items[0];
+        }
+        needs = type->kind == TAPER_TYPE_VARIABLE || type->kind == TAPER_TYPE_DICT || type->kind == TAPER_TYPE_ANY ||
+                type->kind == TAPER_TYPE_ANY_LIST || type->kind == TAPER_TYPE_ANY_TUPLE;
+    }
+    return needs;
 }
 
 static bool is_candidate(const finder *f, const taper_node *node, int depth);
@@ -98,7 +112,8 @@ static bool writes_to_its_own(const finder *f, const taper_node *node, int depth
     }
     const taper_ir_value *target = taper_node_in(node, 0);
     return target->node != NULL && target->block == node->block && taper_value_used_once(target) &&
-           is_candidate(f, target->node, depth + 1) && !taper_node_has(target->node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW);
+           is_candidate(f, target->node, depth + 1) &&
+           (target->node->kind != TAPER_NODE_OP || target->node->schema->in_place || taper_value_is_fresh(target));
 }
 
 static bool is_candidate(const finder *f, const taper_node *node, int depth)
@@ -107,6 +122,7 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth)
         return depth > 0; // what it gives is new
     }
     return node->kind == TAPER_NODE_OP && node->output_count != 0 &&
+           (!TAPER_DEVICES || f->aliases == NULL || !needs_the_object(node)) &&
            (taper_node_is_pure(node) ? gives_new(f, node) : writes_to_its_own(f, node, depth));
 }
 
@@ -277,6 +293,15 @@ static void undo(taper_node *node)
     taper_node_remove(node);
 }
 
+static bool declines(const finder *f, taper_status status)
+{
+    if (TAPER_DEVICES && status == TAPER_DEVICE_LOST) {
+        atomic_store_explicit(&f->device->owner->lost, true, memory_order_relaxed);
+        return true;
+    }
+    return status == TAPER_DECLINED;
+}
+
 static taper_status build(finder *f, taper_node *end)
 {
     taper_arena *arena = &f->graph->arena;
@@ -335,7 +360,7 @@ static taper_status build(finder *f, taper_node *end)
                         .schema = first->schema,
                         .insists = TAPER_DEVICES && f->compilation->insists && f->device == f->compilation->devices[0]};
     const taper_status status = f->device->backend->plan(f->device, segment, arena, error);
-    if (TAPER_DEVICES && status == TAPER_DECLINED) { // the CPU never does: what it claims it can have
+    if (TAPER_DEVICES && declines(f, status)) { // the CPU never does: what it claims it can have
         undo(node);
         return TAPER_OK;
     }
@@ -362,7 +387,7 @@ static taper_status offer_region(finder *f)
         taper_claim claim = {.takes = f->takes, .next = f->count, .refused = f->count};
         TAPER_TRY(TAPER_DEVICES ? grow_marks(f) : TAPER_OK);
         const taper_status status = device->backend->claim(device, region, &claim, f->compilation->error);
-        if (status == TAPER_DECLINED) {
+        if (declines(f, status)) {
             return TAPER_OK;
         }
         TAPER_TRY(status);
@@ -426,7 +451,9 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {
         f.device = compilation->devices[i];
-        status = offer_graph(&f);
+        if (!TAPER_DEVICES || !atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {
+            status = offer_graph(&f);
+        }
     }
     if (TAPER_DEVICES) {
         taper_free(allocator, f.marks, f.mark_count);

@@ -201,6 +201,16 @@ static bool is_registered(const taper_node *node)
     return taper_node_has(node, TAPER_OP_REGISTERED);
 }
 
+// Comparing with None asks for nothing.
+static bool asks_identity(const taper_node *node, size_t index)
+{
+    if (!taper_node_has(node, TAPER_OP_ASKS_IDENTITY)) {
+        return false;
+    }
+    const taper_val *other = index < 2 && node->input_count == 2 ? taper_node_constant_in(node, 1 - index) : NULL;
+    return other == NULL || other->tag != TAPER_NONE;
+}
+
 static bool hands_on(const taper_value_use *use, bool object)
 {
     const taper_node *user = use->user;
@@ -208,9 +218,8 @@ static bool hands_on(const taper_value_use *use, bool object)
         return user == NULL || (user->kind != TAPER_NODE_ISINSTANCE && user->kind != TAPER_NODE_GET_ATTR &&
                                 user->kind != TAPER_NODE_IF);
     }
-    if (taper_node_has(user, TAPER_OP_ASKS_IDENTITY)) {
-        const taper_val *other = taper_node_constant_in(user, 1 - use->index % 2);
-        return other == NULL || other->tag != TAPER_NONE;
+    if (asks_identity(user, use->index)) {
+        return true;
     }
     if (taper_node_writes(user, use->index) || stores_inputs(user) || is_registered(user)) {
         return true;
@@ -328,8 +337,8 @@ static void look_at_op(const taper_aliases *a, const taper_node *node)
     }
     const bool stores = stores_inputs(node);
     for (size_t i = 0; i < node->input_count; i++) {
-        if (taper_node_writes(node, i) && !taper_value_is_plain(taper_node_in(node, i))) {
-            mark(a, taper_node_in(node, i), WRITTEN);
+        if ((taper_node_writes(node, i) || asks_identity(node, i)) && !taper_value_is_plain(taper_node_in(node, i))) {
+            mark(a, taper_node_in(node, i), WRITTEN); // or else a copy could be told from it
         }
         if (stores) {
             join(a, taper_node_in(node, i), taper_node_in(node, 0));

@@ -209,7 +209,7 @@ static int one_dtype(const taper_infer_call *call, bool first_known)
             continue;
         }
         const int other = taper_infer_tensor(call, i).dtype;
-        if (first_known ? other >= 0 : (dtype >= 0 && other != dtype)) {
+        if (first_known ? other >= 0 : other < 0 || (dtype >= 0 && other != dtype)) {
             return first_known ? other : -1;
         }
         dtype = other;

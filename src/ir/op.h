@@ -41,7 +41,7 @@ typedef struct taper_op {
 #define TAPER_OP_SELF             (UINT64_C(1) << 14) // gives argument 0 itself
 #define TAPER_OP_ITEM             (UINT64_C(1) << 15) // gives an item of argument 0
 #define TAPER_OP_COPIES_ITEMS     (UINT64_C(1) << 16) // makes a list of the items of argument 0
-#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 17) // asks which object it is given
+#define TAPER_OP_ASKS_IDENTITY    (UINT64_C(1) << 17) // asks which object it is given, or which memory
 #define TAPER_OP_NONE             (UINT64_C(1) << 18) // gives None, whatever the schema says
 #define TAPER_OP_STATISTICS       (UINT64_C(1) << 19) // in training (argument 5) writes the running statistics, arguments
                                                       // 3 and 4, which the schema does not say

@@ -78,6 +78,15 @@ taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_
     return TAPER_OK;
 }
 
+static void drop_memory(taper_memory *memory)
+{
+    taper_memory_owner *owner = memory->owner;
+    memory->drop(memory);
+    if (taper_refs_drop(&owner->refs)) {
+        owner->close(owner);
+    }
+}
+
 // Lets go of whatever holds the bytes.
 static void drop_data(taper_storage *storage)
 {
@@ -89,7 +98,7 @@ static void drop_data(taper_storage *storage)
         taper_obj_release(&storage->origin->head);
         break;
     case TAPER_STORAGE_DEVICE:
-        storage->memory->drop(storage->memory);
+        drop_memory(storage->memory);
         storage->memory = NULL;
         break;
     default:
@@ -140,8 +149,9 @@ taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, siz
                                      taper_error *error)
 {
     *storage = new_storage(heap, TAPER_STORAGE_DEVICE, NULL, bytes);
+    taper_refs_add(&memory->owner->refs);
     if (*storage == NULL) {
-        memory->drop(memory);
+        drop_memory(memory);
         return taper_fail_memory(error);
     }
     (*storage)->memory = memory;

@@ -317,25 +317,40 @@ void taper_tensor_free(taper_tensor *tensor)
 // ---- layout changes
 
 taper_status taper_tensor_of_memory(taper_heap *heap, taper_memory *memory, taper_dtype dtype, size_t rank,
-                                    const int64_t *sizes, taper_tensor **tensor, taper_error *error)
+                                    const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
+                                    taper_error *error)
 {
     *tensor = NULL;
-    taper_status status = taper_tensor_check_sizes(dtype, rank, sizes, error);
+    int64_t extent;
+    taper_status status = check_geometry(dtype, rank, sizes, strides, &extent, error);
     if (status != TAPER_OK) {
         memory->drop(memory);
         return status;
     }
-    size_t bytes = taper_dtype_size(dtype);
-    int64_t strides[TAPER_MAX_RANK];
-    for (size_t i = 0; i < rank; i++) {
-        bytes *= (size_t)sizes[i];
-    }
-    taper_strides_contiguous(rank, sizes, strides);
     taper_storage *storage;
-    TAPER_TRY(taper_storage_of_memory(heap, memory, bytes, &storage, error));
-    status = taper_tensor_view(heap, storage, dtype, 0, rank, sizes, strides, tensor, error);
-    taper_obj_release(&storage->head);
-    return status;
+    TAPER_TRY(taper_storage_of_memory(heap, memory, (size_t)extent * taper_dtype_size(dtype), &storage, error));
+    *tensor = new_tensor(heap, storage, dtype, 0, rank, sizes, strides);
+    if (*tensor == NULL) {
+        taper_obj_release(&storage->head);
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory, const taper_tensor *like,
+                                         taper_tensor **tensor, taper_error *error)
+{
+    TAPER_TRY(taper_tensor_of_memory(heap, memory, (taper_dtype)like->dtype, like->rank, like->sizes, like->strides,
+                                     tensor, error));
+    (*tensor)->hidden_nhwc = like->hidden_nhwc;
+    (*tensor)->requires_grad = like->requires_grad;
+    (*tensor)->wrapped_number = like->wrapped_number;
+    if (like->quantizer != NULL && taper_tensor_set_quantizer(*tensor, like->quantizer, error) != TAPER_OK) {
+        taper_obj_release(&(*tensor)->head);
+        *tensor = NULL;
+        return TAPER_ERROR_RESOURCE;
+    }
+    return TAPER_OK;
 }
 
 // The tensor gets another's bytes: everyone who holds it sees the new ones.
@@ -346,29 +361,39 @@ static void trade_storages(taper_tensor *tensor, taper_tensor *other)
     other->storage = old;
     memcpy(tensor->strides, other->strides, sizeof tensor->strides);
     tensor->offset = 0;
-    tensor->hidden_nhwc = false;
 }
 
-static taper_status contiguous_twin(const taper_tensor *tensor, taper_tensor **plain, taper_error *error)
+static TAPER_COLD taper_status tell_lost(const taper_memory *memory, taper_status status, taper_error *error)
 {
-    return taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, NULL, plain,
-                            error);
-}
-
-taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
-{
-    if (!taper_tensor_is_away(tensor)) {
-        return TAPER_OK;
+    if (status == TAPER_DEVICE_LOST) {
+        atomic_store_explicit(&memory->owner->lost, true, memory_order_relaxed);
+        return taper_fail(error, TAPER_ERROR_DEVICE,
+                          "a tensor went with the device that held it, which does not work any more; run once more, "
+                          "and the CPU does it all");
     }
-    taper_memory *memory = tensor->storage->memory;
-    taper_tensor *plain;
-    TAPER_TRY(contiguous_twin(tensor, &plain, error));
-    const taper_status status = memory->fetch(memory, plain, error);
-    if (status == TAPER_OK) {
-        trade_storages(tensor, plain);
-    }
-    taper_obj_release(&plain->head);
     return status;
+}
+
+// Brings the elements into a tensor of the host with these strides (NULL: contiguous).
+static taper_status arrange(taper_tensor *tensor, const int64_t *strides, taper_error *error)
+{
+    taper_memory *const memory = taper_tensor_is_away(tensor) ? tensor->storage->memory : NULL;
+    taper_tensor *home;
+    TAPER_TRY(taper_tensor_new(tensor->head.heap, (taper_dtype)tensor->dtype, tensor->rank, tensor->sizes, strides,
+                               &home, error));
+    const taper_status status =
+        memory != NULL ? memory->fetch(memory, home, error) : taper_tensor_copy(home, tensor, error);
+    if (status == TAPER_OK) {
+        trade_storages(tensor, home);
+    }
+    const taper_status told = TAPER_DEVICES && memory != NULL ? tell_lost(memory, status, error) : status;
+    taper_obj_release(&home->head);
+    return told;
+}
+
+taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error)
+{
+    return arrange(tensor, tensor->strides, error);
 }
 
 taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error)
@@ -376,14 +401,9 @@ taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error)
     if (!tensor->hidden_nhwc) {
         return taper_tensor_fetch(tensor, error);
     }
-    taper_tensor *plain;
-    TAPER_TRY(contiguous_twin(tensor, &plain, error));
-    const taper_status status = taper_tensor_copy(plain, tensor, error);
-    if (status == TAPER_OK) {
-        trade_storages(tensor, plain);
-    }
-    taper_obj_release(&plain->head);
-    return status;
+    TAPER_TRY(arrange(tensor, NULL, error));
+    tensor->hidden_nhwc = false;
+    return TAPER_OK;
 }
 
 taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result, taper_error *error)

@@ -46,12 +46,23 @@ enum { TAPER_DEVICES = 0 };
 enum { TAPER_DEVICES = 1 };
 #endif
 
+// Returned, with nothing changed and no error made, by what found that the device does not work (any more).
+#define TAPER_DEVICE_LOST ((taper_status)-2)
+
+// An opened device, as its memory knows it: it is closed when nobody uses it and no memory of it is left.
+typedef struct taper_memory_owner {
+    taper_refs refs;
+    atomic_bool lost; // found so: it is left alone
+    void (*close)(struct taper_memory_owner *owner);
+} taper_memory_owner;
+
 // A device's memory of one tensor, in a layout and precision of its own; a backend's struct begins with it.
 typedef struct taper_memory {
-    const void *device; // whose it is
-    // Writes the elements to a tensor of the host with the same dtype and sizes. Fails where the device is gone.
+    taper_memory_owner *owner;
+    // Writes the elements to a tensor of the host with the same dtype and sizes, and any strides. May say
+    // TAPER_DEVICE_LOST.
     taper_status (*fetch)(struct taper_memory *memory, struct taper_tensor *to, taper_error *error);
-    void (*drop)(struct taper_memory *memory);
+    void (*drop)(struct taper_memory *memory); // in any thread
 } taper_memory;
 
 typedef enum taper_qscheme {
@@ -141,16 +152,25 @@ taper_tensor taper_tensor_local(const taper_tensor *tensor);
 TAPER_MUST_USE taper_status taper_tensor_set_quantizer(taper_tensor *tensor, const taper_quantizer *quantizer,
                                                        taper_error *error);
 
-// Over a device's memory, which is taken over, also on failure: contiguous, its storage its own.
+// Over a device's memory, which is taken over, also on failure; its storage is its own. strides, those that it shows
+// and has when it comes home: NULL: contiguous. The caller may make it hidden NHWC, where these are channels-last.
 TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memory *memory, taper_dtype dtype,
-                                                   size_t rank, const int64_t *sizes, taper_tensor **tensor,
-                                                   taper_error *error);
+                                                   size_t rank, const int64_t *sizes, const int64_t *strides,
+                                                   taper_tensor **tensor, taper_error *error);
+// The same, as `like` is in all else: sizes, strides, layout, quantizer.
+TAPER_MUST_USE taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory,
+                                                        const taper_tensor *like, taper_tensor **tensor,
+                                                        taper_error *error);
 static inline bool taper_tensor_is_away(const taper_tensor *tensor) // with a device
 {
     return TAPER_DEVICES && tensor->storage->kind == TAPER_STORAGE_DEVICE;
 }
 // Brings it to the host, as it is there, in place. Nothing to do for what is there.
-TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
+TAPER_MUST_USE taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error); // it is away
+static inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
+{
+    return taper_tensor_is_away(tensor) ? taper_tensor_come_home(tensor, error) : TAPER_OK;
+}
 // Makes it PyTorch's, in place: fetched where it is away, a hidden NHWC one reordered to contiguous. Nothing to do for
 // any other.
 TAPER_MUST_USE taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error);

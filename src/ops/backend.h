@@ -12,13 +12,16 @@
 //            as whenever it does, the plain nodes of the segment run instead.
 //   run      with the inputs of this run.
 //   forget   a recording goes.
-//   close    with the context, after everything else.
+//   close    when the context has gone and no memory of the device is left, in the thread that let go last.
 //
+// Whatever returns a status may also say TAPER_DEVICE_LOST: the device is left alone from then on, and the CPU goes on.
+// Memory is still dropped then, recordings are forgotten, and close is called.
 // Whoever declines changed nothing. What a claim, a plan or a recording may keep: nodes, constants and the arena live
 // as long as the segment; arguments of a call only as long as the call.
 //
-// Threads: claim and plan run in the thread that loads, record, run and forget in the session's; several sessions at
-// the same time. What they share of the device, the backend locks.
+// Threads: claim and plan run in the thread that loads, record, run, store and forget in the session's; several sessions
+// at the same time; memory is fetched and dropped by whoever looks at a tensor, or lets go of it. What they share of the
+// device, the backend locks.
 #ifndef TAPER_OPS_BACKEND_H
 #define TAPER_OPS_BACKEND_H
 
@@ -29,16 +32,12 @@
 typedef struct taper_backend taper_backend;
 typedef struct taper_segment taper_segment;
 
-// Returned, like TAPER_DECLINED with nothing changed, by what found that the device does not work (any more): it is
-// left alone from now on.
-#define TAPER_DEVICE_LOST ((taper_status)-2)
-
 // An opened backend.
 typedef struct taper_device {
     const taper_backend *backend;
-    const char *name; // as it was asked for: "vulkan:1"
-    unsigned index;   // of several of its kind
-    atomic_bool lost;
+    const char *name;          // as it was asked for: "vulkan:1"
+    unsigned index;            // of several of its kind
+    taper_memory_owner *owner; // what its memory is told to be of
     const taper_allocator *allocator;
     uint64_t cpu; // TAPER_ISA_ bits allowed
     void *state;  // backend->state_bytes, zeroed before open
@@ -66,7 +65,7 @@ typedef struct taper_claim {
 typedef enum taper_form {
     TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
     TAPER_FORM_HOST,  // the host's memory; hidden NHWC as it is (ir/tensor.h)
-    TAPER_FORM_DEVICE // the device's memory, in a layout and precision of its own
+    TAPER_FORM_DEVICE // the device's memory, in a layout and precision of its own; of a list of tensors: as HOST
 } taper_form;
 
 struct taper_segment {
@@ -101,7 +100,8 @@ struct taper_backend {
     // The kernel of a single operator that is done faster than by its row; NULL: none. For backends of the host's
     // memory; a kernel that declines leaves the call to the row's.
     taper_kernel (*kernel)(taper_device *device, const taper_op *op);
-    // The device's copy of a tensor of the host. NULL: the backend works in the host's memory.
+    // The device's copy of a tensor of the host, which has any strides and may be hidden NHWC. May decline. NULL: the
+    // backend works in the host's memory.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
 };
 

@@ -90,7 +90,9 @@ void taper_context_close_devices(taper_context *context)
 }
 #else
 typedef struct opened {
+    taper_memory_owner owner; // first
     taper_device device;
+    taper_allocator allocator; // outlives the context with it
     struct opened *next;
     size_t bytes;
     const char *why; // it is not there; NULL: it is
@@ -118,6 +120,16 @@ static opened *find_opened(const taper_context *context, const taper_backend *ba
     return o;
 }
 
+static void close_device(taper_memory_owner *owner)
+{
+    opened *o = (opened *)owner;
+    if (o->why == NULL && o->device.backend->close != NULL) {
+        o->device.backend->close(&o->device);
+    }
+    const taper_allocator allocator = o->allocator;
+    taper_free(&allocator, o, o->bytes);
+}
+
 static taper_status open_device(taper_context *context, const taper_backend *backend, const taper_device_name *name,
                                 opened **made, taper_error *error)
 {
@@ -129,10 +141,14 @@ static taper_status open_device(taper_context *context, const taper_backend *bac
     }
     memcpy(o->name, name->text, name->shown);
     o->bytes = text + backend->state_bytes;
+    taper_refs_init(&o->owner.refs);
+    o->owner.close = close_device;
+    o->allocator = *allocator;
     o->device = (taper_device){.backend = backend,
                                .name = o->name,
                                .index = name->index,
-                               .allocator = allocator,
+                               .owner = &o->owner,
+                               .allocator = &o->allocator,
                                .cpu = context->cpu,
                                .state = (char *)o + text};
     const taper_status status = backend->open != NULL ? backend->open(&o->device, &o->why, error) : TAPER_OK;
@@ -169,8 +185,9 @@ taper_status taper_context_device(taper_context *context, const char *text, tape
         const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &name, &o, error);
         taper_mutex_unlock(context->device_lock);
         TAPER_TRY(status);
-        *why = o->why;
-        *device = o->why == NULL ? &o->device : NULL;
+        const bool lost = atomic_load_explicit(&o->owner.lost, memory_order_relaxed);
+        *why = lost ? "does not work any more" : o->why;
+        *device = *why == NULL ? &o->device : NULL;
     }
     return *device != NULL ? TAPER_OK : absent(&name, *why, error);
 }
@@ -195,10 +212,9 @@ void taper_context_close_devices(taper_context *context)
     while (context->devices != NULL) {
         opened *o = context->devices;
         context->devices = o->next;
-        if (o->why == NULL && o->device.backend->close != NULL) {
-            o->device.backend->close(&o->device);
+        if (taper_refs_drop(&o->owner.refs)) { // else with the last of its memory
+            close_device(&o->owner);
         }
-        taper_free(&context->allocator, o, o->bytes);
     }
 }
 #endif

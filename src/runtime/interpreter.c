@@ -81,13 +81,22 @@ static taper_status settle_args(taper_run *run, const taper_val *args, size_t co
     return TAPER_OK;
 }
 
+// What the schema leaves open is handed on without being looked at: a list that grows by an append is not walked.
+static bool is_open(const taper_schema *schema, size_t at)
+{
+    const taper_type *type = at < schema->arg_count ? schema->args[at].type : NULL;
+    return type != NULL && (type->kind == TAPER_TYPE_VARIABLE ||
+                            ((type->kind == TAPER_TYPE_LIST || type->kind == TAPER_TYPE_OPTIONAL) &&
+                             type->items[0]->kind == TAPER_TYPE_VARIABLE));
+}
+
 // For an operator that takes hidden NHWC tensors, but not those of devices.
-static taper_status fetch_args(taper_run *run, const taper_val *args, size_t count)
+static taper_status fetch_args(taper_run *run, const taper_schema *schema, const taper_val *args, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (args[i].tag == TAPER_TENSOR) {
-            TAPER_TRY(taper_tensor_fetch(args[i].as.tensor, run->error));
-        } else if (args[i].tag == TAPER_LIST) {
+        if (args[i].tag == TAPER_TENSOR && taper_tensor_is_away(args[i].as.tensor)) {
+            TAPER_TRY(is_open(schema, i) ? TAPER_OK : taper_tensor_fetch(args[i].as.tensor, run->error));
+        } else if (args[i].tag == TAPER_LIST && !is_open(schema, i)) {
             TAPER_TRY(taper_run_fetch_items(run, args[i].as.list));
         }
     }
@@ -120,16 +129,15 @@ TAPER_COLD void taper_trace_node(const taper_module *module, const taper_node *n
 
 static TAPER_COLD void blame(const frame *f, const taper_instruction *in, const taper_val *args)
 {
-    taper_error *error = f->source->run->error;
-    if (taper_error_status(error) != TAPER_ERROR_RAISED) {
-        const char *schema = in->schema->text;
-        taper_error_prefix(error, "%.*s: ", (int)strcspn(schema, "("), schema);
-        taper_text text = taper_text_make(&taper_allocator_system);
-        taper_call_describe(in->schema, args, in->in_count, &text);
-        taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
-        taper_text_free(&text);
+    taper_run *run = f->source->run;
+    taper_error *error = run->error;
+    if (TAPER_DEVICES && in->segment != NULL && run->failed != NULL) { // a node of a segment
+        taper_trace_node(&f->source->model->module, run->failed, error);
+        run->failed = NULL;
+    } else {
+        taper_call_blame(in->schema, args, in->in_count, error);
+        taper_trace_node(&f->source->model->module, in->node, error);
     }
-    taper_trace_node(&f->source->model->module, in->node, error);
     if (f->source->model->module.torchscript) { // once more, in the last line, where PyTorch has it and logs are cut
         taper_error_add_detail(error, "RuntimeError: %s\n", taper_error_message(error));
     }
@@ -232,6 +240,9 @@ static taper_status do_segment(const frame *f, const taper_instruction *in, bool
         rets[i] = taper_val_none();
     }
     taper_call call = make_call(f, in, args, rets);
+    if (TAPER_DEVICES) {
+        f->source->run->failed = NULL;
+    }
     taper_status status = run_kernel(f, in, &call);
     *declined = status == TAPER_DECLINED;
     if (status == TAPER_OK && is_observed(f)) {
@@ -267,7 +278,7 @@ static taper_status do_op(const frame *f, const taper_instruction *in)
     if (!taper_op_has(in->op, TAPER_OP_NHWC)) {
         status = settle_args(run, args, in->in_count);
     } else if (TAPER_DEVICES && f->source->model->device != NULL) {
-        status = fetch_args(run, args, in->in_count);
+        status = fetch_args(run, in->schema, args, in->in_count);
     }
     if (status == TAPER_OK) {
         taper_call call = make_call(f, in, args, rets);

@@ -161,7 +161,8 @@ static taper_status run_pass(const world *w, test_case *c)
     }
     taper_module module = {.heap = w->heap, .types = w->types};
     taper_arena_init(&module.arena, w->allocator);
-    taper_device cpu = {.backend = &taper_backend_cpu, .name = "cpu", .allocator = w->allocator};
+    taper_memory_owner owner = {.close = NULL};
+    taper_device cpu = {.backend = &taper_backend_cpu, .name = "cpu", .owner = &owner, .allocator = w->allocator};
     taper_device *const devices[] = {&cpu};
     taper_compilation compilation = {.devices = devices,
                                      .device_count = 1,

@@ -47,8 +47,9 @@ struct taper_run {
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
     double flops;
-    const struct taper_op *current; // the operator being run
-    struct taper_context *context;  // for operators of the host; NULL: they cannot be called
+    const struct taper_op *current;  // the operator being run
+    struct taper_context *context;   // for operators of the host; NULL: they cannot be called
+    const struct taper_node *failed; // of a segment's plain nodes: the error says so already; NULL: none
 };
 
 struct taper_call {
@@ -201,6 +202,8 @@ TAPER_MUST_USE taper_status taper_run_memset(taper_run *run, void *to, int byte,
 
 // Appends names and values of a call's arguments, for the detail of an error: "self: float32[2, 3], dim: 7".
 void taper_call_describe(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_text *text);
+// Says in the error which operator failed with what, unless the model raised it.
+void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_error *error);
 
 // Runs the call's kernel, or a backend's, and does what the row's flags want of the results. Every call of a row comes
 // through here.

@@ -90,3 +90,15 @@ const char *taper_device_kind_name(int kind)
     };
     return kind >= 0 && (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
 }
+
+void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t arg_count, taper_error *error)
+{
+    if (taper_error_status(error) == TAPER_ERROR_RAISED) {
+        return;
+    }
+    taper_error_prefix(error, "%.*s: ", (int)strcspn(schema->text, "("), schema->text);
+    taper_text text = taper_text_make(&taper_allocator_system);
+    taper_call_describe(schema, args, arg_count, &text);
+    taper_error_add_detail(error, "called with %s\n", taper_text_get(&text));
+    taper_text_free(&text);
+}

@@ -77,20 +77,23 @@ static taper_status bring(const taper_call *call, taper_form form, taper_val *ar
     taper_run *run = call->run;
     taper_tensor *const x = arg->tag == TAPER_TENSOR ? arg->as.tensor : NULL;
     *own = false;
+    if (form != TAPER_FORM_PLAIN && arg->tag == TAPER_LIST) {
+        return taper_run_fetch_items(run, arg->as.list);
+    }
     if (form == TAPER_FORM_PLAIN || x == NULL) {
         return taper_settle(run, *arg);
     }
     if (form == TAPER_FORM_HOST) {
         return taper_tensor_fetch(x, run->error);
     }
-    if (taper_tensor_is_away(x) && x->storage->memory->device == device) {
+    if (taper_tensor_is_away(x) && x->storage->memory->owner == device->owner) {
         return TAPER_OK;
     }
     taper_memory *memory;
     taper_tensor *away;
-    TAPER_TRY(taper_settle(run, *arg));
+    TAPER_TRY(taper_tensor_fetch(x, run->error));
     TAPER_TRY(device->backend->store(device, run, x, &memory));
-    TAPER_TRY(taper_tensor_of_memory(run->heap, memory, (taper_dtype)x->dtype, x->rank, x->sizes, &away, run->error));
+    TAPER_TRY(taper_tensor_like_of_memory(run->heap, memory, x, &away, run->error));
     *arg = TAPER_VAL(away);
     *own = true;
     return TAPER_OK;
@@ -101,6 +104,22 @@ static taper_status call_in_forms(taper_call *call)
     const taper_segment *segment = call->segment;
     return segment->device->backend->recording_bytes != 0 ? run_recorded(segment, call)
                                                           : segment->device->backend->run(segment, call, NULL);
+}
+
+// All inputs are wanted in the host's memory: brought there in place.
+static taper_status call_here(taper_call *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) {
+        const taper_val arg = call->args[i];
+        if (call->segment->forms[i] == TAPER_FORM_PLAIN) {
+            TAPER_TRY(taper_settle(call->run, arg));
+        } else if (arg.tag == TAPER_TENSOR) {
+            TAPER_TRY(taper_tensor_fetch(arg.as.tensor, call->run->error));
+        } else if (arg.tag == TAPER_LIST && !taper_arg_is_constant(call, i)) {
+            TAPER_TRY(taper_run_fetch_items(call->run, arg.as.list));
+        }
+    }
+    return call_in_forms(call);
 }
 
 // Some inputs are wanted where the device is.
@@ -116,8 +135,13 @@ static taper_status call_away(taper_call *call)
     memset(own, 0, count);
     memcpy(vals, args, count * sizeof *vals);
     taper_status status = TAPER_OK;
-    for (size_t i = 0; status == TAPER_OK && i < count; i++) {
-        status = bring(call, call->segment->forms[i], &vals[i], &own[i]);
+    // What is wanted here first, lists among it: it may be wanted there, too, and is taken from there.
+    for (int away = 0; away < 2; away++) {
+        for (size_t i = 0; status == TAPER_OK && i < count; i++) {
+            if ((call->segment->forms[i] == TAPER_FORM_DEVICE && vals[i].tag == TAPER_TENSOR) == (away == 1)) {
+                status = bring(call, call->segment->forms[i], &vals[i], &own[i]);
+            }
+        }
     }
     call->args = vals;
     status = status == TAPER_OK ? call_in_forms(call) : status;
@@ -134,7 +158,7 @@ static taper_status call_away(taper_call *call)
 static TAPER_COLD void tell_lost(const taper_call *call, taper_device *device)
 {
     static const char text[] = ": the device does not work any more, the CPU goes on\n";
-    if (!atomic_exchange(&device->lost, true) && call->run->log != NULL) {
+    if (!atomic_exchange(&device->owner->lost, true) && call->run->log != NULL) {
         call->run->log(call->run->log_user, TAPER_LOG_WARNING, device->name, strlen(device->name));
         call->run->log(call->run->log_user, TAPER_LOG_WARNING, text, sizeof text - 1);
     }
@@ -144,17 +168,18 @@ taper_status taper_segment_call(taper_call *call)
 {
     taper_device *device = call->segment->device;
     taper_status status = TAPER_DECLINED;
-    if (!atomic_load_explicit(&device->lost, memory_order_relaxed)) {
-        status = device->backend->store != NULL ? call_away(call) : call_in_forms(call);
+    if (!atomic_load_explicit(&device->owner->lost, memory_order_relaxed)) {
+        status = device->backend->store != NULL ? call_away(call) : call_here(call);
     }
     if (status == TAPER_DEVICE_LOST) {
         tell_lost(call, device);
         status = TAPER_DECLINED;
     }
     if (status == TAPER_DECLINED && call->segment->insists) {
-        return taper_fail(call->run->error, TAPER_ERROR_UNSUPPORTED,
-                          "device %s declined; without \"!\" behind its name the CPU does what it does not",
-                          device->name);
+        const bool lost = atomic_load_explicit(&device->owner->lost, memory_order_relaxed);
+        return taper_fail(call->run->error, lost ? TAPER_ERROR_DEVICE : TAPER_ERROR_UNSUPPORTED,
+                          "device %s %s; without \"!\" behind its name the CPU does what it does not", device->name,
+                          lost ? "does not work any more" : "declined");
     }
     return status;
 }
@@ -200,9 +225,14 @@ taper_status taper_segment_shapes(const taper_segment *segment, const taper_call
     for (size_t i = 0; i < shapes->count; i++) {
         shapes->of[i] = taper_shape_unknown();
     }
-    inputs in = {body, call->args};
+    inputs in = {.body = body};
+    const taper_val *next = call->args;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
-        taper_shapes_learn(shapes, node, from_outside, &in);
+        in.next = next;
+        taper_shapes_learn(shapes, node, from_outside, &in); // does not ask for the arguments of checks
+        for (size_t i = 0; i < node->input_count; i++) {
+            next += taper_node_in(node, i)->block != body;
+        }
     }
     return TAPER_OK;
 }
@@ -261,6 +291,10 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
             values[count + i] = value->block == body ? values[value->reg - first] : call->args[input++];
         }
         status = run_node(call, device, node, values + count, values + at);
+        if ((int)status > 0) {
+            taper_call_blame(node->schema, values + count, node->input_count, call->run->error);
+            call->run->failed = node;
+        }
         at += node->output_count;
     }
     for (size_t i = 0; status == TAPER_OK && i < body->result_count; i++) {

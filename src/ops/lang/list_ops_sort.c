@@ -46,6 +46,7 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
             return taper_fail(run->error, TAPER_ERROR_RAISED, "Boolean value of Tensor with %s is ambiguous",
                               count == 0 ? "no values" : "more than one value");
         }
+        TAPER_TRY(taper_tensor_fetch(item.as.tensor, run->error)); // it may come from deep inside a container
         TAPER_TRY(taper_tensor_number(run, item.as.tensor, key));
     }
     if (!is_real(*key) && key->tag != TAPER_STRING) {

@@ -61,6 +61,7 @@ static taper_status print_leaf(taper_run *run, taper_text *text, taper_val value
         taper_text_append(text, value.as.string->data, value.as.string->length);
         break;
     case TAPER_TENSOR:
+        TAPER_TRY(taper_tensor_fetch(value.as.tensor, run->error)); // it may come from deep inside a container
         return taper_print_tensor(run, text, value.as.tensor);
     case TAPER_OBJECT: // PyTorch adds the address; a text that differs from run to run helps nobody
         taper_text_format(text, "<%s object>", taper_val_kind_name(value));

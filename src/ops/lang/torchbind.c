@@ -51,6 +51,9 @@ taper_status taper_torchbind_call(taper_run *run, taper_object *object, const ch
         args++;
         count--;
     }
+    for (size_t i = 0; TAPER_DEVICES && i < count; i++) { // these functions look at elements
+        TAPER_TRY(taper_settle(run, args[i]));
+    }
     const char *name = object->klass != NULL ? object->klass->name : NULL;
     const bound_class *bound = find(name);
     const taper_status status =

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A context whose models may run on the backend for tests, under a validating and over a failing layer, and an
+// allocator that counts.
+#ifndef TAPER_TESTS_AWAY_WORLD_H
+#define TAPER_TESTS_AWAY_WORLD_H
+
+#include "tests/api/fixture.h"
+#include "tests/backend/away.h"
+#include "tests/backend/failing.h"
+#include "tests/backend/validate.h"
+
+typedef struct world {
+    away_backend away;
+    failing failing;
+    validator validator;
+    taper_backend cpu;
+    const taper_backend *backends[3];
+    test_allocator allocator;
+    taper_context *context;
+    taper_error *error;
+} world;
+
+// declines: as in away_backend. The CPU claims no chains: they compute batch norm in another order than the plain
+// nodes.
+void open_world(world *w, away_claims claims, bool records, unsigned declines);
+// Fails the test where the validating layer has complaints, or anything is left.
+void close_world(world *w, const char *what);
+// The committed model, on the device "away".
+taper_status world_load(taper_context *context, const char *file, taper_model **model, taper_error *error);
+
+#endif
