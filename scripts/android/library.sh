@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so, its stubs and with -DTAPER_BUILD_TOOLS=ON the programs
-# for one ABI of Android (arm64-v8a, armeabi-v7a, x86_64, x86), stripped, in FOLDER. What compiles is the NDK in ANDROID_NDK,
+# library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so and its stubs for one ABI of Android (arm64-v8a,
+# armeabi-v7a, x86_64, x86), stripped, in FOLDER. What compiles is the NDK in ANDROID_NDK,
 # or clang and lld with the headers, stubs and toolchain files in ANDROID_SYSROOT: <sysroot>/{arm64,arm,x86_64,x86}.cmake.
 # TAPER_TARGETS: what to build instead of the libraries.
 set -eu
@@ -23,7 +23,14 @@ if [ -n "${ANDROID_NDK:-}" ]; then
     set -- -DCMAKE_TOOLCHAIN_FILE="$ANDROID_NDK/build/cmake/android.toolchain.cmake" -DANDROID_ABI="$abi" \
         -DANDROID_PLATFORM=android-21 -DANDROID_STL=none "$@"
 elif [ -n "${ANDROID_SYSROOT:-}" ]; then
-    set -- -DCMAKE_TOOLCHAIN_FILE="$(cd "$ANDROID_SYSROOT" && pwd)/$short.cmake" "$@"
+    sysroot=$(cd "$ANDROID_SYSROOT" && pwd)
+    case $abi in
+    arm64-v8a) target=aarch64-linux-android21 linker=linker64 ;;
+    armeabi-v7a) target=armv7a-linux-androideabi21 linker=linker ;;
+    x86_64) target=x86_64-linux-android21 linker=linker64 ;;
+    x86) target=i686-linux-android21 linker=linker ;;
+    esac
+    clang --target=$target --sysroot=/nonexistent -isystem "$sysroot/$short/include" -Os -fPIC -c "$root/scripts/android/start.c" -o "$folder/start.o"
     if [ $short = arm ]; then
         # As the NDK has it: half the size in instructions of two bytes.
         CFLAGS="-mthumb ${CFLAGS:-}"
@@ -35,6 +42,8 @@ elif [ -n "${ANDROID_SYSROOT:-}" ]; then
         fi
         export CFLAGS
     fi
+    set -- -DCMAKE_TOOLCHAIN_FILE="$sysroot/$short.cmake" -DCMAKE_EXE_LINKER_FLAGS="-fuse-ld=lld -nostdlib -pie \
+-Wl,-dynamic-linker,/system/bin/$linker -L$sysroot/$short/lib -Wl,-z,max-page-size=16384 -Wl,--gc-sections $folder/start.o $LDFLAGS" "$@"
 else
     echo "neither ANDROID_NDK nor ANDROID_SYSROOT says with what to build for $abi" >&2
     exit 1
