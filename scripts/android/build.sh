@@ -25,7 +25,12 @@ limit_of() { # bytes of libpytorch_jni.so, stripped
 packed="" listed=""
 for abi in $abis; do
     echo "== $abi"
-    "$here/library.sh" "$abi" "$out/$abi" "$@"
+    # Emulators and tablets with x86 have AVX2, or the portable kernels: a build for one model leaves larger ones out.
+    levels=""
+    case "$abi $*" in
+    x86*TAPER_OP_CONFIG*) levels=-DTAPER_CPU_LEVELS=avx2 ;;
+    esac
+    "$here/library.sh" "$abi" "$out/$abi" "$@" $levels
     lib=$out/$abi/lib
     limit="--limit $(limit_of "$abi")"
     [ $# = 0 ] || limit=""

@@ -107,7 +107,7 @@ def faults(elf, system, built=False):
         if not re.fullmatch(NEEDED[system], name):
             yield "it needs %s" % name
     for name, defined in elf.symbols():
-        if defined and not re.fullmatch(SHOWN + "|" + LINKER, name):
+        if defined and name and not re.fullmatch(SHOWN + "|" + LINKER, name):
             yield "it shows %s" % name
 
 
