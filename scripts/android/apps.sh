@@ -48,7 +48,7 @@ app() {
     app=$work/$1
     source=$root/examples/android/$1
     mkdir -p "$app/classes" "$app/assets" "$app/apk/lib"
-    cp "$root/examples/demo/$2" "$app/assets/model.ptl"
+    cp "$root/examples/demo/$2" "$app/assets"
     cp "$root/examples/demo/images/$3" "$app/assets/image.jpg"
     cp -r "$work/pytorch_android/jni/." "$app/apk/lib"
     set -- "$app/classes" "$work/pytorch_android/classes.jar" "$work/pytorch_android_torchvision/classes.jar"

@@ -26,7 +26,7 @@ android {
 
 // The model and a picture: those of the demo.
 val model by tasks.registering(Copy::class) {
-    from("../../demo/classifier.ptl") { rename { "model.ptl" } }
+    from("../../demo/classifier.ptl")
     from("../../demo/images/picnic.jpg") { rename { "image.jpg" } }
     into(layout.buildDirectory.dir("model"))
 }

@@ -27,7 +27,7 @@ android {
 
 // The model and a picture: those of the demo.
 val model by tasks.registering(Copy::class) {
-    from("../../demo/segmenter.ptl") { rename { "model.ptl" } }
+    from("../../demo/segmenter.ptl")
     from("../../demo/images/lake.jpg") { rename { "image.jpg" } }
     into(layout.buildDirectory.dir("model"))
 }

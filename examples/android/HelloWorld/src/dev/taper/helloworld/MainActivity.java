@@ -42,7 +42,7 @@ public class MainActivity extends Activity {
       final Bitmap bitmap = BitmapFactory.decodeStream(stream);
       stream.close();
       image.setImageBitmap(bitmap);
-      final Module module = LiteModuleLoader.load(assetFilePath("model.ptl"));
+      final Module module = LiteModuleLoader.load(assetFilePath("classifier.ptl"));
       text.setText(classify(module, bitmap));
     } catch (IOException e) {
       Log.e(TAG, "Error reading assets", e);

@@ -49,7 +49,7 @@ class MainActivity : Activity() {
     }
 
     private fun segment(bitmap: Bitmap): Bitmap {
-        val loaded = module ?: LiteModuleLoader.load(assetFilePath(this, "model.ptl")).also { module = it }
+        val loaded = module ?: LiteModuleLoader.load(assetFilePath(this, "segmenter.ptl")).also { module = it }
         return Segmentation.of(loaded, bitmap)
     }
 
