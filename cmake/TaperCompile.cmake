@@ -53,7 +53,7 @@ function(taper_link_options target)
         endif()
         include(CheckCSourceCompiles)
         set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
-        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "pack-relative-relocs") # some only warn
+        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "warning: [^\n]*pack-relative-relocs") # some only warn
         if(TAPER_HAS_RELR)
             target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
         endif()
