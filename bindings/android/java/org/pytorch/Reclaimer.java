@@ -30,7 +30,7 @@ final class Reclaimer extends PhantomReference<Object> {
     }
   }
 
-  private static final Account VALUES = new Account(4 << 20, 4, 24 << 20);
+  private static final Account VALUES = new Account(3 << 20, 4, 24 << 20);
   private static final Account MODULES = new Account(32 << 20, 0, 0);
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<Object>();
   private static final Object LOCK = new Object();
