@@ -47,6 +47,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// The value reads its memory until the program ends.
 static taper_status open_input(taper_context *context, const char *text, taper_value **input, taper_error *error)
 {
     int64_t sizes[4];
@@ -58,10 +59,8 @@ static taper_status open_input(taper_context *context, const char *text, taper_v
         count *= (size_t)sizes[i];
     }
     float *data = calloc(count, sizeof *data);
-    const taper_status status = taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, data, count * sizeof *data,
-                                                        1, NULL, NULL, input, error);
-    free(data);
-    return status;
+    return taper_value_tensor_from(context, TAPER_F32, 4, sizes, NULL, data, count * sizeof *data, 1, free, data, input,
+                                   error);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Toolchain file: 32-bit Linux with Debian's cross compilers, TAPER_FOREIGN = i686 or armhf, and the libraries that
-# scripts/foreign_libraries.sh unpacked into TAPER_FOREIGN_ROOT. Programs run where they are built, armhf ones under qemu.
+# Toolchain file: another Linux with Debian's cross compilers, TAPER_FOREIGN = i686, armhf or arm64, and the libraries that
+# scripts/foreign_libraries.sh unpacked into TAPER_FOREIGN_ROOT. Programs run where they are built, those for ARM under qemu.
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAPER_FOREIGN TAPER_FOREIGN_ROOT)
 set(CMAKE_SYSTEM_NAME Linux)
 if(TAPER_FOREIGN STREQUAL "i686")
@@ -14,8 +14,14 @@ elseif(TAPER_FOREIGN STREQUAL "armhf")
     set(CMAKE_LIBRARY_ARCHITECTURE arm-linux-gnueabihf)
     set(foreign_loader ld-linux-armhf.so.3)
     set(CMAKE_CROSSCOMPILING_EMULATOR qemu-arm)
+elseif(TAPER_FOREIGN STREQUAL "arm64")
+    set(CMAKE_SYSTEM_PROCESSOR aarch64)
+    set(foreign_triple aarch64-linux-gnu)
+    set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+    set(foreign_loader ld-linux-aarch64.so.1)
+    set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)
 else()
-    message(FATAL_ERROR "TAPER_FOREIGN: i686 or armhf")
+    message(FATAL_ERROR "TAPER_FOREIGN: i686, armhf or arm64")
 endif()
 set(CMAKE_C_COMPILER ${foreign_triple}-gcc)
 set(CMAKE_FIND_ROOT_PATH ${TAPER_FOREIGN_ROOT} /usr/${foreign_triple})

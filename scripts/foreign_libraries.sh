@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# foreign_libraries.sh ARCHITECTURE FOLDER: unpacks the libraries that programs and tests link, of another architecture of
-# Debian, into FOLDER/root. apt works on a state of its own in FOLDER: the machine's packages, lists and architectures
-# stay as they are. Exit 77 where apt or its servers cannot be reached. A second call finds the work done.
+# foreign_libraries.sh ARCHITECTURE FOLDER [PACKAGES]: unpacks the libraries that programs and tests link, or PACKAGES, of
+# another architecture of Debian, into FOLDER/root. apt works on a state of its own in FOLDER: the machine's packages, lists
+# and architectures stay as they are. Exit 77 where apt or its servers cannot be reached. A second call finds the work done.
 set -eu
 architecture=$1
 mkdir -p "$2"
 folder=$(cd "$2" && pwd)
-packages="zlib1g zlib1g-dev libcmocka0 libcmocka-dev libpng16-16 libpng-dev libjpeg62-turbo libjpeg62-turbo-dev"
+shift 2
+packages="${*:-zlib1g zlib1g-dev libcmocka0 libcmocka-dev libpng16-16 libpng-dev libjpeg62-turbo libjpeg62-turbo-dev}"
 [ -e "$folder/root/complete" ] && exit 0
 if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1; then
     echo "SKIPPED: libraries for $architecture are unpacked from Debian's packages, and there is no apt-get here"

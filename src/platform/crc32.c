@@ -9,9 +9,17 @@
 
 #include "platform/platform.h"
 
-static uint32_t plain(uint32_t crc, const void *data, size_t size)
+uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 {
-    return size != 0 ? (uint32_t)crc32_z(crc, data, size) : crc;
+    enum { AT_ONCE = 1 << 30 };
+    const uint8_t *at = data;
+    while (size != 0) {
+        const size_t part = size < AT_ONCE ? size : AT_ONCE;
+        crc = (uint32_t)crc32(crc, at, (uInt)part);
+        at += part;
+        size -= part;
+    }
+    return crc;
 }
 
 #if defined(__x86_64__)
@@ -52,7 +60,7 @@ TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_
     uint8_t left[sizeof(__m128i)];
     _mm_storeu_si128((__m128i *)left, block[BLOCKS - 1]);
     *used = at;
-    return plain(UINT32_MAX, left, sizeof left); // zlib inverts it to 0: nothing is before these
+    return taper_crc32_plain(UINT32_MAX, left, sizeof left); // zlib inverts it to 0: nothing is before these
 }
 
 uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
@@ -61,11 +69,11 @@ uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
     if (size >= WORTH_ASKING && taper_cpu_has_pclmul()) {
         crc = multiplied(crc, data, size, &used);
     }
-    return plain(crc, (const uint8_t *)data + used, size - used);
+    return taper_crc32_plain(crc, (const uint8_t *)data + used, size - used);
 }
 #else
 uint32_t taper_crc32(uint32_t crc, const void *data, size_t size)
 {
-    return plain(crc, data, size);
+    return taper_crc32_plain(crc, data, size);
 }
 #endif

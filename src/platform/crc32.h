@@ -7,7 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// As zlib's crc32_z: of the bytes before, with size more behind them. Starts with 0.
+// Of the bytes before, with size more behind them. Starts with 0.
 uint32_t taper_crc32(uint32_t crc, const void *data, size_t size);
+// The same by zlib alone, as its crc32_z does it, which the zlib of older Androids does not have.
+uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run_foreign.sh i686|armhf FOLDER CMAKE NINJA [arguments of ctest]: builds library, programs and tests for a 32-bit system
-# in FOLDER and runs what needs neither PyTorch nor much time there: unit, API and limit tests, kernels, the committed
+# run_foreign.sh i686|armhf|arm64 FOLDER CMAKE NINJA [arguments of ctest]: builds library, programs and tests for another
+# system in FOLDER and runs what needs neither PyTorch nor much time there: unit, API and limit tests, kernels, the committed
 # samples. Exit 77 (skipped) where a compiler, the emulator or the foreign libraries cannot be had.
 set -eu
 architecture=$1
@@ -14,6 +14,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 case $architecture in
 i686) compiler=i686-linux-gnu-gcc debian=i386 emulator="" packages="gcc-i686-linux-gnu libc6-dev-i386-cross" ;;
 armhf) compiler=arm-linux-gnueabihf-gcc debian=armhf emulator=qemu-arm packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user" ;;
+arm64) compiler=aarch64-linux-gnu-gcc debian=arm64 emulator=qemu-aarch64 packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user" ;;
 *) exit 2 ;;
 esac
 for tool in $compiler $emulator; do

@@ -209,7 +209,7 @@ bool output_open(output_file *output, const char *path)
 // are on their way. They are sent in steps, so that the disk works meanwhile.
 static void start_writing(output_file *output)
 {
-#ifdef SYNC_FILE_RANGE_WRITE
+#if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // which has it since API 26
     enum { STEP = 2 << 20 };
     if (output->temporary != NULL && output->written - output->started >= STEP) {
         (void)sync_file_range(fileno(output->stream), (off_t)output->started,

@@ -145,6 +145,25 @@ static void put_members(FILE *stream, const json_value *settings)
     }
 }
 
+// A stream into memory; failing is reported.
+static FILE *open_text(const char *subject, char **text, size_t *size)
+{
+#if defined(__ANDROID__) && __ANDROID_API__ < 23
+    (void)text;
+    (void)size;
+    (void)error_report(subject,
+                       "the scales of inputs are not written by programs for Android before API 23: quantize on "
+                       "another machine");
+    return NULL;
+#else
+    FILE *stream = open_memstream(text, size);
+    if (stream == NULL) {
+        (void)error_report_memory(subject);
+    }
+    return stream;
+#endif
+}
+
 bool settings_with_inputs(const opened_model *opened, const taper_calibrator *calibrator, char **text, size_t *size)
 {
     const size_t count = count_inputs(opened, calibrator);
@@ -161,16 +180,17 @@ bool settings_with_inputs(const opened_model *opened, const taper_calibrator *ca
         return error_report(opened->path, "%s: must hold an object, to which the scales of inputs can be added",
                             settings_name);
     }
-    FILE *stream = open_memstream(text, size);
-    bool done = stream != NULL;
-    if (done) {
-        fputs("{", stream);
-        put_members(stream, settings);
-        put_inputs(stream, calibrator, count);
-        fputs("}\n", stream);
-        done = ferror(stream) == 0;
-        done = fclose(stream) == 0 && done;
+    FILE *stream = open_text(opened->path, text, size);
+    if (stream == NULL) {
+        json_free(settings);
+        return false;
     }
+    fputs("{", stream);
+    put_members(stream, settings);
+    put_inputs(stream, calibrator, count);
+    fputs("}\n", stream);
+    bool done = ferror(stream) == 0;
+    done = fclose(stream) == 0 && done;
     json_free(settings);
     if (!done) {
         free(*text);

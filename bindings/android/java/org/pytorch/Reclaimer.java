@@ -13,23 +13,25 @@ final class Reclaimer extends PhantomReference<Object> {
   private static final class Account {
     final long slack; // so much may hang on them before the first collection is asked for, besides some of the largest
     final int most;
+    final long room; // many of the largest fit until then
     long held;
     long limit;
     long largest;
 
-    Account(long slack, int most) {
+    Account(long slack, int most, long room) {
       this.slack = slack;
       this.most = most;
+      this.room = room;
       this.limit = slack;
     }
 
     boolean isMuch() {
-      return held > limit + most * largest;
+      return held > limit + Math.max(most * largest, Math.min(32 * largest, room));
     }
   }
 
-  private static final Account VALUES = new Account(4 << 20, 4);
-  private static final Account MODULES = new Account(32 << 20, 0);
+  private static final Account VALUES = new Account(3 << 20, 4, 24 << 20);
+  private static final Account MODULES = new Account(32 << 20, 0, 0);
   private static final ReferenceQueue<Object> QUEUE = new ReferenceQueue<Object>();
   private static final Object LOCK = new Object();
   // All under LOCK.

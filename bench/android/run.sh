@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# run.sh [pytorch_vision_jni.cpp]: what Java adds to a run; and camera images beside the published source, where its path is
+# given. `./dev build` comes first; with PyTorch a model that does next to nothing is among those measured.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+classes=$root/build/bindings/android/classes
+javac -d "$scratch" -cp "$classes" "$root/bench/android/ForwardBench.java"
+few=""
+if /usr/bin/python3 "$root/bench/android/make_few.py" "$scratch/few.ptl" 2>/dev/null; then
+    few=$scratch/few.ptl
+fi
+shape=1,3,224,224
+for model in $few "$root/tests/data/android/kinds.ptl" "$root/examples/demo/classifier.ptl"; do
+    for round in 1 2 3; do
+        java=$(java -cp "$scratch:$classes" -Djava.library.path="$root/build/lib" ForwardBench "$model" $shape)
+        runs=$("$root/build/bin/session_bench" "$model" $shape 1 1 2)
+        echo "$java $runs" | awk -v model="$(basename "$model")" -v round=$round \
+            '{ printf "%-15s round %d: Module.forward %8.2f us, the call in C %8.2f us: %.2f us more\n", model, round, $1, 1e6 / $2, $1 - 1e6 / $2 }'
+    done
+done
+if [ $# -gt 0 ]; then
+    jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
+    cc -std=c11 -O2 -ffp-contract=off -c "$root/bindings/android/jni/image.c" -o "$scratch/image.o"
+    c++ -std=c++17 -O2 -I"$jdk/include" -I"$jdk/include/linux" "-DPUBLISHED_SOURCE=\"$1\"" "$root/bench/android/yuv_bench.cpp" "$scratch/image.o" \
+        -o "$scratch/yuv_bench"
+    "$scratch/yuv_bench"
+fi

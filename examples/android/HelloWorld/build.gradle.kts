@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+plugins {
+    id("com.android.application") version "8.7.0"
+}
+
+android {
+    namespace = "dev.taper.helloworld"
+    compileSdk = 36
+    defaultConfig {
+        applicationId = "dev.taper.helloworld"
+        minSdk = 21
+        targetSdk = 36
+        versionCode = 1
+        versionName = "1.0"
+    }
+    buildTypes {
+        release { isMinifyEnabled = true } // the rules come with the AAR
+    }
+    sourceSets["main"].apply {
+        manifest.srcFile("AndroidManifest.xml")
+        java.srcDirs("src")
+        assets.srcDirs(layout.buildDirectory.dir("model"))
+    }
+    androidResources { noCompress += "ptl" }
+}
+
+// The model and a picture: those of the demo.
+val model by tasks.registering(Copy::class) {
+    from("../../demo/classifier.ptl")
+    from("../../demo/images/picnic.jpg") { rename { "image.jpg" } }
+    into(layout.buildDirectory.dir("model"))
+}
+tasks.named("preBuild") { dependsOn(model) }
+
+dependencies {
+    implementation("dev.taper:pytorch_android_lite:0.1.0")
+    implementation("dev.taper:pytorch_android_torchvision_lite:0.1.0")
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package dev.taper.helloworld;
+
+/** The classes that the model knows, in the order of its scores. */
+final class Classes {
+  static final String[] NAMES = {
+    "dog",
+    "cat",
+    "panda",
+    "penguin",
+    "owl",
+    "fish",
+    "butterfly",
+    "tree",
+    "sunflower",
+    "mushroom",
+    "pizza",
+    "burger",
+    "ice cream",
+    "strawberry",
+    "banana",
+    "car",
+    "bicycle",
+    "airplane",
+    "rocket",
+    "guitar",
+  };
+
+  private Classes() {}
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# build.sh OUT [options of cmake]: the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
+# OUT/repository. What compiles is what library.sh takes: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for
+# this machine in BUILD (build). With options, which leave things out, limits of size are not asked for.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/scripts/android
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+build=${BUILD:-$root/build}
+abis=${ANDROID_ABIS:-arm64-v8a armeabi-v7a x86_64 x86}
+status=0
+
+limit_of() { # bytes of libpytorch_jni.so, stripped
+    case $1 in
+    arm64-v8a) echo 1600000 ;;
+    armeabi-v7a) echo 1350000 ;;
+    x86_64) echo 1850000 ;;
+    x86) echo 2050000 ;;
+    esac
+}
+
+packed="" listed=""
+for abi in $abis; do
+    echo "== $abi"
+    # Emulators and tablets with x86 have AVX2, or the portable kernels: a build for one model leaves larger ones out.
+    levels=""
+    case "$abi $*" in
+    x86*TAPER_OP_CONFIG*) levels=-DTAPER_CPU_LEVELS=avx2 ;;
+    esac
+    "$here/library.sh" "$abi" "$out/$abi" "$@" $levels
+    lib=$out/$abi/lib
+    limit="--limit $(limit_of "$abi")"
+    [ $# = 0 ] || limit=""
+    # shellcheck disable=SC2086
+    "$here/check_library.py" $limit "$lib/libpytorch_jni.so" || status=1
+    "$here/check_library.py" --one-page "$lib/libpytorch_jni_lite.so" "$lib/libtorchvision_ops.so" || status=1
+    packed="$packed --jni $abi=$lib"
+    listed="$listed${listed:+,}$abi"
+done
+
+echo "== AARs"
+cmake --build "$build" --target taper_classes >/dev/null
+rm -rf "$out/javadoc" "$out/repository"
+find "$root/bindings/android/java" -name '*.java' >"$out/sources.txt"
+javadoc -quiet -Xdoclint:none -notimestamp -encoding UTF-8 -cp "$build/bindings/android/stub-classes" -d "$out/javadoc" "@$out/sources.txt"
+version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+# shellcheck disable=SC2086
+"$here/package.py" "$out/repository" --version "$version" --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
+    --include "$root/include" --javadoc "$out/javadoc" $packed
+"$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 4000000 || status=1
+echo "a Maven repository with these: $out/repository"
+exit $status

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# library.sh ABI FOLDER [options of cmake]: builds libpytorch_jni.so and its stubs for one ABI of Android (arm64-v8a,
+# armeabi-v7a, x86_64, x86), stripped, in FOLDER. What compiles is the NDK in ANDROID_NDK,
+# or clang and lld with the headers, stubs and toolchain files in ANDROID_SYSROOT: <sysroot>/{arm64,arm,x86_64,x86}.cmake.
+# TAPER_TARGETS: what to build instead of the libraries.
+set -eu
+abi=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+shift 2
+root=$(cd "$(dirname "$0")/../.." && pwd)
+case $abi in
+arm64-v8a) short=arm64 ;;
+armeabi-v7a) short=arm ;;
+x86_64 | x86) short=$abi ;;
+*)
+    echo "$abi is no ABI of Android: arm64-v8a, armeabi-v7a, x86_64 and x86 are" >&2
+    exit 2 ;;
+esac
+LDFLAGS="-Wl,-s -Wl,--build-id=sha1 ${LDFLAGS:-}"
+if [ -n "${ANDROID_NDK:-}" ]; then
+    set -- -DCMAKE_TOOLCHAIN_FILE="$ANDROID_NDK/build/cmake/android.toolchain.cmake" -DANDROID_ABI="$abi" \
+        -DANDROID_PLATFORM=android-21 -DANDROID_STL=none -DTAPER_WARNINGS_AS_ERRORS=OFF "$@"
+elif [ -n "${ANDROID_SYSROOT:-}" ]; then
+    sysroot=$(cd "$ANDROID_SYSROOT" && pwd)
+    case $abi in
+    arm64-v8a) target=aarch64-linux-android21 linker=linker64 ;;
+    armeabi-v7a) target=armv7a-linux-androideabi21 linker=linker ;;
+    x86_64) target=x86_64-linux-android21 linker=linker64 ;;
+    x86) target=i686-linux-android21 linker=linker ;;
+    esac
+    clang --target=$target --sysroot=/nonexistent -isystem "$sysroot/$short/include" -Os -fPIC -c "$root/scripts/android/start.c" -o "$folder/start.o"
+    if [ $short = arm ]; then
+        # As the NDK has it: half the size in instructions of two bytes.
+        CFLAGS="-mthumb ${CFLAGS:-}"
+        # clang calls functions for 64-bit divisions; where its own library of them is not there, gcc's has them under
+        # the same names of ARM's ABI. Debian's armel passes arguments as Android does.
+        if ! grep -q builtins "$ANDROID_SYSROOT/arm.cmake"; then
+            "$root/scripts/foreign_libraries.sh" armel "$folder/armel" libgcc-12-dev
+            LDFLAGS="$LDFLAGS $(find "$folder/armel/root" -name libgcc.a)"
+        fi
+        export CFLAGS
+    fi
+    set -- -DCMAKE_TOOLCHAIN_FILE="$sysroot/$short.cmake" -DCMAKE_EXE_LINKER_FLAGS="-fuse-ld=lld -nostdlib -pie \
+-Wl,-dynamic-linker,/system/bin/$linker -L$sysroot/$short/lib -Wl,-z,max-page-size=16384 -Wl,--gc-sections $folder/start.o $LDFLAGS" "$@"
+else
+    echo "neither ANDROID_NDK nor ANDROID_SYSROOT says with what to build for $abi" >&2
+    exit 1
+fi
+export LDFLAGS
+cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_SKIP_RPATH=ON -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF \
+    -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_LAPACK=OFF -DTAPER_WITH_JNI=ON "$@" >"$folder/configure.log" 2>&1 || {
+    tail -n 20 "$folder/configure.log"
+    exit 1
+}
+# shellcheck disable=SC2086
+cmake --build "$folder" -j "${JOBS:-2}" --target ${TAPER_TARGETS:-pytorch_jni pytorch_jni_lite torchvision_ops} >"$folder/build.log" 2>&1 || {
+    grep -E 'error|warning' "$folder/build.log" || tail -n 20 "$folder/build.log"
+    exit 1
+}
+# Which warnings an NDK's compiler has is not known beforehand.
+if grep -E 'warning:' "$folder/build.log" && [ -z "${ANDROID_NDK:-}" ]; then
+    echo "compiling or linking for $abi warns" >&2
+    exit 1
+fi

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""op_config.py LIST.yaml [LIST.yaml …] >taper_ops.h: the header of a selective build (-DTAPER_OP_CONFIG) from lists of operators as
+torch.jit.export_opnames gives them, `- aten::add.Tensor` a line. A list says less than a model (`taper ops MODEL --config`): so what
+instructions stand for, what older files are upgraded to, and the kernels for each size of depthwise convolutions come along.
+Operators that Taper does not have are an error: all are named."""
+import glob
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def rows():
+    """{name with overload: id} of the operators that Taper has."""
+    found = {}
+    for path in glob.glob(os.path.join(ROOT, "src", "ops", "list", "list_*.inc")):
+        with open(path, encoding="utf-8") as file:
+            text = re.sub(r'"\s*"', "", re.sub(r"^//.*\n", "", file.read(), flags=re.M))
+        for row, name in re.findall(r'\b(?:OP|CLASS)\w*\(\s*(\w+),\s*"([^"(]+)', text):
+            found[name] = row
+    return found
+
+
+def names_in(text):
+    """Items of a list, and keys of PyTorch's own selected_operators.yaml."""
+    for line in text.splitlines():
+        line = line.split("#")[0].strip()
+        match = re.fullmatch(r"""(?:-\s*)?["']?([A-Za-z_]\w*::[\w.]+)["']?\s*:?""", line)
+        if match:
+            yield match[1]
+        elif line.startswith("- "):
+            sys.exit("op_config.py: this is no operator: %s" % line)
+
+
+def main():
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+        sys.exit(__doc__)
+    known, wanted = rows(), []
+    for path in sys.argv[1:]:
+        with open(path, encoding="utf-8") as file:
+            wanted += names_in(file.read())
+    if not wanted:
+        sys.exit("op_config.py: no operators in %s" % ", ".join(sys.argv[1:]))
+    missing = sorted({name for name in wanted if name not in known})
+    if missing:
+        sys.exit("op_config.py: Taper does not have\n  " + "\n  ".join(missing))
+    ids = {known[name] for name in wanted}
+    for name, overload in re.findall(r'\{TAPER_LITE_\w+, \{"([^"]+)", "([^"]*)"', read("src", "format", "bytecode_rows.c")):
+        ids.add(known[name + "." + overload if overload else name])
+    upgrades = re.findall(r'\{"([\w:.]+)\(", \d+, "(\w+)", "([\w:]+)"\}', read("src", "frontend", "upgrade.c"))
+    for schema, overload, name in upgrades:
+        if known[schema] in ids:
+            ids |= {known["%s.%s" % (name, overload)], known["aten::is_floating_point"]}
+    ids |= {row for name, row in known.items() if name.startswith("__torch__.")}
+    if any("conv" in row for row in ids):
+        ids |= {"dwconv_k3", "dwconv_k5", "dwconv_k7"}
+    print("// What %s needs, made by scripts/android/op_config.py." % ", ".join(os.path.basename(p) for p in sys.argv[1:]))
+    for row in sorted(ids):
+        print("#define TAPER_USE_%s 1" % row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# build_pytorch_android.sh [ABI,ABI…]: AARs of the Android binding, called as PyTorch Mobile's script of this name; without
+# ABIs for all four. They come to lie where that one leaves them, in android/NAME/build/outputs/aar/NAME-release.aar, and in
+# a Maven repository, android/repository.
+#
+#   ANDROID_NDK               the NDK (or ANDROID_SYSROOT: see scripts/android/library.sh)
+#   BUILD_LITE_INTERPRETER=1  leaves TorchScript (.pt) out, so that models are .ptl; otherwise both are read
+#   SELECTED_OP_LIST=FILE     the operators of this list alone: a YAML of names as torch.jit.export_opnames gives them, or the
+#                             header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+if [ -z "${ANDROID_NDK:-}${ANDROID_SYSROOT:-}" ]; then
+    echo "ANDROID_NDK is not set: it is the folder of the Android NDK" >&2
+    exit 1
+fi
+export ANDROID_ABIS="arm64-v8a armeabi-v7a x86_64 x86"
+if [ $# -gt 0 ]; then
+    ANDROID_ABIS=${*//,/ }
+fi
+options=()
+if [ "${BUILD_LITE_INTERPRETER:-0}" = 1 ]; then
+    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF)
+fi
+work=$root/build/android-script
+mkdir -p "$work" "$root/android"
+if [ -n "${SELECTED_OP_LIST:-}" ]; then
+    config=$work/taper_ops.h
+    if head -n 5 "$SELECTED_OP_LIST" | grep -q '^#define TAPER_USE_'; then
+        cp "$SELECTED_OP_LIST" "$config.new"
+    else
+        python3 "$root/scripts/android/op_config.py" "$SELECTED_OP_LIST" >"$config.new"
+    fi
+    cmp -s "$config.new" "$config" || mv "$config.new" "$config"
+    # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
+    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF
+        -DTAPER_WITH_DEVICES=OFF)
+fi
+if [ ! -e "$root/build/CMakeCache.txt" ]; then
+    cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_WITH_JNI=ON >/dev/null
+fi
+# An option that the last call had and this one has not must not be remembered.
+printf '%s\n' "${options[@]+"${options[@]}"}" >"$work/options.new"
+if ! cmp -s "$work/options.new" "$work/options"; then
+    rm -rf "$work"/{arm64-v8a,armeabi-v7a,x86_64,x86}/CMakeCache.txt
+    mv "$work/options.new" "$work/options"
+fi
+BUILD=$root/build "$root/scripts/android/build.sh" "$work" "${options[@]+"${options[@]}"}"
+rm -rf "$root/android/repository"
+cp -r "$work/repository" "$root/android/repository"
+version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+for name in pytorch_android pytorch_android_torchvision; do
+    mkdir -p "$root/android/$name/build/outputs/aar"
+    cp "$root/android/repository/dev/taper/$name/$version/$name-$version.aar" "$root/android/$name/build/outputs/aar/$name-release.aar"
+done
+echo "BUILD SUCCESSFUL"
+find "$root/android" -path "$root/android/repository" -prune -o -type f -name '*aar' -print | xargs ls -lah

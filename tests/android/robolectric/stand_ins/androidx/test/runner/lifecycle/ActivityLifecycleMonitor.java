@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: BSD-2-Clause
+package androidx.test.runner.lifecycle;
+
+public interface ActivityLifecycleMonitor {
+  Stage getLifecycleStageOf(android.app.Activity activity);
+}

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# scripts_test.sh: the build scripts say what they lack where there is no NDK, and refuse what is no ABI.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset ANDROID_NDK ANDROID_SYSROOT
+passed=0 failed=0
+
+# refused WORDS COMMAND…: the command fails, and its message has these words.
+refused() {
+    words=$1
+    shift
+    if "$@" >"$scratch/out" 2>&1; then
+        echo "FAILED  $* should fail"
+        failed=$((failed + 1))
+    elif ! grep -qF -- "$words" "$scratch/out"; then
+        echo "FAILED  $* does not say \"$words\":"
+        cat "$scratch/out"
+        failed=$((failed + 1))
+    else
+        passed=$((passed + 1))
+    fi
+}
+
+refused "ANDROID_NDK is not set" env BUILD_ROOT="$scratch/a" sh "$root/scripts/build_android.sh" -DBUILD_BINARY=ON
+refused "ANDROID_NDK is not set" bash "$root/scripts/build_pytorch_android.sh" x86
+refused "neither ANDROID_NDK nor ANDROID_SYSROOT" sh "$root/scripts/android/library.sh" arm64-v8a "$scratch/b"
+refused "mips is no ABI of Android" sh "$root/scripts/android/library.sh" mips "$scratch/c"
+refused "android.toolchain.cmake" env ANDROID_NDK="$scratch" sh "$root/scripts/android/library.sh" x86 "$scratch/d"
+refused "SKIPPED" sh "$root/scripts/android/apps.sh" "$scratch"
+echo "this is no library" >"$scratch/no.so"
+refused "is no little-endian ELF file" "$root/scripts/android/check_library.py" "$scratch/no.so"
+head -c 100 "$root/README.md" | { printf '\177ELF\002\001'; cat; } >"$scratch/short.so"
+refused "FAILED" "$root/scripts/android/check_library.py" "$scratch/short.so"
+echo "$passed passed, $failed failed"
+exit $((failed != 0))

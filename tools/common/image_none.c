@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pictures in a build without libpng and libjpeg, as those for phones are: there are none.
+#include <stdio.h>
+
+#include "common/errors.h"
+#include "common/image.h"
+
+static bool refuse(image_decoding *decoding)
+{
+    snprintf(decoding->problem, sizeof decoding->problem, "this build of the program reads no pictures");
+    return false;
+}
+
+bool image_decode_png(image_decoding *decoding)
+{
+    return refuse(decoding);
+}
+
+bool image_decode_jpeg(image_decoding *decoding)
+{
+    return refuse(decoding);
+}
+
+bool image_write_png(const char *path, const image *picture)
+{
+    (void)picture;
+    return error_report(path, "this build of the program writes no pictures");
+}
