@@ -19,9 +19,9 @@
 // Whoever declines changed nothing. What a claim, a plan or a recording may keep: nodes, constants and the arena live
 // as long as the segment; arguments of a call only as long as the call.
 //
-// Threads: claim and plan run in the thread that loads, record, run, store and forget in the session's; several sessions
-// at the same time; memory is fetched and dropped by whoever looks at a tensor, or lets go of it. What they share of the
-// device, the backend locks.
+// Threads: claim and plan run in the thread that loads, record, run, store and forget in the session's; several
+// sessions at the same time; memory is fetched and dropped by whoever looks at a tensor, or lets go of it. What they
+// share of the device, the backend locks.
 #ifndef TAPER_OPS_BACKEND_H
 #define TAPER_OPS_BACKEND_H
 
