@@ -28,6 +28,7 @@ class Refused(Exception):
 class Forms:
     def __init__(self, taper, source, calls, folder, seed, tally):
         self.taper, self.calls, self.folder, self.tally, self.seed = taper, calls, folder, tally, seed
+        self.in_python = None
         self.r, self.source = random.Random(seed), source
         self.pt, self.ptl = self.path("program.pt"), self.path("program.ptl")
         try:
@@ -82,7 +83,19 @@ class Forms:
         if wrong and p.returncode and (self.raised is None or len(got) + 1 < len(self.wanted)) and self.python_raises(len(got)):
             self.tally["what raises left out by PyTorch"] += 1  # what is written to is not looked at
             return None
+        if wrong and not self.raised and self.loses_a_value():
+            return compared(self.in_python, got, p)
         return wrong
+
+    def loses_a_value(self):
+        """Whether TorchScript gives None where Python has a value: PyTorch moves what a loop looks at twice."""
+        if self.in_python is None:
+            with scripted.module(self.source, self.seed) as module:
+                self.in_python = test_apps.run_torch(module, self.calls)
+        pairs = zip(oracle.flatten([v for v, _ in self.wanted], "", []), oracle.flatten([v for v, _ in self.in_python], "", []))
+        lost = any(a[0] == b[0] and a[1] is None and b[1] is not None for a, b in pairs)
+        self.tally["values that PyTorch loses"] += lost
+        return lost
 
     def python_raises(self, call):
         """Whether Python itself raises in this call and not before."""
