@@ -32,9 +32,8 @@ static void collect(const taper_block *block, set_slots *slots)
 
 static bool is_packed(taper_val value)
 {
-    static const char prefix[] = "__torch__.torch.classes.";
     return value.tag == TAPER_OBJECT && value.as.object->klass != NULL &&
-           strncmp(value.as.object->klass->name, prefix, sizeof prefix - 1) == 0;
+           taper_class_is_native(value.as.object->klass->name);
 }
 
 // Whether the value may stand in a function's table of constants.

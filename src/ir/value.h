@@ -114,6 +114,14 @@ typedef struct taper_object {
     size_t count, capacity;
 } taper_object;
 
+// Whether a class of this name is PyTorch's own, written in C++: packed weights and the like. Scripts cannot set
+// attributes of its objects.
+static inline bool taper_class_is_native(const char *name)
+{
+    static const char native[] = "__torch__.torch.classes.";
+    return strncmp(name, native, sizeof native - 1) == 0;
+}
+
 // ---- references
 
 static inline bool taper_val_is_object(taper_val value)

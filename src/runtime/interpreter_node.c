@@ -70,9 +70,8 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }
-    static const char native[] = "__torch__.torch.classes.";
     taper_object *object;
-    if (strncmp(klass->name, native, sizeof native - 1) == 0) {
+    if (taper_class_is_native(klass->name)) {
         TAPER_TRY(taper_torchbind_create(source->run, klass, &object));
     } else { // a class of the model's sources: its attributes are set next
         object = taper_object_new(source->run->heap, klass, 0);
@@ -133,7 +132,7 @@ static taper_status call_method(const taper_frame_source *source, const taper_no
         }
         return taper_interpret(source, function, in, count, depth + 1, out);
     }
-    if (strncmp(class_name, "__torch__.torch.classes.", 24) != 0) {
+    if (!taper_class_is_native(class_name)) {
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "%s has no method %s in this file", class_name, node->name);
     }
     return taper_torchbind_call(source->run, in[0].as.object, node->name, in + 1, count - 1, out);

@@ -21,15 +21,18 @@ static taper_status add_operand(builder *b, uint32_t operand)
     return TAPER_OK;
 }
 
-// Numbers, strings and tensors; of containers those that nobody changes.
-static bool is_fixed(const taper_ir_value *value)
+// Numbers, strings and tensors; of containers those that nobody changes; of objects packed weights.
+static bool is_fixed(const taper_ir_value *result)
 {
-    const taper_node *node = taper_value_constant(value);
+    const taper_node *node = taper_value_constant(result);
     if (node == NULL) {
         return false;
     }
-    const taper_tag tag = (taper_tag)node->constant.tag;
-    return !taper_val_is_object(node->constant) || tag == TAPER_TENSOR || tag == TAPER_STRING || node->number != 0;
+    const taper_val value = node->constant;
+    if (value.tag == TAPER_OBJECT) {
+        return value.as.object->klass != NULL && taper_class_is_native(value.as.object->klass->name);
+    }
+    return !taper_val_is_object(value) || value.tag == TAPER_TENSOR || value.tag == TAPER_STRING || node->number != 0;
 }
 
 static uint32_t operand_of(const taper_ir_input *input)

@@ -3,6 +3,7 @@
 // Whatever else (int8 activations, transposed, weights with zero points) is declined and left to the reference.
 #include "backends/cpu/quantized_conv_cpu.h"
 
+#include "ops/call/prepared.h"
 #include "ops/engine/matmul.h"
 
 // ---- the input in NHWC
@@ -104,6 +105,83 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     return status;
 }
 
+// ---- runs, and what is kept for others
+
+typedef struct kept_conv {
+    taper_conv2d_i8 job;
+    taper_conv2d_i8_plan *plan; // behind it; bias, factor and padding behind that
+} kept_conv;
+
+static taper_status run_kept(taper_call *call, void *data)
+{
+    kept_conv *k = data;
+    taper_tensor *y;
+    TAPER_TRY(taper_ret_prepared(call, &y));
+    k->job.call = call;
+    k->job.x = taper_tensor_data(call->args[0].as.tensor);
+    k->job.y = taper_tensor_mutable(y);
+    call->run->kernel = k->plan->name;
+    call->run->flops = k->plan->flops;
+    return k->plan->run(k->plan);
+}
+
+static size_t folded_bytes(const taper_conv2d_i8_plan *plan)
+{
+    return plan->layer.places * (sizeof *plan->bias + sizeof *plan->factor) + plan->padding_bytes;
+}
+
+static void place_folded(taper_conv2d_i8_plan *plan, uint8_t *folded)
+{
+    plan->bias = (const int32_t *)(const void *)folded;
+    plan->factor = (const float *)(const void *)(plan->bias + plan->layer.places);
+    plan->padding = (const uint8_t *)(plan->factor + plan->layer.places);
+}
+
+static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded)
+{
+    const size_t plan_at = taper_round_up(sizeof(kept_conv), 16);
+    const size_t folded_at = taper_round_up(plan_at + plan->bytes, 16), bytes = folded_bytes(plan);
+    kept_conv *kept = taper_prepare(plan->job->call, run_kept, folded_at + bytes);
+    if (kept != NULL) {
+        kept->job = *plan->job;
+        kept->plan = (taper_conv2d_i8_plan *)(void *)((char *)kept + plan_at);
+        memcpy(kept->plan, plan, plan->bytes);
+        memcpy((char *)kept + folded_at, folded, bytes);
+        place_folded(kept->plan, (uint8_t *)kept + folded_at);
+        kept->plan->job = &kept->job;
+    }
+}
+
+taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request)
+{
+    const taper_conv2d_i8 *job = plan->job;
+    taper_run *run = job->call->run;
+    const size_t bytes = folded_bytes(plan);
+    uint8_t *folded = taper_heap_alloc(run->heap, bytes);
+    if (folded == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    run->kernel = plan->name;
+    run->flops = plan->flops;
+    taper_pack pack;
+    taper_status status = taper_pack_get(job->call, request, &pack);
+    if (status == TAPER_OK) {
+        plan->layer = taper_i8_layer_of(pack.data, plan->layer.places);
+        place_folded(plan, folded);
+        memset(folded + bytes - plan->padding_bytes, job->in_zero_point, plan->padding_bytes);
+        status = taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, plan->shift, job->out_scale,
+                                     (int32_t *)(uintptr_t)plan->bias, (float *)(uintptr_t)plan->factor)
+                     ? plan->run(plan)
+                     : TAPER_DECLINED;
+        if (status == TAPER_OK && job->keeps && pack.kept) {
+            keep(plan, folded);
+        }
+        taper_pack_done(job->call, &pack);
+    }
+    taper_heap_free(run->heap, folded, bytes);
+    return status;
+}
+
 // ---- the call
 
 static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t *out)
@@ -186,6 +264,7 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     uint8_t *scratch;
     size_t scratch_bytes = 0;
     taper_status status = nhwc_input(&job, seen, &scratch, &scratch_bytes);
+    job.keeps = scratch == NULL && taper_call_has_constant_weights(call, job.params.weight, job.params.bias);
     if (status == TAPER_OK) {
         const bool depthwise = job.groups > 1 && job.groups == job.in_c && job.groups == job.out_c;
         status = depthwise ? taper_conv2d_i8_depthwise(&job) : taper_conv2d_i8_dense(&job);

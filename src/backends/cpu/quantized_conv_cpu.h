@@ -19,9 +19,26 @@ typedef struct taper_conv2d_i8 {
     uint8_t *y;
     // Few channels: pixels of 4 bytes, rows of in_w + 2 * pad_left pixels whose ends are padding.
     bool stem;
+    bool keeps; // the input is read where it lies, and the weights are constants: the call may be prepared
 } taper_conv2d_i8;
 
-// Fills bias and factor of a layer's places in `scratch` (8 bytes each) and runs.
+// What a path has worked out, with more behind it.
+typedef struct taper_conv2d_i8_plan {
+    const taper_conv2d_i8 *job;
+    taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // reads the job's x, fills y
+    size_t bytes;                                                 // of all of it
+    taper_i8_layer layer;                                         // places; the rest once it is packed
+    const int32_t *bias;                                          // of the layer's places, for these scales
+    const float *factor;
+    const uint8_t *padding; // bytes of the input's zero point
+    size_t padding_bytes;
+    uint32_t shift;   // of the kernel (taper_i8_layer_fold)
+    const char *name; // for the profile
+    double flops, work;
+} taper_conv2d_i8_plan;
+
+// Packs the weights, runs the plan, and prepares the call.
+TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
 // Bytes from a pixel's first channel to the next one's, and from row to row.

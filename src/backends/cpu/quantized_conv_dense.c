@@ -8,17 +8,12 @@
 enum { STRIP_POINTERS = 4096 };
 
 typedef struct dense_plan {
-    const taper_conv2d_i8 *job;
+    taper_conv2d_i8_plan head; // its padding: a pixel
     const taper_gemm_i8_entry *entry;
-    taper_i8_layer layer;
-    const int32_t *bias;
-    const float *factor;
-    const uint8_t *padding; // in_c bytes of the input's zero point
     size_t group_in, group_out, group_bytes, group_places;
     size_t taps; // pointers of a pixel
     size_t pixels, panels, panel_bytes;
     taper_tiles tiles;
-    double work;
     bool pointwise;
 } dense_plan;
 
@@ -27,7 +22,7 @@ typedef struct dense_plan {
 // pointers[tap * count + i] for pixel i of the strip.
 static void window_inside(const dense_plan *plan, const uint8_t *at, size_t count, const uint8_t **to)
 {
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const size_t row = taper_conv2d_i8_row(job) * job->dilation_h, step = job->in_c * job->dilation_w;
     const size_t columns = job->stem ? 1 : job->kernel_w;
     for (size_t ky = 0; ky < job->kernel_h; ky++, at += row) {
@@ -40,27 +35,27 @@ static void window_inside(const dense_plan *plan, const uint8_t *at, size_t coun
 static void window_at_border(const dense_plan *plan, const uint8_t *image, int64_t y0, int64_t x0, size_t count,
                              const uint8_t **to)
 {
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     for (size_t ky = 0; ky < job->kernel_h; ky++) {
         const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
         const bool row = y >= 0 && y < (int64_t)job->in_h;
         const uint8_t *line = image + (row ? (size_t)y * taper_conv2d_i8_row(job) : 0);
         if (job->stem) {
-            *to = row ? line + (size_t)(x0 + (int64_t)job->pad_left) * 4 : plan->padding;
+            *to = row ? line + (size_t)(x0 + (int64_t)job->pad_left) * 4 : plan->head.padding;
             to += count;
             continue;
         }
         int64_t x = x0;
         for (size_t kx = 0; kx < job->kernel_w; kx++, x += (int64_t)job->dilation_w, to += count) {
             const bool inside = row && x >= 0 && x < (int64_t)job->in_w;
-            *to = inside ? line + (size_t)x * job->in_c : plan->padding;
+            *to = inside ? line + (size_t)x * job->in_c : plan->head.padding;
         }
     }
 }
 
 static void gather_pointers(const dense_plan *plan, size_t first, size_t count, const uint8_t **pointers)
 {
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const size_t plane = job->out_h * job->out_w, row = taper_conv2d_i8_row(job);
     size_t image = first / plane, oy = first % plane / job->out_w, ox = first % job->out_w;
     if (plan->pointwise) {
@@ -95,7 +90,7 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 
 static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const uint8_t *const *pointers)
 {
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const size_t column = t->panel * plan->entry->nr, place = group * plan->group_places + column;
     const taper_gemm_i8 call = {.mr = t->count,
                                 .nc = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column,
@@ -104,11 +99,12 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
                                 .a = pointers,
                                 .a_tap_stride = t->count,
                                 .a_offset = job->groups > 1 ? group * plan->group_in : 0,
-                                .w = plan->layer.weights + group * plan->group_bytes + t->panel * plan->panel_bytes,
+                                .w =
+                                    plan->head.layer.weights + group * plan->group_bytes + t->panel * plan->panel_bytes,
                                 .c = job->y + t->first * job->out_c + group * plan->group_out + column,
                                 .c_stride = job->out_c,
-                                .e = {.bias = plan->bias + place,
-                                      .scale = plan->factor + place,
+                                .e = {.bias = plan->head.bias + place,
+                                      .scale = plan->head.factor + place,
                                       .zero_point = job->zero_point,
                                       .min = job->min,
                                       .max = job->max}};
@@ -122,7 +118,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
         gather_pointers(plan, tile.first, tile.count, pointers);
-        for (size_t group = 0; group < plan->job->groups; group++) {
+        for (size_t group = 0; group < plan->head.job->groups; group++) {
             run_tile(plan, &tile, group, pointers);
         }
     }
@@ -139,9 +135,9 @@ static size_t place_of(const void *context, size_t channel)
 static void fill_pack(const taper_pack_request *request, void *data)
 {
     const dense_plan *plan = request->user;
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const taper_tensor *w = job->params.weight;
-    const taper_i8_layer layer = taper_i8_layer_of(data, plan->layer.places);
+    const taper_i8_layer layer = taper_i8_layer_of(data, plan->head.layer.places);
     taper_i8_fill_channels(&layer, w, job->params.bias, job->out_c, place_of, plan);
     const size_t out = (size_t)w->strides[0], in = (size_t)w->strides[1];
     const size_t row = (size_t)w->strides[2], column = (size_t)w->strides[3];
@@ -165,41 +161,17 @@ static void fill_pack(const taper_pack_request *request, void *data)
     }
 }
 
-static taper_status run_plan(dense_plan *plan, uint8_t *scratch)
+static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    taper_conv2d_i8 *job = (taper_conv2d_i8 *)plan->job;
-    taper_call *call = job->call;
-    const size_t places = plan->layer.places;
-    taper_pack_request request;
-    taper_pack pack;
-    taper_i8_pack_key(plan->entry, job->params.weight, job->params.bias, &request);
-    request.numbers[1] = (int64_t)job->groups;
-    request.numbers[2] = job->stem;
-    request.bytes = taper_i8_layer_bytes(places, plan->group_bytes * job->groups);
-    request.fill = fill_pack;
-    request.user = plan;
-    TAPER_TRY(taper_pack_get(call, &request, &pack));
-    plan->layer = taper_i8_layer_of(pack.data, places);
-    int32_t *bias = (int32_t *)(void *)scratch;
-    float *factor = (float *)(void *)(scratch + places * sizeof *bias);
-    plan->bias = bias;
-    plan->factor = factor;
-    plan->padding = scratch + places * (sizeof *bias + sizeof *factor);
-    memset(scratch + places * 8, job->in_zero_point, plan->group_in * job->groups + TAPER_OVERREAD);
-    taper_status status = TAPER_DECLINED;
-    if (taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, plan->entry->shift, job->out_scale, bias,
-                            factor)) {
-        status = taper_run_range(call->run, run_tiles, plan, plan->tiles.count, 1, plan->work);
-    }
-    taper_pack_done(call, &pack);
-    return status;
+    const dense_plan *plan = (const dense_plan *)head;
+    return taper_run_range(head->job->call->run, run_tiles, (void *)(uintptr_t)plan, plan->tiles.count, 1, head->work);
 }
 
 taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
 {
     taper_run *run = job->call->run;
     const taper_gemm_i8_entry *entry = taper_gemm_i8_select(run->cpu);
-    dense_plan plan = {.job = job,
+    dense_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan, .shift = entry->shift},
                        .entry = entry,
                        .group_in = job->stem ? 4 * job->kernel_w : job->in_c / job->groups,
                        .group_out = job->out_c / job->groups,
@@ -211,25 +183,26 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
     plan.panel_bytes = taper_gemm_i8_panel_bytes(entry, plan.taps, plan.group_in);
     plan.group_bytes = taper_gemm_i8_packed_bytes(entry, plan.group_out, plan.taps, plan.group_in);
     plan.group_places = plan.panels * entry->nr;
-    size_t places, scratch_bytes;
+    size_t places;
     if (plan.group_bytes == 0 || plan.group_bytes > SIZE_MAX / job->groups || plan.taps > STRIP_POINTERS ||
         !taper_mul_size(plan.group_places, job->groups, &places) ||
         taper_i8_layer_bytes(places, plan.group_bytes * job->groups) == 0) {
         return TAPER_DECLINED;
     }
     const size_t mr = taper_min_size(entry->mr, STRIP_POINTERS / plan.taps);
-    plan.layer.places = places;
-    run->kernel = entry->name;
-    run->flops = 2.0 * (double)plan.pixels * (double)job->out_c *
-                 (double)(job->params.weight->sizes[1] * (int64_t)job->kernel_h) * (double)job->kernel_w;
-    plan.work = taper_gemm_i8_work(entry, run->flops);
-    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.work);
-    scratch_bytes = places * 8 + plan.group_in * job->groups + TAPER_OVERREAD;
-    uint8_t *scratch = taper_heap_alloc(run->heap, scratch_bytes);
-    if (scratch == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    const taper_status status = run_plan(&plan, scratch);
-    taper_heap_free(run->heap, scratch, scratch_bytes);
-    return status;
+    plan.head.layer.places = places;
+    plan.head.padding_bytes = plan.group_in * job->groups + TAPER_OVERREAD;
+    plan.head.name = entry->name;
+    plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c *
+                      (double)(job->params.weight->sizes[1] * (int64_t)job->kernel_h) * (double)job->kernel_w;
+    plan.head.work = taper_gemm_i8_work(entry, plan.head.flops);
+    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.head.work);
+    taper_pack_request request;
+    taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
+    request.numbers[1] = (int64_t)job->groups;
+    request.numbers[2] = job->stem;
+    request.bytes = taper_i8_layer_bytes(places, plan.group_bytes * job->groups);
+    request.fill = fill_pack;
+    request.user = &plan;
+    return taper_conv2d_i8_do(&plan.head, &request);
 }

@@ -6,20 +6,16 @@
 enum { MOST_TAPS = 1024, BAND_BYTES = 32768 };
 
 typedef struct depthwise_plan {
-    const taper_conv2d_i8 *job;
+    taper_conv2d_i8_plan head; // its padding: a row of what kernels read of one, or a pixel
     const taper_dwconv_i8_entry *entry;
-    taper_i8_layer layer;
-    const int32_t *bias;
-    const float *factor;
-    const uint8_t *padding;
-    size_t taps, padding_bytes;
+    size_t taps;
     size_t begin, end; // of the run inside
 } depthwise_plan;
 
 // Pixels [first, last) of output row oy, all of them inside or one.
 static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size_t first, size_t last)
 {
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const uint8_t *pointers[MOST_TAPS], **to = pointers;
     const size_t c = job->in_c, row = job->in_w * c;
     const int64_t x0 = (int64_t)(first * job->stride_w) - (int64_t)job->pad_left;
@@ -29,7 +25,7 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
         const uint8_t *line = job->x + (image * job->in_h + (inside ? (size_t)y : 0)) * row;
         for (size_t kx = 0; kx < job->kernel_w; kx++) {
             const int64_t x = x0 + (int64_t)(kx * job->dilation_w);
-            *to++ = inside && x >= 0 && x < (int64_t)job->in_w ? line + (size_t)x * c : plan->padding;
+            *to++ = inside && x >= 0 && x < (int64_t)job->in_w ? line + (size_t)x * c : plan->head.padding;
         }
     }
     const taper_dwconv_i8 call = {.pixels = last - first,
@@ -37,11 +33,11 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
                                   .taps = plan->taps,
                                   .a = pointers,
                                   .step = job->stride_w * c,
-                                  .w = plan->layer.weights,
+                                  .w = plan->head.layer.weights,
                                   .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
                                   .c_stride = c,
-                                  .e = {.bias = plan->bias,
-                                        .scale = plan->factor,
+                                  .e = {.bias = plan->head.bias,
+                                        .scale = plan->head.factor,
                                         .zero_point = job->zero_point,
                                         .min = job->min,
                                         .max = job->max}};
@@ -51,7 +47,7 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
 static void run_rows(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     for (size_t r = begin; r < end; r++) {
         const size_t image = r / job->out_h, oy = r % job->out_h;
         for (size_t x = 0; x < plan->begin; x++) {
@@ -71,58 +67,35 @@ static void run_rows(void *argument, size_t begin, size_t end)
 static size_t place_of(const void *context, size_t channel)
 {
     const depthwise_plan *plan = context;
-    return taper_dwconv_i8_place(plan->entry, plan->job->out_c, channel);
+    return taper_dwconv_i8_place(plan->entry, plan->head.job->out_c, channel);
 }
 
 static void fill_pack(const taper_pack_request *request, void *data)
 {
     const depthwise_plan *plan = request->user;
-    const taper_conv2d_i8 *job = plan->job;
+    const taper_conv2d_i8 *job = plan->head.job;
     const taper_tensor *w = job->params.weight;
-    const taper_i8_layer layer = taper_i8_layer_of(data, plan->layer.places);
+    const taper_i8_layer layer = taper_i8_layer_of(data, plan->head.layer.places);
     taper_i8_fill_channels(&layer, w, job->params.bias, job->out_c, place_of, plan);
     taper_dwconv_i8_pack(plan->entry, job->out_c, plan->taps, taper_tensor_data(w), (size_t)w->strides[0],
                          (size_t)(job->kernel_w > 1 ? w->strides[3] : w->strides[2]), layer.weights, layer.sums);
 }
 
-static taper_status run_plan(depthwise_plan *plan, uint8_t *scratch)
+static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
-    const taper_conv2d_i8 *job = plan->job;
-    taper_call *call = job->call;
-    const size_t places = plan->layer.places;
-    taper_pack_request request;
-    taper_pack pack;
-    taper_i8_pack_key(plan->entry, job->params.weight, job->params.bias, &request);
-    request.bytes = taper_i8_layer_bytes(places, taper_dwconv_i8_packed_bytes(plan->entry, job->out_c, plan->taps));
-    request.fill = fill_pack;
-    request.user = plan;
-    TAPER_TRY(taper_pack_get(call, &request, &pack));
-    plan->layer = taper_i8_layer_of(pack.data, places);
-    int32_t *bias = (int32_t *)(void *)scratch;
-    float *factor = (float *)(void *)(scratch + places * sizeof *bias);
-    plan->bias = bias;
-    plan->factor = factor;
-    plan->padding = scratch + places * 8;
-    memset(scratch + places * 8, job->in_zero_point, plan->padding_bytes);
-    taper_status status = TAPER_DECLINED;
-    if (taper_i8_layer_fold(&plan->layer, job->in_scale, job->in_zero_point, 0, job->out_scale, bias, factor)) {
-        const size_t row_bytes = job->out_w * job->out_c;
-        status =
-            taper_run_range(call->run, run_rows, plan, job->batch * job->out_h,
-                            taper_max_size(1, BAND_BYTES / row_bytes), call->run->flops / (double)plan->entry->block);
-    }
-    taper_pack_done(call, &pack);
-    return status;
+    const taper_conv2d_i8 *job = head->job;
+    return taper_run_range(job->call->run, run_rows, (void *)(uintptr_t)head, job->batch * job->out_h,
+                           taper_max_size(1, BAND_BYTES / (job->out_w * job->out_c)), head->work);
 }
 
 taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
 {
-    taper_run *run = job->call->run;
-    depthwise_plan plan = {
-        .job = job, .entry = taper_dwconv_i8_select(run->cpu), .taps = job->kernel_h * job->kernel_w};
+    depthwise_plan plan = {.head = {.job = job, .run = run_plan, .bytes = sizeof plan},
+                           .entry = taper_dwconv_i8_select(job->call->run->cpu),
+                           .taps = job->kernel_h * job->kernel_w};
     const size_t packed = taper_dwconv_i8_packed_bytes(plan.entry, job->out_c, plan.taps);
-    plan.layer.places = taper_dwconv_i8_places(plan.entry, job->out_c);
-    if (plan.taps > MOST_TAPS || packed == 0 || taper_i8_layer_bytes(plan.layer.places, packed) == 0) {
+    plan.head.layer.places = taper_dwconv_i8_places(plan.entry, job->out_c);
+    if (plan.taps > MOST_TAPS || packed == 0 || taper_i8_layer_bytes(plan.head.layer.places, packed) == 0) {
         return TAPER_DECLINED;
     }
     // Inside: the first column's tap is not left of the image, the last one's not right of it.
@@ -130,15 +103,14 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     plan.begin = taper_min_size((job->pad_left + job->stride_w - 1) / job->stride_w, job->out_w);
     plan.end = job->in_w + job->pad_left > reach ? (job->in_w + job->pad_left - reach - 1) / job->stride_w + 1 : 0;
     plan.end = taper_max_size(plan.begin, taper_min_size(plan.end, job->out_w));
-    run->kernel = plan.entry->name;
-    run->flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
-    plan.padding_bytes = (plan.end > plan.begin ? job->in_w : 1) * job->in_c + TAPER_OVERREAD;
-    const size_t scratch_bytes = plan.layer.places * 8 + plan.padding_bytes;
-    uint8_t *scratch = taper_heap_alloc(run->heap, scratch_bytes);
-    if (scratch == NULL) {
-        return taper_fail_memory(run->error);
-    }
-    const taper_status status = run_plan(&plan, scratch);
-    taper_heap_free(run->heap, scratch, scratch_bytes);
-    return status;
+    plan.head.name = plan.entry->name;
+    plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
+    plan.head.work = plan.head.flops / (double)plan.entry->block;
+    plan.head.padding_bytes = (plan.end > plan.begin ? job->in_w : 1) * job->in_c + TAPER_OVERREAD;
+    taper_pack_request request;
+    taper_i8_pack_key(plan.entry, job->params.weight, job->params.bias, &request);
+    request.bytes = taper_i8_layer_bytes(plan.head.layer.places, packed);
+    request.fill = fill_pack;
+    request.user = &plan;
+    return taper_conv2d_i8_do(&plan.head, &request);
 }

@@ -71,7 +71,8 @@ struct taper_call {
 
 // ---- arguments. at: position in the schema.
 
-#define TAPER_OPERAND_FIXED 0x20000000u // a constant that nobody changes: a number, a string, a tensor, a closed list
+// A constant that nobody changes: a number, a string, a tensor, a closed list, packed weights.
+#define TAPER_OPERAND_FIXED 0x20000000u
 // Whether an argument is a constant of the program.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
