@@ -233,10 +233,10 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
     return aligned;
 }
 
-static void *alloc_any(taper_heap *heap, size_t size, bool fresh)
+static void *alloc_any(taper_heap *heap, size_t size, bool scratch, bool fresh)
 {
     if (size >= SMALL_LIMIT) {
-        return alloc_large(heap, size, true, fresh);
+        return alloc_large(heap, size, scratch, fresh);
     }
     const size_t class = (size + SMALL_STEP - 1) / SMALL_STEP + (size == 0);
     const size_t block = class * SMALL_STEP;
@@ -265,12 +265,17 @@ static void *alloc_any(taper_heap *heap, size_t size, bool fresh)
 
 void *taper_heap_alloc(taper_heap *heap, size_t size)
 {
-    return alloc_any(heap, size, false);
+    return alloc_any(heap, size, true, false);
 }
 
-void *taper_heap_alloc_lasting(taper_heap *heap, size_t size)
+void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces)
 {
-    return alloc_any(heap, size, true);
+    return alloc_any(heap, size, false, !replaces);
+}
+
+void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size)
+{
+    taper_heap_free_storage(heap, ptr, size);
 }
 
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size)

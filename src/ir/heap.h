@@ -22,8 +22,10 @@ taper_types *taper_heap_types(const taper_heap *heap);
 // TAPER_OVERREAD readable bytes behind them; smaller ones are aligned for any C type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
-// A block that stays for many runs: none that was freed, which the next run would miss.
-void *taper_heap_alloc_lasting(taper_heap *heap, size_t size);
+// A block that stays for many runs: none that was freed, which the next run would miss, unless it replaces another. It
+// is no scratch, of which a trim after planning keeps as much as a run needs.
+void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces);
+void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size);
 // Registers an object that the caller filled in (tag set); links containers.
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 

@@ -177,8 +177,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
     const size_t head = (sizeof(taper_prepared) + guards * sizeof(taper_guard) + 15) / 16 * 16;
     const bool replaces = *call->prepared != NULL && (*call->prepared)->refs == 1;
     taper_prepared_drop(heap, *call->prepared);
-    taper_prepared *made =
-        replaces ? taper_heap_alloc(heap, head + bytes) : taper_heap_alloc_lasting(heap, head + bytes);
+    taper_prepared *made = taper_heap_alloc_lasting(heap, head + bytes, replaces);
     *call->prepared = NULL;
     if (made == NULL) {
         return NULL;
@@ -232,6 +231,6 @@ void taper_prepared_drop(taper_heap *heap, taper_prepared *prepared)
         if (TAPER_DEVICES && prepared->release != NULL) {
             prepared->release(prepared->data);
         }
-        taper_heap_free(heap, prepared, prepared->bytes);
+        taper_heap_free_lasting(heap, prepared, prepared->bytes);
     }
 }
