@@ -434,6 +434,39 @@ static void weights_that_are_written(void **state)
     weight_that_is_written("fc.bias");
 }
 
+// Whatever was prepared in the first run: the others give the same, bit for bit.
+static void later_runs_are_as_the_first(void **state)
+{
+    (void)state;
+    uint64_t replayed = 0;
+    for (size_t i = 0; i < test_call_count; i++) {
+        const test_call *call = &test_calls[i];
+        if (call->status != TAPER_OK || call->counts) {
+            continue;
+        }
+        taper_context *context = test_context(NULL, 1);
+        taper_model *model;
+        taper_session *session;
+        taper_value *first, *later;
+        assert_int_equal(test_load(context, call->file, true, &model, NULL), TAPER_OK);
+        assert_int_equal(taper_session_create(model, NULL, &session, NULL), TAPER_OK);
+        assert_int_equal(test_run(context, session, call, &first, NULL), TAPER_OK);
+        for (int run = 1; run < 5; run++) {
+            assert_int_equal(test_run(context, session, call, &later, NULL), TAPER_OK);
+            if (!test_same(first, later)) {
+                fail_msg("%s %s(%s): run %d differs", call->file, call->method, call->args, run + 1);
+            }
+            taper_value_release(later);
+        }
+        replayed += session->recorder.replayed;
+        taper_value_release(first);
+        taper_session_destroy(session);
+        taper_model_release(model);
+        taper_context_release(context);
+    }
+    assert_true(replayed > 0);
+}
+
 // ---- threads
 
 typedef struct worker {
@@ -502,6 +535,7 @@ int main(void)
                                        cmocka_unit_test(a_step_fails),
                                        cmocka_unit_test(each_allocation_fails),
                                        cmocka_unit_test(weights_that_are_written),
+                                       cmocka_unit_test(later_runs_are_as_the_first),
                                        cmocka_unit_test(sessions_in_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
