@@ -175,7 +175,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
         status = taper_call_kernel(call, taper_row_kernel(in->op));
     }
     run->current = NULL;
-    if (TAPER_RECORDINGS && session != NULL && session->recorder.traces) {
+    if (session != NULL && session->recorder.traces) {
         taper_recorder_note(session, f->program, in, call, status);
     }
     if (profiling && status == TAPER_OK) {
@@ -395,7 +395,7 @@ static taper_status run(const frame *f, taper_val *result)
 {
     const taper_instruction *code = f->program->code;
     const uint32_t *operands = f->program->operands;
-    taper_recorder *recorder = TAPER_RECORDINGS && f->source->session != NULL ? &f->source->session->recorder : NULL;
+    taper_recorder *recorder = f->source->session != NULL ? &f->source->session->recorder : NULL;
     size_t pc = 0;
     for (;;) {
         const taper_instruction *in = &code[pc];

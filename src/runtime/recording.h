@@ -14,12 +14,6 @@
 #include "runtime/planner.h"
 #include "runtime/session.h"
 
-#ifdef TAPER_WITHOUT_RECORDINGS
-#define TAPER_RECORDINGS 0
-#else
-#define TAPER_RECORDINGS 1
-#endif
-
 typedef struct taper_recording taper_recording; // those of a plan, in order, linked
 
 // Around a run, inside the planner's. where: what taper_planner_end said.

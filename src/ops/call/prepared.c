@@ -90,7 +90,7 @@ bool taper_prepared_stands(taper_prepared *prepared, const taper_call *call)
     const unsigned copies = taper_heap_copies(call->run->heap);
     if (copies != prepared->copies) {
         for (size_t i = 0; i < call->arg_count && i < STANDING; i++) {
-            if ((prepared->standing >> i & 1) != 0 && !call->args[i].as.tensor->storage->read_only) {
+            if ((prepared->standing >> i & 1) != 0 && !taper_tensor_stands(call->args[i].as.tensor)) {
                 return false;
             }
         }
@@ -129,7 +129,7 @@ static bool look_at_arguments(taper_prepared *made, const taper_call *call)
     for (size_t i = 0; i < call->arg_count; i++) {
         const taper_val value = call->args[i];
         if (taper_arg_is_constant(call, i)) {
-            const bool standing = value.tag == TAPER_TENSOR && value.as.tensor->storage->read_only;
+            const bool standing = value.tag == TAPER_TENSOR && taper_tensor_stands(value.as.tensor);
             made->standing |= (uint64_t)(standing && i < STANDING) << (i % STANDING);
             made->changeable |= is_changeable(value) || (standing && i >= STANDING);
             continue;

@@ -59,9 +59,12 @@
 // An element that takes so many nanoseconds, at worst.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
-// The vector kernels (ops/kernels/vector_f32.h) of operators, + 1, by their names; the numbers of unary ones are the
-// operator's. TAPER_EW_KERNEL(name) is 0 for all others.
-enum { TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT }; // a clamp with bounds of its own
+// The vector kernels (ops/kernels/vector_f32.h) of operators, by their names: unary ones, whose numbers are the
+// operator's, from 1 on, then relu, then binary ones. TAPER_EW_KERNEL(name) is 0 for all others.
+enum {
+    TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // a clamp with bounds of its own
+    TAPER_EW_KERNEL_BINARY                        // the first
+};
 #define TAPER_EW_KERNEL_OF_relu ~, TAPER_EW_KERNEL_RELU
 #define TAPER_EW_KERNEL_OF_clamp_scalars ~, 1 + TAPER_UNARY_CLAMP
 #define TAPER_EW_KERNEL_OF_hardtanh ~, 1 + TAPER_UNARY_CLAMP
@@ -75,10 +78,10 @@ enum { TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT }; // a clamp with bounds of
 #define TAPER_EW_KERNEL_OF_gelu ~, 1 + TAPER_UNARY_GELU
 #define TAPER_EW_KERNEL_OF_gelu_tanh ~, 1 + TAPER_UNARY_GELU_TANH
 #define TAPER_EW_KERNEL_OF_erf ~, 1 + TAPER_UNARY_ERF
-#define TAPER_EW_KERNEL_OF_add ~, 1 + TAPER_BINARY_ADD
-#define TAPER_EW_KERNEL_OF_sub ~, 1 + TAPER_BINARY_SUB
-#define TAPER_EW_KERNEL_OF_mul ~, 1 + TAPER_BINARY_MUL
-#define TAPER_EW_KERNEL_OF_div ~, 1 + TAPER_BINARY_DIV
+#define TAPER_EW_KERNEL_OF_add ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD
+#define TAPER_EW_KERNEL_OF_sub ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_SUB
+#define TAPER_EW_KERNEL_OF_mul ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL
+#define TAPER_EW_KERNEL_OF_div ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_DIV
 #define TAPER_EW_SECOND(first, second, ...) second
 #define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)

@@ -24,6 +24,9 @@ typedef struct loop_job {
 static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
     const bool relu = op->kernel == TAPER_EW_KERNEL_RELU;
+    if (op->kernel == 0 || op->kernel > TAPER_EW_KERNEL_RELU) {
+        return false;
+    }
     job->unary = job->vector->unary[relu ? TAPER_UNARY_CLAMP : op->kernel - 1];
     job->numbers[0] = relu ? 0 : (float)args->f[0];
     job->numbers[1] = relu ? INFINITY : (float)args->f[1];
@@ -32,7 +35,10 @@ static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_ar
 
 static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_args *args)
 {
-    const taper_binary kernel = (taper_binary)(op->kernel - 1);
+    if (op->kernel < TAPER_EW_KERNEL_BINARY) {
+        return false;
+    }
+    const taper_binary kernel = (taper_binary)(op->kernel - TAPER_EW_KERNEL_BINARY);
     const taper_ew_walk *w = job->walk;
     const int64_t a = w->steps[1][0], b = w->steps[2][0], item = sizeof(float);
     const bool alone = w->rank == 1 && w->sizes[0] == 1;
@@ -133,7 +139,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_
 {
     loop_job job = {.vector = taper_vector_f32_select(run->cpu), .walk = walk};
     const bool alone = walk->rank == 1 && walk->sizes[0] == 1;
-    if (op->kernel == 0 || (walk->steps[0][0] != sizeof(float) && !alone)) {
+    if (walk->steps[0][0] != sizeof(float) && !alone) {
         return TAPER_DECLINED;
     }
     if (walk->sides == 2) {
