@@ -4,13 +4,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/cpu/cpu_backend.h"
 #include "runtime/device.h"
 #include "tests/backend/away.h"
+#include "tests/backend/failing.h"
 #include "tests/backend/validate.h"
 
 static away_backend away;
+static failing fails;
 static validator valid;
 static taper_backend cpu;
 static const taper_backend *const backends[] = {&valid.layer.table, &cpu, NULL};
@@ -27,6 +30,10 @@ static void end(void)
         fprintf(stderr, "away: %zu segments of %zu nodes, %zu runs, %zu declined, %zu stored, %zu fetched\n",
                 atomic_load(&away.segments), atomic_load(&away.nodes), atomic_load(&away.runs),
                 atomic_load(&away.declined), atomic_load(&away.stored), atomic_load(&away.fetched));
+        if (fails.at != 0) {
+            fprintf(stderr, "away: %zu times %s, fails at %zu\n", atomic_load(&fails.seen),
+                    layer_call_names[fails.call], fails.at);
+        }
     }
     if (!validator_is_content(&valid) || atomic_load(&away.memories) != 0) {
         fprintf(stderr, "away: %zu complaints; %zu devices, %zu recordings, %zu tensors are left\n",
@@ -37,10 +44,12 @@ static void end(void)
     }
 }
 
-static bool has(const char *word)
+// What follows the word, where TAPER_AWAY has it.
+static const char *has(const char *word)
 {
     const char *words = getenv("TAPER_AWAY");
-    return words != NULL && strstr(words, word) != NULL;
+    const char *at = words != NULL ? strstr(words, word) : NULL;
+    return at != NULL ? at + strlen(word) : NULL;
 }
 
 static void begin(void)
@@ -49,11 +58,20 @@ static void begin(void)
     for (int i = 0; i < AWAY_CLAIMS; i++) {
         claims = has(away_claims_name((away_claims)i)) ? (away_claims)i : claims;
     }
-    away_init(&away, claims, has("records"));
+    away_init(&away, claims, has("records") != NULL);
     away.declines = has("declines") ? 3 : 0;
-    away.always_away = has("always");
-    away.keeps_layout = has("plain");
-    validator_init(&valid, &away.table);
+    away.always_away = has("always") != NULL;
+    away.keeps_layout = has("plain") != NULL;
+    failing_init(&fails, &away.table);
+    for (int i = 0; i < LAYER_CALLS; i++) {
+        char word[64];
+        snprintf(word, sizeof word, "fails-at-%s-", layer_call_names[i]);
+        const char *at = has(word);
+        if (at != NULL) {
+            failing_arm(&fails, (layer_call)i, strtoul(at, NULL, 10), has("lost") ? TAPER_DEVICE_LOST : TAPER_DECLINED);
+        }
+    }
+    validator_init(&valid, &fails.layer.table);
     cpu = taper_backend_cpu;
     cpu.claim = has("plain") ? claim_nothing : cpu.claim;
     (void)atexit(end);

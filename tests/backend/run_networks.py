@@ -4,7 +4,8 @@
 
 Builds torchvision networks with scripts/oracle/make_zoo.py and runs their script, trace and optimized .ptl files and their script .pt
 files, at two input sizes, on the CPU and on the backend for tests (backend/away_everywhere.h) at each of its claim policies: the results
-are the same bit for bit. --all: the classification networks of scripts/oracle/zoo.tsv."""
+are the same bit for bit. So they are where a call of the backend is declined, or its device is lost: each form of a network meets a third
+of the ways to fail. --all: the classification networks of scripts/oracle/zoo.tsv."""
 import argparse
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "models"))
 import numpy as np
@@ -19,6 +21,10 @@ import run_zoo
 
 FORMS = ((".ptl", "expected"), (".trace.ptl", "expected_trace"), (".opt.ptl", "expected_opt"), (".script.pt", "expected_script_pt"))
 POLICIES = ("everything,plain", "every-second,plain,records,always", "odd-pairs,plain,declines,records")
+# What fails, and one more than the number of calls before it at most. Where tensors cannot be fetched from a lost device the run ends
+# with an error, and so does the program.
+FAILURES = [(call, most, lost) for call, most in (("open", 1), ("claim", 2), ("plan", 4), ("record", 4), ("run", 12), ("store", 8))
+            for lost in ("", ",lost")] + [("fetch", 6, ",lost")]
 
 
 def run(command, words, out):
@@ -40,13 +46,13 @@ def compare(got, want):
     return None
 
 
-def check(a, file, calls, folder):
-    """What is wrong at a policy, and on how many segments it ran."""
+def check(a, file, calls, folder, third):
+    """What is wrong at a policy or with a failure, on how many segments it ran, and how many failures came."""
     out = os.path.join(folder, "away.npz")
     want, wrong = run([a.taper, "run", file, "--calls", calls, "--disable", "segments"], "", out)
     if want is None:
-        return [f"the CPU: {wrong}"], 0
-    failures, segments = [], 0
+        return [f"the CPU: {wrong}"], 0, 0
+    failures, segments, came = [], 0, 0
     for words in POLICIES:
         got, said = run([a.away, "run", file, "--calls", calls], words, out)
         wrong = said if got is None else compare(got, want)
@@ -54,7 +60,21 @@ def check(a, file, calls, folder):
             failures.append(f"{words}: {wrong}")
         elif "away: " in said:
             segments += int(said.split("away: ")[1].split()[0])
-    return failures, segments
+    for i, (call, most, lost) in enumerate(FAILURES):
+        if i % 3 != third:
+            continue
+        at = 1 + zlib.crc32(f"{os.path.basename(file)} {call}{lost}".encode()) % most
+        words = f"{POLICIES[(i // 3) % 2]},records,fails-at-{call}-{at}{lost}"
+        got, said = run([a.away, "run", file, "--calls", calls], words, out)
+        here = f"times {call}," in said and int(said.split(f" times {call},")[0].split()[-1]) >= at
+        came += here
+        if call == "fetch" and here:
+            wrong = None if got is None and "exit 1:" in said and ("on command" in said or "went with the device" in said) else said
+        else:
+            wrong = said if got is None else compare(got, want)
+        if wrong:
+            failures.append(f"{words}: {wrong}")
+    return failures, segments, came
 
 
 def main():
@@ -65,7 +85,7 @@ def main():
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--dir", help="keep the models here and use those that are there")
     a = parser.parse_args()
-    passed = failed = 0
+    passed = failed = came = 0
     scratch = tempfile.mkdtemp()
     calls = os.path.join(scratch, "calls.json")
     for builder in (run_zoo.builders(("classification",)) if a.all else []) + a.builders:
@@ -79,22 +99,22 @@ def main():
                 failed += 1
                 continue
         segments = 0
-        for suffix, name in FORMS:
+        for form, (suffix, name) in enumerate(FORMS):
             # The first size twice, so that calls are prepared and planned; sizes that PyTorch itself ran.
             sets = [s + ".input.npy" for s in (stem, stem, stem + ".2") if run_zoo.expected(s, name)]
             if not os.path.exists(stem + suffix) or not sets:
                 continue
             with open(calls, "w") as file:
                 json.dump([{"method": "forward", "inputs": ["@" + os.path.abspath(s)]} for s in sets], file)
-            wrong, count = check(a, stem + suffix, calls, scratch)
+            wrong, count, met = check(a, stem + suffix, calls, scratch, (form + len(builder)) % 3)
             for text in wrong:
                 print(f"FAILED {builder}{suffix} {text}", flush=True)
-            segments += count
+            segments, came = segments + count, came + met
             passed, failed = passed + (not wrong), failed + bool(wrong)
         if segments == 0:
             print(f"FAILED {builder}: nothing ran on the backend for tests", flush=True)
             failed += 1
-        print(f"{builder}: {segments} segments, {passed} passed so far", flush=True)
+        print(f"{builder}: {segments} segments, {passed} passed and {came} failures met so far", flush=True)
         if not a.dir:
             shutil.rmtree(folder)
     shutil.rmtree(scratch)
