@@ -32,7 +32,7 @@ def run(command, words, out):
         os.remove(out)
     p = subprocess.run(command + ["-o", out], capture_output=True, text=True, env=dict(os.environ, TAPER_AWAY=words, TAPER_AWAY_TALK="1"))
     if p.returncode != 0:
-        return None, f"exit {p.returncode}: {p.stderr.strip()[:300]}"
+        return None, f"exit {p.returncode}: {p.stderr.strip()}"
     return dict(np.load(out)), p.stderr
 
 
@@ -108,7 +108,7 @@ def main():
                 json.dump([{"method": "forward", "inputs": ["@" + os.path.abspath(s)]} for s in sets], file)
             wrong, count, met = check(a, stem + suffix, calls, scratch, (form + len(builder)) % 3)
             for text in wrong:
-                print(f"FAILED {builder}{suffix} {text}", flush=True)
+                print(f"FAILED {builder}{suffix} {text[:1000]}", flush=True)
             segments, came = segments + count, came + met
             passed, failed = passed + (not wrong), failed + bool(wrong)
         if segments == 0:
