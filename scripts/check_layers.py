@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Includes run one way: base <- platform <- ir <- format <- ops <- frontend, compiler, backends <- runtime; inside ops as ROOMS says;
-tools and examples include the public headers only."""
+inside a room no two files (a .c and its .h are one) include each other, directly or in a circle; tools and examples include the public
+headers only."""
 import pathlib
 import re
 import sys
@@ -14,6 +15,7 @@ ROOMS = ["kernels", "call", "engine", "math", "lang", "tensor", "nn", "linalg", 
 BESIDE = {"list"}
 top = pathlib.Path(__file__).resolve().parent.parent
 bad = []
+includes = {}  # of a file, without its ending: the files it includes
 for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc")):
     room = path.relative_to(top / "src").parts[0]
     rank = RANK.get(room, ALSO.get(room, 6))
@@ -23,6 +25,9 @@ for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc"))
             continue
         other = m.group(1).split("/")[0]
         needed = RANK.get(other, ALSO.get(other))
+        stem = str(path.relative_to(top / "src").with_suffix(""))
+        if m.group(1).endswith(".h") and m.group(1)[:-2] != stem:
+            includes.setdefault(stem, {})[m.group(1)[:-2]] = f"{path.relative_to(top)}:{number}"
         if needed is None and other != "taper":
             bad.append(f"{path.relative_to(top)}:{number}: include paths start at src/: {m.group(1)}")
         elif room == "ops" and other == "ops":
@@ -32,6 +37,27 @@ for path in sorted(top.glob("src/**/*.[ch]")) + sorted(top.glob("src/**/*.inc"))
                 bad.append(f"{path.relative_to(top)}:{number}: ops/{here} must not include {m.group(1)}")
         elif needed is not None and (needed > rank or (needed == rank and other != room and other not in ALSO)):
             bad.append(f"{path.relative_to(top)}:{number}: {room} must not include {m.group(1)}")
+
+
+def find_circle(stem, way, done):
+    """The files from one on, each including the next, back to that one; None: there are none."""
+    if stem in way:
+        return way[way.index(stem):] + [stem]
+    if stem in done:
+        return None
+    done.add(stem)
+    for other in sorted(includes.get(stem, ())):
+        circle = find_circle(other, way + [stem], done)
+        if circle:
+            return circle
+    return None
+
+
+done = set()
+for stem in sorted(includes):
+    circle = find_circle(stem, [], done)
+    if circle:
+        bad.append(f"{includes[circle[0]][circle[1]]}: a circle: {' -> '.join(circle)}")
 for folder in ("tools", "examples"):
     for path in sorted((top / folder).glob("**/*.[ch]")):
         for number, line in enumerate(path.read_text().split("\n"), 1):

@@ -2,7 +2,7 @@
 // Memory from the host's allocator, growing arrays, and arenas.
 #include "base/memory.h"
 
-#include "base/budget.h"
+#include "base/charge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the names in a pickle stand for: the complete list. A name that is not here is refused, so a pickle cannot reach
 // anything else.
+#include "format/pickle.h"
 #include "format/pickle_machine.h"
 #include "format/saved_value.h"
 

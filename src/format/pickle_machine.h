@@ -9,7 +9,7 @@
 #define TAPER_FORMAT_PICKLE_MACHINE_H
 
 #include "base/reader.h"
-#include "format/pickle.h"
+#include "ir/tensor.h"
 
 // A slot of the stack or of the memo; owns its value.
 typedef struct taper_pickle_slot {
@@ -48,7 +48,7 @@ typedef struct taper_pickle {
     taper_heap *heap;
     taper_types *types;
     taper_type_scope *scope;
-    const taper_pickle_host *host;
+    const struct taper_pickle_host *host;
     const taper_allocator *allocator;
     taper_arena arena;
     taper_reader reader;

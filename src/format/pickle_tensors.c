@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Storages and tensors in a pickle.
 #include "base/checked.h"
+#include "format/pickle.h"
 #include "format/pickle_machine.h"
 #include "format/saved_value.h"
 

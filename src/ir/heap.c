@@ -6,8 +6,6 @@
 
 #include "base/budget.h"
 
-#include "ir/tensor.h"
-
 enum {
     SMALL_LIMIT = 1024,
     SMALL_STEP = 16,
@@ -86,11 +84,8 @@ taper_storage_source *taper_heap_source(taper_heap *heap)
 
 // Results are released by any thread, also while the session, and its source with it, comes to its end: the lock keeps
 // the source where it is.
-void taper_heap_storage_died(taper_heap *heap, taper_storage *storage)
+void taper_heap_storage_died(taper_heap *heap, struct taper_storage *storage)
 {
-    if (storage->plan_run == 0) {
-        return; // no source saw its birth
-    }
     taper_spin_lock(&heap->lock);
     taper_storage_source *source = taper_heap_source(heap);
     if (source != NULL && source->died != NULL) {

@@ -161,7 +161,9 @@ taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, siz
 void taper_storage_free(taper_storage *storage)
 {
     taper_heap *heap = storage->head.heap;
-    taper_heap_storage_died(heap, storage);
+    if (storage->plan_run != 0) { // a source saw its birth
+        taper_heap_storage_died(heap, storage);
+    }
     drop_data(storage);
     taper_heap_free(heap, storage, sizeof *storage);
     taper_heap_forget(heap);

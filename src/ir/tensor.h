@@ -120,14 +120,6 @@ TAPER_MUST_USE taper_status taper_storage_of_memory(taper_heap *heap, taper_memo
 // the storage goes.
 TAPER_MUST_USE taper_status taper_storage_write(taper_storage *storage, taper_error *error);
 
-// Where storages of a run come from. Set by the executor for the time of a run; NULL otherwise.
-typedef struct taper_storage_source {
-    void *(*place)(struct taper_storage_source *source, size_t bytes, taper_obj **owner); // NULL: use the heap
-    void (*born)(struct taper_storage_source *source, taper_storage *storage);
-    void (*died)(struct taper_storage_source *source, taper_storage *storage);
-} taper_storage_source;
-void taper_heap_set_source(taper_heap *heap, taper_storage_source *source);
-
 // ---- tensors
 
 // That a tensor of these sizes is within the limits, for who computes with them before making one.

@@ -11,7 +11,6 @@
 #include "base/budget.h"
 #include "base/limits.h"
 #include "ir/type_table.h"
-#include "ir/value.h"
 #include "platform/platform.h"
 
 enum { NODES_LIMIT = 10000 };

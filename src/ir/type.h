@@ -56,16 +56,21 @@ TAPER_MUST_USE taper_status taper_types_create(const taper_allocator *allocator,
 taper_types *taper_types_retain(taper_types *types);
 void taper_types_release(taper_types *types);
 
+// The names of a class's attributes, in slot order. Owned by the table of types.
+typedef struct taper_class {
+    const char *name; // "__torch__.M", "__torch__.torch.classes.xnnpack.Conv2dOpContext"
+    size_t count;
+    const char *const *slots; // NULL: unknown (a class with __setstate__)
+} taper_class;
+
 // What must live as long as the values that refer to it: classes, and whatever else belongs to types. Never freed
 // before the table. NULL when out of memory.
 void *taper_types_alloc(taper_types *types, size_t size); // zeroed
 const char *taper_types_string(taper_types *types, const char *text,
                                size_t length); // NUL-terminated; equal texts are shared
-// The class with this name and these attributes (ir/value.h); slots NULL: not known. Names are copied; equal classes
+// The class with this name and these attributes; slots NULL: not known. Names are copied; equal classes
 // are shared.
-struct taper_class;
-const struct taper_class *taper_types_class(taper_types *types, const char *name, size_t count,
-                                            const char *const *slots);
+const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);
 
 // Items and strings are copied (item types are referred to: they must live in the same table or be static).
 TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind kind, const char *name,

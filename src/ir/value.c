@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "ir/tensor.h"
+#include "ir/heap_blocks.h"
 
 // ---- freeing
 
@@ -74,10 +74,10 @@ static void free_leaf(taper_obj *obj)
         free_object(obj, sizeof(taper_string) + ((taper_string *)obj)->length + 1);
         break;
     case TAPER_TENSOR:
-        taper_tensor_free((taper_tensor *)obj);
+        taper_tensor_free((struct taper_tensor *)obj);
         break;
     case TAPER_STORAGE:
-        taper_storage_free((taper_storage *)obj);
+        taper_storage_free((struct taper_storage *)obj);
         break;
     case TAPER_BOX:
         taper_val_release(((taper_value *)obj)->val);

@@ -4,41 +4,11 @@
 #ifndef TAPER_IR_VALUE_H
 #define TAPER_IR_VALUE_H
 
-#include "base/atomic.h"
-#include "base/limits.h"
 #include <string.h>
 
+#include "base/limits.h"
+#include "ir/object.h"
 #include "ir/type.h"
-
-typedef struct taper_heap taper_heap;
-
-typedef enum taper_tag {
-    TAPER_NONE,
-    TAPER_BOOLEAN,
-    TAPER_INT,
-    TAPER_DOUBLE,
-    TAPER_DEVICE,    // as.i: kind << 8 | (index + 1)
-    TAPER_UNDEFINED, // a register that holds nothing; prim::Uninitialized
-    // objects from here on
-    TAPER_COMPLEX,
-    TAPER_STRING,
-    TAPER_TENSOR,
-    TAPER_STORAGE,
-    TAPER_LIST,
-    TAPER_TUPLE,
-    TAPER_DICT,
-    TAPER_OBJECT,
-    TAPER_GENERATOR,
-    TAPER_BLOB, // a file's bytes (format/module.h)
-    TAPER_BOX   // a taper_value of the public interface
-} taper_tag;
-
-// The head of every object.
-typedef struct taper_obj {
-    taper_refs refs;
-    uint8_t tag;
-    taper_heap *heap;
-} taper_obj;
 
 typedef struct taper_val {
     uint32_t tag; // taper_tag
@@ -99,13 +69,6 @@ typedef struct taper_dict {
     uint32_t *index;               // hash table of positions + 1, 0 empty; NULL while small
     size_t index_size;             // a power of two
 } taper_dict;
-
-// The names of a class's attributes, in slot order. Owned by the table of types.
-typedef struct taper_class {
-    const char *name; // "__torch__.M", "__torch__.torch.classes.xnnpack.Conv2dOpContext"
-    size_t count;
-    const char *const *slots; // NULL: unknown (a class with __setstate__)
-} taper_class;
 
 typedef struct taper_object {
     taper_container head;
@@ -247,6 +210,10 @@ int64_t taper_object_slot(const taper_object *object, const char *name);
 TAPER_MUST_USE taper_status taper_dict_reserve(taper_dict *dict, size_t want, taper_error *error);
 
 // ---- what values are
+
+// The values in a container; clearing it releases them.
+taper_val *taper_container_items(taper_container *container, size_t *count);
+void taper_container_clear(taper_container *container);
 
 // Python's `is`: the same object, or equal numbers of the same kind.
 bool taper_val_same(taper_val a, taper_val b);

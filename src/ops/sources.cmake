@@ -1,6 +1,8 @@
 # The operators, room by room (docs/architecture.md).
 list(APPEND TAPER_SOURCES
-    src/ops/call/call.c
+    src/ops/call/call_arguments.c
+    src/ops/call/call_results.c
+    src/ops/call/call_kernel.c
     src/ops/call/call_describe.c
     src/ops/call/check_shapes.c
     src/ops/call/fold.c
@@ -70,6 +72,7 @@ list(APPEND TAPER_SOURCES
     src/ops/linalg/linalg_svd.c
     src/ops/linalg/linalg_triangle.c
     src/ops/linalg/reduce_nuclear.c
+    src/ops/list/call_row.c
     src/ops/list/op_table.c
     src/ops/list/registry.c
     src/ops/math/binary.c
@@ -95,6 +98,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
     src/ops/nn/linear.c
+    src/ops/nn/linear_parse.c
     src/ops/nn/linear_chain.c
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c

@@ -7,7 +7,6 @@
 #include "platform/platform.h"
 #include "runtime/arguments.h"
 #include "runtime/context.h"
-#include "runtime/device.h"
 
 const char *taper_version(void)
 {

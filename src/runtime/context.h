@@ -24,4 +24,9 @@ struct taper_context {
 
 void taper_context_retain(taper_context *context);
 
+// ---- device.c
+
+TAPER_MUST_USE taper_status taper_context_open_host(taper_context *context, taper_error *error);
+void taper_context_close_devices(taper_context *context);
+
 #endif

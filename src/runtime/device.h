@@ -28,8 +28,6 @@ taper_kernel taper_context_kernel(const taper_context *context, const taper_op *
 // and stays valid.
 TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
                                                        taper_error *error);
-TAPER_MUST_USE taper_status taper_context_open_host(taper_context *context, taper_error *error);
-void taper_context_close_devices(taper_context *context);
 
 // "fp32" (NULL), or one that is not part of this build.
 TAPER_MUST_USE taper_status taper_precision_check(const char *text, taper_error *error);

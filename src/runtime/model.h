@@ -83,4 +83,9 @@ struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
 
+// ---- model_programs.c
+
+TAPER_MUST_USE taper_status taper_model_run_setstates(taper_model *model, taper_error *error);
+TAPER_MUST_USE taper_status taper_model_build_programs(taper_model *model, taper_error *error);
+
 #endif

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "runtime/recording.h"
-
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
 typedef taper_birth birth;
@@ -22,20 +20,20 @@ typedef struct arena {
 } arena;
 
 typedef struct memory_plan {
-    const taper_function *function;
+    const struct taper_function *function;
     uint64_t signature;
     uint64_t last_used;
     birth *births;
     size_t count;
     size_t arena_bytes;
-    taper_recording *recordings;
+    struct taper_recording *recordings;
 } memory_plan;
 
 struct taper_planner {
     taper_storage_source source;
     taper_allocator allocator;
     taper_heap *heap;
-    const taper_op *const *operator_now;
+    const struct taper_op *const *operator_now;
     memory_plan plans[TAPER_LIMIT_PLANS];
     arena *arena; // of all plans, as large as the largest so far needs; NULL: none yet
     uint64_t clock, calls;
@@ -43,7 +41,7 @@ struct taper_planner {
     unsigned runs;
     memory_plan *current; // being replayed; NULL: recording or nothing
     bool recording, overflow, diverged;
-    const taper_function *function;
+    const struct taper_function *function;
     uint64_t signature;
     birth *births; // of the recording, or the cursor's plan
     size_t count, capacity, next;
@@ -254,7 +252,7 @@ static void drop_plan(taper_planner *planner, memory_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
-static taper_recording **keep_recording(taper_planner *p)
+static struct taper_recording **keep_recording(taper_planner *p)
 {
     memory_plan *oldest = &p->plans[0];
     for (size_t i = 1; i < TAPER_LIMIT_PLANS; i++) {
@@ -316,8 +314,8 @@ static uint64_t sign(uint64_t h, taper_val value, int depth)
 
 // ---- the planner
 
-taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap, const taper_op *const *current,
-                                  taper_planner **planner, taper_error *error)
+taper_status taper_planner_create(const taper_allocator *allocator, taper_heap *heap,
+                                  const struct taper_op *const *current, taper_planner **planner, taper_error *error)
 {
     *planner = taper_alloc_zeroed(allocator, sizeof **planner);
     if (*planner == NULL) {
@@ -341,7 +339,8 @@ void taper_planner_destroy(taper_planner *planner)
     }
 }
 
-void taper_planner_begin(taper_planner *p, const taper_function *function, taper_value *const *inputs, size_t count)
+void taper_planner_begin(taper_planner *p, const struct taper_function *function, taper_value *const *inputs,
+                         size_t count)
 {
     uint64_t signature = mix((uint64_t)count, 1);
     for (size_t i = 0; i < count; i++) {
@@ -371,9 +370,9 @@ void taper_planner_begin(taper_planner *p, const taper_function *function, taper
     taper_heap_set_source(p->heap, &p->source);
 }
 
-taper_recording **taper_planner_end(taper_planner *p, bool success)
+struct taper_recording **taper_planner_end(taper_planner *p, bool success)
 {
-    taper_recording **recordings = NULL;
+    struct taper_recording **recordings = NULL;
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
@@ -436,7 +435,7 @@ void taper_planner_skip(taper_planner *planner, size_t births)
     planner->next = births;
 }
 
-taper_recording *taper_planner_recordings(const taper_planner *planner)
+struct taper_recording *taper_planner_recordings(const taper_planner *planner)
 {
     return planner->current != NULL ? planner->current->recordings : NULL;
 }

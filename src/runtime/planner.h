@@ -35,8 +35,11 @@ size_t taper_planner_bytes(const taper_planner *planner);                       
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count); // the plan used last; NULL: none
 uint64_t taper_planner_calls(const taper_planner *planner);                           // allocator calls so far
 
-// ---- for recordings (runtime/recording.h), in a run
+// ---- recordings (runtime/recording.h), which go with a plan
 
+void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, struct taper_recording *recordings);
+
+// In a run.
 bool taper_planner_is_recording(const taper_planner *planner);  // a plan is made of this run
 size_t taper_planner_births(const taper_planner *planner);      // of this run so far
 void taper_planner_skip(taper_planner *planner, size_t births); // as if so many had been

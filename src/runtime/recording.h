@@ -20,7 +20,6 @@ typedef struct taper_recording taper_recording; // those of a plan, in order, li
 void taper_recorder_begin(taper_session *session);
 void taper_recorder_end(taper_session *session, taper_recording **where);
 
-void taper_recorder_trim(taper_session *session); // gives back what tracing needed
 // While tracing: an instruction begins; its kernel, if it has one, has run.
 void taper_recorder_before(taper_session *session);
 void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
@@ -34,7 +33,5 @@ typedef struct taper_replayed {
 // At recorder->entry: runs the steps. TAPER_DECLINED: nothing happened.
 TAPER_MUST_USE taper_status taper_recorder_replay(const taper_frame_source *source, taper_val *registers,
                                                   taper_replayed *replayed);
-
-void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap, taper_recording *recordings);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Making recordings. While a plan is recorded, a trace notes the calls that were prepared; once the plan is made, each
 // stretch of them becomes a recording. Without memory there are none, and nothing fails.
+#include "runtime/recording.h"
 #include "runtime/recording_parts.h"
 
 enum { LEAST_STEPS = 2 };

@@ -4,7 +4,7 @@
 #define TAPER_RUNTIME_RECORDING_PARTS_H
 
 #include "ops/call/prepared.h"
-#include "runtime/recording.h"
+#include "runtime/program.h"
 
 // A call, made before.
 typedef struct taper_step {

@@ -21,6 +21,7 @@ typedef struct taper_recorder {
     uint64_t calls;    // of the allocator
     uint64_t replayed; // steps so far, in all runs
 } taper_recorder;
+void taper_recorder_trim(taper_session *session); // gives back what tracing needed
 
 // What a call site of an operator took, while profiling.
 typedef struct taper_profile_site {
@@ -52,6 +53,10 @@ struct taper_session {
     taper_observe_function observe; // NULL: nobody looks
     void *observe_user;
 };
+
+// A result for the host, settled; takes over the reference.
+TAPER_MUST_USE taper_status taper_session_box(taper_session *session, taper_val result, taper_value **boxed,
+                                              taper_error *error);
 
 // What the interpreter needs; a session's, or the loader's own for __setstate__.
 typedef struct taper_frame_source {

@@ -8,8 +8,10 @@ list(APPEND TAPER_SOURCES
     src/runtime/interpreter_node.c
     src/runtime/model.c
     src/runtime/model_info.c
+    src/runtime/model_programs.c
     src/runtime/planner.c
     src/runtime/program.c
+    src/runtime/run.c
     src/runtime/session.c
     src/runtime/value_api.c
 )

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_kernels.h"
 #include "platform/isa.h"
 #include "platform/platform.h"
 #include "tests/cpu_mask.h"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/cpu_kernels.h"
 #include "ops/list/op_table.h"
 
 enum { MOST_NODES = 5, MOST_BETWEEN = 64 };

@@ -8,6 +8,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_conv_depthwise.c
     src/backends/cpu/quantized_linear_cpu.c
     src/backends/cpu/cpu_backend.c
+    src/backends/cpu/cpu_kernels.c
     src/backends/cpu/epilogue.c
     src/backends/cpu/linear_cpu.c
     src/backends/cpu/quantized_elementwise_cpu.c

@@ -140,6 +140,8 @@ TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, tape
 // Like taper_ret_new for results computed elsewhere: sets value, or copies it into the in-place/out argument. Takes
 // over the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
+// The same for a target that is known.
+TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
 // The argument that receives result `at` (in-place or out), NULL for the functional form. A TAPER_OP_OUT_COPY row has
 // the argument, which may decide the dtype, but no target.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);

@@ -5,7 +5,6 @@
 #include "ops/list/kernels.h"
 #include "ops/list/name_hash.h"
 #include "ops/list/param_headers.h"
-#include "ops/list/registered.h"
 
 #define TAKES(type, kernel) typedef type kernel##_takes;
 #include "ops/list/param_types.inc"

@@ -55,4 +55,11 @@ const taper_op *taper_row_next(const taper_op *op);
 // Its schema, "aten::add.Tensor(Tensor self, …) -> Tensor". NULL: no memory.
 const char *taper_row_text(const taper_op *op, taper_arena *arena);
 
+// As taper_row_first, taper_row_next, taper_row_text and taper_row_kernel, for operators that the host registered
+// (ops/list/registered.h).
+const taper_op *taper_registered_first(const char *name);
+const taper_op *taper_registered_next(const taper_op *op);
+const char *taper_registered_text(const taper_op *op);
+taper_status taper_op_registered(taper_call *call);
+
 #endif

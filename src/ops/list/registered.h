@@ -6,16 +6,10 @@
 
 #include <taper/taper_operator.h>
 
-#include "ops/call/call.h"
+#include "base/status.h"
 
 // The schema's text is copied. Fails where it is none, and where its name, with its overload, has a meaning already.
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
-
-// As taper_row_first, taper_row_next, taper_row_text and taper_row_kernel, for those of the host.
-const taper_op *taper_registered_first(const char *name);
-const taper_op *taper_registered_next(const taper_op *op);
-const char *taper_registered_text(const taper_op *op);
-taper_status taper_op_registered(taper_call *call);
 
 #endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs the kernel of an operator call.
+#include "base/budget.h"
+#include "ops/call/check_shapes.h"
+#include "ops/call/prepared.h"
+#include "platform/denormals.h"
+
+taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)
+{
+    return (taper_run){.heap = heap,
+                       .registry = registry,
+                       .error = error,
+                       .budget = taper_budget_of(taper_heap_allocator(heap)),
+                       .work_left = TAPER_WORK_BETWEEN};
+}
+
+taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
+{
+    if (call->prepared != NULL && *call->prepared != NULL && taper_prepared_fits(*call->prepared, call)) {
+        kernel = taper_prepared_call;
+    } else if (taper_call_has_quantized(call)) {
+        TAPER_TRY(taper_quantized_kernel(call, &kernel));
+    }
+    taper_run *const run = call->run;
+    taper_status status;
+#ifdef TAPER_CHECK_SHAPES
+    taper_shape_check check;
+    taper_shape_check_begin(&check, call);
+#endif
+    if (!taper_op_has(call->op, TAPER_OP_PRODUCT) || run->flushes) {
+        status = kernel(call);
+    } else {
+        const uint64_t before = taper_denormals_off();
+        run->flushes = true; // so that other threads do, too
+        status = kernel(call);
+        run->flushes = false;
+        taper_denormals_restore(before);
+    }
+    status = taper_run_outcome(run, status);
+    for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
+        taper_tensor *const target = taper_ret_argument(call, i);
+        const taper_val value = call->rets[i];
+        if (target != NULL && value.tag == TAPER_TENSOR && value.as.tensor != target) {
+            call->rets[i] = taper_val_none();
+            status = taper_ret_copied(call, i, target, value.as.tensor);
+        }
+    }
+#ifdef TAPER_CHECK_SHAPES
+    if (status == TAPER_OK) {
+        status = taper_shape_check_end(&check, call);
+    }
+#endif
+    return status;
+}

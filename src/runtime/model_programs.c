@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From graphs to programs: flattening them, and __setstate__, which runs while the model is loaded.
+#include "runtime/device.h"
+#include "runtime/session.h"
+
+static taper_kernel choose_kernel(const taper_op *op, const void *user)
+{
+    const taper_model *model = user;
+    return model->reference ? NULL : taper_context_kernel(model->context, op);
+}
+
+static taper_status build_program(taper_model *model, taper_function *function, taper_error *error)
+{
+    const taper_status status = taper_program_build(function->graph, choose_kernel, model, model->constant_count,
+                                                    model->state_count, &function->program, error);
+    function->graph = NULL; // the program owns it, or it is gone
+    if (status == TAPER_OK) {
+        model->constant_count += function->program.constant_count;
+        model->state_count += function->program.state_count;
+    }
+    return status;
+}
+
+typedef struct constant_writer {
+    taper_val *next;
+} constant_writer;
+
+static void write_constant(void *user, taper_val value)
+{
+    constant_writer *writer = user;
+    *writer->next++ = value;
+}
+
+static void fill_constants(const taper_function *function, taper_val *table)
+{
+    if (function->program.graph != NULL && function->program.constant_count != 0) {
+        constant_writer writer = {table + function->program.first_constant};
+        taper_program_constants(&function->program, write_constant, &writer);
+    }
+}
+
+// The functions named __setstate__ run once, on the model's own objects, before anything else is known of these.
+taper_status taper_model_run_setstates(taper_model *model, taper_error *error)
+{
+    const taper_module *module = &model->module;
+    const taper_allocator *allocator = model->allocator;
+    if (module->pending_count == 0) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (strcmp(model->functions[i].method, "__setstate__") == 0) {
+            TAPER_TRY(build_program(model, &model->functions[i], error));
+        }
+    }
+    const size_t constants = (model->constant_count + 1) * sizeof(taper_val),
+                 states = (model->state_count + 1) * sizeof(void *);
+    taper_run run = taper_run_on(module->heap, model->context->registry, error);
+    run.cpu = model->context->cpu;
+    run.log = model->context->log;
+    run.log_user = model->context->log_user;
+    run.context = model->context;
+    taper_frame_source source = {.model = model, .run = &run};
+    taper_val *table = taper_alloc_zeroed(allocator, constants);
+    source.states = taper_alloc_zeroed(allocator, states);
+    source.constants = table;
+    taper_status status = table == NULL || source.states == NULL ? taper_fail_memory(error) : TAPER_OK;
+    for (size_t i = 0; status == TAPER_OK && i < model->function_count; i++) {
+        fill_constants(&model->functions[i], table);
+    }
+    for (size_t i = 0; status == TAPER_OK && i < module->pending_count; i++) {
+        const taper_module_pending *pending = &module->pending[i];
+        const taper_function *function = taper_model_find(model, pending->object->klass->name, "__setstate__");
+        const taper_val args[2] = {TAPER_VAL(pending->object), pending->state};
+        taper_val result;
+        status = function == NULL
+                     ? taper_fail(error, TAPER_ERROR_FILE, "%s has no __setstate__", pending->object->klass->name)
+                     : taper_interpret(&source, function, args, 2, 0, &result);
+        if (status == TAPER_OK) {
+            taper_val_release(result);
+        } else {
+            taper_error_prefix(error, "%s.__setstate__: ", pending->object->klass->name);
+        }
+    }
+    taper_free(allocator, table, constants);
+    taper_free(allocator, source.states, states);
+    return status;
+}
+
+taper_status taper_model_build_programs(taper_model *model, taper_error *error)
+{
+    for (size_t i = 0; i < model->function_count; i++) {
+        if (model->functions[i].graph != NULL) {
+            TAPER_TRY(build_program(model, &model->functions[i], error));
+        }
+    }
+    model->constants = taper_alloc_zeroed(model->allocator, model->constant_count * sizeof *model->constants);
+    if (model->constants == NULL && model->constant_count != 0) {
+        return taper_fail_memory(error);
+    }
+    for (size_t i = 0; i < model->function_count; i++) {
+        fill_constants(&model->functions[i], model->constants);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_model_finish_draft(taper_model *model, taper_error *error)
+{
+    model->draft = false;
+    const taper_status status = taper_model_build_programs(model, error);
+    taper_budget_end(model->budget);
+    return taper_budget_explain(model->budget, status, error);
+}
