@@ -7,7 +7,10 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/lower_call.c
     src/frontend/torchscript/lower_expression.c
     src/frontend/torchscript/lexer.c
+    src/frontend/torchscript/list_calls.c
+    src/frontend/torchscript/list_constants.c
     src/frontend/torchscript/list_live.c
+    src/frontend/torchscript/list_overloads.c
     src/frontend/torchscript/list_peephole.c
     src/frontend/torchscript/literals.c
     src/frontend/torchscript/local_objects.c

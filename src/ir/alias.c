@@ -87,6 +87,9 @@ static bool holds_only_plain(const taper_ir_value *value);
 bool taper_value_is_plain(const taper_ir_value *value)
 {
     const taper_node *node = value->node;
+    if (value->type != NULL && is_plain_type(value->type)) {
+        return true;
+    }
     if (node == NULL) {
         const taper_node *loop = value->block->parent;
         return loop != NULL && loop->kind == TAPER_NODE_LOOP && value->index == 0; // the trip

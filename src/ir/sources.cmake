@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/ir/dict.c
     src/ir/effects.c
     src/ir/graph.c
+    src/ir/graph_copy.c
     src/ir/graph_print.c
     src/ir/graph_verify.c
     src/ir/heap.c

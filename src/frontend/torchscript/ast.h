@@ -75,6 +75,7 @@ struct taper_ts_function {
     taper_ts_node *returns;  // NULL: not declared
     taper_ts_node *body;     // BLOCK
     bool added;              // to the functions of the module
+    uint32_t prepared;       // for listing: number of its own graph, from 1 (list.h); 0: not lowered yet
     bool active;             // being lowered: a call of it would never end
     const char *name;        // kept by the module, once it was lowered
     const char *class_name;  // the same; NULL: of no class

@@ -1,34 +1,118 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: what PyTorch's peephole pass finds out about lists and dicts that a function makes and nobody
-// changes: their length and items, sums and parts of them; and the constants and branches that follow. It runs at the
-// end of each function that is called, on its nodes with those of the functions that it calls itself.
-#include "frontend/torchscript/lower.h"
+// For `taper ops`: what PyTorch's peephole pass finds out about a function with what it calls inlined: what types tell,
+// the length, items, sums and parts of lists and dicts that it makes and nobody changes, and numbers that add nothing.
+#include "frontend/torchscript/list.h"
 #include "ir/alias.h"
 #include "ir/effects.h"
-#include "ops/call/fold.h"
+#include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
 
 typedef struct peephole {
     taper_ts_lowering *lowering;
-    uint32_t first; // values from this id on are of the function
-    size_t kept;    // nodes that keep values from being removed, from this number on
     size_t looks;
     bool changed;
 } peephole;
 
 enum { MOST_USES = 256 };
 
-// A LIST or DICT of the function which, by now, is only looked at.
+static void replace(peephole *p, taper_node *node, taper_ir_value *with)
+{
+    taper_value_replace_uses(&node->outputs[0], with);
+    taper_node_remove(node);
+    p->changed = true;
+}
+
+// ---- what types tell
+
+static bool may_be_none(const taper_type *type)
+{
+    return type == NULL || type->kind == TAPER_TYPE_NONE || type->kind == TAPER_TYPE_OPTIONAL ||
+           type->kind == TAPER_TYPE_UNION || type->kind == TAPER_TYPE_ANY || type->kind == TAPER_TYPE_VARIABLE;
+}
+
+static taper_status none_test(peephole *p, taper_node *node, bool is)
+{
+    const taper_type *a = taper_ts_type_in_graph(taper_node_in(node, 0)),
+                     *b = taper_ts_type_in_graph(taper_node_in(node, 1));
+    const bool none = a != NULL && a->kind == TAPER_TYPE_NONE, other = b != NULL && b->kind == TAPER_TYPE_NONE;
+    if ((none && other) || (none && !may_be_none(b)) || (other && !may_be_none(a))) {
+        taper_ir_value *value;
+        TAPER_TRY(taper_ts_constant(p->lowering, taper_val_bool((none && other) == is), &value));
+        replace(p, node, value);
+    }
+    return TAPER_OK;
+}
+
+// int(tensor(n)), as traces have it.
+static void number_behind(peephole *p, taper_node *node)
+{
+    static const char *const casts[] = {
+#define CAST(name) name,
+#include "ops/list/own_names.h"
+    };
+    const taper_node *made = taper_node_in(node, 0)->node;
+    if (made == NULL || !taper_node_calls(made, TAPER_OP(prim_NumToTensor_Scalar))) {
+        return;
+    }
+    const taper_type *number = taper_ts_type_in_graph(taper_node_in(made, 0)), *to = node->outputs[0].type;
+    for (size_t i = 0; number != NULL && to != NULL && i < sizeof casts / sizeof *casts; i++) {
+        if (strcmp(casts[i], node->schema->name) == 0 && (number == to || to->kind == TAPER_TYPE_NUMBER)) {
+            replace(p, node, taper_node_in(made, 0));
+            return;
+        }
+    }
+}
+
+// Results of a branch that are its condition.
+static void of_branch(peephole *p, taper_node *node)
+{
+    for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
+        const taper_node *then = taper_value_constant(node->blocks[0]->results[i].value);
+        const taper_node *otherwise = taper_value_constant(node->blocks[1]->results[i].value);
+        if (node->outputs[i].uses != NULL && then != NULL && otherwise != NULL && then->constant.tag == TAPER_BOOLEAN &&
+            otherwise->constant.tag == TAPER_BOOLEAN && then->constant.as.b && !otherwise->constant.as.b) {
+            taper_value_replace_uses(&node->outputs[i], taper_node_in(node, 0));
+            p->changed = true;
+        }
+    }
+}
+
+static taper_status visit_types(peephole *p, taper_node *node)
+{
+    of_branch(p, node);
+    if (node->kind != TAPER_NODE_OP || node->output_count != 1) {
+        return TAPER_OK;
+    }
+    if (taper_node_calls(node, TAPER_OP(aten___is__)) || taper_node_calls(node, TAPER_OP(aten___isnot__))) {
+        return none_test(p, node, taper_node_calls(node, TAPER_OP(aten___is__)));
+    }
+    if (taper_node_calls(node, TAPER_OP(prim_unchecked_cast))) {
+        const taper_type *from = taper_ts_type_in_graph(taper_node_in(node, 0)), *to = node->outputs[0].type;
+        if (from != NULL && to != NULL && taper_ts_subtype(p->lowering, from, to)) {
+            replace(p, node, taper_node_in(node, 0));
+        }
+    } else if (node->input_count == 1) {
+        number_behind(p, node);
+    }
+    return TAPER_OK;
+}
+
+// ---- lists and dicts
+
+// A LIST or DICT of the function which is only looked at.
 static const taper_node *made_here(peephole *p, const taper_ir_value *value, taper_node_kind kind)
 {
     const taper_node *made = value->node;
     int count = 0;
-    if (made == NULL || made->kind != kind || value->id < p->first) {
+    if (made == NULL || made->kind != kind) {
         return NULL;
     }
     for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         p->looks++;
+        if (user == NULL && use->block->parent == NULL) {
+            continue; // returned
+        }
         if (++count > MOST_USES || user == NULL) {
             return NULL;
         }
@@ -37,7 +121,7 @@ static const taper_node *made_here(peephole *p, const taper_ir_value *value, tap
                                        : NULL;
         const bool looks = formal != NULL && (formal->kind == TAPER_TYPE_LIST || formal->kind == TAPER_TYPE_DICT) &&
                            !taper_node_writes(user, use->index);
-        if (!looks && user->kind != TAPER_NODE_LIST_UNPACK && !taper_ts_is_opaque(user)) {
+        if (!looks && user->kind != TAPER_NODE_LIST_UNPACK) {
             return NULL;
         }
     }
@@ -52,13 +136,6 @@ static bool int_in(const taper_node *node, size_t index, int64_t otherwise, int6
     }
     *number = constant->constant.tag == TAPER_INT ? constant->constant.as.i : otherwise;
     return true;
-}
-
-static void replace(peephole *p, taper_node *node, taper_ir_value *with)
-{
-    taper_value_replace_uses(&node->outputs[0], with);
-    taper_node_remove(node);
-    p->changed = true;
 }
 
 // A list of items of one list and then of another, NULL: none; from `start` on in steps.
@@ -143,53 +220,7 @@ static taper_status of_dict(peephole *p, taper_node *node, const taper_node *dic
     return TAPER_OK;
 }
 
-bool taper_ts_never_runs(const taper_ir_value *trips, const taper_ir_value *condition)
-{
-    const taper_node *count = taper_value_constant(trips), *begin = taper_value_constant(condition);
-    return (count != NULL && count->constant.tag == TAPER_INT && count->constant.as.i <= 0) ||
-           (begin != NULL && begin->constant.tag == TAPER_BOOLEAN && !begin->constant.as.b);
-}
-
-static bool branch_is_known(const taper_node *node)
-{
-    const taper_node *condition = node->kind == TAPER_NODE_IF ? taper_value_constant(taper_node_in(node, 0)) : NULL;
-    return condition != NULL && condition->constant.tag == TAPER_BOOLEAN;
-}
-
-// Of a branch whose condition is known, or of a loop that never runs.
-static void take_branch(peephole *p, taper_node *node)
-{
-    p->changed = true;
-    for (size_t i = 0; node->kind == TAPER_NODE_LOOP && i < node->output_count; i++) {
-        taper_value_replace_uses(&node->outputs[i], taper_node_in(node, 2 + i));
-    }
-    if (node->kind == TAPER_NODE_LOOP) {
-        taper_node_remove(node);
-        return;
-    }
-    taper_block *taken = node->blocks[taper_value_constant(taper_node_in(node, 0))->constant.as.b ? 0 : 1];
-    for (size_t i = 0; i < node->output_count; i++) {
-        taper_value_replace_uses(&node->outputs[i], taken->results[i].value);
-    }
-    taper_block_inline_before(taken, node);
-    taper_node_remove(node);
-}
-
-// Results of a branch that are its condition.
-static void of_branch(peephole *p, taper_node *node)
-{
-    for (size_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {
-        const taper_node *then = taper_value_constant(node->blocks[0]->results[i].value);
-        const taper_node *otherwise = taper_value_constant(node->blocks[1]->results[i].value);
-        if (node->outputs[i].uses != NULL && then != NULL && otherwise != NULL && then->constant.tag == TAPER_BOOLEAN &&
-            otherwise->constant.tag == TAPER_BOOLEAN && then->constant.as.b && !otherwise->constant.as.b) {
-            taper_value_replace_uses(&node->outputs[i], taper_node_in(node, 0));
-            p->changed = true;
-        }
-    }
-}
-
-static taper_status visit(peephole *p, taper_node *node)
+static taper_status visit_lists(peephole *p, taper_node *node)
 {
     const taper_node *made;
     if (node->kind == TAPER_NODE_LIST_UNPACK) {
@@ -214,45 +245,121 @@ static taper_status visit(peephole *p, taper_node *node)
         if (made != NULL) {
             return of_dict(p, node, made, length);
         }
-        taper_ir_value *inputs[TAPER_FOLD_INPUTS], *value;
-        taper_val result;
-        for (size_t i = 0; i < node->input_count && i < TAPER_FOLD_INPUTS; i++) {
-            inputs[i] = taper_node_in(node, i);
-        }
-        if (node->output_count == 1 &&
-            taper_ts_fold(p->lowering, node->op, node->schema, inputs, node->input_count, &result)) {
-            TAPER_TRY(taper_ts_constant(p->lowering, result, &value));
-            replace(p, node, value);
-        }
     }
     return TAPER_OK;
 }
 
-static taper_status visit_from(peephole *p, taper_node *node)
+// ---- numbers
+
+// Of an operator on two ints the constant one, which is made the second where that is the same.
+static const taper_node *int_constant(taper_node *node, bool commutes)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (taper_ts_type_in_graph(taper_node_in(node, i)) != &taper_type_int) {
+            return NULL;
+        }
+    }
+    if (commutes && taper_value_constant(taper_node_in(node, 0)) != NULL) {
+        taper_ir_value *const first = taper_node_in(node, 0);
+        taper_node_set_input(node, 0, taper_node_in(node, 1));
+        taper_node_set_input(node, 1, first);
+    }
+    return taper_value_constant(taper_node_in(node, 1));
+}
+
+// (n + a) - b, and so on: one of the two.
+static taper_status merge_sums(peephole *p, taper_node *node, int64_t number)
+{
+    taper_node *before = taper_node_in(node, 0)->node;
+    const taper_op *const add = TAPER_OP(aten_add_int), *const sub = TAPER_OP(aten_sub_int);
+    if ((node->op != add && node->op != sub) || before == NULL || before->kind != TAPER_NODE_OP ||
+        (before->op != add && before->op != sub)) {
+        return TAPER_OK;
+    }
+    const taper_node *other = int_constant(before, before->op == add);
+    taper_ir_value *sum;
+    if (other == NULL) {
+        return TAPER_OK;
+    }
+    const uint64_t a = (uint64_t)number, b = (uint64_t)other->constant.as.i;
+    TAPER_TRY(taper_ts_constant(p->lowering, taper_val_int((int64_t)(node->op == before->op ? a + b : a - b)), &sum));
+    taper_node_set_input(node, 0, taper_node_in(before, 0));
+    taper_node_set_input(node, 1, sum);
+    p->changed = true;
+    return TAPER_OK;
+}
+
+// n + 0, n - 0, n * 1, n // 1
+static taper_status known_numbers(peephole *p, taper_node *node)
+{
+    static const struct {
+        const char *name;
+        int64_t neutral;
+        bool commutes;
+    } rows[] = {
+#define NEUTRAL(name, number, commutes) {name, number, commutes},
+#include "ops/list/own_names.h"
+    };
+    size_t i = 0;
+    while (i < sizeof rows / sizeof *rows && strcmp(rows[i].name, node->schema->name) != 0) {
+        i++;
+    }
+    const taper_node *constant = i != sizeof rows / sizeof *rows ? int_constant(node, rows[i].commutes) : NULL;
+    if (constant == NULL) {
+        return TAPER_OK;
+    }
+    if (constant->constant.as.i == rows[i].neutral) {
+        replace(p, node, taper_node_in(node, 0));
+        return TAPER_OK;
+    }
+    return merge_sums(p, node, constant->constant.as.i);
+}
+
+// The rank of what a convolution gives.
+static taper_status known_rank(peephole *p, taper_node *node)
+{
+    const taper_node *made = taper_node_in(node, 0)->node;
+    const unsigned layer = made != NULL ? TAPER_FIELD(taper_node_facts(made), LAYER) : 0;
+    if (layer >= TAPER_LAYER_CONV1 && layer <= TAPER_LAYER_CONV3 && strcmp(node->schema->name, TAPER_NAME_DIM) == 0) {
+        taper_ir_value *rank;
+        TAPER_TRY(taper_ts_constant(p->lowering, taper_val_int(3 + layer - TAPER_LAYER_CONV1), &rank));
+        replace(p, node, rank);
+    }
+    return TAPER_OK;
+}
+
+static taper_status visit_numbers(peephole *p, taper_node *node)
+{
+    if (node->kind == TAPER_NODE_OP && node->input_count == 2 && node->output_count == 1) {
+        return known_numbers(p, node);
+    }
+    if (node->kind == TAPER_NODE_OP && node->input_count == 1) {
+        return known_rank(p, node);
+    }
+    return TAPER_OK;
+}
+
+// ---- the pass
+
+static taper_status walk(peephole *p, taper_node *node, taper_status (*visit)(peephole *p, taper_node *node))
 {
     for (taper_node *next; node != NULL; node = next, p->looks++) {
         for (size_t b = 0; b < node->block_count; b++) {
-            TAPER_TRY(visit_from(p, node->blocks[b]->first));
+            TAPER_TRY(walk(p, node->blocks[b]->first, visit));
         }
-        if (branch_is_known(node) ||
-            (node->kind == TAPER_NODE_LOOP && taper_ts_never_runs(taper_node_in(node, 0), taper_node_in(node, 1)))) {
-            taper_ts_drop_kept(p->lowering, p->kept); // some may stand in the other branch
-            next = node->next;
-            take_branch(p, node);
-        } else {
-            next = node->next;
-            of_branch(p, node);
-            TAPER_TRY(visit(p, node));
-        }
+        next = node->next;
+        TAPER_TRY(visit(p, node));
     }
     return TAPER_OK;
 }
 
-taper_status taper_ts_peephole(taper_ts_lowering *l, taper_node *first, uint32_t first_value, size_t kept,
-                               bool *changed)
+taper_status taper_ts_list_peephole(taper_ts_lowering *l, bool *changed)
 {
-    peephole p = {.lowering = l, .first = first_value, .kept = kept};
-    TAPER_TRY(visit_from(&p, first));
+    static taper_status (*const visits[])(peephole * p, taper_node * node) = {visit_types, visit_lists, visit_numbers};
+    peephole p = {.lowering = l};
+    for (size_t i = 0; i < sizeof visits / sizeof *visits; i++) {
+        TAPER_TRY(walk(&p, l->graph->body->first, visits[i]));
+    }
     *changed = p.changed;
     return taper_ts_charge(l, p.looks);
 }

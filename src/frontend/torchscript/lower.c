@@ -168,10 +168,7 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
     taper_ts_frame frame = {.function = function, .called_from = called_from, .instance = instance};
     taper_ts_frame *const outer = l->frame;
     const size_t mark = l->trail_count;
-    const taper_ts_begin begin = {l->block->last, l->graph->value_count, l->kept_count};
     const uint32_t at = l->at;
-    frame.outer = outer;
-    frame.level = called_from == UINT32_MAX ? 0 : outer->level + 1;
     TAPER_TRY(taper_ts_charge(l, function->slots));
     frame.locals = taper_alloc_zeroed(l->unit->allocator, bytes);
     if (frame.locals == NULL) {
@@ -196,9 +193,6 @@ static taper_status run_body(taper_ts_lowering *l, taper_ts_function *function, 
         }
     }
     function->active = false;
-    if (status == TAPER_OK) {
-        status = taper_ts_end_frame(l, &begin);
-    }
     l->frame = outer;
     l->at = at;
     l->trail_count = mark; // the locals they are about are gone
@@ -247,6 +241,9 @@ taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function, 
     const char *instance = NULL;
     if (function->active) {
         return taper_ts_refuse(l, function->body, "%s calls itself", l->unit->atoms.names[function->qualified]);
+    }
+    if (l->listing) {
+        return taper_ts_call_apart(l, function, args, out);
     }
     TAPER_TRY(taper_ts_deeper(l, function->body));
     TAPER_TRY(place(l, &number));
@@ -373,6 +370,39 @@ static taper_status lower_body(taper_ts_lowering *l, taper_ts_function *f, bool 
     return taper_block_set_results(l->graph->body, &result.value, 1, l->unit->error);
 }
 
+taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
+{
+    const taper_allocator *allocator = l->unit->allocator;
+    const char *name = l->unit->atoms.names[f->qualified];
+    TAPER_TRY(taper_ts_deeper(l, f->body));
+    TAPER_TRY(TAPER_GROW(allocator, l->prepared, l->prepared_capacity, l->prepared_count + 1, l->unit->error));
+    TAPER_TRY(taper_graph_create(allocator, name, f->parameter_count, &l->prepared[l->prepared_count], l->unit->error));
+    taper_graph *const made = l->prepared[l->prepared_count++];
+    const uint32_t number = (uint32_t)l->prepared_count;
+    // The caller goes on where it was.
+    taper_graph *const graph = l->graph;
+    taper_block *const block = l->block;
+    taper_ts_frame *const frame = l->frame;
+    const size_t mark = l->trail_count;
+    const uint32_t at = l->at;
+    taper_ir_value *pooled[sizeof l->pooled / sizeof *l->pooled];
+    memcpy(pooled, l->pooled, sizeof pooled);
+    memset(l->pooled, 0, sizeof pooled);
+    l->graph = made;
+    l->block = made->body;
+    TAPER_TRY(lower_body(l, f, false));
+    TAPER_TRY(taper_ts_finish_prepared(l));
+    memcpy(l->pooled, pooled, sizeof pooled);
+    l->graph = graph;
+    l->block = block;
+    l->frame = frame;
+    l->trail_count = mark;
+    l->at = at;
+    l->depth--;
+    f->prepared = number;
+    return TAPER_OK;
+}
+
 // What nobody looks at, from the end backwards: tuples made to be taken apart, attributes read for branches not taken.
 static void drop_unused(taper_block *block)
 {
@@ -410,7 +440,6 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
     TAPER_TRY(describe_function(l, f, &r->functions[at]));
     memset(l->pooled, 0, sizeof l->pooled);
     l->trail_count = 0;
-    l->kept_count = 0;
     l->depth = 0;
     TAPER_TRY(taper_graph_create(allocator, r->functions[at].name, f->parameter_count, &r->graphs[at], l->unit->error));
     l->graph = r->graphs[at];
@@ -421,7 +450,7 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
                         (f->owner->hooks != NULL || f->owner->pre_hooks != NULL);
     TAPER_TRY(lower_body(l, f, hooked));
     if (l->listing) {
-        TAPER_TRY(taper_ts_remove_dead(l));
+        TAPER_TRY(taper_ts_finish_listed(l));
     } else {
         size_t looks = 1000000;
         taper_ts_dissolve_objects(l->graph->body, &looks);
@@ -546,7 +575,10 @@ void taper_ts_lowering_free(taper_ts_lowering *l)
 {
     const taper_allocator *allocator = l->unit->allocator;
     taper_free(allocator, l->trail, l->trail_capacity * sizeof *l->trail);
-    taper_free(allocator, (void *)l->kept, l->kept_capacity * sizeof *l->kept);
+    for (size_t i = 0; i < l->prepared_count; i++) {
+        taper_graph_destroy(l->prepared[i]);
+    }
+    taper_free(allocator, (void *)l->prepared, l->prepared_capacity * sizeof *l->prepared);
     taper_free(allocator, l->interface_methods, l->interface_capacity * sizeof *l->interface_methods);
     taper_free(allocator, (void *)l->created, l->created_capacity * sizeof(taper_ts_definition *));
 }

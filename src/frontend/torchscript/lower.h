@@ -13,7 +13,6 @@ typedef struct taper_ts_binding {
     taper_ir_value *value;
     const taper_type *type;          // NULL: not known, because an operator is missing or a native method was called
     const taper_type *actual;        // what is known beyond: an Optional that is there, or is not; NULL: nothing
-    uint32_t level;                  // listing: of the frame that knows the constant or actual; 0: the one it is in
     taper_ts_definition *definition; // a function, class or enum, when there is no value
     const taper_ts_function *nested; // a def within the function
 } taper_ts_binding;
@@ -39,10 +38,7 @@ typedef struct taper_ts_frame {
     taper_ts_function *function;
     taper_ts_binding *locals; // by slot
     uint32_t called_from;     // place of the call
-    struct taper_ts_frame *outer;
-    uint32_t level;       // 0: a method of the root, calls are a level deeper
-    bool folded;          // listing: something was decided by what is known in this frame
-    const char *instance; // what a method was called on, as in taper_module_place
+    const char *instance;     // what a method was called on, as in taper_module_place
     bool returned;
     bool closed; // in a loop, with or nested function, out of which nothing returns
     taper_ts_rest *rest;
@@ -65,10 +61,10 @@ typedef struct taper_ts_lowering {
     size_t trail_count, trail_capacity;
     size_t nodes_left;
     int depth;
-    uint32_t at;       // byte of what is being lowered, for places
-    bool listing;      // to list the operators: what needs no node when it runs has one all the same
-    taper_node **kept; // listing: list_live.c
-    size_t kept_count, kept_capacity;
+    uint32_t at;            // byte of what is being lowered, for places
+    bool listing;           // to list the operators: what needs no node when it runs has one all the same
+    taper_graph **prepared; // listing: functions that are called (list.h)
+    size_t prepared_count, prepared_capacity;
     const taper_torchscript_options *options;
     taper_ir_value *pooled[16];
     // Methods called through interfaces, by name; classes that may be what they are called on.
@@ -97,6 +93,8 @@ TAPER_MUST_USE taper_status taper_ts_set_local(taper_ts_lowering *l, uint32_t sl
 // Inlines the call; args in the order of the parameters, all of them.
 TAPER_MUST_USE taper_status taper_ts_inline(taper_ts_lowering *l, taper_ts_function *function,
                                             const taper_ts_binding *args, taper_ts_binding *out);
+// For listing: lowers the function to a graph of its own, whose number is f->prepared then.
+TAPER_MUST_USE taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f);
 // Lowers the function and adds it to those of the result, if it is not among them yet.
 TAPER_MUST_USE taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *function);
 // All functions of the module, whose root and pending objects are there.
@@ -105,6 +103,16 @@ TAPER_MUST_USE taper_status taper_ts_lower_module(taper_ts_lowering *l);
 TAPER_MUST_USE taper_status taper_ts_add_class(taper_ts_lowering *l, taper_ts_definition *class);
 void taper_ts_lowering_free(taper_ts_lowering *l);
 TAPER_MUST_USE taper_status taper_ts_missing(taper_ts_lowering *l, const char *name);
+
+// ---- list_calls.c: for listing (list.h)
+
+// A call of the function, which is lowered apart if nobody did before.
+TAPER_MUST_USE taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f,
+                                                const taper_ts_binding *args, taper_ts_binding *out);
+// The graph of a method of the root, once it is lowered, becomes what is listed; that of a function that is called,
+// what stands for its calls.
+TAPER_MUST_USE taper_status taper_ts_finish_listed(taper_ts_lowering *l);
+TAPER_MUST_USE taper_status taper_ts_finish_prepared(taper_ts_lowering *l);
 
 // ---- lower_statement.c
 
@@ -182,40 +190,6 @@ TAPER_MUST_USE taper_status taper_ts_own_function(taper_ts_lowering *l, const ta
 // sort and sorted of a list of objects whose class has an order; *done stays false for all else.
 TAPER_MUST_USE taper_status taper_ts_sort_objects(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                                   const taper_ts_arguments *args, bool *done, taper_ts_binding *out);
-
-// ---- list_live.c: for listing, which nodes PyTorch would have left
-
-// The same value behind a node that nothing is known of.
-TAPER_MUST_USE taper_status taper_ts_opaque(taper_ts_lowering *l, taper_ts_binding *value);
-// The value is an argument or result of a call: it is computed although nobody may look at it, until the frame that
-// calls is cleaned up.
-TAPER_MUST_USE taper_status taper_ts_keep(taper_ts_lowering *l, taper_ts_binding value);
-// Something was decided at once, by what is known of the arguments. Returns the level of the result.
-uint32_t taper_ts_folded(const taper_ts_lowering *l, const taper_ts_binding *args, size_t count);
-// The end of the body of l->frame. As they were at its begin: the last node of the block, the next value's id, how many
-// values were kept.
-typedef struct taper_ts_begin {
-    taper_node *last;
-    uint32_t values;
-    size_t kept;
-} taper_ts_begin;
-TAPER_MUST_USE taper_status taper_ts_end_frame(taper_ts_lowering *l, const taper_ts_begin *begin);
-void taper_ts_drop_kept(taper_ts_lowering *l, size_t kept_before);
-bool taper_ts_is_opaque(const taper_node *node);
-// Of a value in the graph, calls seen through; NULL: not known.
-const taper_type *taper_ts_type_in_graph(const taper_ir_value *value);
-// What an operator gives, where PyTorch's peephole pass tells it.
-TAPER_MUST_USE taper_status taper_ts_known_in_call(taper_ts_lowering *l, const char *name,
-                                                   const taper_ts_arguments *args, bool *known, taper_ts_binding *out);
-TAPER_MUST_USE taper_status taper_ts_remove_dead(taper_ts_lowering *l);
-
-// ---- list_peephole.c
-
-// A loop of so many trips, with that condition, as far as constants tell.
-bool taper_ts_never_runs(const taper_ir_value *trips, const taper_ir_value *condition);
-// For listing: what is known of lists and dicts that the function made, from its first node and value on.
-TAPER_MUST_USE taper_status taper_ts_peephole(taper_ts_lowering *l, taper_node *first, uint32_t first_value,
-                                              size_t kept, bool *changed);
 
 // ---- local_objects.c
 

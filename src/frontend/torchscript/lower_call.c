@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls: functions and methods of the sources, constructors, operators, and the forms that only look like calls.
-#include "frontend/torchscript/lower.h"
+#include "frontend/torchscript/list.h"
 #include "ops/list/op_names.h"
 
 // ---- functions and methods of the sources
@@ -81,18 +81,8 @@ static taper_status call_function(taper_ts_lowering *l, const taper_ts_node *nod
     if (status == TAPER_OK && used != args->count) {
         status = taper_ts_refuse(l, node, "%s is called with arguments it does not have", name);
     }
-    // PyTorch lists the operators of a method with the functions it calls as they are apart from it: what it passes to
-    // them, and what they give back, is not known there.
-    const bool apart = l->frame->level == 0;
-    for (uint32_t i = 0; status == TAPER_OK && l->listing && i < f->parameter_count; i++) {
-        values[i].level = values[i].level != 0 ? values[i].level : l->frame->level;
-        status = apart ? taper_ts_opaque(l, &values[i]) : taper_ts_keep(l, values[i]);
-    }
     if (status == TAPER_OK) {
         status = taper_ts_inline(l, f, values, out);
-    }
-    if (status == TAPER_OK && l->listing) {
-        status = apart ? taper_ts_opaque(l, out) : taper_ts_keep(l, *out);
     }
     taper_free(l->unit->allocator, values, bytes);
     return status;
@@ -126,6 +116,7 @@ static taper_status call_late(taper_ts_lowering *l, taper_ts_binding object, con
     for (size_t i = 0; i < args->count; i++) {
         taper_node_set_input(call, i + 1, args->items[i].value);
     }
+    call->outputs[0].type = type;
     *out = (taper_ts_binding){.value = &call->outputs[0], .type = type};
     return TAPER_OK;
 }
@@ -190,6 +181,7 @@ static taper_status new_object(taper_ts_lowering *l, taper_ts_definition *class,
     taper_node *node;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_OBJECT, 0, 1, &node));
     TAPER_TRY(taper_ts_definition_type(l->unit, class, &node->type));
+    node->outputs[0].type = node->type;
     TAPER_TRY(taper_ts_add_class(l, class));
     *out = (taper_ts_binding){.value = &node->outputs[0], .type = node->type};
     return TAPER_OK;
@@ -242,9 +234,9 @@ static taper_status annotate(taper_ts_lowering *l, taper_ts_node *node, bool con
     TAPER_TRY(taper_ts_value(l, first->next, type, out));
     if (convert) {
         TAPER_TRY(taper_ts_convert(l, node, *out, type, -1, out));
-    } else if (l->listing && out->type != NULL &&
-               (l->frame->level == 0 || !taper_ts_subtype(l, taper_ts_actual(out), type))) {
+    } else if (l->listing && out->type != NULL) {
         TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_UNCHECKED_CAST, out, NULL, 1, out));
+        out->value->type = taper_value_constant(out->value) == NULL ? type : NULL;
     }
     out->type = type;
     out->actual = NULL;
@@ -302,12 +294,12 @@ static taper_status is_instance(taper_ts_lowering *l, taper_ts_node *node, taper
     if (known >= 0) {
         taper_node_remove(made);
         TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(known != 0), &taper_type_bool, out));
-        out->level = taper_value_constant(value.value) != NULL ? taper_ts_folded(l, &value, 1) : 0;
         return TAPER_OK;
     }
     made->types = list;
     made->type_count = (uint32_t)count;
     taper_node_set_input(made, 0, value.value);
+    made->outputs[0].type = &taper_type_bool;
     *out = (taper_ts_binding){.value = &made->outputs[0], .type = &taper_type_bool};
     return TAPER_OK;
 }

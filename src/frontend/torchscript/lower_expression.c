@@ -28,10 +28,10 @@ taper_status taper_ts_make_container(taper_ts_lowering *l, taper_node_kind kind,
     taper_node *node;
     TAPER_TRY(taper_ts_add_node(l, kind, count, 1, &node));
     node->type = kind == TAPER_NODE_TUPLE ? NULL : type; // a tuple's node has a type when it is a named one
-    node->number = l->listing ? (int64_t)l->frame->level : 0;
     for (size_t i = 0; i < count; i++) {
         taper_node_set_input(node, i, items[i].value);
     }
+    node->outputs[0].type = type;
     *out = (taper_ts_binding){.value = &node->outputs[0], .type = type};
     return TAPER_OK;
 }
@@ -194,19 +194,6 @@ static taper_status tuple(taper_ts_lowering *l, const taper_ts_node *node, const
     return status;
 }
 
-// PyTorch puts a tuple and its unpacking, or an item of it, together within a function only, and lists the unpacking of
-// what a call returned.
-static bool is_listed(const taper_ts_lowering *l, const taper_node *tuple)
-{
-    const taper_module *module = l->unit->module;
-    if (!l->listing || tuple->debug < 0 || (size_t)tuple->debug >= module->place_count) {
-        return false;
-    }
-    const taper_module_place *place = &module->places[tuple->debug];
-    return place->parent != l->frame->called_from || place->source != l->frame->function->file ||
-           strcmp(place->function, l->unit->atoms.names[l->frame->function->atom]) != 0;
-}
-
 taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding whole, size_t count,
                              taper_ts_binding *items)
 {
@@ -219,8 +206,7 @@ taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, ta
         return taper_ts_refuse(l, node, "a tuple of %u is unpacked into %zu", (unsigned)type->count, count);
     }
     taper_node *source = whole.value->node;
-    if (tuple && source != NULL && source->kind == TAPER_NODE_TUPLE && source->input_count == count &&
-        !is_listed(l, source)) {
+    if (tuple && source != NULL && source->kind == TAPER_NODE_TUPLE && source->input_count == count) {
         for (size_t i = 0; i < count; i++) {
             items[i] =
                 (taper_ts_binding){.value = taper_node_in(source, i), .type = type != NULL ? type->items[i] : NULL};
@@ -235,6 +221,7 @@ taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, ta
                                       .type = type == NULL ? NULL
                                               : tuple      ? type->items[i]
                                                            : type->items[0]};
+        unpack->outputs[i].type = items[i].type;
     }
     return TAPER_OK;
 }
@@ -250,7 +237,7 @@ static taper_status tuple_item(taper_ts_lowering *l, const taper_ts_node *node, 
         return taper_ts_refuse(l, node, "item %lld of a tuple of %lld", (long long)index, (long long)count);
     }
     const taper_node *source = whole.value->node;
-    if (source != NULL && source->kind == TAPER_NODE_TUPLE && !is_listed(l, source)) {
+    if (source != NULL && source->kind == TAPER_NODE_TUPLE) {
         *out = (taper_ts_binding){.value = taper_node_in(source, (size_t)at), .type = whole.type->items[at]};
         return TAPER_OK;
     }
@@ -406,8 +393,10 @@ static taper_status tuple_slice(taper_ts_lowering *l, taper_ts_node *node, taper
     slice->number = range[0];
     slice->number2 = range[0] + (int64_t)items;
     *out = (taper_ts_binding){.value = &slice->outputs[0]};
-    return taper_type_make(l->unit->module->types, TAPER_TYPE_TUPLE, NULL, whole.type->items + range[0], NULL, items,
-                           &out->type, l->unit->error);
+    TAPER_TRY(taper_type_make(l->unit->module->types, TAPER_TYPE_TUPLE, NULL, whole.type->items + range[0], NULL, items,
+                              &out->type, l->unit->error));
+    slice->outputs[0].type = out->type;
+    return TAPER_OK;
 }
 
 static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_ts_binding *out)

@@ -202,7 +202,6 @@ taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_node *node, taper
     const taper_node *known = taper_value_constant(condition->value);
     *taken = NULL;
     if (known != NULL && known->constant.tag == TAPER_BOOLEAN) {
-        (void)taper_ts_folded(l, condition, 1);
         *taken = known->constant.as.b ? node->child->next : node->child->next->next;
     }
     return TAPER_OK;
@@ -400,10 +399,6 @@ static taper_status lower_for(taper_ts_lowering *l, taper_ts_node *node)
     }
     loop.trips = value.value;
     TAPER_TRY(taper_ts_constant(l, taper_val_bool(true), &loop.condition));
-    if (l->listing && taper_ts_never_runs(loop.trips, loop.condition)) {
-        (void)taper_ts_folded(l, &value, 1);
-        return TAPER_OK;
-    }
     return lower_loop(l, &loop);
 }
 
@@ -414,10 +409,6 @@ static taper_status lower_while(taper_ts_lowering *l, taper_ts_node *node)
     TAPER_TRY(taper_ts_value(l, node->child, NULL, &condition));
     loop.condition = condition.value;
     TAPER_TRY(taper_ts_constant(l, taper_val_int(INT64_MAX), &loop.trips));
-    if (l->listing && taper_ts_never_runs(loop.trips, loop.condition)) {
-        (void)taper_ts_folded(l, &condition, 1);
-        return TAPER_OK;
-    }
     return lower_loop(l, &loop);
 }
 

@@ -229,8 +229,7 @@ bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, 
                             taper_ts_binding *out)
 {
     const taper_node *made = value.value->node;
-    if (made == NULL || !taper_node_calls(made, TAPER_OP(prim_NumToTensor_Scalar)) ||
-        (l->listing && l->frame->called_from == UINT32_MAX)) {
+    if (made == NULL || !taper_node_calls(made, TAPER_OP(prim_NumToTensor_Scalar)) || l->listing) {
         return false;
     }
     const taper_type *number = taper_node_in(made, 0)->type;

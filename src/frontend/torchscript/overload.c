@@ -137,7 +137,6 @@ static taper_status emit(taper_ts_lowering *l, const taper_ts_node *at, const ta
     taper_val folded;
     if (taper_ts_fold(l, op, schema, values, inputs, &folded)) {
         TAPER_TRY(taper_ts_bind_constant(l, folded, schema->rets[0].type, out));
-        out->level = taper_ts_folded(l, args->items, args->count);
         return taper_ts_substitute(l, schema->rets[0].type, variables, &out->type);
     }
     taper_node *node;
@@ -209,7 +208,6 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
     *known = both || !may_be_none(a) || !may_be_none(b);
     if (*known) {
         TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out));
-        out->level = taper_ts_folded(l, args->items, 2);
     }
     return TAPER_OK;
 }
@@ -298,9 +296,7 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     size_t positional = 0;
     bool blurred = false, known = false;
     TAPER_TRY(none_test(l, name, args, &known, out));
-    if (!known && l->listing) {
-        TAPER_TRY(taper_ts_known_in_call(l, name, args, &known, out));
-    } else if (!known && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
+    if (!known && !l->listing && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
         TAPER_TRY(call_with_number(l, node, name, args, &known, out));
     }
     if (!known && !l->listing) {

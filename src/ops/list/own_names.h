@@ -15,4 +15,7 @@
 #ifndef NUMERIC
 #define NUMERIC(name, alpha)
 #endif
+#ifndef CAST
+#define CAST(name)
+#endif
 #include "ops/list/own_names.inc"
