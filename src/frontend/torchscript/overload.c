@@ -295,7 +295,9 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
 {
     size_t positional = 0;
     bool blurred = false, known = false;
-    TAPER_TRY(none_test(l, name, args, &known, out));
+    if (!l->listing) { // there it is an operator like others
+        TAPER_TRY(none_test(l, name, args, &known, out));
+    }
     if (!known && !l->listing && (args->count == 2 || args->count == 3) && args->keywords[1] == NULL) {
         TAPER_TRY(call_with_number(l, node, name, args, &known, out));
     }
