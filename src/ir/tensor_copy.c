@@ -4,6 +4,7 @@
 // NCHW to NHWC), two dimensions that are walked in tiles.
 #include "base/half.h"
 #include "ir/tensor.h"
+#include "ir/walk.h"
 
 typedef struct copy_dim {
     int64_t size, to, from; // strides in bytes
@@ -245,10 +246,16 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
         }
     }
     swap_dims(&dims[1], &dims[second]);
-    char *target = taper_tensor_mutable(to);
-    const char *source = taper_tensor_data(from);
-    int64_t index[TAPER_MAX_RANK + 2] = {0};
-    for (;;) {
+    taper_walk walk;
+    taper_walk_begin(&walk, 2);
+    for (size_t i = 2; i < count; i++) {
+        int64_t *const steps = taper_walk_add(&walk, dims[i].size);
+        steps[0] = dims[i].to;
+        steps[1] = dims[i].from;
+    }
+    do {
+        char *target = (char *)taper_tensor_mutable(to) + walk.at[0];
+        const char *source = (const char *)taper_tensor_data(from) + walk.at[1];
         if (to_dtype == from_dtype) {
             tiles((size_t)to_item, target, source, dims[0], dims[1]);
         } else {
@@ -257,19 +264,6 @@ taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper
                             dims[0].from, dims[0].size);
             }
         }
-        size_t d = 2;
-        while (d < count) {
-            target += dims[d].to;
-            source += dims[d].from;
-            if (++index[d] < dims[d].size) {
-                break;
-            }
-            target -= dims[d].to * dims[d].size;
-            source -= dims[d].from * dims[d].size;
-            index[d++] = 0;
-        }
-        if (d >= count) {
-            return TAPER_OK;
-        }
-    }
+    } while (taper_walk_next(&walk));
+    return TAPER_OK;
 }

@@ -3,6 +3,7 @@
 // quantization noise.
 #include <math.h>
 
+#include "ir/walk.h"
 #include "runtime/arguments.h"
 #include "runtime/calibrator.h"
 
@@ -31,24 +32,17 @@ static bool are_comparable(const taper_tensor *wanted, const taper_tensor *got)
 
 static void add_noise(taper_noise *noise, const taper_tensor *wanted, const taper_tensor *got)
 {
-    int64_t index[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK], a = 0, b = 0;
+    int64_t a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
+    taper_walk walk;
     taper_tensor_steps(wanted, 1, a_steps);
     taper_tensor_steps(got, 1, b_steps);
+    taper_walk_over(&walk, wanted->rank, wanted->sizes, SIZE_MAX, a_steps, b_steps);
     const int64_t count = taper_tensor_numel(wanted);
     for (int64_t i = 0; i < count; i++) {
-        const double x = element(wanted, a), difference = x - element(got, b);
+        const double x = element(wanted, walk.at[0]), difference = x - element(got, walk.at[1]);
         noise->signal += x * x;
         noise->noise += difference * difference;
-        for (int d = (int)wanted->rank - 1; d >= 0; d--) {
-            a += a_steps[d];
-            b += b_steps[d];
-            if (++index[d] < wanted->sizes[d]) {
-                break;
-            }
-            a -= index[d] * a_steps[d];
-            b -= index[d] * b_steps[d];
-            index[d] = 0;
-        }
+        (void)taper_walk_next(&walk);
     }
 }
 

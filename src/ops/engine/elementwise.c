@@ -3,6 +3,7 @@
 // dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not
 // lie there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
 #include "ops/engine/elementwise.h"
+#include "ir/walk.h"
 
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar)
 {
@@ -218,21 +219,21 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
         widest = taper_max_size(widest, taper_ew_class_size(taper_ew_class_of(s->dtype)));
     }
     const size_t block = TAPER_EW_BLOCK_BYTES / widest;
-    int64_t index[TAPER_MAX_RANK] = {0};
-    for (;;) {
-        size_t d = run_line(w, loop, args, &b, block) ? 1 : w->rank;
-        for (; d < w->rank; d++) {
-            const bool more = ++index[d] < w->sizes[d];
-            for (size_t k = 0; k < w->sides; k++) {
-                w->side[k].data += more ? w->side[k].steps[d] : -w->side[k].steps[d] * (w->sizes[d] - 1);
-            }
-            if (more) {
-                break;
-            }
-            index[d] = 0;
+    taper_walk lines;
+    char *begin[TAPER_EW_INPUTS + 1];
+    taper_walk_begin(&lines, w->sides);
+    for (size_t d = 1; d < w->rank; d++) {
+        int64_t *const steps = taper_walk_add(&lines, w->sizes[d]);
+        for (size_t k = 0; k < w->sides; k++) {
+            steps[k] = w->side[k].steps[d];
         }
-        if (d >= w->rank) {
-            return;
+    }
+    for (size_t k = 0; k < w->sides; k++) {
+        begin[k] = w->side[k].data;
+    }
+    while (run_line(w, loop, args, &b, block) && taper_walk_next(&lines)) {
+        for (size_t k = 0; k < w->sides; k++) {
+            w->side[k].data = begin[k] + lines.at[k];
         }
     }
 }

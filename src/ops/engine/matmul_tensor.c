@@ -2,6 +2,7 @@
 // Products of tensors over taper_gemm_run, and the small helpers that the product operators share.
 #include <stdio.h>
 
+#include "ir/walk.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
@@ -279,21 +280,13 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
     taper_tensor_steps(product, 1, places);
     const int64_t inner_p = rank == 0 ? 1 : places[rank - 1], inner_s = rank == 0 ? 1 : steps[rank - 1];
     const size_t item = taper_tensor_item(product);
-    int64_t index[TAPER_MAX_RANK] = {0}, at_p = 0, at_s = 0;
+    taper_walk rows;
+    taper_walk_over(&rows, rank == 0 ? 0 : rank - 1, product->sizes, SIZE_MAX, places, steps);
     const char *from = bias != NULL ? taper_tensor_data(bias) : NULL;
     for (int64_t done = 0; done < total; done += inner) {
-        combine_row((taper_dtype)product->dtype, (char *)taper_tensor_mutable(product) + at_p * (int64_t)item, inner_p,
-                    from != NULL ? from + at_s * (int64_t)item : NULL, inner_s, inner, &scale);
-        for (size_t d = rank == 0 ? 0 : rank - 1; d-- > 0;) {
-            at_p += places[d];
-            at_s += steps[d];
-            if (++index[d] < product->sizes[d]) {
-                break;
-            }
-            index[d] = 0;
-            at_p -= places[d] * product->sizes[d];
-            at_s -= steps[d] * product->sizes[d];
-        }
+        combine_row((taper_dtype)product->dtype, (char *)taper_tensor_mutable(product) + rows.at[0] * (int64_t)item,
+                    inner_p, from != NULL ? from + rows.at[1] * (int64_t)item : NULL, inner_s, inner, &scale);
+        (void)taper_walk_next(&rows);
     }
     taper_tensor_drop(bias);
     return TAPER_OK;

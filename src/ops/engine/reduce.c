@@ -160,24 +160,14 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     return &w->elements;
 }
 
-bool taper_reduce_advance(const taper_reduce_dim *dims, size_t from, size_t count, int64_t *index, const char **in,
-                          char **out)
+void taper_reduce_walk(taper_walk *to, const taper_reduce_dim *dims, size_t from, size_t count)
 {
+    taper_walk_begin(to, 2);
     for (size_t d = from; d < count; d++) {
-        *in += dims[d].in;
-        if (out != NULL) {
-            *out += dims[d].out;
-        }
-        if (++index[d] < dims[d].size) {
-            return true;
-        }
-        *in -= dims[d].in * dims[d].size;
-        if (out != NULL) {
-            *out -= dims[d].out * dims[d].size;
-        }
-        index[d] = 0;
+        int64_t *const steps = taper_walk_add(to, dims[d].size);
+        steps[0] = dims[d].in;
+        steps[1] = dims[d].out;
     }
-    return false;
 }
 
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
@@ -195,11 +185,12 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->count == 0) {
         return;
     }
-    int64_t index[TAPER_MAX_RANK] = {0};
+    taper_walk inner;
+    taper_reduce_walk(&inner, w->reduced, w->side_by_side ? 0 : 1, w->reduced_count);
     if (w->side_by_side) {
         do {
-            op->lanes[class_](acc, elements(w, from, w->kept[0].in, m), m, &w->centre, &w->r->args);
-        } while (go_on(w, m) && taper_reduce_advance(w->reduced, 0, w->reduced_count, index, &from, NULL));
+            op->lanes[class_](acc, elements(w, from + inner.at[0], w->kept[0].in, m), m, &w->centre, &w->r->args);
+        } while (go_on(w, m) && taper_walk_next(&inner));
         return;
     }
     const taper_reduce_dim run = w->reduced[0];
@@ -207,10 +198,10 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     do {
         for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
-            op->folds[class_](acc, elements(w, from + (int64_t)at * run.in, run.in, count), count, &w->centre,
-                              &w->r->args);
+            op->folds[class_](acc, elements(w, from + inner.at[0] + (int64_t)at * run.in, run.in, count), count,
+                              &w->centre, &w->r->args);
         }
-    } while (w->status == TAPER_OK && taper_reduce_advance(w->reduced, 1, w->reduced_count, index, &from, NULL));
+    } while (w->status == TAPER_OK && taper_walk_next(&inner));
 }
 
 static void set_centre(walk *w, size_t m)
@@ -293,16 +284,17 @@ static void block_of_results(walk *w, const char *from, char *to, char *mean, ta
 static void run_walk(walk *w, taper_tensor *const *out)
 {
     const taper_reduce *r = w->r;
-    const char *from = taper_tensor_data(r->x);
-    char *to = taper_tensor_mutable(out[0]);
-    int64_t index[TAPER_MAX_RANK] = {0};
+    taper_walk kept;
     char *const mean_base = out[1] != NULL ? taper_tensor_mutable(out[1]) : NULL;
-    char *const base = to;
+    char *const base = taper_tensor_mutable(out[0]);
     const int64_t item = (int64_t)taper_tensor_item(out[0]);
     // Result 1 has result 0's shape and strides in elements, so its place follows from result 0's.
     const int64_t mean_item = out[1] != NULL ? (int64_t)taper_tensor_item(out[1]) : item;
     memset(&w->centre, 0, sizeof w->centre);
+    taper_reduce_walk(&kept, w->kept, w->side_by_side ? 1 : 0, w->kept_count);
     do {
+        const char *from = (const char *)taper_tensor_data(r->x) + kept.at[0];
+        char *to = base + kept.at[1];
         char *mean = mean_base == NULL ? NULL : mean_base + (to - base) / item * mean_item;
         if (!w->side_by_side) {
             block_of_results(w, from, to, mean, out, 1);
@@ -314,8 +306,7 @@ static void run_walk(walk *w, taper_tensor *const *out)
             block_of_results(w, from + at * lanes.in, to + at * lanes.out,
                              mean == NULL ? NULL : mean + at * lanes.out / item * mean_item, out, m);
         }
-    } while (w->status == TAPER_OK &&
-             taper_reduce_advance(w->kept, w->side_by_side ? 1 : 0, w->kept_count, index, &from, &to));
+    } while (w->status == TAPER_OK && taper_walk_next(&kept));
 }
 
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)

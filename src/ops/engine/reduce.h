@@ -5,6 +5,7 @@
 #ifndef TAPER_OPS_REDUCE_H
 #define TAPER_OPS_REDUCE_H
 
+#include "ir/walk.h"
 #include "ops/engine/elementwise.h"
 
 // What a pass needs besides its accumulators.
@@ -75,10 +76,8 @@ typedef struct taper_reduce_dim {
 
 // Sorts by `in`, the smallest first, and merges neighbours that run on in both. Returns how many are left.
 size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count);
-// Moves on to the next index of dims [from, count); false after the last, with in and out (may be NULL) back at the
-// start.
-bool taper_reduce_advance(const taper_reduce_dim *dims, size_t from, size_t count, int64_t *index, const char **in,
-                          char **out);
+// A walk over dims [from, count): its places are in's and out's.
+void taper_reduce_walk(taper_walk *walk, const taper_reduce_dim *dims, size_t from, size_t count);
 
 // Operators along one dimension (softmax, scans, picks, sorts) see a tensor as lines: the elements along `dim`, one
 // line for every kept index. Where the lines' elements lie far apart, neighbouring lines are walked together as lanes.

@@ -2,6 +2,7 @@
 // The element mover: sorts and merges dimensions so that the innermost loop is a memcpy, a strided loop or a blocked
 // transposition; clones and their strides.
 #include "ops/engine/view_move.h"
+#include "ir/walk.h"
 
 typedef struct move_dim {
     int64_t size, to, from; // strides in bytes
@@ -175,31 +176,15 @@ void taper_move(taper_run *run, size_t item, size_t rank, const int64_t *sizes, 
             dims[d] = dims[d + 1];
         }
     }
-    int64_t at[TAPER_MOVE_RANK] = {0};
-    char *t = to;
-    const char *f = from;
-    for (;;) {
-        if (!move_pieces(run, item, outer, inner, t, f)) {
-            return;
-        }
-        size_t d = n;
-        while (d > 0) {
-            d--;
-            t += dims[d].to;
-            f += dims[d].from;
-            if (++at[d] < dims[d].size) {
-                break;
-            }
-            t -= dims[d].to * dims[d].size;
-            f -= dims[d].from * dims[d].size;
-            at[d] = 0;
-            if (d == 0) {
-                return;
-            }
-        }
-        if (n == 0) {
-            return;
-        }
+    taper_walk walk;
+    taper_walk_begin(&walk, 2);
+    while (n-- > 0) {
+        int64_t *const steps = taper_walk_add(&walk, dims[n].size);
+        steps[0] = dims[n].to;
+        steps[1] = dims[n].from;
+    }
+    while (move_pieces(run, item, outer, inner, (char *)to + walk.at[0], (const char *)from + walk.at[1]) &&
+           taper_walk_next(&walk)) {
     }
 }
 

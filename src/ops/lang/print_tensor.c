@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_ops.h"
@@ -220,34 +221,28 @@ static taper_status as_doubles(taper_run *run, taper_tensor *tensor, taper_tenso
     const bool per_channel = quantized && q->scales != NULL && q->zero_points != NULL && q->axis >= 0 &&
                              q->axis < tensor->rank && taper_tensor_numel(q->scales) >= tensor->sizes[q->axis] &&
                              taper_tensor_numel(q->zero_points) >= tensor->sizes[q->axis];
-    int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
-    int64_t offset = 0;
+    int64_t steps[TAPER_MAX_RANK];
+    taper_walk walk;
     taper_tensor_steps(tensor, 1, steps);
+    taper_walk_over(&walk, tensor->rank, tensor->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < count; i++) {
         if (stored == TAPER_C32 || stored == TAPER_C64 || stored == TAPER_C128) { // PyTorch prints the real part
             const taper_dtype part = stored == TAPER_C32 ? TAPER_F16 : stored == TAPER_C64 ? TAPER_F32 : TAPER_F64;
-            data[i] = taper_load_double(part, taper_tensor_data(tensor), 2 * offset);
+            data[i] = taper_load_double(part, taper_tensor_data(tensor), 2 * walk.at[0]);
         } else {
-            data[i] = taper_load_double(stored, taper_tensor_data(tensor), offset);
+            data[i] = taper_load_double(stored, taper_tensor_data(tensor), walk.at[0]);
         }
         if (quantized) {
             double scale = q->scale, zero = (double)q->zero_point;
             if (per_channel) {
-                const int64_t channel = at[q->axis];
+                const int64_t channel = walk.dims[tensor->rank - 1u - (size_t)q->axis].at;
                 scale = taper_load_double((taper_dtype)q->scales->dtype, taper_tensor_data(q->scales), channel);
                 zero =
                     taper_load_double((taper_dtype)q->zero_points->dtype, taper_tensor_data(q->zero_points), channel);
             }
             data[i] = (double)((float)(data[i] - zero) * (float)scale);
         }
-        for (unsigned dim = tensor->rank; dim-- > 0;) {
-            offset += steps[dim];
-            if (++at[dim] < tensor->sizes[dim]) {
-                break;
-            }
-            offset -= tensor->sizes[dim] * steps[dim];
-            at[dim] = 0;
-        }
+        (void)taper_walk_next(&walk);
     }
     *out = doubles;
     return TAPER_OK;

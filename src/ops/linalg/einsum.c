@@ -3,6 +3,7 @@
 // their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
 // summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
 // strides of results do.
+#include "ir/walk.h"
 #include "ops/engine/elementwise.h"
 #include "ops/engine/matmul.h"
 #include "ops/list/kernels.h"
@@ -371,7 +372,8 @@ static void product_strides(size_t dims, const operand *a, const operand *b, ope
 static taper_status multiply(taper_run *run, size_t dims, const operand *a, const operand *b, operand *to)
 {
     size_t natural[DIMS];
-    int64_t sizes[DIMS], index[DIMS] = {0}, at_a = 0, at_b = 0, at_to = 0;
+    int64_t sizes[DIMS];
+    taper_walk walk;
     for (size_t i = 0; i < dims; i++) {
         natural[i] = i;
         sizes[i] = a->sizes[i] == 1 ? b->sizes[i] : a->sizes[i];
@@ -382,23 +384,17 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     x.offset = a->offset;
     y.offset = b->offset;
     const int64_t count = to->tensor->sizes[0];
+    taper_walk_begin(&walk, 3);
+    for (size_t d = dims; d-- > 0;) {
+        int64_t *const steps = taper_walk_add(&walk, sizes[d]);
+        steps[0] = sizes[d] == 1 ? 0 : to->strides[d];
+        steps[1] = a->sizes[d] == 1 ? 0 : a->strides[d];
+        steps[2] = b->sizes[d] == 1 ? 0 : b->strides[d];
+    }
     for (int64_t i = 0; i < count; i++) {
         multiply_row((taper_dtype)x.dtype, taper_tensor_mutable(to->tensor), taper_tensor_data(&x),
-                     taper_tensor_data(&y), at_to, at_a, at_b);
-        for (size_t d = dims; d-- > 0;) {
-            const int64_t step_a = a->sizes[d] == 1 ? 0 : a->strides[d], step_b = b->sizes[d] == 1 ? 0 : b->strides[d],
-                          step_to = sizes[d] == 1 ? 0 : to->strides[d];
-            at_a += step_a;
-            at_b += step_b;
-            at_to += step_to;
-            if (++index[d] < sizes[d]) {
-                break;
-            }
-            index[d] = 0;
-            at_a -= step_a * sizes[d];
-            at_b -= step_b * sizes[d];
-            at_to -= step_to * sizes[d];
-        }
+                     taper_tensor_data(&y), walk.at[0], walk.at[1], walk.at[2]);
+        (void)taper_walk_next(&walk);
     }
     return TAPER_OK;
 }

@@ -3,6 +3,7 @@
 // refers to it, hardly any model calls it.
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/engine/reduce.h"
 #include "ops/list/kernels.h"
 
@@ -97,19 +98,16 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
         return taper_fail_memory(error);
     }
     // The kept dimensions, first to last: the result is written in order.
-    size_t kept[TAPER_MAX_RANK], count = 0;
-    int64_t index[TAPER_MAX_RANK] = {0};
-    for (size_t i = 0; i < x->rank; i++) {
+    taper_walk matrices;
+    taper_walk_begin(&matrices, 1);
+    for (size_t i = x->rank; i-- > 0;) {
         if (!over[i]) {
-            kept[count++] = i;
+            *taper_walk_add(&matrices, x->sizes[i]) = taper_tensor_step(x, i);
         }
     }
     const int64_t total = taper_tensor_numel(out);
     for (int64_t k = 0; k < total && taper_run_goes_on(call->run, 100); k++) {
-        int64_t base = 0;
-        for (size_t d = 0; d < count; d++) {
-            base += index[d] * x->strides[kept[d]];
-        }
+        const int64_t base = matrices.at[0];
         for (size_t c = 0; c < columns && taper_run_goes_on(call->run, rows * 20 + 20); c++) {
             for (size_t r = 0; r < rows; r++) {
                 const int64_t at = base + (int64_t)r * x->strides[first] + (int64_t)c * x->strides[second];
@@ -125,9 +123,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
             complex ? nuclear(call->run, a, 2 * rows, 2 * columns) / 2 : nuclear(call->run, a, rows, columns);
         const taper_scalar norm = taper_scalar_double(sum);
         taper_scalar_store(real, (char *)taper_tensor_mutable(out) + (size_t)k * taper_tensor_item(out), &norm);
-        for (size_t d = count; d-- > 0 && ++index[d] == x->sizes[kept[d]];) {
-            index[d] = 0;
-        }
+        (void)taper_walk_next(&matrices);
     }
     taper_heap_free(call->run->heap, a, bytes + sizeof(double));
     return taper_ret_tensor(call, 0, out);

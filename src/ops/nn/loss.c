@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/list/kernels.h"
 
@@ -144,7 +145,8 @@ enum { PIECE = 1 << 12, WORK_OF_AN_ELEMENT = 50 };
 // Goes over the box. y NULL: only sums up.
 static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
 {
-    int64_t counter[TAPER_MAX_RANK] = {0}, at[INPUTS] = {0}, out_at = 0, count = 1;
+    int64_t count = 1;
+    taper_walk walk; // result, inputs
     const void *data[INPUTS];
     for (size_t d = 0; d < work->rank; d++) {
         if (work->sizes[d] == 0) {
@@ -157,6 +159,14 @@ static taper_status run_loss(const taper_call *call, const loss_work *work, tape
     for (size_t i = 0; i < work->input_count; i++) {
         data[i] = work->inputs[i] != NULL ? taper_tensor_data(work->inputs[i]) : NULL;
     }
+    taper_walk_begin(&walk, 1 + work->input_count);
+    for (size_t d = work->rank; d-- > 0;) {
+        int64_t *const steps = taper_walk_add(&walk, work->sizes[d]);
+        steps[0] = y != NULL ? y->strides[d] : 0;
+        for (size_t i = 0; i < work->input_count; i++) {
+            steps[1 + i] = work->strides[i][d];
+        }
+    }
     for (int64_t left = count; left > 0; left--) {
         if (left % PIECE == 0) {
             TAPER_TRY(taper_run_spend(call->run, PIECE * WORK_OF_AN_ELEMENT));
@@ -164,7 +174,7 @@ static taper_status run_loss(const taper_call *call, const loss_work *work, tape
         double in[INPUTS] = {1.0, 1.0, 1.0, 1.0};
         for (size_t i = 0; i < work->input_count; i++) {
             if (work->inputs[i] != NULL) {
-                in[i] = taper_number_load((taper_dtype)work->inputs[i]->dtype, data[i], at[i]);
+                in[i] = taper_number_load((taper_dtype)work->inputs[i]->dtype, data[i], walk.at[1 + i]);
             }
         }
         if (work->kind == TAPER_LOSS_BCE && !(in[0] >= 0.0 && in[0] <= 1.0)) {
@@ -172,21 +182,10 @@ static taper_status run_loss(const taper_call *call, const loss_work *work, tape
         }
         const double loss = loss_of(work, in);
         if (y != NULL) {
-            taper_number_store((taper_dtype)y->dtype, taper_tensor_mutable(y), out_at, loss);
+            taper_number_store((taper_dtype)y->dtype, taper_tensor_mutable(y), walk.at[0], loss);
         }
         *sum += loss;
-        for (size_t d = work->rank; d-- > 0;) {
-            const bool more = ++counter[d] < work->sizes[d];
-            const int64_t steps = more ? 1 : 1 - work->sizes[d];
-            for (size_t i = 0; i < work->input_count; i++) {
-                at[i] += steps * work->strides[i][d];
-            }
-            out_at += y != NULL ? steps * y->strides[d] : 0;
-            if (more) {
-                break;
-            }
-            counter[d] = 0;
-        }
+        (void)taper_walk_next(&walk);
     }
     if (work->reduction == TAPER_REDUCE_MEAN) {
         *sum /= (double)count;

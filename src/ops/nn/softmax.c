@@ -217,10 +217,11 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     s.logarithm = logarithm;
     s.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
     taper_lines_make(&lines, x, dim, out, false, false);
-    const char *from = taper_tensor_data(x);
-    char *to = taper_tensor_mutable(out);
-    int64_t index[TAPER_MAX_RANK] = {0};
+    taper_walk walk;
+    taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
     do {
+        const char *from = (const char *)taper_tensor_data(x) + walk.at[0];
+        char *to = (char *)taper_tensor_mutable(out) + walk.at[1];
         if (!lines.side_by_side) {
             run_line(&s, &lines.line, from, to);
             continue;
@@ -231,7 +232,7 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
             run_lanes(&s, &lines.line, lanes, from + at * lanes->in, to + at * lanes->out, m);
         }
     } while (taper_run_goes_on(call->run, (uint64_t)taper_min_i64(lines.line.size, BLOCK) * 20 + 50) &&
-             taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+             taper_walk_next(&walk));
     return TAPER_OK;
 }
 

@@ -3,6 +3,7 @@
 // argument says [N, C, H, W].
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/nn/conv.h"
@@ -112,8 +113,7 @@ static float combine(uint32_t code, float a, float b)
 static taper_status run_binary(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *a, *b, *out = NULL;
-    int64_t fuse = 0, sizes[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK],
-            index[TAPER_MAX_RANK] = {0};
+    int64_t fuse = 0, sizes[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
     size_t rank;
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &a));
     TAPER_TRY(taper_nnapi_real(state, op->in[1], &b));
@@ -130,19 +130,11 @@ static taper_status run_binary(taper_nnapi_run *state, const taper_nnapi_operati
     const float *x = taper_tensor_data(a), *y = taper_tensor_data(b);
     float *to = taper_tensor_mutable(out);
     const int64_t count = taper_tensor_numel(out);
-    int64_t at_a = 0, at_b = 0;
+    taper_walk walk;
+    taper_walk_over(&walk, rank, sizes, SIZE_MAX, a_steps, b_steps);
     for (int64_t i = 0; i < count; i++) {
-        to[i] = combine(op->code, x[at_a], y[at_b]);
-        for (size_t d = rank; d-- > 0;) {
-            at_a += a_steps[d];
-            at_b += b_steps[d];
-            if (++index[d] < sizes[d]) {
-                break;
-            }
-            index[d] = 0;
-            at_a -= a_steps[d] * sizes[d];
-            at_b -= b_steps[d] * sizes[d];
-        }
+        to[i] = combine(op->code, x[walk.at[0]], y[walk.at[1]]);
+        (void)taper_walk_next(&walk);
     }
     return give_fused(state, op, fuse, out);
 }
@@ -399,8 +391,7 @@ static taper_status run_softmax(taper_nnapi_run *state, const taper_nnapi_operat
 static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation *op)
 {
     taper_tensor *x, *out = NULL;
-    int64_t axes[TAPER_MAX_RANK], keep, sizes[TAPER_MAX_RANK], kept[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],
-        index[TAPER_MAX_RANK] = {0};
+    int64_t axes[TAPER_MAX_RANK], keep, sizes[TAPER_MAX_RANK], kept[TAPER_MAX_RANK], steps[TAPER_MAX_RANK];
     size_t count, rank = 0;
     bool reduced[TAPER_MAX_RANK] = {false};
     TAPER_TRY(taper_nnapi_real(state, op->in[0], &x));
@@ -425,18 +416,14 @@ static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation
     float *to = taper_tensor_mutable(out);
     const float *from = taper_tensor_data(x);
     const int64_t total = taper_tensor_numel(x), results = taper_tensor_numel(out);
+    for (size_t d = 0; d < x->rank; d++) {
+        steps[d] = reduced[d] ? 0 : steps[d];
+    }
+    taper_walk walk;
+    taper_walk_over(&walk, x->rank, x->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < total; i++) {
-        int64_t at = 0;
-        for (size_t d = 0; d < x->rank; d++) {
-            at += reduced[d] ? 0 : index[d] * steps[d];
-        }
-        to[at] += from[i];
-        for (size_t d = x->rank; d-- > 0;) {
-            if (++index[d] < x->sizes[d]) {
-                break;
-            }
-            index[d] = 0;
-        }
+        to[walk.at[0]] += from[i];
+        (void)taper_walk_next(&walk);
     }
     for (int64_t i = 0; i < results; i++) {
         to[i] /= (float)(total / results);

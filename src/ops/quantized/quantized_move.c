@@ -2,6 +2,7 @@
 // Operators that only choose among elements (index, sort, maximum, …) run as those of integers: the row's own kernel
 // gets the quantized tensors as plain ones over the same bytes, and its results get the quantizer of the first. Those
 // that bring numbers in (fill, masked_fill, index_put) quantize these first.
+#include "ir/walk.h"
 #include "ops/engine/view_move.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -277,21 +278,16 @@ taper_status taper_op_q_equal(taper_call *call)
     for (size_t d = 0; same && d < a->rank; d++) {
         same = a->sizes[d] == b->sizes[d];
     }
-    int64_t index[TAPER_MAX_RANK] = {0}, a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
+    int64_t a_steps[TAPER_MAX_RANK], b_steps[TAPER_MAX_RANK];
+    taper_walk walk;
     taper_tensor_steps(a, 1, a_steps);
     taper_tensor_steps(b, 1, b_steps);
+    taper_walk_over(&walk, same ? a->rank : 0, a->sizes, SIZE_MAX, a_steps, b_steps);
     const int64_t count = same ? taper_tensor_numel(a) : 0;
-    for (int64_t n = 0, i = 0, k = 0; n < count && same && taper_run_step(call->run, n, 20); n++) {
-        same = taper_q_load((taper_dtype)a->dtype, taper_tensor_data(a), i) ==
-               taper_q_load((taper_dtype)a->dtype, taper_tensor_data(b), k);
-        for (size_t d = a->rank; d-- > 0;) {
-            i += a_steps[d], k += b_steps[d];
-            if (++index[d] < a->sizes[d]) {
-                break;
-            }
-            i -= a_steps[d] * a->sizes[d], k -= b_steps[d] * a->sizes[d];
-            index[d] = 0;
-        }
+    for (int64_t n = 0; n < count && same && taper_run_step(call->run, n, 20); n++) {
+        same = taper_q_load((taper_dtype)a->dtype, taper_tensor_data(a), walk.at[0]) ==
+               taper_q_load((taper_dtype)a->dtype, taper_tensor_data(b), walk.at[1]);
+        (void)taper_walk_next(&walk);
     }
     taper_ret(call, 0, taper_val_bool(same));
     return TAPER_OK;

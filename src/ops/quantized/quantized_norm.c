@@ -4,6 +4,7 @@
 // follows, as PyTorch's compiled loops do.
 #include <inttypes.h>
 
+#include "ir/walk.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
@@ -57,7 +58,8 @@ static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x
 {
     const norm_work *w = &b->norm;
     const int64_t channels = x->sizes[1];
-    int64_t index[TAPER_MAX_RANK] = {0}, in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    int64_t in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
+    taper_walk walk;
     taper_tensor_steps(x, 1, in);
     taper_tensor_steps(y, 1, out);
     for (int64_t c = 0; c < channels; c++) {
@@ -66,22 +68,13 @@ static void run_batch(taper_run *run, const batch_work *b, const taper_tensor *x
         const float beta =
             (float)((double)(b->vectors[1][c] - b->vectors[2][c] * sigma * b->vectors[0][c]) / b->y_scale);
         const int64_t count = taper_tensor_numel(x) / channels;
-        int64_t from = c * in[1], to = c * out[1];
+        taper_walk_over(&walk, x->rank, x->sizes, 1, in, out);
         for (int64_t n = 0; n < count && taper_run_step(run, n, 15); n++) {
+            const int64_t from = c * in[1] + walk.at[0], to = c * out[1] + walk.at[1];
             const int64_t q = taper_q_load(w->dtype, taper_tensor_data(x), from);
             const int64_t r = taper_q_round(fmaf(alpha, (float)(q - w->x_point), beta), w->point, w->range);
             taper_q_store(w->dtype, taper_tensor_mutable(y), to, b->relu && r < w->point ? w->point : r);
-            for (size_t d = x->rank; d-- > 0;) {
-                if (d == 1) {
-                    continue;
-                }
-                from += in[d], to += out[d];
-                if (++index[d] < x->sizes[d]) {
-                    break;
-                }
-                from -= in[d] * x->sizes[d], to -= out[d] * x->sizes[d];
-                index[d] = 0;
-            }
+            (void)taper_walk_next(&walk);
         }
     }
 }

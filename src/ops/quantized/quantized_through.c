@@ -4,6 +4,7 @@
 // too.
 #include <inttypes.h>
 
+#include "ir/walk.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
 #include "ops/quantized/quantized.h"
@@ -248,7 +249,7 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
 {
     uint32_t table[256];
     taper_tensor *y;
-    int64_t strides[TAPER_MAX_RANK], index[TAPER_MAX_RANK] = {0};
+    int64_t strides[TAPER_MAX_RANK];
     const int64_t count = x->sizes[dim];
     const double unit = fmin(4294967295.0 / (double)taper_max_i64(count, 1), 8388607.0);
     for (int i = 0; i < 256; i++) {
@@ -261,20 +262,12 @@ static taper_status softmax_qnnpack(taper_call *call, const taper_tensor *x, siz
     int64_t in[TAPER_MAX_RANK], out[TAPER_MAX_RANK];
     taper_tensor_steps(x, 1, in);
     taper_tensor_steps(y, 1, out);
+    taper_walk walk;
+    taper_walk_over(&walk, x->rank, x->sizes, dim, in, out);
     const int64_t rows = taper_tensor_numel(x) == 0 ? 0 : taper_tensor_numel(x) / count;
     for (int64_t n = 0; n < rows && taper_run_goes_on(call->run, (uint64_t)count * 12 + 20); n++) {
-        softmax_bytes(table, from, in[dim], count, to, out[dim]);
-        for (size_t d = x->rank; d-- > 0;) {
-            if (d == dim) {
-                continue;
-            }
-            from += in[d], to += out[d];
-            if (++index[d] < x->sizes[d]) {
-                break;
-            }
-            from -= in[d] * x->sizes[d], to -= out[d] * x->sizes[d];
-            index[d] = 0;
-        }
+        softmax_bytes(table, from + walk.at[0], in[dim], count, to + walk.at[1], out[dim]);
+        (void)taper_walk_next(&walk);
     }
     return TAPER_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rows of quantized tensors, and mapping a function over one: see quantized_walk.h.
 #include "ops/quantized/quantized_walk.h"
+#include "ir/walk.h"
 
 enum { OPERANDS = 3, PIECE = 1 << 16 }; // a multiple of two vectors
 
@@ -103,8 +104,15 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
         (fixed == 0 || (fixed == 1 && b != NULL))) {
         row.wide = row.count / pair * pair;
     }
-    int64_t index[TAPER_MAX_RANK + 1] = {0};
-    for (;;) {
+    taper_walk walk;
+    taper_walk_begin(&walk, OPERANDS);
+    for (size_t d = 1; d < rank; d++) {
+        memcpy(taper_walk_add(&walk, dims[d].size), dims[d].step, sizeof dims[d].step);
+    }
+    do {
+        row.y_at = walk.at[0];
+        row.a_at = walk.at[1];
+        row.b_at = walk.at[2];
         for (int64_t at = 0; at < row.count; at += PIECE) {
             taper_q_row part = row;
             part.first = at;
@@ -118,23 +126,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
             }
             function(work, &part);
         }
-        size_t d = 1;
-        for (; d < rank; d++) {
-            row.y_at += dims[d].step[0];
-            row.a_at += dims[d].step[1];
-            row.b_at += dims[d].step[2];
-            if (++index[d] < dims[d].size) {
-                break;
-            }
-            row.y_at -= dims[d].step[0] * dims[d].size;
-            row.a_at -= dims[d].step[1] * dims[d].size;
-            row.b_at -= dims[d].step[2] * dims[d].size;
-            index[d] = 0;
-        }
-        if (d >= rank) {
-            return;
-        }
-    }
+    } while (taper_walk_next(&walk));
 }
 
 // ---- maps

@@ -3,6 +3,7 @@
 // concatenation of channels one row copy per pixel.
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -107,21 +108,16 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
     }
     TAPER_TRY(taper_tensor_move(run, to, from));
     // Then every byte of to is looked up, in place.
-    int64_t at[TAPER_MAX_RANK] = {0}, steps[TAPER_MAX_RANK];
+    int64_t steps[TAPER_MAX_RANK];
+    taper_walk walk;
     taper_tensor_steps(to, 1, steps);
+    taper_walk_over(&walk, to->rank, to->sizes, SIZE_MAX, steps, NULL);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
     TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // as many as have just been moved
     for (int64_t n = 0; n < count; n++) {
-        *p = table[*p];
-        for (size_t d = to->rank; d-- > 0;) {
-            p += steps[d];
-            if (++at[d] < to->sizes[d]) {
-                break;
-            }
-            p -= steps[d] * to->sizes[d];
-            at[d] = 0;
-        }
+        p[walk.at[0]] = table[p[walk.at[0]]];
+        (void)taper_walk_next(&walk);
     }
     return TAPER_OK;
 }

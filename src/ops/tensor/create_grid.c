@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors of combined coordinates: meshgrid, cartesian_prod, combinations, vander.
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -218,7 +219,7 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     TAPER_TRY(taper_move_item(x, &item, error));
     TAPER_TRY(taper_create_count(error, "N", n));
     const taper_dtype dtype = taper_promote((taper_dtype)x->dtype, TAPER_I64);
-    int64_t sizes[TAPER_MAX_RANK], at[TAPER_MAX_RANK] = {0};
+    int64_t sizes[TAPER_MAX_RANK];
     if (x->rank == TAPER_MAX_RANK) {
         return taper_rank_refused(error);
     }
@@ -233,18 +234,13 @@ static taper_status vander(taper_call *call, int64_t n, bool increasing)
     const int64_t count = taper_tensor_numel(x);
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(x, item, steps);
+    taper_walk walk;
+    taper_walk_over(&walk, x->rank, x->sizes, SIZE_MAX, steps, NULL);
     for (int64_t i = 0; i < count && taper_run_goes_on(call->run, 20); i++, to += (size_t)n * to_item) {
         taper_scalar value;
-        taper_scalar_load((taper_dtype)x->dtype, from, &value);
+        taper_scalar_load((taper_dtype)x->dtype, from + walk.at[0], &value);
         powers(call->run, dtype, value, n, increasing, to, to_item);
-        for (size_t d = x->rank; d-- > 0;) {
-            from += steps[d];
-            if (++at[d] < x->sizes[d]) {
-                break;
-            }
-            from -= steps[d] * x->sizes[d];
-            at[d] = 0;
-        }
+        (void)taper_walk_next(&walk);
     }
     return taper_ret_tensor(call, 0, result);
 }

@@ -3,6 +3,7 @@
 // drawn is PyTorch's: elements in the order of memory.
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -42,31 +43,27 @@ static taper_status draw_all(taper_call *call, taper_tensor *x, draw *d, const t
     TAPER_TRY(taper_ret_check_overlap(call, x));
     const int64_t count = taper_tensor_numel(x);
     unsigned order[TAPER_MAX_RANK] = {0};
-    int64_t at[TAPER_MAX_RANK] = {0}, source = 0;
     smallest_first(x, order);
     int64_t steps[TAPER_MAX_RANK], sources[TAPER_MAX_RANK] = {0};
     taper_tensor_steps(x, item, steps);
     if (parameter != NULL) {
         taper_tensor_steps(parameter, 1, sources);
     }
-    char *p = taper_tensor_mutable(x);
+    taper_walk walk;
+    taper_walk_begin(&walk, 2);
+    for (unsigned k = 0; k < x->rank; k++) {
+        int64_t *const to = taper_walk_add(&walk, x->sizes[order[k]]);
+        to[0] = steps[order[k]];
+        to[1] = sources[order[k]];
+    }
+    char *const p = taper_tensor_mutable(x);
     for (int64_t i = 0; i < count && taper_run_step(call->run, i, 50); i++) {
         if (parameter != NULL) {
-            d->parameter = taper_load_double((taper_dtype)parameter->dtype, taper_tensor_data(parameter), source);
+            d->parameter = taper_load_double((taper_dtype)parameter->dtype, taper_tensor_data(parameter), walk.at[1]);
         }
         const taper_scalar value = d->next(d);
-        taper_scalar_store((taper_dtype)x->dtype, p, &value);
-        for (unsigned k = 0; k < x->rank; k++) {
-            const unsigned dim = order[k];
-            p += steps[dim];
-            source += sources[dim];
-            if (++at[dim] < x->sizes[dim]) {
-                break;
-            }
-            p -= steps[dim] * x->sizes[dim];
-            source -= sources[dim] * x->sizes[dim];
-            at[dim] = 0;
-        }
+        taper_scalar_store((taper_dtype)x->dtype, p + walk.at[0], &value);
+        (void)taper_walk_next(&walk);
     }
     return TAPER_OK;
 }

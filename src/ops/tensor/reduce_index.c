@@ -67,12 +67,14 @@ static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool s
     p.smallest = smallest;
     p.class_ = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL ? TAPER_EW_I64 : TAPER_EW_F64;
     taper_lines_make(&lines, x, dim, indices, true, keep);
-    const char *from = taper_tensor_data(x);
-    char *const base = taper_tensor_mutable(indices), *to = base;
+    char *const base = taper_tensor_mutable(indices);
     const int64_t value_item = (int64_t)taper_tensor_item(x), index_item = 8;
     const size_t block = TAPER_EW_BLOCK_BYTES / 16;
-    int64_t index[TAPER_MAX_RANK] = {0};
+    taper_walk walk;
+    taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
     do {
+        const char *from = (const char *)taper_tensor_data(x) + walk.at[0];
+        char *to = base + walk.at[1];
         const int64_t width = lines.side_by_side ? lines.kept[0].size : 1;
         for (int64_t lane = 0; lane < width; lane += LANES) {
             const size_t m = (size_t)taper_min_i64(LANES, width - lane);
@@ -100,8 +102,7 @@ static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool s
                                &p.temp);
             }
         }
-    } while (taper_run_goes_on(run, 50) &&
-             taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+    } while (taper_run_goes_on(run, 50) && taper_walk_next(&walk));
 }
 
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)

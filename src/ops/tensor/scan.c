@@ -105,11 +105,13 @@ static void run_scan(scan *s, size_t dim)
 {
     taper_lines lines;
     taper_lines_make(&lines, s->x, dim, s->out, false, false);
-    const char *from = taper_tensor_data(s->x);
-    char *const base = taper_tensor_mutable(s->out), *to = base;
+    char *const base = taper_tensor_mutable(s->out);
     const int64_t item = (int64_t)taper_tensor_item(s->out);
-    int64_t index[TAPER_MAX_RANK] = {0};
+    taper_walk walk;
+    taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
     do {
+        const char *from = (const char *)taper_tensor_data(s->x) + walk.at[0];
+        char *to = base + walk.at[1];
         const int64_t width = lines.side_by_side ? lines.kept[0].size : 1;
         const int64_t lane_in = lines.side_by_side ? lines.kept[0].in : 0,
                       lane_out = lines.side_by_side ? lines.kept[0].out : 0;
@@ -129,7 +131,7 @@ static void run_scan(scan *s, size_t dim)
                           r);
             }
         }
-    } while (taper_reduce_advance(lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count, index, &from, &to));
+    } while (taper_walk_next(&walk));
 }
 
 static void scan_begin(taper_run *run, scan *s, scan_kind kind, const taper_tensor *x, taper_dtype dtype)

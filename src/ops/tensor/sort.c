@@ -223,16 +223,14 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
     TAPER_TRY(sorter_begin(&s, call, x, dim));
     taper_lines_make(&lines, x, dim, indices, without, keep);
     const int64_t item = (int64_t)taper_tensor_item(x);
-    const char *from = taper_tensor_data(x);
-    char *const base = taper_tensor_mutable(indices), *to = base;
+    taper_walk walk;
+    taper_reduce_walk(&walk, lines.kept, 0, lines.kept_count);
     char *const values = out == NULL ? NULL : taper_tensor_mutable(out);
-    int64_t index[TAPER_MAX_RANK] = {0};
     do {
-        read_line(&s, from, lines.line.in);
-        j->line(j, &s, values == NULL ? NULL : values + (to - base) / 8 * item, lines.line.out / 8 * item, to,
-                lines.line.out);
-    } while (taper_run_goes_on(call->run, 100) &&
-             taper_reduce_advance(lines.kept, 0, lines.kept_count, index, &from, &to));
+        read_line(&s, (const char *)taper_tensor_data(x) + walk.at[0], lines.line.in);
+        j->line(j, &s, values == NULL ? NULL : values + walk.at[1] / 8 * item, lines.line.out / 8 * item,
+                (char *)taper_tensor_mutable(indices) + walk.at[1], lines.line.out);
+    } while (taper_run_goes_on(call->run, 100) && taper_walk_next(&walk));
     sorter_end(&s);
     return TAPER_OK;
 }

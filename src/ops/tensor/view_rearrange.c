@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies with the elements in another order: flip, roll, rot90, repeat, tile, pixel_shuffle, channel_shuffle, tril,
 // triu, kron. All but the last are one or a few calls of the element mover.
+#include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -430,13 +431,12 @@ static taper_status triangle(taper_call *call, bool lower)
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(self, item, steps);
     const int64_t step = steps[c];
-    const int64_t count = taper_tensor_numel(self);
-    int64_t at[TAPER_MAX_RANK] = {0};
-    char *matrix = taper_tensor_mutable(self);
+    taper_walk matrices;
+    taper_walk_over(&matrices, r, self->sizes, SIZE_MAX, steps, NULL);
     const int64_t edge = taper_min_i64(taper_max_i64(diagonal, -rows), columns);
-    while (count > 0) {
+    do {
         for (int64_t i = 0; i < rows; i++) {
-            char *row = matrix + i * steps[r];
+            char *row = (char *)taper_tensor_mutable(self) + matrices.at[0] + i * steps[r];
             const int64_t split = taper_min_i64(taper_max_i64(i + edge + (lower ? 1 : 0), 0), columns);
             const int64_t begin = lower ? split : 0, end = lower ? columns : split;
             if (!taper_run_goes_on(call->run, 10)) {
@@ -451,23 +451,7 @@ static taper_status triangle(taper_call *call, bool lower)
                 memset(row + j * step, 0, item);
             }
         }
-        size_t d = r;
-        while (d > 0) {
-            d--;
-            matrix += steps[d];
-            if (++at[d] < self->sizes[d]) {
-                break;
-            }
-            matrix -= steps[d] * self->sizes[d];
-            at[d] = 0;
-            if (d == 0) {
-                return taper_inplace_end(call, self);
-            }
-        }
-        if (r == 0) {
-            break;
-        }
-    }
+    } while (taper_walk_next(&matrices));
     return taper_inplace_end(call, self);
 }
 
@@ -516,26 +500,25 @@ taper_status taper_op_kron(taper_call *call)
     const int64_t count = taper_tensor_numel(result);
     char *to = taper_tensor_mutable(result);
     const size_t to_item = taper_tensor_item(result);
-    int64_t at[TAPER_MAX_RANK] = {0};
+    taper_walk walk; // each index of the result is one of a and one of b
+    taper_walk_begin(&walk, 2);
+    for (size_t d = rank; d-- > 0;) {
+        int64_t *const of_b = taper_walk_add(&walk, b_sizes[d]);
+        of_b[0] = 0;
+        of_b[1] = d < b_lead ? 0 : taper_tensor_step(b, d - b_lead);
+        int64_t *const of_a = taper_walk_add(&walk, a_sizes[d]);
+        of_a[0] = d < a_lead ? 0 : taper_tensor_step(a, d - a_lead);
+        of_a[1] = 0;
+    }
     for (int64_t n = 0; n < count && taper_run_step(call->run, n, 60); n++, to += to_item) {
-        int64_t a_at = 0, b_at = 0;
-        for (size_t d = 0; d < rank; d++) {
-            a_at += d < a_lead ? 0 : at[d] / b_sizes[d] * a->strides[d - a_lead];
-            b_at += d < b_lead ? 0 : at[d] % b_sizes[d] * b->strides[d - b_lead];
-        }
         taper_scalar x, y, product;
         taper_scalar_load((taper_dtype)a->dtype,
-                          (const char *)taper_tensor_data(a) + a_at * (int64_t)taper_tensor_item(a), &x);
+                          (const char *)taper_tensor_data(a) + walk.at[0] * (int64_t)taper_tensor_item(a), &x);
         taper_scalar_load((taper_dtype)b->dtype,
-                          (const char *)taper_tensor_data(b) + b_at * (int64_t)taper_tensor_item(b), &y);
+                          (const char *)taper_tensor_data(b) + walk.at[1] * (int64_t)taper_tensor_item(b), &y);
         multiply(&x, &y, &product);
         taper_scalar_store(dtype, to, &product);
-        for (size_t d = rank; d-- > 0;) {
-            if (++at[d] < sizes[d]) {
-                break;
-            }
-            at[d] = 0;
-        }
+        (void)taper_walk_next(&walk);
     }
     return taper_ret_tensor(call, 0, result);
 }
