@@ -15,6 +15,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
+    src/ops/engine/elementwise_strided.c
     src/ops/engine/elementwise_vector.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c

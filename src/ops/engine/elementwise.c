@@ -183,8 +183,9 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
 }
 
 // A computation in floats by the vector kernels, if they have it.
-static taper_status run_vector(taper_run *run, const taper_ew *ew, const walk *w)
+static taper_status run_vector(taper_call *call, const taper_ew *ew, const walk *w, bool keeps)
 {
+    taper_run *const run = call->run;
     if (run->portable || ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32) {
         return TAPER_DECLINED;
     }
@@ -196,7 +197,11 @@ static taper_status run_vector(taper_run *run, const taper_ew *ew, const walk *w
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
     }
-    return taper_ew_vector(run, ew->op, &ew->args, &seen);
+    const taper_status status = taper_ew_vector(run, ew->op, &ew->args, &seen);
+    if (status == TAPER_OK && keeps) {
+        taper_ew_keep_walk(call, ew, &seen);
+    }
+    return status;
 }
 
 static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
@@ -295,7 +300,8 @@ static void side_number(side *s, const taper_ew_input *input, const decision *d,
     s->class_ = mask ? TAPER_EW_U8 : d->in_class;
 }
 
-static taper_status apply(const taper_call *call, taper_ew *ew, const decision *d, taper_tensor *to)
+// keeps: to is the new result of the call.
+static taper_status apply(taper_call *call, taper_ew *ew, const decision *d, taper_tensor *to, bool keeps)
 {
     taper_error *error = call->run->error;
     walk w;
@@ -327,7 +333,7 @@ static taper_status apply(const taper_call *call, taper_ew *ew, const decision *
     ew->args.zero_division = ew->args.stopped = false;
     ew->args.run = call->run;
     sort_and_merge(&w);
-    const taper_status status = run_vector(call->run, ew, &w);
+    const taper_status status = run_vector(call, ew, &w, keeps);
     if (status != TAPER_DECLINED) {
         return status;
     }
@@ -422,6 +428,7 @@ taper_status taper_ew_run(taper_call *call, taper_ew *ew)
     if (to != NULL) {
         TAPER_TRY(check_target(call, ew, &d, to, rank, sizes));
     }
+    const bool keeps = to == NULL;
     bool hidden;
     TAPER_TRY(layout(call, ew, &d, rank, sizes, strides, &hidden));
     if (hidden) {
@@ -429,7 +436,7 @@ taper_status taper_ew_run(taper_call *call, taper_ew *ew)
     } else {
         TAPER_TRY(taper_ret_new(call, ew->ret, d.result, rank, sizes, strides, &to));
     }
-    return apply(call, ew, &d, to);
+    return apply(call, ew, &d, to, keeps);
 }
 
 taper_status taper_ew_compute(taper_call *call, taper_ew *ew, taper_tensor **result)
@@ -448,7 +455,7 @@ taper_status taper_ew_compute(taper_call *call, taper_ew *ew, taper_tensor **res
     taper_tensor *to;
     TAPER_TRY(taper_tensor_new(call->run->heap, d.result, rank, sizes, strides, &to, call->run->error));
     to->hidden_nhwc = hidden;
-    const taper_status status = apply(call, ew, &d, to);
+    const taper_status status = apply(call, ew, &d, to, false);
     if (status != TAPER_OK) {
         taper_tensor_drop(to);
         return status;
@@ -474,5 +481,5 @@ taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_tensor *to)
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "output with shape %s doesn't match the broadcast shape %s",
                    a.text, b.text);
     }
-    return apply(call, ew, &d, to);
+    return apply(call, ew, &d, to, false);
 }

@@ -126,6 +126,8 @@ TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_
 // TAPER_DECLINED: nothing was done.
 TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                                             const taper_ew_walk *walk);
+// After such a run of the whole call, with a new result: calls made alike go over the same walk.
+void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk);
 
 // ---- blocks (elementwise_convert.c)
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is kept of a computation in floats whose operands lie in any strides, broadcast ones and numbers among them: the
+// walk over them. Calls made alike go over it again.
+#include "ops/call/prepared.h"
+#include "ops/engine/elementwise.h"
+
+enum { MOST_DIMS = 4 }; // that are left when neighbours are merged
+
+typedef struct strided {
+    const taper_ew_op *op;
+    taper_ew_args args;
+    size_t rank, count;
+    uint8_t at[TAPER_EW_INPUTS]; // which arguments the inputs are
+    bool is_number[TAPER_EW_INPUTS];
+    float numbers[TAPER_EW_INPUTS];
+    int64_t sizes[MOST_DIMS], steps[TAPER_EW_INPUTS + 1][MOST_DIMS];
+} strided;
+
+static taper_status run_again(taper_call *call, void *data)
+{
+    strided *s = data;
+    taper_ew_walk walk = {.rank = s->rank, .sides = s->count + 1, .sizes = s->sizes, .steps = {s->steps[0]}};
+    taper_tensor *to;
+    TAPER_TRY(taper_ret_prepared(call, &to));
+    walk.data[0] = taper_tensor_mutable(to);
+    for (size_t k = 0; k < s->count; k++) {
+        walk.data[k + 1] = s->is_number[k] ? (char *)&s->numbers[k]
+                                           : (char *)(uintptr_t)taper_tensor_data(call->args[s->at[k]].as.tensor);
+        walk.steps[k + 1] = s->steps[k + 1];
+    }
+    s->args.zero_division = s->args.stopped = false;
+    s->args.run = call->run;
+    return taper_ew_vector(call->run, s->op, &s->args, &walk);
+}
+
+void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk)
+{
+    bool keeps = ew->whole && walk->rank <= MOST_DIMS;
+    for (size_t k = 0; k < ew->count; k++) {
+        const taper_tensor *x = ew->inputs[k].tensor;
+        keeps = keeps && ew->inputs[k].at != 0 && (x == NULL || x->dtype == TAPER_F32);
+    }
+    strided *s = keeps ? taper_prepare(call, run_again, sizeof *s) : NULL;
+    if (s == NULL) {
+        return;
+    }
+    *s = (strided){.op = ew->op, .args = ew->args, .rank = walk->rank, .count = ew->count};
+    for (size_t k = 0; k < ew->count; k++) {
+        s->at[k] = (uint8_t)(ew->inputs[k].at - 1);
+        s->is_number[k] = ew->inputs[k].tensor == NULL;
+        if (s->is_number[k]) {
+            memcpy(&s->numbers[k], walk->data[k + 1], sizeof s->numbers[k]);
+        }
+    }
+    memcpy(s->sizes, walk->sizes, walk->rank * sizeof *s->sizes);
+    for (size_t k = 0; k <= ew->count; k++) {
+        memcpy(s->steps[k], walk->steps[k], walk->rank * sizeof *s->sizes);
+    }
+}
