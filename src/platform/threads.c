@@ -23,6 +23,7 @@ enum {
     HOST_PIECES = 256,
     BATCH_PIECES = 32768,
     MOST_THREADS = 1024,
+    ROOM = 64, // for threads that are asked for later
     LINE = 64
 };
 enum { LEFT = 0x10000 }; // a state: pieces being done, and 65536 times those not begun
@@ -49,7 +50,9 @@ typedef struct pool_worker {
 
 struct taper_pool {
     taper_allocator allocator;
-    unsigned threads, workers; // workers: started
+    unsigned room;       // for workers
+    atomic_uint threads; // at work, the caller's included
+    atomic_uint workers; // started
     taper_caches caches;
     unsigned slots, lanes; // lanes: of a slot
     bool has_host;
@@ -191,7 +194,8 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 static unsigned wanted_workers(taper_pool *pool)
 {
     const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);
-    return runs < pool->threads ? pool->threads - (runs != 0 ? runs : 1) : 0;
+    const unsigned threads = taper_pool_threads(pool);
+    return runs < threads ? threads - (runs != 0 ? runs : 1) : 0;
 }
 
 static bool work_once(taper_pool *pool, const pool_worker *self)
@@ -246,9 +250,10 @@ static void *work(void *argument)
 // A job that comes while a worker falls asleep may not wake it: then it is done without it.
 static void wake_workers(taper_pool *pool)
 {
-    const unsigned awake = pool->workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
+    const unsigned workers = atomic_load_explicit(&pool->workers, memory_order_relaxed);
+    const unsigned awake = workers - atomic_load_explicit(&pool->asleep, memory_order_relaxed);
     // Of those asleep some are not wanted; in a child that was forked there are none.
-    if (awake < taper_min_size(wanted_workers(pool), pool->workers) && pool->process == getpid()) {
+    if (awake < taper_min_size(wanted_workers(pool), workers) && pool->process == getpid()) {
         (void)pthread_cond_broadcast(&pool->wake);
     }
 }
@@ -332,14 +337,27 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
 
 static void start_workers(taper_pool *pool)
 {
-    for (; pool->workers + 1 < pool->threads; pool->workers++) {
-        pool_worker *worker = &pool->worker[pool->workers];
+    for (unsigned i = atomic_load(&pool->workers); i + 1 < taper_pool_threads(pool); i++) {
+        pool_worker *worker = &pool->worker[i];
         worker->pool = pool;
-        worker->number = pool->workers;
+        worker->number = i;
         if (pthread_create(&worker->thread, NULL, work, worker) != 0) {
             return; // fewer threads than wished still do the work
         }
+        atomic_store(&pool->workers, i + 1);
     }
+}
+
+void taper_pool_set_threads(taper_pool *pool, unsigned threads)
+{
+    if (pool->has_host || pool->process != getpid()) {
+        return;
+    }
+    (void)pthread_mutex_lock(&pool->lock);
+    threads = threads != 0 ? threads : taper_cpu_cores();
+    atomic_store(&pool->threads, (unsigned)taper_max_size(taper_min_size(threads, pool->room), 1));
+    start_workers(pool);
+    (void)pthread_mutex_unlock(&pool->lock);
 }
 
 taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads, const taper_thread_pool *host,
@@ -353,7 +371,8 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
     threads = (unsigned)taper_max_size(taper_min_size(threads, MOST_THREADS), 1);
     // In one block: the pool, the lanes, the workers.
     const size_t lanes = taper_min_size(threads, LANES);
-    const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + threads * sizeof(pool_worker);
+    const size_t room = host != NULL ? 0 : taper_max_size(threads, ROOM);
+    const size_t bytes = sizeof **pool + (SLOTS * lanes + 1) * LINE + room * sizeof(pool_worker);
     taper_pool *p = *pool = taper_alloc_zeroed(allocator, bytes);
     if (p == NULL) {
         return taper_fail_memory(error);
@@ -361,7 +380,8 @@ taper_status taper_pool_create(const taper_allocator *allocator, unsigned thread
     p->allocator = *allocator;
     p->bytes = bytes;
     p->process = getpid();
-    p->threads = threads;
+    p->room = (unsigned)room;
+    atomic_init(&p->threads, threads);
     p->caches = taper_cpu_caches();
     p->lanes = (unsigned)lanes;
     p->lines = (pool_line *)(((uintptr_t)(p + 1) + LINE - 1) / LINE * LINE);
@@ -391,7 +411,7 @@ void taper_pool_destroy(taper_pool *pool)
         atomic_store(&pool->stop, true);
         (void)pthread_cond_broadcast(&pool->wake);
         (void)pthread_mutex_unlock(&pool->idle);
-        for (unsigned i = 0; i < pool->workers; i++) {
+        for (unsigned i = 0; i < atomic_load(&pool->workers); i++) {
             (void)pthread_join(pool->worker[i].thread, NULL);
         }
         (void)pthread_cond_destroy(&pool->wake);
@@ -405,7 +425,7 @@ void taper_pool_destroy(taper_pool *pool)
 
 unsigned taper_pool_threads(const taper_pool *pool)
 {
-    return pool != NULL ? pool->threads : 1;
+    return pool != NULL ? atomic_load_explicit(&pool->threads, memory_order_relaxed) : 1;
 }
 
 taper_caches taper_pool_caches(const taper_pool *pool)
@@ -427,7 +447,8 @@ void taper_pool_enter(taper_pool *pool, bool soon)
 
 bool taper_pool_is_awake(taper_pool *pool)
 {
-    return pool != NULL && atomic_load_explicit(&pool->asleep, memory_order_relaxed) < pool->workers;
+    return pool != NULL && atomic_load_explicit(&pool->asleep, memory_order_relaxed) <
+                               atomic_load_explicit(&pool->workers, memory_order_relaxed);
 }
 
 void taper_pool_leave(taper_pool *pool)

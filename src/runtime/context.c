@@ -92,6 +92,13 @@ unsigned taper_context_threads(const taper_context *context)
     return context != NULL ? taper_pool_threads(context->pool) : 0;
 }
 
+void taper_context_set_threads(taper_context *context, unsigned threads)
+{
+    if (context != NULL) {
+        taper_pool_set_threads(context->pool, threads);
+    }
+}
+
 uint64_t taper_context_cpu_features(const taper_context *context)
 {
     return context != NULL ? context->cpu : 0;

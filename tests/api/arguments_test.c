@@ -212,6 +212,7 @@ static void models_are_loaded(void **state)
     FAILS("data is NULL", taper_model_extra(w.model, "a", NULL, &size, E));
     FAILS("size is NULL", taper_model_extra(w.model, "a", &data, NULL, E));
     assert_int_equal(taper_context_threads(NULL), 0);
+    taper_context_set_threads(NULL, 2);
     assert_int_equal(taper_context_cpu_features(NULL), 0);
     assert_int_equal(taper_model_bytecode_version(NULL), 0);
     assert_int_equal(taper_model_operator_version(NULL), 0);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/atomic.h"
+#include "platform/platform.h"
 #include "platform/threads.h"
 
 enum { MOST = 4096 };
@@ -52,7 +53,7 @@ static bool always(void *user)
 }
 
 // The job and its counters are on this stack: TSan and ASan see who touches them too late.
-static bool run_once(taper_pool *pool, size_t count, size_t piece)
+static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned parts)
 {
     atomic_uint ran[MOST];
     for (size_t i = 0; i < count; i++) {
@@ -63,10 +64,15 @@ static bool run_once(taper_pool *pool, size_t count, size_t piece)
     for (size_t i = 0; i < count; i++) {
         right = right && atomic_load(&ran[i]) == 1;
     }
-    // Every thread's part may end with a shorter piece.
-    right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + taper_pool_threads(pool);
+    // Every part may end with a shorter piece.
+    right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + parts;
     memset(ran, 0xff, sizeof ran);
     return right;
+}
+
+static bool run_once(taper_pool *pool, size_t count, size_t piece)
+{
+    return run_in_parts(pool, count, piece, taper_pool_threads(pool)); // one of each thread
 }
 
 static void every_index_once(void **state)
@@ -90,7 +96,7 @@ static void every_index_once(void **state)
 typedef struct caller {
     pthread_t thread;
     taper_pool *pool;
-    unsigned seed;
+    unsigned parts, seed;
     bool right;
 } caller;
 
@@ -105,7 +111,7 @@ static void *call_often(void *argument)
         if (enters) {
             taper_pool_enter(c->pool, i % 2 == 0);
         }
-        c->right = run_once(c->pool, count, 1 + count / 40) && c->right;
+        c->right = run_in_parts(c->pool, count, 1 + count / 40, c->parts) && c->right;
         if (enters) {
             taper_pool_leave(c->pool);
         }
@@ -113,11 +119,11 @@ static void *call_often(void *argument)
     return NULL;
 }
 
-static void call_from(taper_pool *pool, size_t count)
+static void call_from(taper_pool *pool, size_t count, unsigned parts)
 {
     caller callers[16];
     for (size_t i = 0; i < count; i++) {
-        callers[i] = (caller){.pool = pool, .seed = (unsigned)i};
+        callers[i] = (caller){.pool = pool, .parts = parts, .seed = (unsigned)i};
         assert_int_equal(pthread_create(&callers[i].thread, NULL, call_often, &callers[i]), 0);
     }
     for (size_t i = 0; i < count; i++) {
@@ -132,8 +138,8 @@ static void many_callers(void **state)
     static const unsigned threads[] = {2, 4, 12, 32};
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
         taper_pool *pool = make_pool(threads[t]);
-        call_from(pool, 3);
-        call_from(pool, 16);
+        call_from(pool, 3, threads[t]);
+        call_from(pool, 16, threads[t]);
         taper_pool_destroy(pool);
     }
 }
@@ -240,6 +246,71 @@ static void runs_take_the_threads(void **state)
     taper_pool_leave(pool);
     taper_pool_leave(pool);
     taper_pool_destroy(pool);
+}
+
+// ---- more threads, and fewer
+
+static void *change_often(void *argument)
+{
+    caller *c = argument;
+    for (unsigned i = 0; i < 2000; i++) {
+        taper_pool_set_threads(c->pool, 1 + i * 7 % 11);
+    }
+    return NULL;
+}
+
+static void threads_change_during_jobs(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads < 6; threads += 2) {
+        caller c = {.pool = make_pool(threads)};
+        assert_int_equal(pthread_create(&c.thread, NULL, change_often, &c), 0);
+        call_from(c.pool, 4, threads); // the parts are as many as at first
+        assert_int_equal(pthread_join(c.thread, NULL), 0);
+        taper_pool_destroy(c.pool);
+    }
+}
+
+static void *hold_four_threads(void *argument)
+{
+    gate *g = argument;
+    (void)taper_pool_run(g->pool, wait_at_gate, g, 4, 1, yes, NULL);
+    return NULL;
+}
+
+static void as_many_threads_as_asked_for(void **state)
+{
+    (void)state;
+    gate g = {.pool = make_pool(2)};
+    taper_pool_set_threads(g.pool, 1000);
+    assert_int_equal(taper_pool_threads(g.pool), 64);
+    taper_pool_set_threads(g.pool, 0);
+    assert_int_equal(taper_pool_threads(g.pool), taper_cpu_cores() < 64 ? taper_cpu_cores() : 64);
+    taper_pool_set_threads(g.pool, 1);
+    atomic_uint ran[64];
+    memset(ran, 0, sizeof ran);
+    job j = {.ran = ran, .caller = pthread_self()};
+    assert_true(taper_pool_run(g.pool, count_range, &j, 64, 1, always, &j));
+    assert_int_equal(atomic_load(&j.elsewhere), 0);
+    // Four threads, of which each waits for all others, with room for two when the pool was made.
+    taper_pool_set_threads(g.pool, 4);
+    (void)pthread_mutex_init(&g.lock, NULL);
+    (void)pthread_cond_init(&g.changed, NULL);
+    pthread_t holder;
+    assert_int_equal(pthread_create(&holder, NULL, hold_four_threads, &g), 0);
+    (void)pthread_mutex_lock(&g.lock);
+    while (g.inside < 4) { // a worker that fell asleep as the job came is woken by another
+        (void)pthread_mutex_unlock(&g.lock);
+        assert_true(run_once(g.pool, 8, 1));
+        (void)pthread_mutex_lock(&g.lock);
+    }
+    g.open = true;
+    (void)pthread_cond_broadcast(&g.changed);
+    (void)pthread_mutex_unlock(&g.lock);
+    assert_int_equal(pthread_join(holder, NULL), 0);
+    taper_pool_destroy(g.pool);
+    (void)pthread_cond_destroy(&g.changed);
+    (void)pthread_mutex_destroy(&g.lock);
 }
 
 // A job in every piece of a job.
@@ -352,7 +423,7 @@ static void of_the_host(void **state)
     assert_int_equal(atomic_load(&h.calls), 1);
     assert_true(run_once(pool, 1000, 1)); // in batches, between which it can be stopped
     stops_on(pool, 1, 999);
-    call_from(pool, 5);
+    call_from(pool, 5, taper_pool_threads(pool));
     assert_false(h.together);
     taper_pool_destroy(pool);
 }
@@ -412,6 +483,8 @@ int main(void)
                                        cmocka_unit_test(nested),
                                        cmocka_unit_test(stops),
                                        cmocka_unit_test(runs_take_the_threads),
+                                       cmocka_unit_test(threads_change_during_jobs),
+                                       cmocka_unit_test(as_many_threads_as_asked_for),
                                        cmocka_unit_test(of_the_host),
                                        cmocka_unit_test(storms),
                                        cmocka_unit_test(forked)};
