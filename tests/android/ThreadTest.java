@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 16 threads on one module, and on 16: the results are those of one thread, to the bit.
 
+import java.io.File;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import org.pytorch.IValue;
 import org.pytorch.Module;
+import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
 final class ThreadTest {
@@ -79,6 +84,75 @@ final class ThreadTest {
       t.join();
     }
     Check.same((long) THREADS * RUNS + 1, m.runMethod("runs").toLong());
+  }
+
+  // ---- setNumThreads
+
+  /** Nanoseconds on a processor of each native thread with that name, where the system tells. */
+  private static Map<String, Long> times(String name) throws IOException {
+    Map<String, Long> times = new HashMap<>();
+    for (File task : new File("/proc/self/task").listFiles()) {
+      try {
+        if (read(new File(task, "comm")).equals(name)) {
+          times.put(task.getName(), Long.parseLong(read(new File(task, "schedstat")).split(" ")[0]));
+        }
+      } catch (IOException e) {
+        // It has ended.
+      }
+    }
+    return times;
+  }
+
+  private static String read(File file) throws IOException {
+    return new String(java.nio.file.Files.readAllBytes(file.toPath())).trim();
+  }
+
+  /** A thread that a native thread is made by gives it its name: the one that loads and sets makes all workers here. */
+  static void numberOfThreads() throws Exception {
+    if (!new File("/proc/self/schedstat").exists()) {
+      System.out.println("the system does not tell what its threads do: setNumThreads is not looked at");
+      return;
+    }
+    final AtomicReference<Throwable> bad = new AtomicReference<>();
+    Thread setter =
+        new Thread(
+            () -> {
+              try {
+                Module before = Module.load(Files.sample("s01_convnet.ptl"));
+                final int first = times("setter").size();
+                float[] in = new float[3 * 320 * 320];
+                Tensor input = Tensor.fromBlob(in, new long[] {1, 3, 320, 320});
+                float[] expected = before.forward(IValue.from(input)).toTensor().getDataAsFloatArray();
+                PyTorchAndroid.setNumThreads(first + 5);
+                for (int i = 0; i < 20; i++) {
+                  Check.same(expected, before.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
+                }
+                Check.that(times("setter").size() >= first + 4, "no more threads: " + first + ", " + times("setter").size());
+                // One thread: workers that sleep use no time.
+                PyTorchAndroid.setNumThreads(1);
+                Module after = Module.load(Files.sample("s01_convnet.ptl"));
+                Thread.sleep(50);
+                Map<String, Long> start = times("setter");
+                for (int i = 0; i < 20; i++) {
+                  Check.same(expected, before.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
+                  Check.same(expected, after.forward(IValue.from(input)).toTensor().getDataAsFloatArray());
+                }
+                int worked = 0;
+                for (Map.Entry<String, Long> now : times("setter").entrySet()) {
+                  worked += now.getValue().equals(start.get(now.getKey())) ? 0 : 1;
+                }
+                Check.same(1, worked); // this thread
+              } catch (Throwable e) {
+                bad.set(e);
+              }
+            },
+            "setter");
+    setter.start();
+    setter.join();
+    PyTorchAndroid.setNumThreads(4);
+    if (bad.get() != null) {
+      throw new AssertionError(bad.get());
+    }
   }
 
   private ThreadTest() {}

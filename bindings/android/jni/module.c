@@ -23,24 +23,23 @@ struct binding_module {
     jlong bytes; // of its file
 };
 
-// The contexts of the process, one for each number of threads that was asked for: as a module keeps its context, and
-// tensors go from module to module, none is ever released.
-enum { MOST_THREADS = 64 };
-static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
-static taper_context *contexts[MOST_THREADS + 1]; // 0: Taper's own choice
-static unsigned threads;
+// The context of the process: never released, as tensors go from module to module.
+static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
+static taper_context *shared_context;
+static unsigned threads; // that were asked for; 0: Taper's own choice
 
 static taper_status get_context(taper_context **context, taper_error *error)
 {
-    taper_context_options options = {.struct_size = sizeof options};
-    pthread_mutex_lock(&contexts_lock);
+    pthread_mutex_lock(&context_lock);
     taper_status status = TAPER_OK;
-    if (contexts[threads] == NULL) {
-        options.threads = threads;
-        status = taper_context_create(&options, &contexts[threads], error);
+    if (shared_context == NULL) {
+        status = taper_context_create(NULL, &shared_context, error);
+        if (status == TAPER_OK && threads != 0) {
+            taper_context_set_threads(shared_context, threads);
+        }
     }
-    *context = contexts[threads];
-    pthread_mutex_unlock(&contexts_lock);
+    *context = shared_context;
+    pthread_mutex_unlock(&context_lock);
     return status;
 }
 
@@ -52,9 +51,10 @@ taper_context *binding_module_context(const binding_module *module)
 JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNumThreads(JNIEnv *env, jclass type, jint count)
 {
     (void)env, (void)type;
-    pthread_mutex_lock(&contexts_lock);
-    threads = count < MOST_THREADS ? (unsigned)count : MOST_THREADS;
-    pthread_mutex_unlock(&contexts_lock);
+    pthread_mutex_lock(&context_lock);
+    threads = (unsigned)count;
+    taper_context_set_threads(shared_context, threads);
+    pthread_mutex_unlock(&context_lock);
 }
 
 // ---- loading

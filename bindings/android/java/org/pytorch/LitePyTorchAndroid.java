@@ -18,10 +18,10 @@ public final class LitePyTorchAndroid {
   }
 
   /**
-   * Sets with how many threads models run, the caller's included. Without it they are as many as the phone has large
-   * cores.
+   * Sets with how many threads models run, the caller's included: all models, those that are loaded already and those
+   * that will be. Without it they are as many as the phone has large cores.
    *
-   * @param numThreads at least 1
+   * @param numThreads at least 1; of more than 64, 64
    */
   public static void setNumThreads(int numThreads) {
     if (numThreads < 1) {
