@@ -283,6 +283,17 @@ final class ImageTest {
         IllegalStateException.class,
         () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, out, 1));
     Check.fails(none, () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, null, 0));
+    // Three times the pixels would be a small number, or a negative one, of 64 bits.
+    for (int side : new int[] {Integer.MAX_VALUE, 1753413057, 2000000000}) {
+      Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(c, 0, side, side, MEAN, STD));
+      Check.fails(
+          IllegalStateException.class,
+          () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 90, side, side, MEAN, STD, out, 0));
+      Check.fails(wrong, () -> TensorImageUtils.bitmapToFloat32Tensor(p, 0, 0, side, side, MEAN, STD));
+      Check.fails(
+          IllegalStateException.class,
+          () -> TensorImageUtils.bitmapToFloatBuffer(p, 0, 0, side, side, MEAN, STD, out, 0));
+    }
     Camera other = new Camera(16, 16, 0, 1, 1, true);
     other.format = 256;
     Check.fails(

@@ -179,6 +179,125 @@ final class WrongTest {
     IValue[] itself = new IValue[1];
     itself[0] = IValue.listFrom(itself);
     Check.fails(ARGUMENT, () -> M.forward(itself[0]));
+    Map<String, IValue> name = new HashMap<>();
+    name.put("a", IValue.dictStringKeyFrom(name));
+    Check.fails(ARGUMENT, () -> M.runMethod("by_name", name.get("a")));
+    Map<Long, IValue> number = new HashMap<>();
+    number.put(1L, IValue.listFrom(IValue.tupleFrom(IValue.dictLongKeyFrom(number))));
+    Check.fails(ARGUMENT, () -> M.runMethod("by_number", IValue.dictLongKeyFrom(number)));
+    usable();
+  }
+
+  /** No more local references, in or out, than a few, however many values there are. */
+  static void manyValues() throws Exception {
+    IValue[] texts = new IValue[100000];
+    for (int i = 0; i < texts.length; i++) {
+      texts[i] = IValue.from("a" + i);
+    }
+    IValue[] out = M.runMethod("strings", IValue.listFrom(texts)).toList();
+    Check.same(texts.length, out.length);
+    Check.same("a99999!", out[99999].toStr());
+    Map<Long, IValue> numbers = new HashMap<>();
+    Map<String, IValue> names = new HashMap<>();
+    Tensor[] tensors = new Tensor[20000];
+    IValue[] pairs = new IValue[100000];
+    for (int i = 0; i < pairs.length; i++) {
+      pairs[i] = IValue.listFrom(IValue.listFrom((long) i), IValue.listFrom(new long[0]));
+      numbers.put((long) i, IValue.from(i));
+      names.put("n" + i, IValue.listFrom(IValue.from("x")));
+      tensors[i % tensors.length] = Tensor.fromBlob(new float[] {i}, ONE);
+    }
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.listFrom(pairs)));
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.dictLongKeyFrom(numbers)));
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.dictStringKeyFrom(names)));
+    Check.same(tensors.length, M.runMethod("tensors", IValue.listFrom(tensors)).toTensorList().length);
+    usable();
+  }
+
+  /** Maps of the app that do as they like while they are read. */
+  static void strangeMaps() throws Exception {
+    class Strange extends java.util.AbstractMap<String, IValue> {
+      int size = 1;
+      RuntimeException thrown;
+
+      @Override
+      public int size() {
+        return size;
+      }
+
+      @Override
+      public java.util.Set<Entry<String, IValue>> entrySet() {
+        if (thrown != null) {
+          throw thrown;
+        }
+        if (size == 3) {
+          usable(); // a run within a run's arguments
+        }
+        return Collections.singletonMap("a", IValue.from(1)).entrySet();
+      }
+    }
+    Strange map = new Strange();
+    IValue value = IValue.dictStringKeyFrom(map);
+    M.runMethod("by_name", value);
+    map.size = 3; // two are missing
+    Check.fails(NULL, () -> M.runMethod("by_name", value));
+    map.size = -1;
+    Check.fails(NegativeArraySizeException.class, () -> M.runMethod("by_name", value));
+    map.size = Integer.MAX_VALUE;
+    Check.fails(RuntimeException.class, () -> M.runMethod("by_name", value), "Not enough memory");
+    map.size = 1;
+    map.thrown = new IllegalStateException("mine");
+    Check.fails(IllegalStateException.class, () -> M.runMethod("by_name", value), "mine");
+    Check.fails(IllegalStateException.class, () -> M.runMethod("by_name", IValue.tupleFrom(value, value)), "mine");
+    usable();
+  }
+
+  /** Descriptors of what is no file with a model in it. */
+  static void strangeDescriptors() throws Exception {
+    FileInputStream closed = new FileInputStream(KINDS);
+    FileDescriptor fd = closed.getFD();
+    closed.close();
+    Check.fails(ARGUMENT, () -> Module.loadFrom(fd));
+    try (java.io.FileOutputStream out = new java.io.FileOutputStream(Files.write(".ptl", Files.bytes(KINDS)), true)) {
+      FileDescriptor written = out.getFD(); // only to be written
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written));
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(written, 0, 100));
+    }
+    try (FileInputStream zeros = new FileInputStream("/dev/zero")) {
+      FileDescriptor device = zeros.getFD();
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device));
+      Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device, 0, 1000));
+    }
+    // A descriptor that is not open any more, though its object does not know.
+    FileInputStream in = new FileInputStream(KINDS);
+    java.lang.reflect.Constructor<FileDescriptor> make = FileDescriptor.class.getDeclaredConstructor(int.class);
+    make.setAccessible(true); // the test opens java.io
+    FileDescriptor none = make.newInstance(987654);
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(none));
+    in.close();
+    usable();
+  }
+
+  /** Buffers whose bytes do not lie where elements may. */
+  static void strangeBuffers() throws Exception {
+    ByteBuffer bytes = Tensor.allocateByteBuffer(64);
+    for (int i = 0; i < 64; i++) {
+      bytes.put(i, (byte) i);
+    }
+    bytes.position(8);
+    ByteBuffer slice = bytes.slice().order(ByteOrder.nativeOrder());
+    slice.position(5); // its address counts, not its position
+    byte[] same = M.runMethod("same", IValue.from(Tensor.fromBlob(slice, new long[] {56}))).toTensor().getDataAsByteArray();
+    Check.that(same[0] == 8 && same[55] == 63, "all bytes of a slice");
+    bytes.position(1);
+    ByteBuffer odd = bytes.slice().order(ByteOrder.nativeOrder());
+    odd.limit(8);
+    ByteBuffer odds = odd.slice().order(ByteOrder.nativeOrder());
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.from(Tensor.fromBlob(odds, DType.FLOAT32, new long[] {2}))), "aligned");
+    Check.fails(
+        BehaviourTest.MODEL_ERROR,
+        () -> M.forward(IValue.from(Tensor.fromBlob(odds.asFloatBuffer(), new long[] {2}))),
+        "aligned");
     usable();
   }
 

@@ -236,23 +236,27 @@ public final class TensorImageUtils {
 
   // ---- checks
 
+  /** Whether the floats of so many pixels have a number; sizes are not negative. */
+  private static boolean isCountable(int width, int height) {
+    return (long) width * height <= Integer.MAX_VALUE / 3;
+  }
+
   private static int floats(int width, int height) {
-    final long floats = 3L * width * height;
-    if (floats > Integer.MAX_VALUE) {
+    if (!isCountable(width, height)) {
       throw new IllegalArgumentException("A tensor of " + width + " by " + height + " pixels is too large");
     }
-    return (int) floats;
+    return 3 * width * height;
   }
 
   private static void checkOutBuffer(FloatBuffer outBuffer, int outBufferOffset, int width, int height) {
     if (outBufferOffset < 0) {
       throw new IllegalArgumentException("outBufferOffset must be non negative");
     }
-    if (width >= 0 && height >= 0 && outBufferOffset + 3L * width * height > outBuffer.capacity()) {
-      throw new IllegalStateException("Buffer underflow");
-    }
     if (width < 0 || height < 0) {
       throw new IllegalArgumentException("width and height must be non negative");
+    }
+    if (!isCountable(width, height) || outBufferOffset + 3L * width * height > outBuffer.capacity()) {
+      throw new IllegalStateException("Buffer underflow");
     }
     if (outBuffer.isReadOnly()) {
       throw new java.nio.ReadOnlyBufferException();
