@@ -135,8 +135,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_o
                                                            taper_context **context, taper_error *error);
 TAPER_API void taper_context_release(taper_context *context);
 TAPER_API unsigned taper_context_threads(const taper_context *context);
-/* Taper's own pool has so many threads from now on, as in taper_context_options: at most 64, or as many as it began with.
- * From any thread, for the runs under way too. The results stay the same. */
+/* Taper's own pool has so many threads from now on, as in taper_context_options: at most 64, or as many as it began
+ * with. From any thread, for the runs under way too. The results stay the same. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the reader's app does with a module once the tutorial's code has loaded it: runs it on floats, and writes the result's.
+
+package dev.taper.tutorials;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import org.pytorch.IValue;
+import org.pytorch.Module;
+import org.pytorch.Tensor;
+
+public final class Runner {
+  /** arguments: a file of floats, their shape as 1,3,64,64, the file for the result, and its name in a dict, if it is one. */
+  public static void run(Module module, String[] arguments) throws IOException {
+    String[] sizes = arguments[1].split(",");
+    long[] shape = new long[sizes.length];
+    for (int i = 0; i < shape.length; i++) {
+      shape[i] = Long.parseLong(sizes[i]);
+    }
+    ByteBuffer in = ByteBuffer.wrap(Files.readAllBytes(new File(arguments[0]).toPath())).order(ByteOrder.LITTLE_ENDIAN);
+    float[] values = new float[in.remaining() / 4];
+    in.asFloatBuffer().get(values);
+    IValue result = module.forward(IValue.from(Tensor.fromBlob(values, shape)));
+    Tensor tensor = arguments.length > 3 ? result.toDictStringKey().get(arguments[3]).toTensor() : result.toTensor();
+    float[] floats = tensor.getDataAsFloatArray();
+    ByteBuffer out = ByteBuffer.allocate(4 * floats.length).order(ByteOrder.LITTLE_ENDIAN);
+    out.asFloatBuffer().put(floats);
+    Files.write(new File(arguments[2]).toPath(), out.array());
+    module.destroy();
+  }
+
+  private Runner() {}
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Stands for the platform's class where the tutorials' code runs on a desktop.
+package android.app;
+
+public class Activity extends android.content.Context {
+  public android.content.Context getApplicationContext() {
+    return this;
+  }
+}
