@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh [pytorch_vision_jni.cpp]: what Java adds to a run; and camera images beside the published source, where its path is
-# given. `./dev build` comes first; with PyTorch a model that does next to nothing is among those measured.
+# run.sh [pytorch_vision_jni.cpp]: what Java adds to a run; bitmaps beside the published arithmetic in Java, where Maven gives JMH;
+# and camera images beside the published source, where its path is given. `./dev build` comes first; with PyTorch a model that
+# does next to nothing is among those measured.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -21,6 +22,18 @@ for model in $few "$root/tests/data/android/kinds.ptl" "$root/examples/demo/clas
             '{ printf "%-15s round %d: Module.forward %8.2f us, the call in C %8.2f us: %.2f us more\n", model, round, $1, 1e6 / $2, $1 - 1e6 / $2 }'
     done
 done
+if mvn -q -B -f "$root/bench/android/pom.xml" dependency:build-classpath "-Dmdep.outputFile=$scratch/jmh" >"$scratch/maven.log" 2>&1; then
+    path=$classes:$root/build/bindings/android/stub-classes:$(cat "$scratch/jmh")
+    mkdir "$scratch/bitmap"
+    javac -d "$scratch/bitmap" -cp "$path" "$root/bench/android/BitmapBench.java"
+    java -cp "$scratch/bitmap:$path" -Djava.library.path="$root/build/lib" org.openjdk.jmh.Main -f 3 -wi 5 -w 1 -i 7 -r 1 -rf csv -rff "$scratch/bitmap.csv" \
+        dev.taper.bench.BitmapBench >"$scratch/bitmap.log" || cat "$scratch/bitmap.log"
+    awk -F, 'NR > 1 { gsub(/"/, ""); sub(/.*\./, "", $1); time[$1, $NF] = $5; error[$1, $NF] = $6; formats[$NF] = 1 }
+        END { for (f in formats) printf "bitmap, %-13s  published %6.1f us (+-%.1f)  ours %6.1f us (+-%.1f)  %.2f\n", f, time["published", f],
+                  error["published", f], time["ours", f], error["ours", f], time["ours", f] / time["published", f] }' "$scratch/bitmap.csv"
+else
+    echo "SKIPPED: bitmaps: Maven does not give JMH: $(grep -m1 ERROR "$scratch/maven.log")"
+fi
 if [ $# -gt 0 ]; then
     jdk=$(dirname "$(dirname "$(readlink -f "$(command -v javac)")")")
     cc -std=c11 -O2 -ffp-contract=off -c "$root/bindings/android/jni/image.c" -o "$scratch/image.o"
