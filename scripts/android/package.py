@@ -7,8 +7,9 @@ sources, javadoc, and four checksums beside every file. The same input gives the
 
 pytorch_android holds the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is the same AAR again,
 for who takes one file; Gradle reads in its module metadata that it is pytorch_android, so that an app that names both, itself or
-through torchvision, has the classes once. So it is with the two torchvision ones. torchvision_ops is empty: its library is a stub
-in pytorch_android. pytorch_java_only is a jar of the same classes for desktops."""
+through torchvision, has the classes once. So it is with the two torchvision ones. Who reads POMs alone has two libraries of the same
+classes, as PyTorch's are, of which an app takes one, with the torchvision of its kind. torchvision_ops is empty and needs nothing, so it
+goes with either: its library is a stub in them. pytorch_java_only is a jar of the same classes for desktops."""
 import argparse
 import hashlib
 import io
@@ -52,7 +53,7 @@ ARTIFACTS = (
     Artifact("pytorch_android_torchvision_lite", "pytorch_android_torchvision under its other name", "org.pytorch.torchvision",
              torchvision=True, same_as="pytorch_android_torchvision", needs=("pytorch_android_lite",)),
     Artifact("torchvision_ops", "Nothing: pytorch_android has torchvision's operators", "org.pytorch.torchvision.ops",
-             instead_of=("torchvision_ops",), needs=("pytorch_android",), empty=True),
+             instead_of=("torchvision_ops",), empty=True),
     Artifact("pytorch_java_only", "The classes of pytorch_android for desktops, without a library", instead_of=("pytorch_java_only",),
              jar=True),
 )

@@ -124,6 +124,35 @@ def modules(repository):
         check(len(provided.get((package.OLD_GROUP, name), ())) == 1, "org.pytorch:%s is provided by %s" % (name, provided.get((package.OLD_GROUP, name))))
 
 
+def closure(repository, names):
+    """The artefacts that an app gets which names these, by POMs alone."""
+    found, left = set(), list(names)
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            root = xml.etree.ElementTree.fromstring(read(repository.file(name, ".pom")))
+            left += [d.find(POM + "artifactId").text for d in root.iter(POM + "dependency") if d.find(POM + "groupId").text == package.GROUP]
+    return found
+
+
+def each_class_once(repository):
+    """What apps name together, for tools that do not read module metadata: every class, library and header from one artefact."""
+    for kind in ("", "_lite"):
+        for more in ((), ("torchvision_ops",), ("pytorch_android_torchvision" + kind,), ("pytorch_android_torchvision" + kind, "torchvision_ops")):
+            names = closure(repository, ("pytorch_android" + kind,) + more)
+            seen = {}
+            for name in names:
+                aar = repository.archive(name, ".aar")
+                for entry in [n for n in aar if n.startswith(("jni/", "prefab/"))] + list(entries(aar["classes.jar"], name)):
+                    if not entry.startswith("META-INF"):
+                        seen.setdefault(entry, []).append(name)
+            twice = {entry: where for entry, where in seen.items() if len(where) > 1}
+            check(not twice, "%s bring entries twice: %s" % (sorted(names), list(twice.items())[:2]))
+            check("org/pytorch/Module.class" in seen and ("org/pytorch/torchvision/TensorImageUtils.class" in seen) == any("torchvision" in m and "ops" not in m for m in more),
+                  "%s: classes" % sorted(names))
+
+
 def published_classes():
     for name in ("pytorch_android", "pytorch_android_torchvision"):
         with open(os.path.join(ROOT, "bindings", "android", "api", name + ".txt"), encoding="utf-8") as file:
@@ -261,6 +290,7 @@ def main():
         poms(repository)
         modules(repository)
         archives(repository)
+        each_class_once(repository)
         libraries(repository, abis, system, options.limit)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
