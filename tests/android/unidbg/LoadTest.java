@@ -10,6 +10,7 @@ import com.github.unidbg.Module;
 import com.github.unidbg.Svc;
 import com.github.unidbg.arm.Arm64Svc;
 import com.github.unidbg.arm.ArmSvc;
+import com.github.unidbg.arm.backend.Backend;
 import com.github.unidbg.arm.context.RegisterContext;
 import com.github.unidbg.file.FileResult;
 import com.github.unidbg.linux.android.AndroidEmulatorBuilder;
@@ -26,7 +27,9 @@ import com.github.unidbg.linux.android.dvm.array.ArrayObject;
 import com.github.unidbg.linux.file.SimpleFileIO;
 import com.github.unidbg.memory.MemoryBlock;
 import com.github.unidbg.pointer.UnidbgPointer;
+import com.sun.jna.Pointer;
 import java.io.File;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -43,6 +46,29 @@ final class LoadTest extends AbstractJni {
       this.code = code;
       this.number = number;
       this.data = data;
+    }
+  }
+
+  /** A file that can be read from a place, which SimpleFileIO's cannot for armv7. */
+  private static final class ReadFile extends SimpleFileIO {
+    private final File file;
+
+    ReadFile(int flags, File file) {
+      super(flags, file, file.getPath());
+      this.file = file;
+    }
+
+    @Override
+    public int pread(Backend backend, Pointer buffer, int count, long offset) {
+      try (RandomAccessFile open = new RandomAccessFile(file, "r")) {
+        byte[] bytes = new byte[count];
+        open.seek(offset);
+        int n = Math.max(open.read(bytes), 0);
+        buffer.write(0, bytes, 0, n);
+        return n;
+      } catch (java.io.IOException e) {
+        return -1;
+      }
     }
   }
 
@@ -128,7 +154,7 @@ final class LoadTest extends AbstractJni {
         .addIOResolver(
             (Emulator<com.github.unidbg.file.linux.AndroidFileIO> e, String path, int flags) ->
                 path.startsWith(folder) && new File(path).isFile()
-                    ? FileResult.<com.github.unidbg.file.linux.AndroidFileIO>success(new SimpleFileIO(flags, new File(path), path))
+                    ? FileResult.<com.github.unidbg.file.linux.AndroidFileIO>success(new ReadFile(flags, new File(path)))
                     : null);
     vm = emulator.createDalvikVM();
     vm.setJni(this);
