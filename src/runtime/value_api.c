@@ -432,7 +432,7 @@ size_t taper_value_type(const taper_value *value, char *text, size_t size)
     if (value != NULL) {
         taper_val_type_print(value->val, &printed);
     }
-    const size_t length = printed.length;
+    const size_t length = printed.failed ? 0 : printed.length;
     if (size != 0 && text != NULL) {
         const size_t kept = taper_min_size(length, size - 1);
         memcpy(text, taper_text_get(&printed), kept);
