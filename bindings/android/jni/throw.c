@@ -62,7 +62,8 @@ void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *e
                                                                       : &binding.model;
     const char *message = taper_error_message(error), *detail = taper_error_detail(error);
     const size_t size = (before != NULL ? strlen(before) : 0) + strlen(message) + strlen(detail) + 3;
-    char *text = malloc(size);
+    const bool unsaid = size == 3 && status != TAPER_ERROR_CANCELLED; // there was no memory for the error's text
+    char *text = unsaid ? NULL : malloc(size);
     if (text == NULL) {
         binding_throw_no_memory(env);
         return;

@@ -7,12 +7,12 @@
 
 char *binding_value_type(JNIEnv *env, const taper_value *value)
 {
-    const size_t length = taper_value_type(value, NULL, 0);
-    char *type = malloc(length + 1);
-    if (type == NULL) {
+    const size_t length = taper_value_type(value, NULL, 0); // 0: not enough memory
+    char *type = length != 0 ? malloc(length + 1) : NULL;
+    if (type == NULL || taper_value_type(value, type, length + 1) != length) {
+        free(type);
         binding_throw_no_memory(env);
-    } else {
-        (void)taper_value_type(value, type, length + 1);
+        return NULL;
     }
     return type;
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Allocations that fail, for FailTest: linked into a copy of libpytorch_jni.so, whose calls of malloc and the like come here.
+#include <jni.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+// Of the thread that asked for it alone.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t thread;
+static jint left = -1; // allocations until the one that fails; below 0: none does
+static bool failed;
+
+static bool fails(void)
+{
+    bool now = false;
+    pthread_mutex_lock(&lock);
+    if (left >= 0 && pthread_equal(thread, pthread_self())) {
+        now = left-- == 0;
+        failed = failed || now;
+    }
+    pthread_mutex_unlock(&lock);
+    return now;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return size != 0 && fails() ? NULL : __real_realloc(old, size);
+}
+
+// Whether one has failed since the last call; from now on the one after `count` fails.
+JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count);
+JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count)
+{
+    (void)env;
+    (void)type;
+    pthread_mutex_lock(&lock);
+    const bool before = failed;
+    failed = false;
+    left = count;
+    thread = pthread_self();
+    pthread_mutex_unlock(&lock);
+    return before;
+}
