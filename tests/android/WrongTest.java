@@ -352,6 +352,11 @@ final class WrongTest {
     } catch (RuntimeException e) {
       // Sizes whose product overflows may be refused.
     }
+    for (long[] sizes : new long[][] {{1L << 40, 0}, {0, 1L << 40}, {0, 1L << 20, 3, 1}, {1L << 31, 0, 2, 2, 2}}) {
+      Tensor none = M.runMethod("same", IValue.from(Tensor.fromBlob(new float[0], sizes))).toTensor();
+      Check.same(sizes, none.shape());
+      Check.same(0, none.getDataAsFloatArray().length);
+    }
     Check.fails(ARGUMENT, () -> DType.valueOf("FLOAT31"));
     usable();
   }

@@ -311,7 +311,7 @@ JNIEXPORT jobject JNICALL Java_org_pytorch_NativeLibrary_run(JNIEnv *env, jclass
     }
     const size_t count = (size_t)(*env)->GetArrayLength(env, inputs);
     taper_value *few[FEW];
-    taper_value **values = count <= FEW ? few : malloc(count * sizeof *values);
+    taper_value **values = count <= FEW ? few : calloc(count, sizeof *values);
     if (values == NULL) {
         binding_throw_no_memory(env);
         return NULL;

@@ -110,10 +110,9 @@ static bool is_dense(const taper_tensor_info *info, int format)
     order_of(format, info->rank, order);
     for (size_t i = 0; i < info->rank; i++) {
         const int64_t size = info->sizes[order[i]];
-        if (size != 1 && info->strides[order[i]] != expected) {
+        if ((size != 1 && info->strides[order[i]] != expected) || __builtin_mul_overflow(expected, size, &expected)) {
             return false;
         }
-        expected *= size;
     }
     return true;
 }
@@ -249,22 +248,23 @@ jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *val
                       taper_dtype_name(info.dtype));
         return NULL;
     }
-    size_t bytes = taper_dtype_size(info.dtype);
+    uint64_t bytes = taper_dtype_size(info.dtype);
+    bool overflows = false;
     for (size_t i = 0; i < info.rank; i++) {
-        if (__builtin_mul_overflow(bytes, (size_t)info.sizes[i], &bytes)) {
-            bytes = SIZE_MAX;
-            break;
-        }
+        overflows = __builtin_mul_overflow(bytes, (uint64_t)info.sizes[i], &bytes) || overflows;
     }
-    if (bytes > INT32_MAX) {
+    for (size_t i = 0; i < info.rank && overflows; i++) {
+        overflows = info.sizes[i] != 0; // an empty tensor's other sizes may be anything
+    }
+    if (overflows || bytes > INT32_MAX) {
         binding_throw(env, &binding.model, "The result is larger than 2 GB, which is more than a buffer can hold");
         return NULL;
     }
     const int format = format_of(&info);
     if (format != 0) {
-        return make_tensor(env, taper_value_retain(value), &info, bytes, code, format);
+        return make_tensor(env, taper_value_retain(value), &info, (size_t)bytes, code, format);
     }
-    taper_value *copy = dense_copy(env, context, &info, bytes);
+    taper_value *copy = dense_copy(env, context, &info, (size_t)bytes);
     if (copy == NULL) {
         return NULL;
     }
@@ -273,5 +273,5 @@ jobject binding_tensor_out(JNIEnv *env, taper_context *context, taper_value *val
         binding_throw_no_memory(env);
         return NULL;
     }
-    return make_tensor(env, copy, &info, bytes, code, CONTIGUOUS);
+    return make_tensor(env, copy, &info, (size_t)bytes, code, CONTIGUOUS);
 }

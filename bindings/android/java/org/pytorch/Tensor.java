@@ -39,6 +39,7 @@ public abstract class Tensor {
   private final boolean mReadOnly;
   private final Buffer mTyped; // of elements, where Java has such buffers
   private final long mHandle; // the native value that mData is the memory of; 0: there is none
+  private final Object mOwner; // what the native value's life hangs on: Android's views do not hold it before 7.0
 
   /** What tensors of all dtypes are made of. */
   private static final class Parts {
@@ -47,6 +48,7 @@ public abstract class Tensor {
     final long[] shape;
     final MemoryFormat memoryFormat;
     long handle;
+    Object owner;
     double scale;
     long zeroPoint;
 
@@ -76,6 +78,7 @@ public abstract class Tensor {
     mFormat = memoryFormat.jniCode;
     mReadOnly = mData.isReadOnly();
     mHandle = parts.handle;
+    mOwner = parts.owner;
   }
 
   /** A direct buffer of native byte order with room for numElements bytes. */
@@ -329,6 +332,7 @@ public abstract class Tensor {
     final ByteBuffer bytes = readOnly ? data.asReadOnlyBuffer().order(ByteOrder.nativeOrder()) : data;
     final DType type = DType.ofCode(dtype);
     final Parts parts = new Parts(bytes, typed(type, bytes), shape, format, handle);
+    parts.owner = data;
     parts.scale = scale;
     parts.zeroPoint = zeroPoint;
     return of(type, parts);
