@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Allocations that fail, for FailTest: linked into a copy of libpytorch_jni.so, whose calls of malloc and the like come here.
+// Allocations that fail, for FailTest: linked into a copy of libpytorch_jni.so, whose calls of malloc and the like come
+// here.
 #include <jni.h>
 #include <pthread.h>
 #include <stdbool.h>
