@@ -293,8 +293,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_key(const taper_value *value, 
                                                       taper_error *error);
 /* The name of field index of a named tuple or attribute index of an object; NULL for a plain tuple. */
 TAPER_API const char *taper_value_field(const taper_value *value, size_t index);
-/* The type as PyTorch prints it ("List[Tensor]", "__torch__.M"), written like snprintf; returns the full length, 0 when there
- * is not enough memory. */
+/* The type as PyTorch prints it ("List[Tensor]", "__torch__.M"), written like snprintf; returns the full length, 0 when
+ * there is not enough memory. */
 TAPER_API size_t taper_value_type(const taper_value *value, char *text, size_t size);
 
 /* ---- model ---------------------------------------------------------------------------------------------------- */
