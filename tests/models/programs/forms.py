@@ -224,7 +224,7 @@ def compared(wanted, got, p):
             return f"call {i}: {wrong}"
     if raised is None:
         return p.stderr.strip()[:300] if p.returncode else None
-    return agreement.same_error(raised, p.stderr) if p.returncode else f"did not raise; PyTorch: {raised}"
+    return agreement.same_error(raised, re.sub(r"(?<=: )call \d+ \(\w+\): ", "", p.stderr, count=1)) if p.returncode else f"did not raise; PyTorch: {raised}"
 
 
 def same_leaf(a, b, same=oracle.same_number):
