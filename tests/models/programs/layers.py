@@ -10,7 +10,8 @@ def like_input(shape):
     """Layers that keep a shape: what makes them, and how they are called when not plainly."""
     n = shape[-1] if shape else 0
     made = []
-    # Norms have a large eps and small inputs: of equal numbers they would show the last bits of a mean.
+    # Norms have a large eps and small inputs: of equal numbers they would show the last bits of a mean. What is 0 but for these
+    # bits must be no step of `%` or floor.
     if len(shape) >= 1:
         made += [f"nn.LayerNorm({n}, eps=0.5)", f"nn.Linear({n}, {n})", f"nn.Linear({n}, {n}, bias=False)", f"nn.Sequential(nn.Linear({n}, 4), nn.ReLU(), nn.Linear(4, {n}))", "nn.PReLU()",
                  "nn.Hardtanh(-1.0, 2.0)", "nn.Dropout(0.5)", "nn.Identity()", "nn.GELU()", "nn.Softmax(dim=-1)", "nn.LeakyReLU(0.2)", "nn.SiLU(inplace=True)"]
@@ -32,7 +33,7 @@ def makers(module, e, shape):
 
     def kept(d):
         text = r.choice(like_input(shape))
-        return f"{module.layer(text)}({x(shape, d)}{'.clamp(-50, 50)' if 'eps=' in text else ''})"
+        return f"({module.layer(text)}({x(shape, d)}.clamp(-50, 50)) + 0.013)" if "eps=" in text else f"{module.layer(text)}({x(shape, d)})"
     made = [kept] * 2 if shape else []
     if shape:
         n = shape[-1]
