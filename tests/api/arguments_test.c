@@ -170,6 +170,9 @@ static void values_are_read(void **state)
     assert_string_equal(type, "");
     assert_int_equal(taper_value_type(w.text, NULL, 0), 3);
     assert_int_equal(taper_value_type(w.text, NULL, 5), 3);
+    memcpy(type, "before", 7);
+    assert_int_equal(taper_value_type(w.text, type, 3), 3);
+    assert_memory_equal(type, "st\0ore", 7);
     assert_int_equal(taper_value_count(NULL), 0);
     assert_null(taper_value_field(NULL, 0));
     assert_int_equal(taper_value_kind(NULL), TAPER_KIND_NONE);

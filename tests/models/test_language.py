@@ -228,6 +228,35 @@ class Sorting(torch.nn.Module):
         return in_order, before, again, [c.rank for c in cards], cards is None
 
 
+@torch.jit.script
+class Counted:
+    def __init__(self, rank: int, calls: List[int]):
+        self.rank, self.calls = rank, calls
+
+    def __lt__(self, other: "Counted") -> bool:
+        self.calls[0] += 1
+        if self.rank < 0:
+            raise ValueError("no rank")
+        return self.rank < other.rank
+
+
+class Comparisons(torch.nn.Module):
+    """Sorting compares in proportion to n log n, and ends with what a comparison raises."""
+    def forward(self, n: int, least: int, back: bool):
+        calls = [0]
+        counted = [Counted((i * 7919) % n + least, calls) for i in range(n)]
+        counted.sort(reverse=back)
+        again = sorted(counted)
+        return [c.rank for c in counted], [c.rank for c in again], calls[0] <= 24 * n
+
+
+class Unread(torch.nn.Module):
+    """What an attribute is set to raises, whether or not it is read."""
+    def forward(self, n: int, key: str):
+        ranks = {"a": [n]}[key]
+        return Counted(n, ranks).rank
+
+
 class Raising(torch.nn.Module):
     def forward(self, x: Tensor, n: int):
         return x[n]
@@ -280,6 +309,8 @@ CASES = [
     ("whole floats", WholeFloats, [(X,)], ANY), ("mixed", Mixed, [(X, 0), (X, 1)], SCRIPT),
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
+    ("comparisons", Comparisons, [(n, 0, b) for n in (15, 300) for b in (False, True)] + [(9, -5, False)], SCRIPT),
+    ("unread", Unread, [(3, "a"), (3, "c")], SCRIPT, ["--no-optimize"]),  # the optimizer may leave it out
     ("called again", Again, [(a, b, s, g) for g in (False, True) for s in (1.0, 0.5) for a, b in (
         (A4, B4), (A4, A4), (A4, B4), (A4[:, :, :2], B4[:, :, 1:]), (A4.contiguous(memory_format=torch.channels_last), B4), (A4, B4[:1]),
         (A4[0], B4[0]), (A4, B4))], ANY),
@@ -304,7 +335,7 @@ def run_torch(module, path, calls):
 
 
 def run_case(taper, extra, case, suffix, folder):
-    name, make, calls, _ = case
+    name, make, calls = case[:3]
     torch.manual_seed(0)
     path = os.path.join(folder, "case" + suffix)
     module = make().eval()
@@ -335,7 +366,7 @@ def main():
     for case in CASES:
         if names and case[0] not in names:
             continue
-        for suffix, extra in [(s, e) for s in case[3] for e in ([], ["--no-optimize"])]:
+        for suffix, extra in [(s, e) for s in case[3] for e in case[4:] or ([], ["--no-optimize"])]:
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     wrong = run_case(taper, extra, case, suffix, folder)

@@ -6,6 +6,7 @@ import itertools
 
 import torch
 
+RECORDED_FILE = 600_000
 FLOATS = (torch.float32, torch.float64)
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 NUMBERS = FLOATS + INTEGERS
@@ -85,6 +86,9 @@ for op in UNARY_ANY + UNARY_NUMBER:
         case("%s/%s/%s" % (op, label(dtype), layout), ("x", "torch.%s(x)" % op), build((SHAPE, dtype, layout)))
 for expression, layout in itertools.product(ACTIVATIONS, LAYOUTS):
     case("%s/%s" % (expression, layout), ("x", "torch.nn.functional.%s" % expression), build((SHAPE, torch.float32, layout)))
+# A dimension of size 1 whose stride is no contiguous one: some operators keep it, others do not.
+for op in ["torch.%s(x)" % op for op in UNARY_FLOAT + UNARY_ANY + UNARY_NUMBER] + ["torch.nn.functional." + op for op in ACTIVATIONS]:
+    case("one/" + op, ("x", op.replace("(x", "(x.transpose(0, 1)", 1)), build(((1, 3, 4),)))
 for op in "exp log sqrt sin cosh tanh asin atanh sigmoid reciprocal abs angle square sgn isnan neg".split():
     case(op + "/complex", ("x", "torch.%s(x)" % op), build((SHAPE, torch.complex64)))
 for decimals in (0, 1, 3, -1):

@@ -46,6 +46,13 @@ for sizes in SIZES:
             CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
                           "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
 
+def doubles(*sizes):
+    return tuple(t.double() for t in (random(*sizes),) + statistics(sizes[1]))
+
+
+for training in (False, True):
+    CASES.append((f"batch_norm-{training}-float64", f"def f({FIVE}) -> Tensor:\n    return torch.batch_norm(x, w, b, m, v, {training}, 0.1, 1e-05, False)\n", lambda: doubles(2, 6, 5, 7)))
+
 THREE = "x: Tensor, w: Tensor, b: Tensor"
 for name, sizes, shape, order in [("tokens", (1, 197, 768), (768,), None), ("convnext", (2, 96, 7, 9), (96,), (0, 2, 3, 1)),
                                   ("swapped", (2, 7, 9, 96), (96,), (0, 2, 1, 3)), ("planes", (3, 4, 5, 6), (5, 6), None),

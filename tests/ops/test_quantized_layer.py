@@ -215,18 +215,18 @@ for bias in (None, floats(5)):
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 
-def int8_layer(rows, columns):
-    return q.linear_prepack(weight((rows, columns), pick(None, 0)), floats(rows))
+def int8_layer(rows, columns, bias=True):
+    return q.linear_prepack(weight((rows, columns), pick(None, 0)), floats(rows) if bias else None)
 
 
-def network_case(i, kind):
+def network_case(i, kind, biases=True):
     ins, hidden, layers, ways = pick(1, 4, 9), pick(1, 3, 8), pick(1, 2), pick(1, 2)
     batch_first, packed = pick(False, True), pick(False, True)
     params = []
     for l in range(layers):
         for _ in range(ways):
             inner = ins if l == 0 else hidden * ways
-            params.append(q.make_quantized_cell_params_dynamic(int8_layer(GATES[kind] * hidden, inner), int8_layer(GATES[kind] * hidden, hidden),
+            params.append(q.make_quantized_cell_params_dynamic(int8_layer(GATES[kind] * hidden, inner, biases), int8_layer(GATES[kind] * hidden, hidden, biases),
                                                                floats(GATES[kind] * hidden), floats(GATES[kind] * hidden), pick(False, True)))
     states = "[h, c]" if kind == "lstm" else "h"
     batch_argument, last = ("batch_sizes, ", "") if packed else ("", f", {batch_first}")
@@ -234,13 +234,13 @@ def network_case(i, kind):
     lines = ["class Layer(torch.nn.Module):", f"    def __init__(self, {', '.join(names)}):", "        super().__init__()"]
     lines += [f"        self.{n} = {n}" for n in names]
     lines += ["    def forward(self, x, batch_sizes, h, c):",
-              f"        return torch.quantized_{kind}(x, {batch_argument}{states}, [{', '.join('self.' + n for n in names)}], True, {layers}, 0.0, False, {ways == 2}{last})"]
+              f"        return torch.quantized_{kind}(x, {batch_argument}{states}, [{', '.join('self.' + n for n in names)}], {biases}, {layers}, 0.0, False, {ways == 2}{last})"]
     steps, batch = pick(1, 2, 5), pick(1, 2, 4)
     state = floats(layers * ways, batch, hidden), floats(layers * ways, batch, hidden)
     sizes = torch.from_numpy(np.sort(rng.integers(1, batch + 1, steps))[::-1].copy())
     sizes[0] = batch
     x = floats(int(sizes.sum()), ins) if packed else floats(batch, steps, ins) if batch_first else floats(steps, batch, ins)
-    CASES.append((f"quantized_{kind}-{i}{'-packed' if packed else ''}", lambda: build(lines)(*params), (x, sizes, *state)))
+    CASES.append((f"quantized_{kind}-{i}{'-packed' if packed else ''}{'' if biases else '-no-biases'}", lambda: build(lines)(*params), (x, sizes, *state)))
 
 
 for i in range(12):
@@ -256,6 +256,10 @@ for kind, gates in GATES.items():
                   f"    return torch.ops.quantized.quantized_{kind}_cell_dynamic(x, {states}, {layers}, b, d)",
                   (floats(*lead, ins), floats(*lead, hidden), floats(*lead, hidden), floats(gates * hidden, ins), floats(gates * hidden, hidden),
                    floats(gates * hidden), floats(gates * hidden))))
+
+for i in range(6):
+    network_case(i, "lstm", False)
+    network_case(i, "gru", False)
 
 # Kinds of parameters that need FBGEMM. The same arithmetic through the layers that QNNPACK has.
 NETWORK = ("def f(x, h, c, w, v, b, d):\n    p = {make}\n    return torch.quantized_lstm(x, [h, c], [p], True, 1, 0.0, False, False, False)")

@@ -719,12 +719,28 @@ static void reads_blobs_of_all_kinds(void **state)
     int opened;
     assert_int_equal(taper_open_file(path, &opened, NULL), TAPER_OK);
     assert_int_equal(taper_map_fd(opened, 0, 0, &mapping, NULL), TAPER_OK);
-    taper_close_file(opened);
     assert_int_equal(taper_blob_from_mapping(&taper_allocator_system, &mapping, &blob, NULL), TAPER_OK);
     assert_null(mapping.data);
     assert_int_equal(blob->size, 5);
     assert_memory_equal(blob->data, "hello", 5);
     taper_obj_release(&blob->head);
+    // A part without a length goes to the end.
+    assert_int_equal(taper_map_fd(opened, 2, 0, &mapping, NULL), TAPER_OK);
+    taper_close_file(opened);
+    assert_int_equal(taper_blob_from_mapping(&taper_allocator_system, &mapping, &blob, NULL), TAPER_OK);
+    assert_int_equal(blob->size, 3);
+    assert_memory_equal(blob->data, "llo", 3);
+    taper_obj_release(&blob->head);
+    // 0 is a descriptor, too, where the process has closed it.
+    const int input = dup(0);
+    close(0);
+    assert_int_equal(taper_open_file(path, &opened, NULL), TAPER_OK);
+    assert_int_equal(opened, 0);
+    taper_close_file(opened);
+    if (input >= 0) {
+        dup2(input, 0);
+        close(input);
+    }
     remove(path);
 }
 

@@ -404,14 +404,15 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
 }
 
 // What nobody looks at, from the end backwards: tuples made to be taken apart, attributes read for branches not taken.
-static void drop_unused(taper_block *block)
+// raising: operators that may raise, too.
+static void drop_unused(taper_block *block, bool raising)
 {
     for (taper_node *node = block->last, *previous; node != NULL; node = previous) {
         previous = node->previous;
         for (size_t b = 0; b < node->block_count; b++) {
-            drop_unused(node->blocks[b]);
+            drop_unused(node->blocks[b], raising);
         }
-        bool used = !taper_node_is_pure(node);
+        bool used = !taper_node_is_pure(node) || (!raising && node->kind == TAPER_NODE_OP && node->input_count != 0);
         for (size_t i = 0; i < node->output_count; i++) {
             used |= node->outputs[i].uses != NULL;
         }
@@ -453,8 +454,10 @@ taper_status taper_ts_add_function(taper_ts_lowering *l, taper_ts_function *f)
         TAPER_TRY(taper_ts_finish_listed(l));
     } else {
         size_t looks = 1000000;
+        drop_unused(l->graph->body, true);
+        // What was an attribute of an object may be nobody's now, and raises nevertheless.
         taper_ts_dissolve_objects(l->graph->body, &looks);
-        drop_unused(l->graph->body);
+        drop_unused(l->graph->body, false);
     }
     return taper_graph_verify(l->graph, l->unit->error);
 }

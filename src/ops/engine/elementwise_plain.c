@@ -101,8 +101,10 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         keeps = keeps && ew->inputs[k].at != 0;
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
+    // Of a dimension of size 1 they may be any.
+    const int64_t *strides = ew->layout == TAPER_EW_LIKE ? first->strides : NULL;
     TAPER_TRY(first->hidden_nhwc ? taper_ret_new_nhwc(call, ew->ret, TAPER_F32, first->rank, first->sizes, true, &to)
-                                 : taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, NULL, &to));
+                                 : taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));
     TAPER_TRY(run(call, &p, inputs, to));
     plain *kept = keeps ? taper_prepare(call, run_again, sizeof p) : NULL;
     if (kept != NULL) {

@@ -157,8 +157,8 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
     if (!packed) {
         TAPER_TRY(taper_arg_bool(call, hx + 7, &network.batch_first));
     }
-    if (!network.has_biases) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "quantized recurrent networks require biases");
+    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch asks here only
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "quantized LSTM requires biases");
     }
     if (train && dropout > 0.0 && network.layers > 1) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,

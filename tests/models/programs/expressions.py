@@ -112,6 +112,12 @@ class Expressions:
                 made.append(lambda d, n=enum: f"({self.expr(n, 0)} {self.r.choice(['==', '!=', 'is'][:2])} {self.expr(n, 0)})")
         return made
 
+    def without_effects(self, t, d):
+        """PyTorch runs what stands before `.tolist()` once more each time a text is compiled: no calls of what may write."""
+        made = self.expr(t, d)
+        called = [f"{f.name}(" for f in self.world.functions] + [f"{c[0][1]}(" for c in self.world.classes] + [f"{n}." for n, k in self.vars.items() if is_kind(k, "class")] if self.world else []
+        return literal(t, self.r) if any(name in made for name in called) else made
+
     def layers(self, shape):
         return self.module.layers(self, shape) if self.module else []
 
@@ -138,9 +144,9 @@ class Expressions:
             made += [lambda d: f"list(range({x(INT, d)} % 5))", lambda d: f"list(range({r.randrange(3)}, {r.randrange(6)}, {r.choice([1, 2, -1])}))", lambda d: f"list({self.any_tensor(d)}.shape)", lambda d: f"{self.any_tensor(d)}.size()"]
         if item in (INT, FLOAT, BOOL):
             dtype = {INT: "int64", FLOAT: "float32", BOOL: "bool"}[item]
-            made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {x(tensor(dtype, (3,)), d)}.tolist())"]
+            made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {self.without_effects(tensor(dtype, (3,)), d)}.tolist())"]
         if item == listed(INT):
-            made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {x(tensor('int64', (2, 3)), d)}.tolist())"]
+            made += [lambda d: f"torch.jit.annotate({spell(t, r, True)}, {self.without_effects(tensor('int64', (2, 3)), d)}.tolist())"]
         if item == STR:
             made += [lambda d: f"{x(STR, d)}.split({r.choice(['', repr(','), repr('a')])})", lambda d: f"{x(STR, d)}.splitlines()", lambda d: f"list({x(STR, d)})"]
         if item in (STR, INT, FLOAT, BOOL):

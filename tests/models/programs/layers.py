@@ -10,7 +10,8 @@ def like_input(shape):
     """Layers that keep a shape: what makes them, and how they are called when not plainly."""
     n = shape[-1] if shape else 0
     made = []
-    # Norms have a large eps: of equal numbers they would show the last bits of a mean.
+    # Norms have a large eps and small inputs: of equal numbers they would show the last bits of a mean. What is 0 but for these
+    # bits must be no step of `%` or floor.
     if len(shape) >= 1:
         made += [f"nn.LayerNorm({n}, eps=0.5)", f"nn.Linear({n}, {n})", f"nn.Linear({n}, {n}, bias=False)", f"nn.Sequential(nn.Linear({n}, 4), nn.ReLU(), nn.Linear(4, {n}))", "nn.PReLU()",
                  "nn.Hardtanh(-1.0, 2.0)", "nn.Dropout(0.5)", "nn.Identity()", "nn.GELU()", "nn.Softmax(dim=-1)", "nn.LeakyReLU(0.2)", "nn.SiLU(inplace=True)"]
@@ -29,7 +30,11 @@ def like_input(shape):
 def makers(module, e, shape):
     r = e.r
     x = lambda sh, d: e.expr(tensor("float32", sh), d)
-    made = [lambda d: f"{module.layer(r.choice(like_input(shape)))}({x(shape, d)})"] * 2 if shape else []
+
+    def kept(d):
+        text = r.choice(like_input(shape))
+        return f"({module.layer(text)}({x(shape, d)}.clamp(-50, 50)) + 0.013)" if "eps=" in text else f"{module.layer(text)}({x(shape, d)})"
+    made = [kept] * 2 if shape else []
     if shape:
         n = shape[-1]
         made += [lambda d: f"{module.layer(f'nn.Linear(4, {n})')}({x(shape[:-1] + (4,), d)})", lambda d: linear(module, e, shape, d)]
@@ -38,7 +43,7 @@ def makers(module, e, shape):
         if len(shape) >= 2:
             made.append(lambda d: f"{module.layer(f'nn.Embedding(7, {n})')}({e.expr(tensor('int64', shape[:-1]), d)}.clamp(0, 6))")
     if shape == IMAGE:
-        made += [lambda d: f"{module.layer(r.choice(like_input(shape)))}({x(shape, d)})"] * 4 + [
+        made += [kept] * 4 + [
             lambda d: quantized_image(module, e, d), lambda d: f"F.conv2d({x(shape, d)}, {module.parameter((4, 4, 3, 3))}, padding=1)", lambda d: f"F.interpolate(F.max_pool2d({x(shape, d)}, 2), size=[5, 5])"]
     elif len(shape) == 2 and r.random() < 0.3:
         made.append(lambda d: f"{x(IMAGE, d)}.mean([2, 3])[:, :2].reshape(-1)[:1].expand({shape_text(shape)}).clone()")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Statements of a function: assignments, writes, branches, loops, returns, exceptions."""
+import idioms
 import kinds
 from expressions import Expressions
 from kinds import BOOL, FLOAT, INT, STR, is_kind, keyed, listed, optional, spell, tensor
@@ -335,11 +336,14 @@ class Body(Expressions):
         self.level -= 1
         self.vars[name] = t
 
+    def idiom(self):
+        idioms.statement(self)
+
     STATEMENTS = ((assign, 34), (assign_wide, 6), (unpack, 4), (augment, 9), (write_list, 7), (write_dict, 6), (write_tensor, 9), (view, 4), (write_object, 5), (branch, 9), (both, 4), (loop, 8), (leave, 5), (call, 3),
-                  (no_grad, 3))
+                  (no_grad, 3), (idiom, 6))
 
     def statement(self):
         kind = self.r.choices([s for s, _ in self.STATEMENTS], [w for _, w in self.STATEMENTS])[0]
-        if self.level > self.start + 3 and kind in (Body.branch, Body.loop, Body.both):
+        if self.level > self.start + 3 and kind in (Body.branch, Body.loop, Body.both, Body.idiom):
             kind = Body.assign
         kind(self)

@@ -76,7 +76,7 @@ def makers(e, dtype, shape):
         lambda d: f"torch.nan_to_num({same(d)})",
     ]
     if shape:
-        made += [lambda d: f"F.softmax({same(d)}, dim={r.choice([0, -1])})", lambda d: f"F.log_softmax({same(d)}, -1)", lambda d: f"F.layer_norm({same(d)}, [{shape[-1]}], eps=0.5)"]
+        made += [lambda d: f"F.softmax({same(d)}, dim={r.choice([0, -1])})", lambda d: f"F.log_softmax({same(d)}, -1)", lambda d: f"(F.layer_norm({same(d)}.clamp(-50, 50), [{shape[-1]}], eps=0.5) + 0.013)"]
     if len(shape) == 2:
         a, b = shape
         made += [lambda d: f"torch.{r.choice(['mm', 'matmul'])}({of(dtype, (a, 2), d)}, {of(dtype, (2, b), d)})", lambda d: f"({of(dtype, (a, 3), d)} @ {of(dtype, (3, b), d)})"]

@@ -3,6 +3,7 @@
 import random
 
 import layers
+import modules
 from expressions import Expressions
 from kinds import BOOL, FLOAT, INT, SCALARS, STR, is_kind, keyed, listed, literal, optional, shape_text, spell, tensor, value
 from statements import Body
@@ -41,7 +42,13 @@ class World:
 
     def __init__(self):
         self.functions, self.classes, self.enums, self.named, self.building, self.lines = [], [], [], [], None, []
+        self.defined = 0  # names that were given
         self.scopes = False  # whether there is `with`, which is not for mobile
+
+    def definition(self, letters):
+        """A name of its own."""
+        self.defined += 1
+        return f"{letters}{self.defined}"
 
     def types(self):
         return [c[0] for c in self.classes if c[0][1] != self.building] + self.named
@@ -179,6 +186,7 @@ class Module:
 
     def __init__(self, r, world):
         self.r, self.world, self.attributes, self.init, self.made, self.notes, self.methods = r, world, {}, [], {}, [], []
+        self.whole, self.more = False, []  # whether it is the program's own; methods behind all others
 
     def layer(self, text):
         known = self.made.setdefault(text, [])
@@ -275,6 +283,7 @@ def program(seed):
         world.lines += ["", ""] + lines
     inner = [(f"inner{i}", submodule(r, world, f"Inner{i}")) for i in range(r.choice([0, 0, 1, 2]))]
     module = Module(r, world)
+    module.whole = True
     for name, f in inner:
         module.init.append(f"self.{name} = {name.capitalize()}()")
         world.functions.append(Function(name, f.params, f.result, True))
@@ -289,7 +298,7 @@ def program(seed):
         module.methods += ["", "    @torch.jit.export"]
         entries.append(("other", entry(r, world, module, "other")))
     head = ["", "", "class M(nn.Module):"] + ["    " + n for n in module.notes] + ["    def __init__(self):", "        super().__init__()"] + ["        " + line for line in module.init]
-    source = HEAD + "\n".join(world.lines + head + module.methods) + "\n"
+    source = HEAD + "\n".join(world.lines + head + module.methods + module.more) + "\n"
     calls = []
     for name, params in [entries[0], entries[0]] + entries[1:] + [entries[0]]:
         kept = len(params)
@@ -313,7 +322,8 @@ def entry(r, world, module, name):
         body.vars["steps"] = tensor("float32", layers.SEQUENCE)
         body.put(f"steps = {literal(body.vars['steps'], r)}")
     for _ in range(r.randrange(4, 16)):
-        module.containers(body) if r.random() < 0.04 else body.statement()
+        choice = r.random()
+        module.containers(body) if choice < 0.04 else modules.statement(body) if choice < 0.08 else body.statement()
         for big in ("image", "steps"):
             if big in body.vars and r.random() < 0.3:
                 body.put(f"{big} = {body.expr(body.vars[big])}")
