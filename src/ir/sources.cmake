@@ -22,4 +22,5 @@ list(APPEND TAPER_SOURCES
     src/ir/type_text.c
     src/ir/value.c
     src/ir/value_type.c
+    src/ir/walk.c
 )

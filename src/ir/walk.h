@@ -5,7 +5,7 @@
 
 #include "ir/tensor.h"
 
-enum { TAPER_WALK_SIDES = 5, TAPER_WALK_RANK = 64 };
+enum { TAPER_WALK_SIDES = 5, TAPER_WALK_RANK = 2 * TAPER_MAX_RANK };
 
 typedef struct taper_walk_dim {
     int64_t size, at; // at: the index
@@ -39,34 +39,10 @@ static inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
 
 // The dimensions [0, rank) with these sizes, the last one the fastest, but for `without` (SIZE_MAX: all). b NULL: one
 // side.
-static inline void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without,
-                                   const int64_t *a, const int64_t *b)
-{
-    taper_walk_begin(walk, b != NULL ? 2 : 1);
-    for (size_t d = rank; d-- > 0;) {
-        if (d != without) {
-            int64_t *const steps = taper_walk_add(walk, sizes[d]);
-            steps[0] = a[d];
-            steps[1] = b != NULL ? b[d] : 0;
-        }
-    }
-}
+void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
+                     const int64_t *b);
 
 // The next index. False: that was the last; the walk is at its begin again.
-static inline bool taper_walk_next(taper_walk *walk)
-{
-    for (size_t d = 0; d < walk->rank; d++) {
-        taper_walk_dim *const dim = &walk->dims[d];
-        const bool more = ++dim->at < dim->size;
-        for (size_t i = 0; i < walk->sides; i++) {
-            walk->at[i] += more ? dim->steps[i] : -dim->steps[i] * (dim->size - 1);
-        }
-        if (more) {
-            return true;
-        }
-        dim->at = 0;
-    }
-    return false;
-}
+bool taper_walk_next(taper_walk *walk);
 
 #endif

@@ -97,27 +97,6 @@ static bool go_on(walk *w, size_t n)
     return w->status == TAPER_OK;
 }
 
-size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        for (size_t j = i; j > 0 && dims[j].in < dims[j - 1].in; j--) {
-            const taper_reduce_dim t = dims[j];
-            dims[j] = dims[j - 1];
-            dims[j - 1] = t;
-        }
-    }
-    size_t kept = count != 0;
-    for (size_t i = 1; i < count; i++) {
-        taper_reduce_dim *inner = &dims[kept - 1];
-        if (dims[i].in == inner->in * inner->size && dims[i].out == inner->out * inner->size) {
-            inner->size *= dims[i].size;
-        } else {
-            dims[kept++] = dims[i];
-        }
-    }
-    return kept;
-}
-
 static void prepare(walk *w, const taper_reduce *r, const taper_tensor *out)
 {
     const int64_t in_item = (int64_t)taper_tensor_item(r->x);
@@ -158,16 +137,6 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     }
     taper_ew_load((taper_dtype)w->r->x->dtype, w->r->class_, &w->elements, from, step, n, &w->temp);
     return &w->elements;
-}
-
-void taper_reduce_walk(taper_walk *to, const taper_reduce_dim *dims, size_t from, size_t count)
-{
-    taper_walk_begin(to, 2);
-    for (size_t d = from; d < count; d++) {
-        int64_t *const steps = taper_walk_add(to, dims[d].size);
-        steps[0] = dims[d].in;
-        steps[1] = dims[d].out;
-    }
 }
 
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
@@ -359,30 +328,4 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     r->x = x;
     taper_tensor_drop(apart);
     return status;
-}
-
-void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
-                      bool keep)
-{
-    const int64_t item = (int64_t)taper_tensor_item(x), out_item = out != NULL ? (int64_t)taper_tensor_item(out) : 0;
-    int64_t in[TAPER_MAX_RANK], to[TAPER_MAX_RANK] = {0};
-    taper_tensor_steps(x, (size_t)item, in);
-    if (out != NULL) {
-        taper_tensor_steps(out, (size_t)out_item, to);
-    }
-    size_t at = 0;
-    lines->kept_count = 0;
-    lines->line = (taper_reduce_dim){1, item, out_item};
-    for (size_t i = 0; i < x->rank; i++) {
-        const bool there = i != dim || !without || keep;
-        const int64_t out_step = there ? to[at] : 0;
-        if (i == dim) {
-            lines->line = (taper_reduce_dim){x->sizes[i], in[i], without ? 0 : out_step};
-        } else if (x->sizes[i] != 1) {
-            lines->kept[lines->kept_count++] = (taper_reduce_dim){x->sizes[i], in[i], out_step};
-        }
-        at += there;
-    }
-    lines->kept_count = taper_reduce_sort(lines->kept, lines->kept_count);
-    lines->side_by_side = lines->kept_count != 0 && lines->line.size > 1 && lines->kept[0].in < lines->line.in;
 }

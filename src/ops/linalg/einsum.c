@@ -386,10 +386,12 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     const int64_t count = to->tensor->sizes[0];
     taper_walk_begin(&walk, 3);
     for (size_t d = dims; d-- > 0;) {
-        int64_t *const steps = taper_walk_add(&walk, sizes[d]);
-        steps[0] = sizes[d] == 1 ? 0 : to->strides[d];
-        steps[1] = a->sizes[d] == 1 ? 0 : a->strides[d];
-        steps[2] = b->sizes[d] == 1 ? 0 : b->strides[d];
+        if (sizes[d] != 1) { // those of the two tensors
+            int64_t *const steps = taper_walk_add(&walk, sizes[d]);
+            steps[0] = to->strides[d];
+            steps[1] = a->sizes[d] == 1 ? 0 : a->strides[d];
+            steps[2] = b->sizes[d] == 1 ? 0 : b->strides[d];
+        }
     }
     for (int64_t i = 0; i < count; i++) {
         multiply_row((taper_dtype)x.dtype, taper_tensor_mutable(to->tensor), taper_tensor_data(&x),
