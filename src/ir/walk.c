@@ -17,16 +17,5 @@ void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t
 
 bool taper_walk_next(taper_walk *walk)
 {
-    for (size_t d = 0; d < walk->rank; d++) {
-        taper_walk_dim *const dim = &walk->dims[d];
-        const bool more = ++dim->at < dim->size;
-        for (size_t i = 0; i < walk->sides; i++) {
-            walk->at[i] += more ? dim->steps[i] : -dim->steps[i] * (dim->size - 1);
-        }
-        if (more) {
-            return true;
-        }
-        dim->at = 0;
-    }
-    return false;
+    return taper_walk_step(walk);
 }

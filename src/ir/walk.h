@@ -44,5 +44,23 @@ void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t
 
 // The next index. False: that was the last; the walk is at its begin again.
 bool taper_walk_next(taper_walk *walk);
+// The same in line, for loops over single elements.
+static inline bool taper_walk_step(taper_walk *walk)
+{
+    for (size_t d = 0; d < walk->rank; d++) {
+        taper_walk_dim *const dim = &walk->dims[d];
+        if (++dim->at < dim->size) {
+            for (size_t i = 0; i < walk->sides; i++) {
+                walk->at[i] += dim->steps[i];
+            }
+            return true;
+        }
+        for (size_t i = 0; i < walk->sides; i++) {
+            walk->at[i] -= dim->steps[i] * (dim->size - 1);
+        }
+        dim->at = 0;
+    }
+    return false;
+}
 
 #endif

@@ -183,12 +183,12 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
     const int64_t length = sizes[inner];
     sizes[inner] = length == 0 ? 0 : 1;
     const int64_t to_step = taper_tensor_step(to, inner) * item, from_step = taper_tensor_step(from, inner) * item;
-    taper_walk walk;
-    taper_walk_start(&walk, run, to->rank, sizes);
-    taper_walk_add(&walk, 0, to->strides);
-    taper_walk_add(&walk, 1, from->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        taper_into_line(run, function, t + walk.offset[0] * item, to_step, f + walk.offset[1] * item, from_step,
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, run, to->rank, sizes);
+    taper_index_walk_add(&walk, to->strides);
+    taper_index_walk_add(&walk, from->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        taper_into_line(run, function, t + walk.walk.at[0] * item, to_step, f + walk.walk.at[1] * item, from_step,
                         length);
     }
 }
@@ -202,20 +202,29 @@ taper_status taper_check_index(const taper_tensor *index, bool allow_int32, cons
                       allow_int32 ? "int32/int64" : "int64", taper_dtype_name((taper_dtype)index->dtype));
 }
 
-void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64_t *sizes)
+void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes)
 {
-    memset(walk, 0, sizeof *walk);
     walk->run = run;
     walk->left = TAPER_WALK_PIECE;
-    walk->rank = rank;
     walk->count = 1;
-    for (size_t d = 0; d < rank; d++) {
-        walk->sizes[d] = sizes[d];
+    taper_walk_begin(&walk->walk, TAPER_WALK_SIDES);
+    walk->walk.sides = 0; // places of sides that are not added stay 0
+    for (size_t d = rank; d-- > 0;) {
+        (void)taper_walk_add(&walk->walk, sizes[d]);
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
     }
 }
 
-void taper_walk_charge(taper_walk *walk)
+void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides)
+{
+    taper_walk *const w = &walk->walk;
+    for (size_t d = 0; d < w->rank; d++) {
+        w->dims[w->rank - 1 - d].steps[w->sides] = w->dims[w->rank - 1 - d].size > 1 ? strides[d] : 0; // as steps
+    }
+    w->at[w->sides++] = 0;
+}
+
+void taper_index_walk_charge(taper_index_walk *walk)
 {
     walk->left = TAPER_WALK_PIECE;
     if (!taper_run_goes_on(walk->run, TAPER_WALK_PIECE * WORK_OF_AN_ELEMENT)) {
@@ -249,24 +258,24 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
     TAPER_TRY(taper_move_item(mask, &item, run->error));
     const taper_dtype dtype = (taper_dtype)mask->dtype;
     const char *data = taper_tensor_data(mask);
-    taper_walk walk;
+    taper_index_walk walk;
     int64_t found = 0;
-    taper_walk_start(&walk, run, mask->rank, mask->sizes);
-    taper_walk_add(&walk, 0, mask->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        found += taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item);
+    taper_index_walk_start(&walk, run, mask->rank, mask->sizes);
+    taper_index_walk_add(&walk, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        found += taper_element_is_nonzero(dtype, data + walk.walk.at[0] * (int64_t)item);
     }
     TAPER_TRY(taper_run_spend(run, 0)); // or something was not counted
     const int64_t sizes[2] = {found, mask->rank};
     const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error));
     int64_t *to = taper_tensor_mutable(*positions);
-    taper_walk_start(&walk, run, mask->rank, mask->sizes);
-    taper_walk_add(&walk, 0, mask->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        if (taper_element_is_nonzero(dtype, data + walk.offset[0] * (int64_t)item)) {
+    taper_index_walk_start(&walk, run, mask->rank, mask->sizes);
+    taper_index_walk_add(&walk, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        if (taper_element_is_nonzero(dtype, data + walk.walk.at[0] * (int64_t)item)) {
             for (size_t d = 0; d < mask->rank; d++) {
-                to[(int64_t)d * found] = walk.at[d];
+                to[(int64_t)d * found] = walk.walk.dims[mask->rank - 1u - d].at;
             }
             to++;
         }

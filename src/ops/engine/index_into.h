@@ -3,6 +3,7 @@
 #ifndef TAPER_OPS_INDEX_INTO_H
 #define TAPER_OPS_INDEX_INTO_H
 
+#include "ir/walk.h"
 #include "ops/engine/view_shape.h"
 
 typedef enum taper_into {
@@ -34,46 +35,27 @@ static inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // a
                                      : ((const int32_t *)taper_tensor_data(index))[at];
 }
 
-// Goes through the positions of a shape, last dimension fastest, with offsets (in elements) into up to three tensors.
-enum { TAPER_WALKERS = 3 };
-typedef struct taper_walk {
+// A walk over the positions of a shape, last dimension fastest, with places (in elements) in up to three tensors.
+typedef struct taper_index_walk {
+    taper_walk walk;
     taper_run *run;
     uint32_t left; // elements until run is charged for the next ones
-    size_t rank;
     int64_t count;
-    int64_t sizes[TAPER_MAX_RANK], at[TAPER_MAX_RANK];
-    int64_t strides[TAPER_WALKERS][TAPER_MAX_RANK];
-    int64_t offset[TAPER_WALKERS];
-} taper_walk;
+} taper_index_walk;
 
 // Goes on while i < count: when the run is to end, count becomes 0. Shorter walks than TAPER_WALK_PIECE are not
 // charged.
 enum { TAPER_WALK_PIECE = 256 };
-void taper_walk_start(taper_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
-void taper_walk_charge(taper_walk *walk);
-static inline void taper_walk_add(taper_walk *walk, size_t which, const int64_t *strides)
-{
-    for (size_t d = 0; d < walk->rank; d++) {
-        walk->strides[which][d] = walk->sizes[d] > 1 ? strides[d] : 0; // as taper_tensor_steps
-    }
-}
-static inline void taper_walk_next(taper_walk *walk)
+void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
+void taper_index_walk_charge(taper_index_walk *walk);
+// Sides are added in order.
+void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
+static inline void taper_index_walk_next(taper_index_walk *walk)
 {
     if (--walk->left == 0) {
-        taper_walk_charge(walk);
+        taper_index_walk_charge(walk);
     }
-    for (size_t d = walk->rank; d-- > 0;) {
-        for (size_t i = 0; i < TAPER_WALKERS; i++) {
-            walk->offset[i] += walk->strides[i][d];
-        }
-        if (++walk->at[d] < walk->sizes[d]) {
-            return;
-        }
-        for (size_t i = 0; i < TAPER_WALKERS; i++) {
-            walk->offset[i] -= walk->strides[i][d] * walk->sizes[d];
-        }
-        walk->at[d] = 0;
-    }
+    (void)taper_walk_step(&walk->walk);
 }
 
 // int64 scratch of count elements, as a tensor to be dropped.

@@ -28,12 +28,12 @@ taper_status taper_index_keys(taper_run *run, const taper_tensor *x, taper_dtype
     TAPER_TRY(taper_index_scratch(run, taper_tensor_numel(x), keys));
     int64_t *to = taper_tensor_mutable(*keys);
     const char *from = taper_tensor_data(x);
-    taper_walk walk;
-    taper_walk_start(&walk, run, x->rank, x->sizes);
-    taper_walk_add(&walk, 0, x->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, run, x->rank, x->sizes);
+    taper_index_walk_add(&walk, x->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
         taper_scalar value;
-        taper_scalar_load((taper_dtype)x->dtype, from + walk.offset[0] * (int64_t)item, &value);
+        taper_scalar_load((taper_dtype)x->dtype, from + walk.walk.at[0] * (int64_t)item, &value);
         if (as != x->dtype) {
             unsigned char converted[16];
             taper_scalar_store(as, converted, &value);

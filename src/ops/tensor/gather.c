@@ -43,21 +43,21 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     }
     const int64_t size = size_of(x, dim), step = x->rank == 0 ? 0 : x->strides[dim];
     int64_t strides[TAPER_MAX_RANK];
-    taper_walk walk;
-    taper_walk_start(&walk, call->run, index->rank, index->sizes);
-    taper_walk_add(&walk, 0, index->strides);
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+    taper_index_walk_add(&walk, index->strides);
     strides_for(x, index->rank, strides);
     strides[dim] = 0;
-    taper_walk_add(&walk, 1, strides);
+    taper_index_walk_add(&walk, strides);
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk), to += item) {
-        const int64_t at = taper_index_at(index, walk.offset[0]);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk), to += item) {
+        const int64_t at = taper_index_at(index, walk.walk.at[0]);
         if (at < 0 || at >= size) {
             taper_tensor_drop(*result);
             return out_of_bounds(error, at, dim, size);
         }
-        const char *p = from + (walk.offset[1] + at * step) * (int64_t)item;
+        const char *p = from + (walk.walk.at[1] + at * step) * (int64_t)item;
         if (item == 4) {
             memcpy(to, p, 4);
         } else {
@@ -214,24 +214,24 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     const int64_t item = (int64_t)taper_tensor_item(s->self);
     const int64_t size = size_of(s->self, s->dim), step = s->self->rank == 0 ? 0 : s->self->strides[s->dim];
     int64_t strides[TAPER_MAX_RANK];
-    taper_walk walk;
-    taper_walk_start(&walk, call->run, index->rank, index->sizes);
-    taper_walk_add(&walk, 0, index->strides);
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+    taper_index_walk_add(&walk, index->strides);
     strides_for(s->self, index->rank, strides);
     strides[s->dim] = 0;
-    taper_walk_add(&walk, 1, strides);
+    taper_index_walk_add(&walk, strides);
     if (source != NULL) {
         strides_for(source, index->rank, strides);
-        taper_walk_add(&walk, 2, strides);
+        taper_index_walk_add(&walk, strides);
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        const int64_t at = taper_index_at(index, walk.offset[0]);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        const int64_t at = taper_index_at(index, walk.walk.at[0]);
         if (at < 0 || at >= size) {
             return out_of_bounds(call->run->error, at, s->dim, size);
         }
-        function(to + (walk.offset[1] + at * step) * item, 0, from + walk.offset[2] * item, 0, 1);
+        function(to + (walk.walk.at[1] + at * step) * item, 0, from + walk.walk.at[2] * item, 0, 1);
     }
     return TAPER_OK;
 }
@@ -351,14 +351,14 @@ static void divide_by(taper_run *run, taper_tensor *self, const taper_tensor *co
     const taper_dtype dtype = (taper_dtype)self->dtype;
     const int64_t *n = taper_tensor_data(counts);
     char *data = taper_tensor_mutable(self);
-    taper_walk walk;
-    taper_walk_start(&walk, run, self->rank, self->sizes);
-    taper_walk_add(&walk, 0, self->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, run, self->rank, self->sizes);
+    taper_index_walk_add(&walk, self->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
         if (n[i] <= 1) {
             continue;
         }
-        char *p = data + walk.offset[0] * item;
+        char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load(dtype, p, &value);
         if (value.kind == TAPER_SCALAR_INT) { // towards minus infinity

@@ -165,11 +165,11 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
         const taper_tensor *index = plan->indices[d];
         const int64_t size = plan->self.sizes[d], stride = empty || size == 1 ? 0 : plan->self.strides[d];
         const int64_t *data = taper_tensor_data(index);
-        taper_walk walk;
-        taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
-        taper_walk_add(&walk, 0, index->strides);
-        for (int64_t k = 0; k < walk.count; k++, taper_walk_next(&walk)) {
-            const int64_t value = data[walk.offset[0]];
+        taper_index_walk walk;
+        taper_index_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
+        taper_index_walk_add(&walk, index->strides);
+        for (int64_t k = 0; k < walk.count; k++, taper_index_walk_next(&walk)) {
+            const int64_t value = data[walk.walk.at[0]];
             if (value < -size || value >= size) {
                 return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
                                   "index %lld is out of bounds for dimension %zu with size %lld", (long long)value, i,
@@ -354,12 +354,12 @@ taper_status taper_op_index(taper_call *call)
     const int64_t *offsets = taper_tensor_data(plan.offsets);
     const char *from = taper_tensor_data(self);
     char *to = taper_tensor_mutable(result);
-    taper_walk walk;
-    taper_walk_start(&walk, run, plan.index_rank, plan.index_sizes);
-    taper_walk_add(&walk, 0, result->strides + plan.before);
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, run, plan.index_rank, plan.index_sizes);
+    taper_index_walk_add(&walk, result->strides + plan.before);
     const bool runs = is_run(&b);
-    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
-        char *t = to + walk.offset[0] * (int64_t)item;
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_index_walk_next(&walk)) {
+        char *t = to + walk.walk.at[0] * (int64_t)item;
         const char *f = from + offsets[k] * (int64_t)item;
         if (runs && (b.count <= 16 || taper_run_goes_on(run, (uint64_t)b.count))) {
             memcpy(t, f, (size_t)b.count * item);
@@ -385,21 +385,21 @@ static taper_status put(taper_run *run, taper_tensor *self, const index_plan *pl
     const int64_t *offsets = taper_tensor_data(plan->offsets);
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(values);
-    taper_walk walk, inner;
-    taper_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
-    taper_walk_add(&walk, 0, values->strides + plan->before);
+    taper_index_walk walk, inner;
+    taper_index_walk_start(&walk, run, plan->index_rank, plan->index_sizes);
+    taper_index_walk_add(&walk, values->strides + plan->before);
     // The last dimension of the block is the inner loop.
     const size_t lead = b.rank > 0 ? b.rank - 1 : 0;
     const int64_t run_length = b.rank > 0 ? b.sizes[lead] : 1;
     const int64_t to_step = b.rank > 0 ? b.self[lead] * item : 0, from_step = b.rank > 0 ? b.other[lead] * item : 0;
-    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_walk_next(&walk)) {
+    for (int64_t k = 0; b.count > 0 && k < walk.count; k++, taper_index_walk_next(&walk)) {
         char *t = to + offsets[k] * item;
-        const char *f = from + walk.offset[0] * item;
-        taper_walk_start(&inner, run, lead, b.sizes);
-        taper_walk_add(&inner, 0, b.self);
-        taper_walk_add(&inner, 1, b.other);
-        for (int64_t i = 0; i < inner.count; i++, taper_walk_next(&inner)) {
-            taper_into_line(run, into, t + inner.offset[0] * item, to_step, f + inner.offset[1] * item, from_step,
+        const char *f = from + walk.walk.at[0] * item;
+        taper_index_walk_start(&inner, run, lead, b.sizes);
+        taper_index_walk_add(&inner, b.self);
+        taper_index_walk_add(&inner, b.other);
+        for (int64_t i = 0; i < inner.count; i++, taper_index_walk_next(&inner)) {
+            taper_into_line(run, into, t + inner.walk.at[0] * item, to_step, f + inner.walk.at[1] * item, from_step,
                             run_length);
         }
     }

@@ -62,23 +62,23 @@ static taper_status select_masked(taper_call *call, const taper_tensor *x, const
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, call->run->error));
     const uint8_t *flags = taper_tensor_data(mask);
-    taper_walk walk;
+    taper_index_walk walk;
     int64_t count = 0;
-    taper_walk_start(&walk, call->run, mask->rank, mask->sizes);
-    taper_walk_add(&walk, 0, mask->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        count += flags[walk.offset[0]] != 0;
+    taper_index_walk_start(&walk, call->run, mask->rank, mask->sizes);
+    taper_index_walk_add(&walk, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        count += flags[walk.walk.at[0]] != 0;
     }
     TAPER_TRY(taper_run_spend(call->run, 0)); // or something was not counted
     TAPER_TRY(taper_tensor_like(call->run->heap, x, 1, &count, NULL, result, call->run->error));
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
-    taper_walk_start(&walk, call->run, mask->rank, mask->sizes);
-    taper_walk_add(&walk, 0, mask->strides);
-    taper_walk_add(&walk, 1, x->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        if (flags[walk.offset[0]] != 0) {
-            memcpy(to, from + walk.offset[1] * (int64_t)item, item);
+    taper_index_walk_start(&walk, call->run, mask->rank, mask->sizes);
+    taper_index_walk_add(&walk, mask->strides);
+    taper_index_walk_add(&walk, x->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        if (flags[walk.walk.at[0]] != 0) {
+            memcpy(to, from + walk.walk.at[1] * (int64_t)item, item);
             to += item;
         }
     }
@@ -117,19 +117,19 @@ static taper_status scatter_masked(taper_call *call, taper_tensor *self, const t
     char *to = taper_tensor_mutable(self);
     const char *from = taper_tensor_data(source);
     int64_t left = taper_tensor_numel(source);
-    taper_walk walk;
-    taper_walk_start(&walk, call->run, self->rank, self->sizes);
-    taper_walk_add(&walk, 0, self->strides);
-    taper_walk_add(&walk, 1, mask->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        if (flags[walk.offset[1]] == 0) {
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, call->run, self->rank, self->sizes);
+    taper_index_walk_add(&walk, self->strides);
+    taper_index_walk_add(&walk, mask->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        if (flags[walk.walk.at[1]] == 0) {
             continue;
         }
         if (left-- == 0) {
             return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                               "Number of elements of source < number of ones in mask");
         }
-        memcpy(to + walk.offset[0] * (int64_t)item, from, item);
+        memcpy(to + walk.walk.at[0] * (int64_t)item, from, item);
         from += item;
     }
     return TAPER_OK;
@@ -231,13 +231,13 @@ taper_status taper_op_take(taper_call *call)
     const int64_t count = taper_tensor_numel(x);
     const bool contiguous = taper_tensor_is_contiguous(x);
     char *to = taper_tensor_mutable(result);
-    taper_walk walk;
-    taper_walk_start(&walk, call->run, index->rank, index->sizes);
-    taper_walk_add(&walk, 0, index->strides);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk), to += item) {
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+    taper_index_walk_add(&walk, index->strides);
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk), to += item) {
         int64_t offset;
         const taper_status status =
-            flat_offset(error, x, count, contiguous, taper_index_at(index, walk.offset[0]), &offset);
+            flat_offset(error, x, count, contiguous, taper_index_at(index, walk.walk.at[0]), &offset);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);
             return status;
@@ -278,12 +278,12 @@ taper_status taper_op_put(taper_call *call)
         const int64_t count = taper_tensor_numel(self), item = (int64_t)taper_tensor_item(self);
         const bool contiguous = taper_tensor_is_contiguous(self);
         const char *from = taper_tensor_data(flat);
-        taper_walk walk;
-        taper_walk_start(&walk, call->run, index->rank, index->sizes);
-        taper_walk_add(&walk, 0, index->strides);
-        for (int64_t i = 0; i < walk.count && status == TAPER_OK; i++, taper_walk_next(&walk), from += item) {
+        taper_index_walk walk;
+        taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+        taper_index_walk_add(&walk, index->strides);
+        for (int64_t i = 0; i < walk.count && status == TAPER_OK; i++, taper_index_walk_next(&walk), from += item) {
             int64_t offset;
-            status = flat_offset(error, self, count, contiguous, taper_index_at(index, walk.offset[0]), &offset);
+            status = flat_offset(error, self, count, contiguous, taper_index_at(index, walk.walk.at[0]), &offset);
             if (status == TAPER_OK) {
                 into((char *)taper_tensor_mutable(self) + offset * item, 0, from, 0, 1);
             }

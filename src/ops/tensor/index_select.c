@@ -442,13 +442,13 @@ taper_status taper_op_index_fill(taper_call *call)
 
 static void divide(taper_run *run, taper_tensor *x, int64_t count)
 {
-    taper_walk walk;
+    taper_index_walk walk;
     const int64_t item = (int64_t)taper_tensor_item(x);
-    taper_walk_start(&walk, run, x->rank, x->sizes);
-    taper_walk_add(&walk, 0, x->strides);
+    taper_index_walk_start(&walk, run, x->rank, x->sizes);
+    taper_index_walk_add(&walk, x->strides);
     char *data = taper_tensor_mutable(x);
-    for (int64_t i = 0; i < walk.count; i++, taper_walk_next(&walk)) {
-        char *p = data + walk.offset[0] * item;
+    for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
+        char *p = data + walk.walk.at[0] * item;
         taper_scalar value;
         taper_scalar_load((taper_dtype)x->dtype, p, &value);
         if (value.kind == TAPER_SCALAR_INT) { // towards minus infinity
