@@ -2,6 +2,8 @@
 // Combining elements into others by index, reading indices, walking several tensors.
 #include "ops/engine/index_into.h"
 
+#include "ops/call/promote.h"
+
 #include <math.h>
 
 #include "base/half.h"
@@ -200,6 +202,19 @@ taper_status taper_check_index(const taper_tensor *index, bool allow_int32, cons
     }
     return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: Expected dtype %s for index, got %s", name,
                       allow_int32 ? "int32/int64" : "int64", taper_dtype_name((taper_dtype)index->dtype));
+}
+
+taper_status taper_check_indices(const taper_tensor *indices, size_t at, const char *argument, const char *function,
+                                 taper_error *error)
+{
+    if (indices->dtype == TAPER_I64 || indices->dtype == TAPER_I32) {
+        return TAPER_OK;
+    }
+    return taper_fail(
+        error, TAPER_ERROR_ARGUMENT,
+        "Expected tensor for argument #%zu '%s' to have one of the following scalar types: Long, Int; but "
+        "got torch.%sTensor instead (while checking arguments for %s)",
+        at, argument, taper_dtype_torch_name((taper_dtype)indices->dtype), function);
 }
 
 void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes)

@@ -29,6 +29,9 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
 // An index tensor: int64 or int32.
 TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool allow_int32, const char *name,
                                               taper_error *error);
+// The same of embeddings' arguments, in PyTorch's words for these: argument `at` of the function, by name.
+TAPER_MUST_USE taper_status taper_check_indices(const taper_tensor *indices, size_t at, const char *argument,
+                                                const char *function, taper_error *error);
 static inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from its data
 {
     return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at]

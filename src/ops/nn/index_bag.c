@@ -153,8 +153,8 @@ static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wrap
     TAPER_TRY(taper_arg_int(call, 4, &b.mode));
     TAPER_TRY(taper_arg_tensor_or_none(call, 6, &samples));
     TAPER_TRY(taper_arg_bool(call, 7, &include_last));
-    TAPER_TRY(taper_check_index(indices, true, "embedding_bag", error));
-    TAPER_TRY(taper_check_index(offsets, true, "embedding_bag", error));
+    TAPER_TRY(taper_check_indices(indices, 1, "indices", "embedding_bag", error));
+    TAPER_TRY(taper_check_indices(offsets, 1, "offsets", "embedding_bag", error));
     if (weight->rank != 2 || !taper_dtype_is_float((taper_dtype)weight->dtype) || indices->rank != 1 ||
         offsets->rank != 1 || b.mode < BAG_SUM || b.mode > BAG_MAX) {
         return taper_fail(
@@ -235,7 +235,7 @@ taper_status taper_op_embedding_renorm(taper_call *call)
     TAPER_TRY(taper_arg_double(call, 2, &most));
     TAPER_TRY(taper_arg_double(call, 3, &p));
     TAPER_TRY(taper_arg_tensor(call, 0, &w));
-    TAPER_TRY(taper_check_index(indices, true, "embedding_renorm_", error));
+    TAPER_TRY(taper_check_indices(indices, 2, "indices", "embedding_renorm_", error));
     if (w->rank != 2 || !taper_dtype_is_float((taper_dtype)w->dtype)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "self: a matrix of floats is wanted");
     }

@@ -100,7 +100,7 @@ taper_status taper_op_embedding(taper_call *call)
     taper_tensor *weight, *indices, *flat, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &weight));
     TAPER_TRY(taper_arg_tensor(call, 1, &indices));
-    TAPER_TRY(taper_check_index(indices, true, "embedding", run->error));
+    TAPER_TRY(taper_check_indices(indices, 1, "indices", "embedding", run->error));
     if (weight->rank != 2) {
         return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "'weight' must be 2-D");
     }
