@@ -148,8 +148,8 @@ class ErrorScope
         return error_;
     }
 
-    // Throws unless status is TAPER_OK.
-    void check(taper_status status) const
+    // Throws unless status is TAPER_OK. about: what failed, where the message does not say.
+    void check(taper_status status, const std::string &about = std::string()) const
     {
         if (status == TAPER_OK) {
             return;
@@ -161,6 +161,9 @@ class ErrorScope
         }
         if (message.empty()) {
             message = status == TAPER_ERROR_RESOURCE ? "out of memory" : "failed";
+        }
+        if (!about.empty()) {
+            message = about + ": " + message;
         }
         if (status == TAPER_ERROR_UNSUPPORTED) {
             throw c10::NotImplementedError(message, detail);

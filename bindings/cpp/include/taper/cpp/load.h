@@ -88,7 +88,7 @@ struct ModelSource {
             if (path.find('\0') != std::string::npos) {
                 throw c10::Error("the path of the model has a character 0");
             }
-            error.check(taper_model_load(context(), path.c_str(), &options, &model, error));
+            error.check(taper_model_load(context(), path.c_str(), &options, &model, error), path);
         }
         return model;
     }

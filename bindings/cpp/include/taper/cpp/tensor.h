@@ -14,6 +14,25 @@
 #include <taper/cpp/scalar.h>
 #include <taper/cpp/tensor_options.h>
 
+namespace c10
+{
+// Of tensors of dimensions N, C, H, W or C, H, W, in channels-last order.
+inline std::vector<int64_t> get_channels_last_strides_2d(IntArrayRef sizes)
+{
+    if (sizes.size() != 3 && sizes.size() != 4) {
+        throw Error("ChannelsLast2d doesn't support size " + std::to_string(sizes.size()));
+    }
+    const size_t c = sizes.size() - 3, h = c + 1, w = c + 2;
+    std::vector<int64_t> strides(sizes.size(), 1);
+    strides[w] = sizes[c];
+    strides[h] = strides[w] * sizes[w];
+    if (c == 1) {
+        strides[0] = strides[h] * sizes[h];
+    }
+    return strides;
+}
+} // namespace c10
+
 namespace at
 {
 
