@@ -3,6 +3,7 @@
 #ifndef TAPER_CPP_HANDLE_H
 #define TAPER_CPP_HANDLE_H
 
+#include <atomic>
 #include <utility>
 
 #include <taper/cpp/error.h>
@@ -12,19 +13,26 @@ namespace taper
 namespace cpp
 {
 
-// Never released: values may outlive whatever is destroyed at exit.
+// Released at exit; values, modules and operators that are still there keep it. Whatever asks for it later gets NULL,
+// which the library answers with an error.
 inline taper_context *context()
 {
     struct Made {
         Made() : context(nullptr)
         {
             ErrorScope error;
-            error.check(taper_context_create(nullptr, &context, error));
+            taper_context *made = nullptr;
+            error.check(taper_context_create(nullptr, &made, error));
+            context = made;
         }
-        taper_context *context;
+        ~Made()
+        {
+            taper_context_release(context.exchange(nullptr));
+        }
+        std::atomic<taper_context *> context;
     };
-    static const Made made; // a constructor that throws is tried again by the next call
-    return made.context;
+    static Made made; // a constructor that throws is tried again by the next call
+    return made.context.load(std::memory_order_acquire);
 }
 
 class Handle

@@ -38,10 +38,13 @@ class OperatorLease
     {
         try {
             const std::lock_guard<std::mutex> guard(pool_.lock);
-            free_->push_back(operator_);
-        } catch (...) {
-            taper_operator_release(operator_);
+            if (!pool_.closed) {
+                free_->push_back(operator_);
+                return;
+            }
+        } catch (...) { // no memory to keep it
         }
+        taper_operator_release(operator_);
     }
     OperatorLease(const OperatorLease &) = delete;
     OperatorLease &operator=(const OperatorLease &) = delete;
@@ -54,10 +57,30 @@ class OperatorLease
     struct Pool {
         std::mutex lock;
         std::unordered_map<std::string, std::vector<taper_operator *>> free;
+        bool closed = false; // at exit: nothing is kept any more
+    };
+    // Lets go of the operators at exit, and leaves the pool itself to who comes later.
+    struct Closer {
+        explicit Closer(Pool &of) : pool(of)
+        {
+        }
+        ~Closer()
+        {
+            const std::lock_guard<std::mutex> guard(pool.lock);
+            pool.closed = true;
+            for (auto &named : pool.free) {
+                for (taper_operator *each : named.second) {
+                    taper_operator_release(each);
+                }
+                named.second.clear();
+            }
+        }
+        Pool &pool;
     };
     static Pool &pool()
     {
-        static Pool *const all = new Pool; // as long as the context
+        static Pool *const all = new Pool;
+        static const Closer closer(*all);
         return *all;
     }
     Pool &pool_;
