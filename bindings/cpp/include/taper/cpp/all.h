@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// All of it, and the standard headers that sources written for PyTorch find without naming them.
+#ifndef TAPER_CPP_ALL_H
+#define TAPER_CPP_ALL_H
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <taper/cpp/functions.h>
+#include <taper/cpp/global_context.h>
+#include <taper/cpp/guards.h>
+#include <taper/cpp/load.h>
+#include <taper/cpp/print.h>
+#include <taper/cpp/timer.h>
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// from_blob: a tensor over memory of the app, which is neither copied nor freed.
+#ifndef TAPER_CPP_FROM_BLOB_H
+#define TAPER_CPP_FROM_BLOB_H
+
+#include <functional>
+
+#include <taper/cpp/tensor.h>
+
+namespace taper
+{
+namespace cpp
+{
+
+using Deleter = std::function<void(void *)>;
+
+struct BlobOwner {
+    Deleter deleter;
+    void *data;
+    // Called by the library, in C: nothing may leave it.
+    static void release(void *user) noexcept
+    {
+        const std::unique_ptr<BlobOwner> owner(static_cast<BlobOwner *>(user));
+        try {
+            owner->deleter(owner->data);
+        } catch (...) {
+        }
+    }
+};
+
+// The bytes from the first element to behind the last one.
+inline size_t blob_bytes(c10::IntArrayRef sizes, c10::IntArrayRef strides, size_t element)
+{
+    const int64_t most = std::numeric_limits<int64_t>::max();
+    const bool contiguous = strides.empty();
+    int64_t last = 0, step = 1; // of the last element, in elements
+    for (size_t i = sizes.size(); i-- > 0;) {
+        if (sizes[i] < 0) {
+            throw c10::Error(c10::str("Trying to create tensor with negative dimension ", sizes[i], ": ", sizes));
+        }
+    }
+    for (size_t i = sizes.size(); i-- > 0;) {
+        if (sizes[i] == 0) {
+            return 0;
+        }
+        const int64_t stride = contiguous ? step : strides[i];
+        if (stride < 0) {
+            throw c10::Error(c10::str("Trying to create tensor with negative stride: ", strides));
+        }
+        const int64_t more = sizes[i] - 1;
+        if ((more != 0 && stride > (most - last) / more) || (contiguous && step > most / sizes[i])) {
+            throw c10::Error(c10::str("the sizes ", sizes, " are too large"));
+        }
+        last += more * stride;
+        step *= contiguous ? sizes[i] : 1;
+    }
+    if (element == 0 || last == most ||
+        static_cast<uint64_t>(last) + 1 > std::numeric_limits<size_t>::max() / element) {
+        throw c10::Error(c10::str("the sizes ", sizes, " are too large, or the dtype is none of memory"));
+    }
+    return (static_cast<size_t>(last) + 1) * element;
+}
+
+inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRef *strides, Deleter deleter,
+                       const c10::TensorOptions &options)
+{
+    if (options.device().type() != c10::kCPU) {
+        throw c10::NotImplementedError("from_blob: memory of " + options.device().str() + " cannot be used");
+    }
+    if (strides != nullptr && strides->size() != sizes.size()) {
+        throw c10::Error(c10::str("from_blob: sizes ", sizes, " and strides ", *strides, " differ in length"));
+    }
+    const c10::ScalarType type = options.dtype().toScalarType();
+    const bool strided = strides != nullptr && !strides->empty();
+    const size_t bytes = blob_bytes(sizes, strided ? *strides : c10::IntArrayRef(), c10::elementSize(type));
+    if (data == nullptr && bytes != 0) {
+        throw c10::Error("from_blob: data is null");
+    }
+    std::unique_ptr<BlobOwner> owner;
+    if (deleter) {
+        owner.reset(new BlobOwner{std::move(deleter), data});
+    }
+    static const int64_t none[1] = {0};
+    static char nothing[1];
+    ErrorScope error;
+    taper_value *value = nullptr;
+    error.check(taper_value_tensor_from(context(), static_cast<taper_dtype>(type), sizes.size(),
+                                        sizes.empty() ? none : sizes.data(), strided ? strides->data() : nullptr,
+                                        data != nullptr ? data : nothing, bytes, 0,
+                                        owner ? BlobOwner::release : nullptr, owner.get(), &value, error));
+    owner.release(); // the library's from here on
+    return at::Tensor(Handle(value));
+}
+
+} // namespace cpp
+} // namespace taper
+
+namespace at
+{
+
+inline Tensor from_blob(void *data, IntArrayRef sizes, const c10::TensorOptions &options = {})
+{
+    return taper::cpp::blob(data, sizes, nullptr, nullptr, options);
+}
+inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, const c10::TensorOptions &options = {})
+{
+    return taper::cpp::blob(data, sizes, &strides, nullptr, options);
+}
+inline Tensor from_blob(void *data, IntArrayRef sizes, const taper::cpp::Deleter &deleter,
+                        const c10::TensorOptions &options = {})
+{
+    return taper::cpp::blob(data, sizes, nullptr, deleter, options);
+}
+inline Tensor from_blob(void *data, IntArrayRef sizes, IntArrayRef strides, const taper::cpp::Deleter &deleter,
+                        const c10::TensorOptions &options = {})
+{
+    return taper::cpp::blob(data, sizes, &strides, deleter, options);
+}
+
+} // namespace at
+
+namespace torch
+{
+using namespace at;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// A reference to a taper_value, and the context that all values of the process are made in.
+#ifndef TAPER_CPP_HANDLE_H
+#define TAPER_CPP_HANDLE_H
+
+#include <atomic>
+#include <utility>
+
+#include <taper/cpp/error.h>
+
+namespace taper
+{
+namespace cpp
+{
+
+// Released at exit; values, modules and operators that are still there keep it. Whatever asks for it later gets NULL,
+// which the library answers with an error.
+inline taper_context *context()
+{
+    struct Made {
+        Made() : context(nullptr)
+        {
+            ErrorScope error;
+            taper_context *made = nullptr;
+            error.check(taper_context_create(nullptr, &made, error));
+            context = made;
+        }
+        ~Made()
+        {
+            taper_context_release(context.exchange(nullptr));
+        }
+        std::atomic<taper_context *> context;
+    };
+    static Made made; // a constructor that throws is tried again by the next call
+    return made.context.load(std::memory_order_acquire);
+}
+
+class Handle
+{
+  public:
+    Handle() noexcept : value_(nullptr)
+    {
+    }
+    // Takes over the reference.
+    explicit Handle(taper_value *value) noexcept : value_(value)
+    {
+    }
+    Handle(const Handle &other) noexcept : value_(other.value_ != nullptr ? taper_value_retain(other.value_) : nullptr)
+    {
+    }
+    Handle(Handle &&other) noexcept : value_(other.value_)
+    {
+        other.value_ = nullptr;
+    }
+    ~Handle()
+    {
+        taper_value_release(value_);
+    }
+    Handle &operator=(Handle other) noexcept
+    {
+        std::swap(value_, other.value_);
+        return *this;
+    }
+    taper_value *get() const noexcept
+    {
+        return value_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return value_ != nullptr;
+    }
+    taper_kind kind() const noexcept
+    {
+        return value_ != nullptr ? taper_value_kind(value_) : TAPER_KIND_NONE;
+    }
+
+  private:
+    taper_value *value_;
+};
+
+// Makes a value: make(context, arguments…, &value, error).
+template <class Make, class... Args> Handle make_value(Make make, Args... args)
+{
+    ErrorScope error;
+    taper_value *value = nullptr;
+    error.check(make(context(), args..., &value, error));
+    return Handle(value);
+}
+
+// Item `index` of a list or tuple, value of a dict.
+inline Handle item_of(const Handle &all, size_t index)
+{
+    ErrorScope error;
+    taper_value *item = nullptr;
+    error.check(taper_value_item(all.get(), index, &item, error));
+    return Handle(item);
+}
+
+} // namespace cpp
+} // namespace taper
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// IValue: any value that a model takes or gives. Lists, dicts, tensors and objects are shared by its copies.
+#ifndef TAPER_CPP_IVALUE_H
+#define TAPER_CPP_IVALUE_H
+
+#include <atomic>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <unordered_map>
+#include <vector>
+
+#include <taper/cpp/intrusive_ptr.h>
+#include <taper/cpp/tensor.h>
+#include <taper/cpp/type.h>
+
+namespace c10
+{
+
+struct IValue;
+template <class T> class List;
+template <class K, class V> class Dict;
+
+namespace ivalue
+{
+class Tuple;
+class ConstantString;
+class Object;
+} // namespace ivalue
+
+namespace impl
+{
+using GenericList = List<IValue>;
+using GenericDict = Dict<IValue, IValue>;
+} // namespace impl
+
+// A value as a C++ type: convert.h.
+template <class T> struct Convert;
+
+struct IValue final {
+  public:
+    IValue() noexcept : box_(nullptr)
+    {
+    }
+    IValue(nullopt_t) noexcept : box_(nullptr)
+    {
+    }
+    IValue(const IValue &other) noexcept : held_(other.held_), box_(other.box_.load(std::memory_order_acquire))
+    {
+        if (const intrusive_ptr_target *box = box_.load(std::memory_order_relaxed)) {
+            box->retain();
+        }
+    }
+    IValue(IValue &&other) noexcept : held_(std::move(other.held_)), box_(other.box_.exchange(nullptr))
+    {
+    }
+    ~IValue()
+    {
+        if (const intrusive_ptr_target *box = box_.load(std::memory_order_acquire)) {
+            box->release();
+        }
+    }
+    IValue &operator=(const IValue &other) noexcept
+    {
+        IValue copy(other);
+        swap(copy);
+        return *this;
+    }
+    IValue &operator=(IValue &&other) noexcept
+    {
+        IValue moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    void swap(IValue &other) noexcept
+    {
+        std::swap(held_, other.held_);
+        box_.store(other.box_.exchange(box_.load(std::memory_order_acquire)), std::memory_order_release);
+    }
+
+    explicit IValue(taper::cpp::Handle value) noexcept : held_(std::move(value)), box_(nullptr)
+    {
+        if (held_.handle().kind() == TAPER_KIND_NONE) {
+            held_.reset();
+        }
+    }
+    IValue(at::Tensor tensor) noexcept : held_(std::move(tensor)), box_(nullptr)
+    {
+    }
+    template <class T, std::enable_if_t<std::is_integral<T>::value && !std::is_same<T, bool>::value, int> = 0>
+    IValue(T number) : IValue(taper::cpp::make_value(taper_value_int, static_cast<int64_t>(number)))
+    {
+    }
+    template <class T, std::enable_if_t<std::is_floating_point<T>::value, int> = 0>
+    IValue(T number) : IValue(taper::cpp::make_value(taper_value_double, static_cast<double>(number)))
+    {
+    }
+    template <class T, std::enable_if_t<std::is_same<T, bool>::value, int> = 0>
+    IValue(T flag) : IValue(taper::cpp::make_value(taper_value_bool, flag ? 1 : 0))
+    {
+    }
+    IValue(c10::complex<double> number)
+        : IValue(taper::cpp::make_value(taper_value_complex, number.real(), number.imag()))
+    {
+    }
+    IValue(const Scalar &number) : box_(nullptr)
+    {
+        *this = number.isComplex()         ? IValue(number.toComplexDouble())
+                : number.isFloatingPoint() ? IValue(number.toDouble())
+                : number.isBoolean()       ? IValue(number.toBool())
+                                           : IValue(number.toLong());
+    }
+    IValue(ScalarType type) : IValue(static_cast<int64_t>(type))
+    {
+    }
+    IValue(MemoryFormat format) : IValue(static_cast<int64_t>(format))
+    {
+    }
+    IValue(const std::string &text) : IValue(text.data(), text.size())
+    {
+    }
+    IValue(string_view text) : IValue(text.data(), text.size())
+    {
+    }
+    IValue(const char *text) : IValue(string_view(text))
+    {
+    }
+    IValue(intrusive_ptr<ivalue::Tuple> tuple);
+    IValue(intrusive_ptr<ivalue::ConstantString> text);
+    IValue(intrusive_ptr<ivalue::Object> object);
+    template <class T> IValue(const List<T> &list);
+    template <class K, class V> IValue(const Dict<K, V> &dict);
+    template <class T> IValue(const std::vector<T> &items);
+    template <class T> IValue(ArrayRef<T> items);
+    template <class K, class V> IValue(const std::unordered_map<K, V> &items);
+    template <class... T> IValue(const std::tuple<T...> &items);
+    template <class T> IValue(const optional<T> &value) : box_(nullptr)
+    {
+        if (value.has_value()) {
+            *this = IValue(*value);
+        }
+    }
+
+    // ---- what it is
+
+    taper_kind taper_kind_of() const noexcept
+    {
+        return held_.handle().kind();
+    }
+    bool isNone() const noexcept
+    {
+        return !held_.defined();
+    }
+    bool isTensor() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_TENSOR;
+    }
+    bool isInt() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_INT;
+    }
+    bool isDouble() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_DOUBLE;
+    }
+    bool isComplexDouble() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_COMPLEX;
+    }
+    bool isBool() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_BOOL;
+    }
+    bool isScalar() const noexcept
+    {
+        return isInt() || isDouble() || isComplexDouble() || isBool();
+    }
+    bool isString() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_STRING;
+    }
+    bool isDevice() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_DEVICE;
+    }
+    bool isTuple() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_TUPLE;
+    }
+    bool isList() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_LIST;
+    }
+    bool isGenericDict() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_DICT;
+    }
+    bool isObject() const noexcept
+    {
+        return taper_kind_of() == TAPER_KIND_OBJECT;
+    }
+    bool isModule() const noexcept
+    {
+        return isObject();
+    }
+    bool isTensorList() const
+    {
+        return isList() && type_text() == "List[Tensor]";
+    }
+    bool isIntList() const
+    {
+        return isList() && type_text() == "List[int]";
+    }
+    bool isDoubleList() const
+    {
+        return isList() && type_text() == "List[float]";
+    }
+    bool isBoolList() const
+    {
+        return isList() && type_text() == "List[bool]";
+    }
+    TypePtr type() const
+    {
+        return Type::of(isNone() ? "NoneType" : type_text());
+    }
+    // "GenericList", as error messages have it
+    std::string tagKind() const
+    {
+        static const char *const names[] = {"None",   "Bool",   "Int",         "Double", "ComplexDouble", "Device",
+                                            "String", "Tensor", "GenericList", "Tuple",  "GenericDict",   "Object"};
+        const size_t kind = static_cast<size_t>(taper_kind_of());
+        return kind < sizeof names / sizeof names[0] ? names[kind] : "InvalidTag";
+    }
+
+    // ---- what is in it; whatever does not fit throws
+
+    at::Tensor &toTensor() &
+    {
+        expect(TAPER_KIND_TENSOR, "Tensor");
+        return held_;
+    }
+    const at::Tensor &toTensor() const &
+    {
+        expect(TAPER_KIND_TENSOR, "Tensor");
+        return held_;
+    }
+    at::Tensor toTensor() &&
+    {
+        expect(TAPER_KIND_TENSOR, "Tensor");
+        return held_;
+    }
+    int64_t toInt() const
+    {
+        expect(TAPER_KIND_INT, "Int");
+        int64_t number = 0;
+        taper::cpp::ErrorScope error;
+        error.check(taper_value_get_int(held_.handle().get(), &number, error));
+        return number;
+    }
+    double toDouble() const
+    {
+        expect(TAPER_KIND_DOUBLE, "Double");
+        double number = 0;
+        taper::cpp::ErrorScope error;
+        error.check(taper_value_get_double(held_.handle().get(), &number, error));
+        return number;
+    }
+    c10::complex<double> toComplexDouble() const
+    {
+        expect(TAPER_KIND_COMPLEX, "ComplexDouble");
+        double re = 0, im = 0;
+        taper::cpp::ErrorScope error;
+        error.check(taper_value_get_complex(held_.handle().get(), &re, &im, error));
+        return {re, im};
+    }
+    bool toBool() const
+    {
+        expect(TAPER_KIND_BOOL, "Bool");
+        int flag = 0;
+        taper::cpp::ErrorScope error;
+        error.check(taper_value_get_bool(held_.handle().get(), &flag, error));
+        return flag != 0;
+    }
+    Scalar toScalar() const
+    {
+        if (isInt()) {
+            return toInt();
+        }
+        if (isBool()) {
+            return toBool();
+        }
+        return isComplexDouble() ? Scalar(toComplexDouble()) : Scalar(toDouble());
+    }
+    void toNone() const
+    {
+        expect(TAPER_KIND_NONE, "None");
+    }
+    // Both references hold as long as the IValue does.
+    const std::string &toStringRef() const;
+    string_view toStringView() const
+    {
+        return toStringRef();
+    }
+    intrusive_ptr<ivalue::ConstantString> toString() const;
+    intrusive_ptr<ivalue::Tuple> toTuple() const;
+    const ivalue::Tuple &toTupleRef() const;
+    intrusive_ptr<ivalue::Object> toObject() const;
+    List<IValue> toList() const;
+    List<at::Tensor> toTensorList() const;
+    List<int64_t> toIntList() const;
+    List<double> toDoubleList() const;
+    List<bool> toBoolList() const;
+    std::vector<IValue> toListVector() const;
+    std::vector<at::Tensor> toTensorVector() const;
+    std::vector<int64_t> toIntVector() const;
+    std::vector<double> toDoubleVector() const;
+    Dict<IValue, IValue> toGenericDict() const;
+    template <class T> T to() const
+    {
+        return Convert<T>::from(*this);
+    }
+    template <class T> optional<T> toOptional() const
+    {
+        return isNone() ? optional<T>() : optional<T>(to<T>());
+    }
+
+    // The same value: numbers and strings by what they are, everything else by being the same thing.
+    bool is(const IValue &other) const;
+    const taper::cpp::Handle &handle() const noexcept
+    {
+        return held_.handle();
+    }
+    void expect(taper_kind kind, const char *name) const
+    {
+        if (taper_kind_of() != kind) {
+            throw Error(std::string("Expected ") + name + " but got " + tagKind());
+        }
+    }
+
+  private:
+    IValue(const char *text, size_t length) : IValue(taper::cpp::make_value(taper_value_string, text, length))
+    {
+    }
+    std::string type_text() const
+    {
+        char small[64];
+        const size_t length = taper_value_type(handle().get(), small, sizeof small);
+        if (length < sizeof small) {
+            return std::string(small, length);
+        }
+        std::string text(length + 1, '\0');
+        taper_value_type(handle().get(), &text[0], text.size());
+        text.resize(length);
+        return text;
+    }
+    // The elements of a tuple and the characters of a string, made when they are first asked for, by any thread.
+    template <class Box> const Box &boxed() const
+    {
+        const intrusive_ptr_target *box = box_.load(std::memory_order_acquire);
+        if (box == nullptr) {
+            const intrusive_ptr<Box> made = make_intrusive<Box>(handle());
+            if (box_.compare_exchange_strong(box, made.get(), std::memory_order_acq_rel)) {
+                made->retain();
+                box = made.get();
+            }
+        }
+        return *static_cast<const Box *>(box);
+    }
+
+    at::Tensor held_; // any value, a tensor or not; undefined: None
+    mutable std::atomic<const intrusive_ptr_target *> box_;
+};
+
+using IValueList = std::vector<IValue>;
+
+} // namespace c10
+
+#include <taper/cpp/tuple.h>
+
+#include <taper/cpp/list.h>
+
+#include <taper/cpp/dict.h>
+
+#include <taper/cpp/convert.h>
+
+namespace at
+{
+using c10::IValue;
+}
+namespace torch
+{
+using namespace at;
+namespace jit
+{
+using c10::IValue;
+using Stack = std::vector<c10::IValue>;
+} // namespace jit
+} // namespace torch
+
+#endif

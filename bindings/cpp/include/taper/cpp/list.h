@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// c10::List: a list that models know too, shared by its copies.
+#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+#ifndef TAPER_CPP_LIST_H
+#define TAPER_CPP_LIST_H
+
+#include <iterator>
+
+#include <taper/cpp/operators.h>
+#include <taper/cpp/type_name.h>
+
+namespace c10
+{
+
+namespace impl
+{
+
+// What list[i] is: read by converting, written by assigning.
+template <class T> class ListElementReference
+{
+  public:
+    ListElementReference(const List<T> &list, size_t index) : list_(list), index_(index)
+    {
+    }
+    operator T() const
+    {
+        return list_.get(index_);
+    }
+    T get() const
+    {
+        return list_.get(index_);
+    }
+    ListElementReference &operator=(const T &value)
+    {
+        list_.set(index_, value);
+        return *this;
+    }
+
+  private:
+    List<T> list_;
+    size_t index_;
+};
+
+template <class T> class ListIterator
+{
+  public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T *;
+    using reference = ListElementReference<T>;
+    ListIterator(const List<T> *list, size_t index) : list_(list), index_(index)
+    {
+    }
+    reference operator*() const
+    {
+        return reference(*list_, index_);
+    }
+    ListIterator &operator++()
+    {
+        ++index_;
+        return *this;
+    }
+    ListIterator operator++(int)
+    {
+        ListIterator before(*this);
+        ++index_;
+        return before;
+    }
+    ListIterator operator+(difference_type step) const
+    {
+        return ListIterator(list_, static_cast<size_t>(static_cast<difference_type>(index_) + step));
+    }
+    difference_type operator-(const ListIterator &other) const
+    {
+        return static_cast<difference_type>(index_) - static_cast<difference_type>(other.index_);
+    }
+    bool operator==(const ListIterator &other) const
+    {
+        return index_ == other.index_;
+    }
+    bool operator!=(const ListIterator &other) const
+    {
+        return index_ != other.index_;
+    }
+
+  private:
+    const List<T> *list_; // the list that begin() was called on
+    size_t index_;
+};
+
+// A list of these items; type NULL: that of the first.
+inline taper::cpp::Handle make_list(const char *type, const std::vector<IValue> &items)
+{
+    std::vector<taper::cpp::Handle> made;
+    const std::vector<taper_value *> all = pointers(items, made);
+    return taper::cpp::make_value(taper_value_list, type == nullptr && items.empty() ? "Any" : type, all.data(),
+                                  all.size());
+}
+
+} // namespace impl
+
+template <class T> class List final
+{
+  public:
+    using value_type = T;
+    using size_type = size_t;
+    using iterator = impl::ListIterator<T>;
+    using const_iterator = iterator;
+
+    List() : List(std::vector<T>())
+    {
+    }
+    List(std::initializer_list<T> items) : List(std::vector<T>(items))
+    {
+    }
+    explicit List(ArrayRef<T> items) : List(items.vec())
+    {
+    }
+    explicit List(const std::vector<T> &items)
+        : value_(impl::make_list(impl::TypeName<T>::known ? impl::TypeName<T>::text().c_str() : nullptr,
+                                 std::vector<IValue>(items.begin(), items.end())))
+    {
+    }
+    // An empty list of this type.
+    explicit List(const TypePtr &element)
+        : value_(impl::make_list(element->kind() == TypeKind::NoneType ? "Any" : element->annotation_str().c_str(), {}))
+    {
+    }
+    explicit List(taper::cpp::Handle value) : value_(std::move(value))
+    {
+    }
+
+    T get(size_t index) const
+    {
+        check(index);
+        return IValue(taper::cpp::item_of(value_, index)).template to<T>();
+    }
+    T extract(size_t index) const
+    {
+        return get(index);
+    }
+    T operator[](size_t index) const
+    {
+        return get(index);
+    }
+    impl::ListElementReference<T> operator[](size_t index)
+    {
+        check(index);
+        return impl::ListElementReference<T>(*this, index);
+    }
+    void set(size_t index, const T &value) const
+    {
+        check(index);
+        taper::cpp::call_operator("aten::_set_item.t",
+                                  {value_, IValue(static_cast<int64_t>(index)).handle(), IValue(value).handle()});
+    }
+    void push_back(const T &value) const
+    {
+        taper::cpp::call_operator("aten::append.t", {value_, IValue(value).handle()});
+    }
+    template <class... Args> void emplace_back(Args &&...args) const
+    {
+        push_back(T(std::forward<Args>(args)...));
+    }
+    void pop_back() const
+    {
+        check(0);
+        taper::cpp::call_operator("aten::Delete.t", {value_, IValue(-1).handle()});
+    }
+    void clear() const
+    {
+        taper::cpp::call_operator("aten::clear.t", {value_});
+    }
+    void reserve(size_t) const
+    {
+    }
+    size_t size() const
+    {
+        return taper_value_count(value_.get());
+    }
+    bool empty() const
+    {
+        return size() == 0;
+    }
+    iterator begin() const
+    {
+        return iterator(this, 0);
+    }
+    iterator end() const
+    {
+        return iterator(this, size());
+    }
+    std::vector<T> vec() const
+    {
+        std::vector<T> all;
+        const size_t count = size();
+        all.reserve(count);
+        for (size_t i = 0; i < count; i++) {
+            all.push_back(get(i));
+        }
+        return all;
+    }
+    List copy() const
+    {
+        return List(taper::cpp::call_operator("aten::list.t", {value_}).at(0));
+    }
+    bool is(const List &other) const
+    {
+        return value_.get() == other.value_.get();
+    }
+    TypePtr elementType() const
+    {
+        const std::string text = IValue(value_).type()->annotation_str();
+        return Type::of(text.size() > 6 ? text.substr(5, text.size() - 6) : "Any");
+    }
+    const taper::cpp::Handle &handle() const
+    {
+        return value_;
+    }
+
+  private:
+    void check(size_t index) const
+    {
+        if (index >= size()) {
+            throw IndexError(str("list index ", index, " out of range: the list has ", size(), " items"));
+        }
+    }
+    taper::cpp::Handle value_;
+};
+
+template <class T> IValue::IValue(const List<T> &list) : IValue(list.handle())
+{
+}
+template <class T> IValue::IValue(const std::vector<T> &items) : IValue(List<T>(items))
+{
+}
+template <class T> IValue::IValue(ArrayRef<T> items) : IValue(List<T>(items.vec()))
+{
+}
+
+namespace impl
+{
+template <class T> List<T> list_of(const IValue &value, const char *type)
+{
+    if (!value.isList() || (value.type()->annotation_str() != type && taper_value_count(value.handle().get()) != 0)) {
+        throw Error(std::string("Expected ") + type + " but got " + value.type()->annotation_str());
+    }
+    return List<T>(value.handle());
+}
+} // namespace impl
+
+inline List<IValue> IValue::toList() const
+{
+    expect(TAPER_KIND_LIST, "GenericList");
+    return List<IValue>(handle());
+}
+inline List<at::Tensor> IValue::toTensorList() const
+{
+    return impl::list_of<at::Tensor>(*this, "List[Tensor]");
+}
+inline List<int64_t> IValue::toIntList() const
+{
+    return impl::list_of<int64_t>(*this, "List[int]");
+}
+inline List<double> IValue::toDoubleList() const
+{
+    return impl::list_of<double>(*this, "List[float]");
+}
+inline List<bool> IValue::toBoolList() const
+{
+    return impl::list_of<bool>(*this, "List[bool]");
+}
+inline std::vector<IValue> IValue::toListVector() const
+{
+    return toList().vec();
+}
+inline std::vector<at::Tensor> IValue::toTensorVector() const
+{
+    return toTensorList().vec();
+}
+inline std::vector<int64_t> IValue::toIntVector() const
+{
+    return toIntList().vec();
+}
+inline std::vector<double> IValue::toDoubleVector() const
+{
+    return toDoubleList().vec();
+}
+
+} // namespace c10
+
+namespace torch
+{
+using c10::List;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// torch::jit::load and torch::jit::_load_for_mobile: both read every kind of file.
+#ifndef TAPER_CPP_LOAD_H
+#define TAPER_CPP_LOAD_H
+
+#include <cstring>
+#include <istream>
+#include <iterator>
+
+#include <taper/cpp/module.h>
+#include <taper/taper_compile.h>
+
+namespace caffe2
+{
+namespace serialize
+{
+
+// Where an app's bytes come from.
+class ReadAdapterInterface
+{
+  public:
+    virtual size_t size() const = 0;
+    // Copies n bytes from pos on, and says how many there were.
+    virtual size_t read(uint64_t pos, void *buffer, size_t n, const char *what = "") const = 0;
+    virtual ~ReadAdapterInterface() = default;
+};
+
+} // namespace serialize
+} // namespace caffe2
+
+namespace taper
+{
+namespace cpp
+{
+
+struct ReadSource {
+    const caffe2::serialize::ReadAdapterInterface *adapter;
+    std::exception_ptr thrown;
+    // Called by the library, in C: what the adapter throws waits here until it is back.
+    static int read(void *user, uint64_t offset, void *buffer, size_t size) noexcept
+    {
+        ReadSource *source = static_cast<ReadSource *>(user);
+        try {
+            return source->adapter->read(offset, buffer, size, "model") == size ? 0 : 1;
+        } catch (...) {
+            source->thrown = std::current_exception();
+            return 1;
+        }
+    }
+};
+
+struct ModelSource {
+    std::string path;                                                 // or, where it is empty:
+    std::shared_ptr<std::string> bytes;                               // or:
+    std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter; // one of these
+    std::string device;                                               // "": the CPU
+
+    static void release(void *user) noexcept
+    {
+        delete static_cast<std::shared_ptr<std::string> *>(user);
+    }
+
+    taper_model *load(bool evaluation) const
+    {
+        taper_load_options options;
+        std::memset(&options, 0, sizeof options);
+        options.struct_size = sizeof options;
+        options.compiler = taper_compiler();
+        options.evaluation = evaluation ? 1 : 0;
+        options.device = device.empty() ? nullptr : device.c_str();
+        ErrorScope error;
+        taper_model *model = nullptr;
+        if (adapter) {
+            ReadSource source = {adapter.get(), nullptr};
+            const taper_status status = taper_model_load_callback(context(), ReadSource::read, &source, adapter->size(),
+                                                                  &options, &model, error);
+            if (source.thrown) {
+                taper_model_release(model);
+                std::rethrow_exception(source.thrown);
+            }
+            error.check(status);
+        } else if (bytes) {
+            std::unique_ptr<std::shared_ptr<std::string>> owner(new std::shared_ptr<std::string>(bytes));
+            error.check(taper_model_load_memory(context(), bytes->data(), bytes->size(), release, owner.get(), &options,
+                                                &model, error));
+            owner.release(); // the library's from here on
+        } else {
+            if (path.find('\0') != std::string::npos) {
+                throw c10::Error("the path of the model has a character 0");
+            }
+            error.check(taper_model_load(context(), path.c_str(), &options, &model, error), path);
+        }
+        return model;
+    }
+};
+
+inline std::shared_ptr<LoadedModel> load_model(ModelSource source, c10::optional<c10::Device> device,
+                                               std::unordered_map<std::string, std::string> *extra_files)
+{
+    if (device.has_value() && !device->is_cpu()) {
+        source.device = device->str();
+    }
+    const std::shared_ptr<LoadedModel> model =
+        std::make_shared<LoadedModel>([source](bool evaluation) { return source.load(evaluation); });
+    if (extra_files != nullptr) {
+        model->extra_files(*extra_files);
+    }
+    return model;
+}
+inline ModelSource from_path(const std::string &path)
+{
+    return {path, nullptr, nullptr, ""};
+}
+inline ModelSource from_stream(std::istream &in)
+{
+    const std::shared_ptr<std::string> bytes =
+        std::make_shared<std::string>(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+    if (in.bad()) {
+        throw c10::Error("the stream of the model could not be read");
+    }
+    return {"", bytes, nullptr, ""};
+}
+inline ModelSource from_adapter(std::shared_ptr<caffe2::serialize::ReadAdapterInterface> adapter)
+{
+    if (!adapter) {
+        throw c10::Error("the adapter of the model is null");
+    }
+    return {"", nullptr, std::move(adapter), ""};
+}
+
+} // namespace cpp
+} // namespace taper
+
+namespace torch
+{
+namespace jit
+{
+
+#define TAPER_CPP_LOAD(function, result, argument, source)                                                             \
+    inline result function(argument from, c10::optional<c10::Device> device = c10::nullopt)                            \
+    {                                                                                                                  \
+        return result(taper::cpp::load_model(taper::cpp::source, device, nullptr));                                    \
+    }                                                                                                                  \
+    inline result function(argument from, c10::optional<c10::Device> device, ExtraFilesMap &extra_files)               \
+    {                                                                                                                  \
+        return result(taper::cpp::load_model(taper::cpp::source, device, &extra_files));                               \
+    }
+TAPER_CPP_LOAD(load, Module, const std::string &, from_path(from))
+TAPER_CPP_LOAD(load, Module, std::istream &, from_stream(from))
+TAPER_CPP_LOAD(load, Module, std::shared_ptr<caffe2::serialize::ReadAdapterInterface>, from_adapter(std::move(from)))
+TAPER_CPP_LOAD(_load_for_mobile, mobile::Module, const std::string &, from_path(from))
+TAPER_CPP_LOAD(_load_for_mobile, mobile::Module, std::istream &, from_stream(from))
+TAPER_CPP_LOAD(_load_for_mobile, mobile::Module, std::unique_ptr<caffe2::serialize::ReadAdapterInterface>,
+               from_adapter(std::move(from)))
+#undef TAPER_CPP_LOAD
+
+} // namespace jit
+} // namespace torch
+
+#endif

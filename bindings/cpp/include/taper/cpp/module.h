@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// Modules: a model and a session, which all copies of a module share, with a lock around its runs.
+#ifndef TAPER_CPP_MODULE_H
+#define TAPER_CPP_MODULE_H
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include <taper/cpp/ivalue.h>
+#include <taper/cpp/print.h>
+
+namespace taper
+{
+namespace cpp
+{
+
+using Kwargs = std::unordered_map<std::string, c10::IValue>;
+
+class LoadedModel
+{
+  public:
+    // Loads the file once more, in evaluation mode or as it was saved.
+    using Loader = std::function<taper_model *(bool evaluation)>;
+
+    explicit LoadedModel(Loader loader) : loader_(std::move(loader))
+    {
+        open(false);
+        if (!taper_model_is_training(model_.get())) {
+            loader_ = nullptr; // nothing that eval() would change
+        }
+    }
+
+    c10::IValue run(const char *method, const std::vector<c10::IValue> &inputs)
+    {
+        std::vector<Handle> made;
+        const std::vector<taper_value *> all = c10::impl::pointers(inputs, made);
+        taper_value *result = nullptr;
+        ErrorScope error;
+        const std::lock_guard<std::mutex> guard(lock_);
+        error.check(taper_session_run(session_.get(), method, all.data(), all.size(), &result, error));
+        return c10::IValue(Handle(result));
+    }
+
+    c10::IValue run(const char *method, std::vector<c10::IValue> inputs, const Kwargs &kwargs)
+    {
+        if (!kwargs.empty()) {
+            place(method, inputs, kwargs);
+        }
+        return run(method, inputs);
+    }
+
+    c10::IValue attribute(const std::string &name)
+    {
+        taper_value *value = nullptr;
+        ErrorScope error;
+        const std::lock_guard<std::mutex> guard(lock_);
+        error.check(taper_session_attribute(session_.get(), name.c_str(), &value, error));
+        return c10::IValue(Handle(value));
+    }
+    bool has_attribute(const std::string &name)
+    {
+        taper_value *value = nullptr;
+        const std::lock_guard<std::mutex> guard(lock_);
+        const bool found = taper_session_attribute(session_.get(), name.c_str(), &value, nullptr) == TAPER_OK;
+        taper_value_release(value);
+        return found;
+    }
+    std::vector<std::string> methods()
+    {
+        std::vector<std::string> names;
+        const std::lock_guard<std::mutex> guard(lock_);
+        const size_t count = taper_model_method_count(model_.get());
+        for (size_t i = 0; i < count; i++) {
+            names.emplace_back(taper_model_method_name(model_.get(), i));
+        }
+        return names;
+    }
+    std::string name()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        const char *text = taper_model_name(model_.get());
+        return text != nullptr ? text : "";
+    }
+    int64_t bytecode_version()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return taper_model_bytecode_version(model_.get());
+    }
+    bool is_training()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        return taper_model_is_training(model_.get()) != 0;
+    }
+    // A model that was saved in training mode is loaded again.
+    void train(bool on)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (loader_ && (taper_model_is_training(model_.get()) != 0) != on) {
+            open(!on);
+        }
+    }
+    // Extra files that the model has, of those that are asked for.
+    void extra_files(std::unordered_map<std::string, std::string> &files)
+    {
+        for (auto &file : files) {
+            const size_t count = taper_model_extra_count(model_.get());
+            for (size_t i = 0; i < count; i++) {
+                if (file.first == taper_model_extra_name(model_.get(), i)) {
+                    const void *data = nullptr;
+                    size_t size = 0;
+                    ErrorScope error;
+                    error.check(taper_model_extra(model_.get(), file.first.c_str(), &data, &size, error));
+                    file.second.assign(static_cast<const char *>(data), size);
+                }
+            }
+        }
+    }
+
+  private:
+    struct ReleaseModel {
+        void operator()(taper_model *model) const
+        {
+            taper_model_release(model);
+        }
+    };
+    struct DestroySession {
+        void operator()(taper_session *session) const
+        {
+            taper_session_destroy(session);
+        }
+    };
+
+    void open(bool evaluation)
+    {
+        std::unique_ptr<taper_model, ReleaseModel> model(loader_(evaluation));
+        taper_session *session = nullptr;
+        ErrorScope error;
+        error.check(taper_session_create(model.get(), nullptr, &session, error));
+        session_.reset(session);
+        model_ = std::move(model);
+    }
+
+    // Puts arguments that were given by name where the method's schema has them.
+    void place(const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        for (size_t placed = 0; placed < kwargs.size(); placed++) {
+            const char *name = taper_model_argument_name(model_.get(), method, inputs.size());
+            const auto found = name != nullptr ? kwargs.find(name) : kwargs.end();
+            if (found == kwargs.end()) {
+                throw c10::Error(c10::str(method, "() has no argument for one of those given by name: '",
+                                          kwargs.begin()->first, "'"));
+            }
+            inputs.push_back(found->second);
+        }
+    }
+
+    std::mutex lock_;
+    Loader loader_;
+    std::unique_ptr<taper_model, ReleaseModel> model_;
+    std::unique_ptr<taper_session, DestroySession> session_; // goes before the model
+};
+
+} // namespace cpp
+} // namespace taper
+
+namespace torch
+{
+namespace jit
+{
+
+using Kwargs = taper::cpp::Kwargs;
+using ExtraFilesMap = std::unordered_map<std::string, std::string>;
+
+// A method of a module that stays loaded as long as this does.
+class Method
+{
+  public:
+    Method(std::shared_ptr<taper::cpp::LoadedModel> model, std::string name)
+        : model_(std::move(model)), name_(std::move(name))
+    {
+    }
+    c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
+    {
+        return model_->run(name_.c_str(), std::move(inputs), kwargs);
+    }
+    void run(Stack &stack) const
+    {
+        c10::IValue result = model_->run(name_.c_str(), stack);
+        stack.clear();
+        stack.push_back(std::move(result));
+    }
+    const std::string &name() const
+    {
+        return name_;
+    }
+
+  private:
+    std::shared_ptr<taper::cpp::LoadedModel> model_;
+    std::string name_;
+};
+
+namespace detail
+{
+
+// What both kinds of modules are.
+class ModuleBase
+{
+  public:
+    ModuleBase() = default;
+    explicit ModuleBase(std::shared_ptr<taper::cpp::LoadedModel> model) : model_(std::move(model))
+    {
+    }
+
+    c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
+    {
+        return loaded().run("forward", std::move(inputs), kwargs);
+    }
+    c10::IValue operator()(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {}) const
+    {
+        return forward(std::move(inputs), kwargs);
+    }
+    template <class... T> c10::IValue run_method(const std::string &name, T &&...inputs) const
+    {
+        return get_method(name)(std::vector<c10::IValue>{c10::IValue(std::forward<T>(inputs))...});
+    }
+    Method get_method(const std::string &name) const
+    {
+        const c10::optional<Method> found = find_method(name);
+        if (!found.has_value()) {
+            throw c10::Error("Method '" + name + "' is not defined.");
+        }
+        return *found;
+    }
+    c10::optional<Method> find_method(const std::string &name) const
+    {
+        for (const std::string &each : loaded().methods()) {
+            if (each == name) {
+                return Method(model_, name);
+            }
+        }
+        return c10::nullopt;
+    }
+    std::vector<Method> get_methods() const
+    {
+        std::vector<Method> all;
+        for (const std::string &each : loaded().methods()) {
+            all.emplace_back(model_, each);
+        }
+        return all;
+    }
+
+    void eval()
+    {
+        train(false);
+    }
+    void train(bool on = true)
+    {
+        loaded().train(on);
+    }
+    bool is_training() const
+    {
+        return loaded().is_training();
+    }
+    // "layer1.weight": attributes of submodules stand behind points.
+    c10::IValue attr(const std::string &name) const
+    {
+        return loaded().attribute(name);
+    }
+    c10::IValue attr(const std::string &name, c10::IValue otherwise) const
+    {
+        return hasattr(name) ? attr(name) : otherwise;
+    }
+    bool hasattr(const std::string &name) const
+    {
+        return loaded().has_attribute(name);
+    }
+    int64_t bytecode_version() const
+    {
+        return loaded().bytecode_version();
+    }
+    // Models stay on the CPU, and nothing here computes gradients.
+    void to(c10::Device device, bool = false)
+    {
+        if (!device.is_cpu()) {
+            throw c10::NotImplementedError("a module is on " + device.str() + " when it is loaded for it");
+        }
+    }
+
+  protected:
+    taper::cpp::LoadedModel &loaded() const
+    {
+        if (!model_) {
+            throw c10::Error("the module is empty: it was default-constructed or moved from");
+        }
+        return *model_;
+    }
+    std::shared_ptr<taper::cpp::LoadedModel> model_;
+};
+
+} // namespace detail
+
+class Module : public detail::ModuleBase
+{
+  public:
+    using ModuleBase::ModuleBase;
+};
+
+namespace script
+{
+using Module = ::torch::jit::Module;
+using ExtraFilesMap = ::torch::jit::ExtraFilesMap;
+} // namespace script
+
+namespace mobile
+{
+class Module : public detail::ModuleBase
+{
+  public:
+    using ModuleBase::ModuleBase;
+    std::string name() const
+    {
+        return loaded().name();
+    }
+};
+using Method = ::torch::jit::Method;
+} // namespace mobile
+
+} // namespace jit
+} // namespace torch
+
+#endif

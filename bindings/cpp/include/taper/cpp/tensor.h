@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// at::Tensor: a reference to a taper_value that is a tensor. Copies are of the same tensor, as in PyTorch. What is
+// computed stands in tensor_ops.h.
+#ifndef TAPER_CPP_TENSOR_H
+#define TAPER_CPP_TENSOR_H
+
+#include <limits>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include <taper/cpp/accessor.h>
+#include <taper/cpp/handle.h>
+#include <taper/cpp/scalar.h>
+#include <taper/cpp/tensor_options.h>
+
+namespace c10
+{
+// Of tensors of dimensions N, C, H, W or C, H, W, in channels-last order.
+inline std::vector<int64_t> get_channels_last_strides_2d(IntArrayRef sizes)
+{
+    if (sizes.size() != 3 && sizes.size() != 4) {
+        throw Error("ChannelsLast2d doesn't support size " + std::to_string(sizes.size()));
+    }
+    const size_t c = sizes.size() - 3, h = c + 1, w = c + 2;
+    std::vector<int64_t> strides(sizes.size(), 1);
+    strides[w] = sizes[c];
+    strides[h] = strides[w] * sizes[w];
+    if (c == 1) {
+        strides[0] = strides[h] * sizes[h];
+    }
+    return strides;
+}
+} // namespace c10
+
+namespace at
+{
+
+using c10::IntArrayRef;
+class Tensor;
+using TensorList = c10::ArrayRef<Tensor>;
+
+class Tensor
+{
+  public:
+    Tensor() = default;
+    explicit Tensor(taper::cpp::Handle value) : value_(std::move(value))
+    {
+    }
+
+    bool defined() const
+    {
+        return static_cast<bool>(value_);
+    }
+    void reset()
+    {
+        value_ = taper::cpp::Handle();
+    }
+    bool is_same(const Tensor &other) const
+    {
+        return value_.get() == other.value_.get();
+    }
+    taper_tensor_info info() const
+    {
+        if (!defined()) {
+            throw c10::Error("the tensor is undefined");
+        }
+        taper_tensor_info info;
+        info.struct_size = sizeof info;
+        // Without an error object: this is what every look at a tensor begins with.
+        if (taper_value_get_tensor(value_.get(), &info, nullptr) != TAPER_OK) {
+            taper::cpp::ErrorScope error;
+            error.check(taper_value_get_tensor(value_.get(), &info, error));
+        }
+        return info;
+    }
+
+    IntArrayRef sizes() const
+    {
+        const taper_tensor_info all = info();
+        return IntArrayRef(all.sizes, all.rank);
+    }
+    IntArrayRef strides() const
+    {
+        const taper_tensor_info all = info();
+        return IntArrayRef(all.strides, all.rank);
+    }
+    int64_t dim() const
+    {
+        return static_cast<int64_t>(info().rank);
+    }
+    int64_t ndimension() const
+    {
+        return dim();
+    }
+    int64_t size(int64_t index) const
+    {
+        return sizes()[dimension(index)];
+    }
+    int64_t stride(int64_t index) const
+    {
+        return strides()[dimension(index)];
+    }
+    int64_t numel() const
+    {
+        int64_t count = 1; // the library keeps tensors whose count would not fit from being made
+        for (int64_t size : sizes()) {
+            count *= size;
+        }
+        return count;
+    }
+    size_t itemsize() const
+    {
+        return c10::elementSize(scalar_type());
+    }
+    size_t element_size() const
+    {
+        return itemsize();
+    }
+    size_t nbytes() const
+    {
+        return static_cast<size_t>(numel()) * itemsize();
+    }
+
+    c10::ScalarType scalar_type() const
+    {
+        return static_cast<c10::ScalarType>(info().dtype);
+    }
+    caffe2::TypeMeta dtype() const
+    {
+        return defined() ? caffe2::TypeMeta(scalar_type()) : caffe2::TypeMeta();
+    }
+    c10::Device device() const
+    {
+        return c10::Device(c10::kCPU);
+    }
+    c10::Layout layout() const
+    {
+        return c10::kStrided;
+    }
+    c10::TensorOptions options() const
+    {
+        return c10::TensorOptions(scalar_type()).device(c10::kCPU);
+    }
+    bool is_cpu() const
+    {
+        return true;
+    }
+    bool is_cuda() const
+    {
+        return false;
+    }
+    bool is_vulkan() const
+    {
+        return false;
+    }
+    bool is_metal() const
+    {
+        return false;
+    }
+    bool is_quantized() const
+    {
+        return info().quantized != 0;
+    }
+    bool is_floating_point() const
+    {
+        return c10::isFloatingType(scalar_type());
+    }
+    bool is_complex() const
+    {
+        return c10::isComplexType(scalar_type());
+    }
+    bool requires_grad() const
+    {
+        return false;
+    }
+    double q_scale() const
+    {
+        return per_tensor().scale;
+    }
+    int64_t q_zero_point() const
+    {
+        return per_tensor().zero_point;
+    }
+    // "CPUFloatType"
+    std::string toString() const
+    {
+        return defined() ? std::string(is_quantized() ? "QuantizedCPU" : "CPU") + c10::toString(scalar_type()) + "Type"
+                         : "UndefinedType";
+    }
+
+    bool is_contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const
+    {
+        const taper_tensor_info all = info();
+        // The order of dimensions in memory, the last one first.
+        static const size_t last[] = {1, 3, 2, 0}, last3d[] = {1, 4, 3, 2, 0};
+        const bool channels = format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
+        const size_t rank = format == c10::MemoryFormat::ChannelsLast ? 4 : 5;
+        const size_t *order = rank == 4 ? last : last3d;
+        if (channels && all.rank != rank) {
+            return false;
+        }
+        int64_t expected = 1;
+        bool fits = true;
+        for (size_t i = 0; i < all.rank; i++) {
+            const size_t d = channels ? order[i] : all.rank - 1 - i;
+            if (all.sizes[d] == 0) {
+                return true;
+            }
+            fits = fits && (all.sizes[d] == 1 || all.strides[d] == expected);
+            expected *= all.sizes[d];
+        }
+        return fits;
+    }
+    c10::MemoryFormat suggest_memory_format() const
+    {
+        if (!is_contiguous() && is_contiguous(c10::MemoryFormat::ChannelsLast)) {
+            return c10::MemoryFormat::ChannelsLast;
+        }
+        return !is_contiguous() && is_contiguous(c10::MemoryFormat::ChannelsLast3d) ? c10::MemoryFormat::ChannelsLast3d
+                                                                                    : c10::MemoryFormat::Contiguous;
+    }
+
+    // The elements, to be read and written; those of a tensor that lies on the model's own bytes are given bytes of
+    // their own first, so this is not for tensors of a module that another thread runs: const_data_ptr is.
+    void *data_ptr() const
+    {
+        taper_tensor_info all = info();
+        if (all.read_only) {
+            taper::cpp::ErrorScope error;
+            error.check(taper_value_make_writable(value_.get(), error));
+            all = info();
+        }
+        return all.data;
+    }
+    template <class T> T *data_ptr() const
+    {
+        expect<T>();
+        return static_cast<T *>(data_ptr());
+    }
+    template <class T> T *data() const
+    {
+        return data_ptr<T>();
+    }
+    const void *const_data_ptr() const
+    {
+        return info().data;
+    }
+    template <class T> const T *const_data_ptr() const
+    {
+        expect<T>();
+        return static_cast<const T *>(info().data);
+    }
+    template <class T> T *mutable_data_ptr() const
+    {
+        return data_ptr<T>();
+    }
+
+    template <class T, size_t N> TensorAccessor<T, N> accessor() const &
+    {
+        if (dim() != static_cast<int64_t>(N)) {
+            throw c10::Error(c10::str("TensorAccessor expected ", N, " dims but tensor has ", dim()));
+        }
+        return TensorAccessor<T, N>(data_ptr<T>(), sizes().data(), strides().data());
+    }
+    template <class T, size_t N> TensorAccessor<T, N> accessor() && = delete; // it would outlive the tensor
+    template <class T, size_t N> PackedTensorAccessor<T, N, int32_t> packed_accessor32() const &
+    {
+        const TensorAccessor<T, N> all = accessor<T, N>();
+        for (int64_t size : sizes()) {
+            if (size > std::numeric_limits<int32_t>::max()) {
+                throw c10::Error("numel needs to be smaller than int32_t max; otherwise, please use packed_accessor64");
+            }
+        }
+        return PackedTensorAccessor<T, N, int32_t>(all.data(), all.sizes().data(), all.strides().data());
+    }
+    template <class T, size_t N> PackedTensorAccessor<T, N, int64_t> packed_accessor64() const &
+    {
+        const TensorAccessor<T, N> all = accessor<T, N>();
+        return PackedTensorAccessor<T, N, int64_t>(all.data(), all.sizes().data(), all.strides().data());
+    }
+
+    c10::Scalar item() const;
+    template <class T> T item() const
+    {
+        return item().to<T>();
+    }
+
+    Tensor cpu() const
+    {
+        return on("cpu");
+    }
+    Tensor vulkan() const
+    {
+        return on("vulkan");
+    }
+    Tensor metal() const
+    {
+        return on("metal");
+    }
+    Tensor detach() const;
+    Tensor contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const;
+    Tensor clone(c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    Tensor to(c10::ScalarType dtype, bool non_blocking = false, bool copy = false,
+              c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    Tensor to(const c10::TensorOptions &options, bool non_blocking = false, bool copy = false,
+              c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    Tensor to(c10::Device device, c10::ScalarType dtype, bool non_blocking = false, bool copy = false,
+              c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    Tensor to(c10::Device device) const;
+    Tensor to(c10::DeviceType device) const;
+    Tensor toType(c10::ScalarType dtype) const;
+    Tensor dequantize() const;
+    Tensor operator[](int64_t index) const;
+
+    // Those that apps of PyTorch Mobile call; signatures are PyTorch's.
+    Tensor abs() const;
+    Tensor add(const Tensor &other, const c10::Scalar &alpha = 1) const;
+    Tensor add(const c10::Scalar &other, const c10::Scalar &alpha = 1) const;
+    Tensor sub(const Tensor &other, const c10::Scalar &alpha = 1) const;
+    Tensor sub(const c10::Scalar &other, const c10::Scalar &alpha = 1) const;
+    Tensor mul(const Tensor &other) const;
+    Tensor mul(const c10::Scalar &other) const;
+    Tensor div(const Tensor &other) const;
+    Tensor div(const c10::Scalar &other) const;
+    Tensor &add_(const Tensor &other, const c10::Scalar &alpha = 1);
+    Tensor &sub_(const Tensor &other, const c10::Scalar &alpha = 1);
+    Tensor &mul_(const c10::Scalar &other);
+    Tensor &div_(const Tensor &other);
+    Tensor &div_(const c10::Scalar &other);
+    Tensor &fill_(const c10::Scalar &value);
+    Tensor &zero_();
+    Tensor &copy_(const Tensor &from, bool non_blocking = false);
+    Tensor argmax(c10::optional<int64_t> dim = c10::nullopt, bool keepdim = false) const;
+    Tensor clamp(const c10::optional<c10::Scalar> &min, const c10::optional<c10::Scalar> &max = c10::nullopt) const;
+    Tensor expand(IntArrayRef sizes, bool implicit = false) const;
+    Tensor flip(IntArrayRef dims) const;
+    Tensor index_select(int64_t dim, const Tensor &index) const;
+    Tensor matmul(const Tensor &other) const;
+    Tensor mean() const;
+    Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+    Tensor permute(IntArrayRef dims) const;
+    Tensor reshape(IntArrayRef sizes) const;
+    Tensor select(int64_t dim, int64_t index) const;
+    Tensor slice(int64_t dim = 0, c10::optional<int64_t> start = c10::nullopt,
+                 c10::optional<int64_t> end = c10::nullopt, int64_t step = 1) const;
+    Tensor softmax(int64_t dim, c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
+    Tensor squeeze() const;
+    Tensor squeeze(int64_t dim) const;
+    Tensor sum(c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
+    Tensor sum(IntArrayRef dims, bool keepdim = false, c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
+    std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) const;
+    Tensor transpose(int64_t first, int64_t second) const;
+    Tensor unsqueeze(int64_t dim) const;
+    Tensor view(IntArrayRef sizes) const;
+
+    const taper::cpp::Handle &handle() const
+    {
+        return value_;
+    }
+
+  private:
+    template <class T> void expect() const
+    {
+        const c10::ScalarType wanted = c10::CppTypeToScalarType<T>::value, found = scalar_type();
+        if (found != wanted) {
+            throw c10::Error(c10::str("expected scalar type ", wanted, " but found ", found));
+        }
+    }
+    size_t dimension(int64_t index) const
+    {
+        const int64_t rank = dim(), wrapped = index < 0 ? index + rank : index;
+        if (wrapped < 0 || wrapped >= rank) {
+            throw c10::IndexError(rank == 0 ? std::string("dimension specified as ") + std::to_string(index) +
+                                                  " but tensor has no dimensions"
+                                            : c10::str("Dimension out of range (expected to be in range of [", -rank,
+                                                       ", ", rank - 1, "], but got ", index, ")"));
+        }
+        return static_cast<size_t>(wrapped);
+    }
+    taper_tensor_info per_tensor() const
+    {
+        const taper_tensor_info all = info();
+        if (all.quantized != 1) {
+            throw c10::Error("the tensor is not quantized per tensor");
+        }
+        return all;
+    }
+    Tensor on(const char *device) const
+    {
+        taper::cpp::ErrorScope error;
+        taper_value *moved = nullptr;
+        info(); // throws where there is no tensor
+        error.check(taper_value_to_device(value_.get(), device, &moved, error));
+        return Tensor(taper::cpp::Handle(moved));
+    }
+
+    taper::cpp::Handle value_;
+};
+
+} // namespace at
+
+namespace torch
+{
+using namespace at;
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// What an IValue of a tuple, a string or an object points to.
+#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+#ifndef TAPER_CPP_TUPLE_H
+#define TAPER_CPP_TUPLE_H
+
+namespace c10
+{
+namespace ivalue
+{
+
+class Tuple final : public intrusive_ptr_target
+{
+  public:
+    explicit Tuple(const taper::cpp::Handle &value) : value_(value)
+    {
+        const size_t count = taper_value_count(value.get());
+        elements_.reserve(count);
+        for (size_t i = 0; i < count; i++) {
+            elements_.emplace_back(taper::cpp::item_of(value, i));
+        }
+    }
+    static intrusive_ptr<Tuple> create(std::vector<IValue> elements); // by value: an lvalue is a tuple's elements, too
+    template <class... T> static intrusive_ptr<Tuple> create(T &&...elements)
+    {
+        return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
+    }
+    const std::vector<IValue> &elements() const
+    {
+        return elements_;
+    }
+    size_t size() const
+    {
+        return elements_.size();
+    }
+    const taper::cpp::Handle &handle() const
+    {
+        return value_;
+    }
+
+  private:
+    taper::cpp::Handle value_;
+    std::vector<IValue> elements_;
+};
+
+class ConstantString final : public intrusive_ptr_target
+{
+  public:
+    explicit ConstantString(const taper::cpp::Handle &value) : value_(value)
+    {
+        const char *text = nullptr;
+        size_t length = 0;
+        taper::cpp::ErrorScope error;
+        error.check(taper_value_get_string(value.get(), &text, &length, error));
+        text_.assign(text, length);
+    }
+    static intrusive_ptr<ConstantString> create(const std::string &text)
+    {
+        return IValue(text).toString();
+    }
+    const std::string &string() const
+    {
+        return text_;
+    }
+    operator const std::string &() const
+    {
+        return text_;
+    }
+    const taper::cpp::Handle &handle() const
+    {
+        return value_;
+    }
+
+  private:
+    taper::cpp::Handle value_;
+    std::string text_;
+};
+
+class Object final : public intrusive_ptr_target
+{
+  public:
+    explicit Object(const taper::cpp::Handle &value) : value_(value)
+    {
+    }
+    IValue getAttr(const std::string &name) const
+    {
+        const size_t count = taper_value_count(value_.get());
+        for (size_t i = 0; i < count; i++) {
+            const char *field = taper_value_field(value_.get(), i);
+            if (field != nullptr && name == field) {
+                return IValue(taper::cpp::item_of(value_, i));
+            }
+        }
+        throw Error("the object has no attribute '" + name + "'");
+    }
+    const taper::cpp::Handle &handle() const
+    {
+        return value_;
+    }
+
+  private:
+    taper::cpp::Handle value_;
+};
+
+} // namespace ivalue
+
+namespace impl
+{
+// Pointers to the values; those that are None are made, and kept in `made`.
+inline std::vector<taper_value *> pointers(const std::vector<IValue> &items, std::vector<taper::cpp::Handle> &made)
+{
+    std::vector<taper_value *> all;
+    all.reserve(items.size());
+    made.reserve(items.size());
+    for (const IValue &item : items) {
+        if (item.isNone()) {
+            made.push_back(taper::cpp::make_value(taper_value_none));
+            all.push_back(made.back().get());
+        } else {
+            all.push_back(item.handle().get());
+        }
+    }
+    return all;
+}
+} // namespace impl
+
+inline intrusive_ptr<ivalue::Tuple> ivalue::Tuple::create(std::vector<IValue> elements)
+{
+    std::vector<taper::cpp::Handle> made;
+    const std::vector<taper_value *> all = impl::pointers(elements, made);
+    return make_intrusive<Tuple>(taper::cpp::make_value(taper_value_tuple, all.data(), all.size()));
+}
+
+namespace impl
+{
+template <class Items, size_t... I>
+void each_of(const Items &items, std::vector<IValue> &all, std::index_sequence<I...>)
+{
+    const int each[] = {0, (all.emplace_back(std::get<I>(items)), 0)...};
+    (void)each;
+}
+template <class T> const T &present(const intrusive_ptr<T> &target)
+{
+    return target ? *target : throw Error("the pointer is null");
+}
+} // namespace impl
+
+inline IValue::IValue(intrusive_ptr<ivalue::Tuple> tuple) : IValue(impl::present(tuple).handle())
+{
+}
+inline IValue::IValue(intrusive_ptr<ivalue::ConstantString> text) : IValue(impl::present(text).handle())
+{
+}
+inline IValue::IValue(intrusive_ptr<ivalue::Object> object) : IValue(impl::present(object).handle())
+{
+}
+template <class... T> IValue::IValue(const std::tuple<T...> &items) : box_(nullptr)
+{
+    std::vector<IValue> all;
+    all.reserve(sizeof...(T));
+    impl::each_of(items, all, std::index_sequence_for<T...>());
+    *this = IValue(ivalue::Tuple::create(all));
+}
+
+inline const ivalue::Tuple &IValue::toTupleRef() const
+{
+    expect(TAPER_KIND_TUPLE, "Tuple");
+    return boxed<ivalue::Tuple>();
+}
+inline intrusive_ptr<ivalue::Tuple> IValue::toTuple() const
+{
+    return intrusive_ptr<ivalue::Tuple>(const_cast<ivalue::Tuple *>(&toTupleRef()));
+}
+inline const std::string &IValue::toStringRef() const
+{
+    expect(TAPER_KIND_STRING, "String");
+    return boxed<ivalue::ConstantString>().string();
+}
+inline intrusive_ptr<ivalue::ConstantString> IValue::toString() const
+{
+    expect(TAPER_KIND_STRING, "String");
+    return intrusive_ptr<ivalue::ConstantString>(
+        const_cast<ivalue::ConstantString *>(&boxed<ivalue::ConstantString>()));
+}
+inline intrusive_ptr<ivalue::Object> IValue::toObject() const
+{
+    expect(TAPER_KIND_OBJECT, "Object");
+    return make_intrusive<ivalue::Object>(handle());
+}
+inline bool IValue::is(const IValue &other) const
+{
+    if (taper_kind_of() != other.taper_kind_of()) {
+        return false;
+    }
+    switch (taper_kind_of()) {
+    case TAPER_KIND_NONE:
+        return true;
+    case TAPER_KIND_BOOL:
+        return toBool() == other.toBool();
+    case TAPER_KIND_INT:
+        return toInt() == other.toInt();
+    case TAPER_KIND_DOUBLE:
+        return !(toDouble() < other.toDouble()) && !(toDouble() > other.toDouble());
+    case TAPER_KIND_STRING:
+        return toStringRef() == other.toStringRef();
+    default:
+        return handle().get() == other.handle().get();
+    }
+}
+
+} // namespace c10
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// The types of TorchScript that C++ types stand for: TypeName<List<int64_t>>::text() is "List[int]".
+#include <taper/cpp/ivalue.h> // includes this one at its end: whichever is named first
+#ifndef TAPER_CPP_TYPE_NAME_H
+#define TAPER_CPP_TYPE_NAME_H
+
+namespace c10
+{
+namespace impl
+{
+
+// known: false where each value has a type of its own.
+template <class T> struct TypeName;
+
+#define TAPER_CPP_TYPE_NAME(type, name)                                                                                \
+    template <> struct TypeName<type> {                                                                                \
+        static constexpr bool known = true;                                                                            \
+        static std::string text()                                                                                      \
+        {                                                                                                              \
+            return name;                                                                                               \
+        }                                                                                                              \
+    };
+TAPER_CPP_TYPE_NAME(int64_t, "int")
+TAPER_CPP_TYPE_NAME(int, "int")
+TAPER_CPP_TYPE_NAME(double, "float")
+TAPER_CPP_TYPE_NAME(float, "float")
+TAPER_CPP_TYPE_NAME(bool, "bool")
+TAPER_CPP_TYPE_NAME(std::string, "str")
+TAPER_CPP_TYPE_NAME(at::Tensor, "Tensor")
+#undef TAPER_CPP_TYPE_NAME
+
+template <> struct TypeName<IValue> {
+    static constexpr bool known = false;
+    static std::string text()
+    {
+        return "Any";
+    }
+};
+template <class T> struct TypeName<List<T>> {
+    static constexpr bool known = TypeName<T>::known;
+    static std::string text()
+    {
+        return "List[" + TypeName<T>::text() + "]";
+    }
+};
+template <class T> struct TypeName<std::vector<T>> : TypeName<List<T>> {
+};
+template <class T> struct TypeName<optional<T>> {
+    static constexpr bool known = TypeName<T>::known;
+    static std::string text()
+    {
+        return "Optional[" + TypeName<T>::text() + "]";
+    }
+};
+template <class K, class V> struct TypeName<Dict<K, V>> {
+    static constexpr bool known = TypeName<K>::known && TypeName<V>::known;
+    static std::string text()
+    {
+        return "Dict[" + TypeName<K>::text() + ", " + TypeName<V>::text() + "]";
+    }
+};
+template <class K, class V> struct TypeName<std::unordered_map<K, V>> : TypeName<Dict<K, V>> {
+};
+
+} // namespace impl
+} // namespace c10
+
+#endif
