@@ -205,7 +205,8 @@ def waited(b):
     if not able or b.world.building:
         return compared(b)
     f = r.choice(able)
-    call = lambda: f"torch.jit.fork({f.name}, {', '.join(b.expr(t, 1) for _, t, _ in f.params)})"
+    # Plain arguments: PyTorch computes those that the function never looks at, and what raises there; Taper leaves them out.
+    call = lambda: f"torch.jit.fork({f.name}, {', '.join(b.expr(t, 0) for _, t, _ in f.params)})"
     future = b.fresh("w")
     b.put(f"{future} = {call()}")
     if r.random() < 0.4:
