@@ -798,6 +798,24 @@ def run_case(taper, make, path):
     return None if got == want else f"too many: {sorted(set(got) - set(want))}, too few: {sorted(set(want) - set(got))}"
 
 
+def run_deep(taper, folder):
+    """Functions with many blocks within each other, the innermost called first: put into each other there are more than is allowed."""
+    lines = ["import torch", "class Deep(torch.nn.Module):"]
+    for i in range(14):
+        lines.append(f"    def f{i}(self, x: torch.Tensor, n: int) -> torch.Tensor:")
+        lines += [" " * (8 + d) + f"if n > {d}:" for d in range(80)]
+        lines += [" " * 88 + (f"x = self.f{i + 1}(x, n) + 1" if i < 13 else "x = x * 2"), "        return x"]
+    lines += ["    def forward(self, x: torch.Tensor, n: int):", "        y = x"] + [f"        y = self.f{i}(y, n)" for i in reversed(range(14))] + ["        return y"]
+    with open(os.path.join(folder, "deep_listing.py"), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    sys.path.insert(0, folder)
+    import deep_listing
+    path = os.path.join(folder, "deep.pt")
+    torch.jit.script(deep_listing.Deep()).save(path)
+    p = subprocess.run([taper, "ops", path], capture_output=True, text=True, timeout=60)
+    return None if p.returncode == 1 and "nested too deep" in p.stderr else f"exit {p.returncode}: {p.stderr.strip()[:300]}"
+
+
 def main():
     taper, names = sys.argv[1], sys.argv[2:]
     passed = failed = 0
@@ -812,6 +830,11 @@ def main():
         passed, failed = passed + (wrong is None), failed + (wrong is not None)
         if wrong:
             print(f"FAILED {name}: {wrong}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = run_deep(taper, folder)
+    passed, failed = passed + (wrong is None), failed + (wrong is not None)
+    if wrong:
+        print(f"FAILED deep: {wrong}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

@@ -10,7 +10,7 @@ taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f, con
     if (f->prepared == 0) {
         TAPER_TRY(taper_ts_prepare(l, f));
     }
-    const taper_graph *graph = l->prepared[f->prepared - 1];
+    const taper_graph *graph = l->prepared[f->prepared - 1].graph;
     TAPER_TRY(taper_ts_add_node(l, TAPER_NODE_CALL, f->parameter_count, 1, &call));
     call->name = graph->name;
     call->number = f->prepared;
@@ -36,7 +36,7 @@ taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_function *f, con
 // The body of the function in place of the call. Constants stand at the head of the graph.
 static taper_status inline_call(taper_ts_lowering *l, taper_copier *copier, taper_node *call)
 {
-    const taper_graph *from = l->prepared[call->number - 1];
+    const taper_graph *from = l->prepared[call->number - 1].graph;
     const taper_block *body = from->body;
     TAPER_TRY(taper_ts_charge(l, 8 * (size_t)from->node_count));
     copier->count = 0;
@@ -60,14 +60,21 @@ static taper_status inline_call(taper_ts_lowering *l, taper_copier *copier, tape
     return TAPER_OK;
 }
 
-static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, taper_node *node)
+// depth: of blocks around the node; *deepest: of any, in the end.
+static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, taper_node *node, int depth, int *deepest)
 {
+    *deepest = depth > *deepest ? depth : *deepest;
     for (taper_node *next; node != NULL; node = next) {
         next = node->next;
         for (size_t b = 0; b < node->block_count; b++) {
-            TAPER_TRY(inline_calls(l, copier, node->blocks[b]->first));
+            TAPER_TRY(inline_calls(l, copier, node->blocks[b]->first, depth + 1, deepest));
         }
         if (node->kind == TAPER_NODE_CALL && node->number != 0) {
+            const int inside = depth + l->prepared[node->number - 1].depth;
+            if (inside > TAPER_LIMIT_INLINE_DEPTH) {
+                TAPER_FAIL(l->unit->error, TAPER_ERROR_RESOURCE, "calls and blocks are nested too deep");
+            }
+            *deepest = inside > *deepest ? inside : *deepest;
             TAPER_TRY(inline_call(l, copier, node));
         }
     }
@@ -75,27 +82,29 @@ static taper_status inline_calls(taper_ts_lowering *l, taper_copier *copier, tap
 }
 
 // As the compiler leaves it, but with what it calls in it.
-static taper_status finish(taper_ts_lowering *l)
+static taper_status finish(taper_ts_lowering *l, int *depth)
 {
     bool changed;
     taper_copier copier = {.allocator = l->unit->allocator, .to = l->graph, .error = l->unit->error};
     TAPER_TRY(taper_ts_list_constants(l, &changed));
     TAPER_TRY(taper_ts_list_live(l, false));
-    const taper_status status = inline_calls(l, &copier, l->graph->body->first);
+    *depth = 0;
+    const taper_status status = inline_calls(l, &copier, l->graph->body->first, 0, depth);
     taper_copier_free(&copier);
     return status;
 }
 
 taper_status taper_ts_finish_listed(taper_ts_lowering *l)
 {
-    TAPER_TRY(finish(l));
+    int depth;
+    TAPER_TRY(finish(l, &depth));
     return taper_ts_list_overloads(l);
 }
 
-taper_status taper_ts_finish_prepared(taper_ts_lowering *l)
+taper_status taper_ts_finish_prepared(taper_ts_lowering *l, int *depth)
 {
     bool changed;
-    TAPER_TRY(finish(l));
+    TAPER_TRY(finish(l, depth));
     TAPER_TRY(taper_ts_list_peephole(l, &changed));
     TAPER_TRY(changed ? taper_ts_list_live(l, true) : TAPER_OK);
     TAPER_TRY(taper_ts_list_constants(l, &changed));

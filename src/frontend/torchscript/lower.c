@@ -376,8 +376,9 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     const char *name = l->unit->atoms.names[f->qualified];
     TAPER_TRY(taper_ts_deeper(l, f->body));
     TAPER_TRY(TAPER_GROW(allocator, l->prepared, l->prepared_capacity, l->prepared_count + 1, l->unit->error));
-    TAPER_TRY(taper_graph_create(allocator, name, f->parameter_count, &l->prepared[l->prepared_count], l->unit->error));
-    taper_graph *const made = l->prepared[l->prepared_count++];
+    taper_graph *made;
+    TAPER_TRY(taper_graph_create(allocator, name, f->parameter_count, &made, l->unit->error));
+    l->prepared[l->prepared_count++] = (taper_ts_prepared){.graph = made};
     const uint32_t number = (uint32_t)l->prepared_count;
     // The caller goes on where it was.
     taper_graph *const graph = l->graph;
@@ -391,7 +392,7 @@ taper_status taper_ts_prepare(taper_ts_lowering *l, taper_ts_function *f)
     l->graph = made;
     l->block = made->body;
     TAPER_TRY(lower_body(l, f, false));
-    TAPER_TRY(taper_ts_finish_prepared(l));
+    TAPER_TRY(taper_ts_finish_prepared(l, &l->prepared[number - 1].depth));
     memcpy(l->pooled, pooled, sizeof pooled);
     l->graph = graph;
     l->block = block;
@@ -579,9 +580,9 @@ void taper_ts_lowering_free(taper_ts_lowering *l)
     const taper_allocator *allocator = l->unit->allocator;
     taper_free(allocator, l->trail, l->trail_capacity * sizeof *l->trail);
     for (size_t i = 0; i < l->prepared_count; i++) {
-        taper_graph_destroy(l->prepared[i]);
+        taper_graph_destroy(l->prepared[i].graph);
     }
-    taper_free(allocator, (void *)l->prepared, l->prepared_capacity * sizeof *l->prepared);
+    taper_free(allocator, l->prepared, l->prepared_capacity * sizeof *l->prepared);
     taper_free(allocator, l->interface_methods, l->interface_capacity * sizeof *l->interface_methods);
     taper_free(allocator, (void *)l->created, l->created_capacity * sizeof(taper_ts_definition *));
 }

@@ -50,6 +50,12 @@ typedef struct taper_ts_change {
     taper_ts_binding before;
 } taper_ts_change;
 
+// For listing: a function that is called, apart.
+typedef struct taper_ts_prepared {
+    taper_graph *graph;
+    int depth; // of blocks in it
+} taper_ts_prepared;
+
 // The program as it is lowered: what all functions share.
 typedef struct taper_ts_lowering {
     taper_ts_unit *unit;
@@ -61,9 +67,9 @@ typedef struct taper_ts_lowering {
     size_t trail_count, trail_capacity;
     size_t nodes_left;
     int depth;
-    uint32_t at;            // byte of what is being lowered, for places
-    bool listing;           // to list the operators: what needs no node when it runs has one all the same
-    taper_graph **prepared; // listing: functions that are called (list.h)
+    uint32_t at;                        // byte of what is being lowered, for places
+    bool listing;                       // to list the operators: what needs no node when it runs has one all the same
+    struct taper_ts_prepared *prepared; // listing: functions that are called
     size_t prepared_count, prepared_capacity;
     const taper_torchscript_options *options;
     taper_ir_value *pooled[16];
@@ -112,7 +118,7 @@ TAPER_MUST_USE taper_status taper_ts_call_apart(taper_ts_lowering *l, taper_ts_f
 // The graph of a method of the root, once it is lowered, becomes what is listed; that of a function that is called,
 // what stands for its calls.
 TAPER_MUST_USE taper_status taper_ts_finish_listed(taper_ts_lowering *l);
-TAPER_MUST_USE taper_status taper_ts_finish_prepared(taper_ts_lowering *l);
+TAPER_MUST_USE taper_status taper_ts_finish_prepared(taper_ts_lowering *l, int *depth); // of blocks in it
 
 // ---- lower_statement.c
 
