@@ -386,7 +386,10 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
     const int64_t count = to->tensor->sizes[0];
     taper_walk_begin(&walk, 3);
     for (size_t d = dims; d-- > 0;) {
-        if (sizes[d] != 1) { // those of the two tensors
+        if (sizes[d] != 1 && count != 0) { // so many that the elements have numbers
+            if (walk.rank == TAPER_WALK_RANK) {
+                TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the product would have too many dimensions");
+            }
             int64_t *const steps = taper_walk_add(&walk, sizes[d]);
             steps[0] = to->strides[d];
             steps[1] = a->sizes[d] == 1 ? 0 : a->strides[d];
