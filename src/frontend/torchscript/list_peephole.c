@@ -24,18 +24,12 @@ static void replace(peephole *p, taper_node *node, taper_ir_value *with)
 
 // ---- what types tell
 
-static bool may_be_none(const taper_type *type)
-{
-    return type == NULL || type->kind == TAPER_TYPE_NONE || type->kind == TAPER_TYPE_OPTIONAL ||
-           type->kind == TAPER_TYPE_UNION || type->kind == TAPER_TYPE_ANY || type->kind == TAPER_TYPE_VARIABLE;
-}
-
 static taper_status none_test(peephole *p, taper_node *node, bool is)
 {
     const taper_type *a = taper_ts_type_in_graph(taper_node_in(node, 0)),
                      *b = taper_ts_type_in_graph(taper_node_in(node, 1));
     const bool none = a != NULL && a->kind == TAPER_TYPE_NONE, other = b != NULL && b->kind == TAPER_TYPE_NONE;
-    if ((none && other) || (none && !may_be_none(b)) || (other && !may_be_none(a))) {
+    if ((none && other) || (none && !taper_ts_may_be_none(b)) || (other && !taper_ts_may_be_none(a))) {
         taper_ir_value *value;
         TAPER_TRY(taper_ts_constant(p->lowering, taper_val_bool((none && other) == is), &value));
         replace(p, node, value);

@@ -180,6 +180,8 @@ TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_t
 // The result of an operator on constants, which is computed at once.
 bool taper_ts_fold(const taper_ts_lowering *l, const taper_op *op, const taper_schema *schema,
                    taper_ir_value *const *inputs, size_t count, taper_val *result);
+// Whether None is among what a value of this type may be.
+bool taper_ts_may_be_none(const taper_type *type);
 // An attribute or method of a value of unknown type: unknown as well, where that comes of a missing operator.
 TAPER_MUST_USE taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node *node, const char *part,
                                                      taper_ts_binding *out);

@@ -183,7 +183,7 @@ taper_status taper_ts_part_of_unknown(taper_ts_lowering *l, const taper_ts_node 
                : taper_ts_refuse(l, node, "%s of a value whose type the source does not tell", part);
 }
 
-static bool may_be_none(const taper_type *type)
+bool taper_ts_may_be_none(const taper_type *type)
 {
     if (type == NULL || type->kind == TAPER_TYPE_UNION) {
         return true;
@@ -205,7 +205,7 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
         return TAPER_OK;
     }
     const bool both = a->kind == b->kind;
-    *known = both || !may_be_none(a) || !may_be_none(b);
+    *known = both || !taper_ts_may_be_none(a) || !taper_ts_may_be_none(b);
     if (*known) {
         TAPER_TRY(taper_ts_bind_constant(l, taper_val_bool(both == is), &taper_type_bool, out));
     }
