@@ -32,7 +32,21 @@ TAPER_API TAPER_EXPERIMENTAL size_t taper_operator_result_count(const taper_oper
 /* What random operators draw from begins anew, as torch.manual_seed has it. Each handle has a source of its own. */
 TAPER_API TAPER_EXPERIMENTAL void taper_operator_seed(taper_operator *op, uint64_t seed);
 
-/* Arguments in the order of the schema, those for keywords too; missing ones at its end take their defaults. A float
+/* A source of random numbers that handles and sessions draw from in turn, as all of PyTorch draws from its default
+ * generator: the same seed and the same order of calls give PyTorch's numbers. Any thread; one operator draws at a
+ * time. Counted: who draws from it keeps it. */
+typedef struct taper_generator taper_generator;
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_create(taper_context *context, uint64_t seed,
+                                                                                taper_generator **generator,
+                                                                                taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL void taper_generator_release(taper_generator *generator);
+TAPER_API TAPER_EXPERIMENTAL void taper_generator_seed(taper_generator *generator, uint64_t seed);
+/* From its next call, or run, on; it must not be in one. generator NULL: its own source again. */
+TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, taper_generator *generator);
+TAPER_API TAPER_EXPERIMENTAL void taper_session_draw_from(taper_session *session, taper_generator *generator);
+
+/* Arguments in the order of the schema, those for keywords too; missing ones at its end take their defaults; NULL is
+ * None. A float
  * may be given as an int, an int[2] as an int; all else has the schema's type, or the call ends in
  * TAPER_ERROR_ARGUMENT, which names the argument. results: room for result_count new references, as many as the
  * operator has. Tensors that it writes to are written in place, but for those that were given as read-only: then a copy

@@ -3,6 +3,7 @@
 #include <taper/taper_operator.h>
 
 #include "ops/call/fit.h"
+#include "ops/call/generator.h"
 #include "ops/engine/random.h"
 #include "ops/list/registered.h"
 #include "runtime/arguments.h"
@@ -107,6 +108,7 @@ void taper_operator_release(taper_operator *op)
 {
     if (op != NULL) {
         taper_context *context = op->context;
+        taper_generator_release(op->run.generator);
         taper_free(&context->allocator, op, sizeof *op);
         taper_context_release(context);
     }
@@ -126,6 +128,13 @@ void taper_operator_seed(taper_operator *op, uint64_t seed)
 {
     if (op != NULL) {
         taper_rng_seed(&op->rng, seed);
+    }
+}
+
+void taper_operator_draw_from(taper_operator *op, taper_generator *generator)
+{
+    if (op != NULL) {
+        taper_run_draw_from(&op->run, generator, &op->rng);
     }
 }
 
@@ -155,7 +164,10 @@ static taper_status gather(taper_operator *op, taper_value *const *args, size_t 
 {
     const taper_schema *schema = op->schema;
     for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_clone_constants(op->run.heap, constants, args[i]->val, &vals[i], op->run.error));
+        vals[i] = taper_val_none();
+        if (args[i] != NULL) {
+            TAPER_TRY(taper_clone_constants(op->run.heap, constants, args[i]->val, &vals[i], op->run.error));
+        }
         if (i < schema->arg_count) {
             TAPER_TRY(taper_fit(&schema->args[i], "argument", i, &vals[i], op->run.error));
         }
@@ -266,7 +278,7 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
         results[i] = NULL;
     }
     TAPER_NEED(op, error);
-    TAPER_TRY(taper_check_items(args, "args", count, error));
+    TAPER_NEED_ARRAY(args, count, error);
     op->run.error = error;
     taper_status status = check_counts(op->schema, count, result_count, error);
     if (status == TAPER_OK) {

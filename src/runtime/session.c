@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A session: one user's state of a model, and its runs.
 #include "runtime/session.h"
+#include "ops/call/generator.h"
 #include "ops/call/prepared.h"
 #include "runtime/arguments.h"
 #include "runtime/device.h"
@@ -104,6 +105,9 @@ void taper_session_destroy(taper_session *session)
     for (size_t i = 0; session->prepared != NULL && i < model->state_count; i++) {
         taper_prepared_drop(session->heap, session->prepared[i]);
     }
+#ifdef TAPER_WITH_OPERATORS
+    taper_generator_release(session->run.generator);
+#endif
     taper_planner_destroy(session->planner);
     taper_recorder_trim(session);
     taper_free(allocator, session->profile, model->state_count * sizeof *session->profile);
@@ -163,6 +167,15 @@ void taper_session_seed(taper_session *session, uint64_t seed)
         taper_rng_seed(&session->rng, seed);
     }
 }
+
+#ifdef TAPER_WITH_OPERATORS
+void taper_session_draw_from(taper_session *session, taper_generator *generator)
+{
+    if (session != NULL) {
+        taper_run_draw_from(&session->run, generator, &session->rng);
+    }
+}
+#endif
 
 void taper_session_memory(taper_session *session, taper_memory_info *info)
 {

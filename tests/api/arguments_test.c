@@ -422,7 +422,7 @@ static void operators_are_called(void **state)
     assert_int_equal(taper_operator_find(w.context, "aten::relu", &op, E), TAPER_OK);
     FAILS("op is NULL", taper_operator_call(NULL, items, 1, &result, 1, E));
     FAILS("args is NULL", taper_operator_call(op, NULL, 1, &result, 1, E));
-    FAILS("args[1] is NULL", taper_operator_call(op, items, 2, &result, 1, E));
+    FAILS("2 arguments were given", taper_operator_call(op, items, 2, &result, 1, E)); // NULL is None
     FAILS("results is NULL", taper_operator_call(op, items, 1, NULL, 1, E));
     FAILS("schema is NULL", taper_operator_register(NULL, no_function, NULL, E));
     FAILS("function is NULL", taper_operator_register("my::op() -> ()", NULL, NULL, E));
@@ -431,6 +431,14 @@ static void operators_are_called(void **state)
     assert_string_equal(taper_operator_schema(NULL), "");
     assert_int_equal(taper_operator_result_count(NULL), 0);
     taper_operator_seed(NULL, 0);
+    taper_generator *generator;
+    FAILS("context is NULL", taper_generator_create(NULL, 1, &generator, E));
+    FAILS("generator is NULL", taper_generator_create(w.context, 1, NULL, E));
+    taper_generator_seed(NULL, 1);
+    taper_generator_release(NULL);
+    taper_operator_draw_from(NULL, NULL);
+    taper_operator_draw_from(op, NULL);
+    taper_session_draw_from(NULL, NULL);
     taper_operator_release(op);
     taper_operator_release(NULL);
     close_world(&w);

@@ -321,6 +321,68 @@ static void random_numbers(void **state)
     taper_operator_release(second);
 }
 
+// Two handles and a session that draw from one generator go on where the other one stopped.
+static void shared_random_numbers(void **state)
+{
+    const world *w = *state;
+    taper_operator *alone = find(w, "aten::rand_like"), *first = find(w, "aten::rand_like"),
+                   *second = find(w, "aten::dropout"); // made of others that draw
+    taper_generator *generator;
+    taper_value *like = row(w->context, 0, 0, 0), *want[2], *got[2];
+    assert_int_equal(taper_generator_create(w->context, 7, &generator, w->error), TAPER_OK);
+    taper_operator_seed(alone, 7);
+    taper_operator_draw_from(first, generator);
+    taper_operator_draw_from(second, generator);
+    for (int round = 0; round < 2; round++) { // the second time from the seed on again
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(taper_operator_call(alone, &like, 1, &want[i], 1, w->error), TAPER_OK);
+        }
+        taper_value *ones = row(w->context, 1, 1, 1), *half, *train, *dropped;
+        assert_int_equal(taper_value_double(w->context, 0.5, &half, NULL), TAPER_OK);
+        assert_int_equal(taper_value_bool(w->context, 1, &train, NULL), TAPER_OK);
+        taper_value *args[] = {ones, half, train};
+        assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
+        assert_true(test_same(got[0], want[0]));
+        assert_int_equal(taper_operator_call(second, args, 3, &dropped, 1, w->error), TAPER_OK); // takes numbers
+        assert_int_equal(taper_operator_call(first, &like, 1, &got[1], 1, w->error), TAPER_OK);
+        assert_false(test_same(got[1], want[1]));
+        taper_value *all[] = {want[0], want[1], got[0], got[1], ones, half, train, dropped};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            taper_value_release(all[i]);
+        }
+        taper_operator_seed(alone, 7);
+        taper_generator_seed(generator, 7);
+    }
+    taper_generator_release(generator); // the handles keep it
+    assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
+    assert_int_equal(taper_operator_call(alone, &like, 1, &want[0], 1, w->error), TAPER_OK);
+    assert_true(test_same(got[0], want[0]));
+    taper_value_release(got[0]);
+    taper_value_release(want[0]);
+    taper_operator_draw_from(first, NULL); // from its own source, which nobody drew from yet
+    taper_operator *fresh = find(w, "aten::rand_like");
+    assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
+    assert_int_equal(taper_operator_call(fresh, &like, 1, &want[0], 1, w->error), TAPER_OK);
+    assert_true(test_same(got[0], want[0]));
+    taper_value_release(got[0]);
+    taper_value_release(want[0]);
+    taper_value_release(like);
+    taper_operator_release(alone);
+    taper_operator_release(first);
+    taper_operator_release(second);
+    taper_operator_release(fresh);
+}
+
+static void null_is_none(void **state)
+{
+    const world *w = *state;
+    taper_value *args[] = {row(w->context, -1, 0, 4), NULL, integer(w->context, 2)};
+    taper_value *result = call(w, "aten::clamp", args, 3);
+    static const float want[] = {-1, 0, 2};
+    assert_memory_equal(data_of(result), want, sizeof want);
+    taper_value_release(result);
+}
+
 static void quantized(void **state)
 {
     const world *w = *state;
@@ -504,6 +566,8 @@ int main(void)
         cmocka_unit_test(in_place),
         cmocka_unit_test(a_convolution),
         cmocka_unit_test(random_numbers),
+        cmocka_unit_test(shared_random_numbers),
+        cmocka_unit_test(null_is_none),
         cmocka_unit_test(quantized),
         cmocka_unit_test(wrong_calls),
         cmocka_unit_test(values_outlive_all),

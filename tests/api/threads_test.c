@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <cmocka.h>
+#include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
 #include "tests/unit/program_builder.h"
@@ -287,10 +288,73 @@ static void shared_by_products(void **state)
     bytes_free(&file);
 }
 
+// ---- one source of random numbers
+
+enum { DRAWS = 200 };
+
+typedef struct drawer {
+    pthread_t thread;
+    taper_operator *op;
+    taper_value *like;
+    int drawn;
+} drawer;
+
+static void *draw(void *argument)
+{
+    drawer *d = argument;
+    for (int i = 0; i < DRAWS; i++) {
+        taper_value *result;
+        if (taper_operator_call(d->op, &d->like, 1, &result, 1, NULL) == TAPER_OK) {
+            d->drawn++;
+            taper_value_release(result);
+        }
+    }
+    return NULL;
+}
+
+// Whoever draws when: after so many numbers the next one is the same.
+static void shared_generator(void **state)
+{
+    (void)state;
+    static float data[3];
+    taper_context *context = test_context(NULL, 1);
+    taper_generator *generator;
+    taper_value *like = float_input(context, 1, (const int64_t[]){3}, false, data, 3), *next, *want = NULL;
+    assert_int_equal(taper_generator_create(context, 5, &generator, NULL), TAPER_OK);
+    drawer drawers[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        drawers[i] = (drawer){.like = like};
+        assert_int_equal(taper_operator_find(context, "aten::rand_like", &drawers[i].op, NULL), TAPER_OK);
+        taper_operator_draw_from(drawers[i].op, generator);
+        assert_int_equal(pthread_create(&drawers[i].thread, NULL, draw, &drawers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(drawers[i].thread, NULL), 0);
+        assert_int_equal(drawers[i].drawn, DRAWS);
+    }
+    assert_int_equal(taper_operator_call(drawers[0].op, &like, 1, &next, 1, NULL), TAPER_OK);
+    taper_operator *alone = drawers[1].op;
+    taper_operator_draw_from(alone, NULL);
+    taper_operator_seed(alone, 5);
+    for (int i = 0; i < THREADS * DRAWS + 1; i++) {
+        taper_value_release(want);
+        assert_int_equal(taper_operator_call(alone, &like, 1, &want, 1, NULL), TAPER_OK);
+    }
+    assert_true(test_same(next, want));
+    taper_value_release(next);
+    taper_value_release(want);
+    taper_value_release(like);
+    taper_generator_release(generator);
+    for (size_t i = 0; i < THREADS; i++) {
+        taper_operator_release(drawers[i].op);
+    }
+    taper_context_release(context);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_sample), cmocka_unit_test(with_a_pool),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_sample),       cmocka_unit_test(with_a_pool),
                                        cmocka_unit_test(released_elsewhere), cmocka_unit_test(shared_inputs),
-                                       cmocka_unit_test(shared_by_products)};
+                                       cmocka_unit_test(shared_by_products), cmocka_unit_test(shared_generator)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

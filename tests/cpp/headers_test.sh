@@ -1,16 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# headers_test.sh SOURCE SPELLINGS some|all COMPILER…: each header of the C++ binding compiles alone and twice, without a warning, and
+# headers_test.sh SOURCE FOLDER;FOLDER… some|all COMPILER…: each header of the C++ binding compiles alone and twice, without a warning, and
 # takes nothing from a PyTorch that is installed. some: in turn by each compiler that there is, as C++14, C++17 and C++20; all: by
 # each, as each. torch/script.h and the sources of the tests go through all of them either way.
-source=$1 spellings=$2 how=$3
+source=$1 folders=$(echo "$2" | tr ';' ' ') how=$3
 shift 3
-include=$source/bindings/cpp/include
+include=""
+for folder in $folders; do
+    include="$include -I$folder"
+done
 passed=0 failed=0 skipped=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 compile() { # compiler, standard, source, what it is
-    if "$1" -std="$2" -Wall -Wextra -Wpedantic -Werror -I"$include" -I"$spellings" -I"$source/include" -fsyntax-only -MD \
+    if "$1" -std="$2" -Wall -Wextra -Wpedantic -Werror $include -I"$source/include" -fsyntax-only -MD \
         -MF "$scratch/one.d" "$3" && ! grep -E ' /usr/(local/)?include/(torch|ATen|c10|caffe2)/' "$scratch/one.d"; then
         passed=$((passed + 1))
     else
@@ -37,7 +40,7 @@ for way in $ways; do
     done
 done
 rest=$ways
-for header in $( { (cd "$include" && find . -name '*.h') && (cd "$spellings" && find . -name '*.h'); } | sed 's|^\./||' | sort); do
+for header in $(for folder in $folders; do (cd "$folder" && find . -name '*.h'); done | sed 's|^\./||' | sort); do
     printf '#include <%s>\n#include <%s>\n' "$header" "$header" >"$scratch/one.cpp"
     now=$ways
     if [ "$how" = some ]; then

@@ -30,8 +30,10 @@ struct taper_run {
     uint64_t cpu;            // TAPER_ISA_ bits allowed
     taper_error *error;
     struct taper_registry *registry;
-    struct taper_packs *packs; // ops/call/packs.h: packed weights; NULL: none are kept
-    struct taper_rng *rng;     // ops/engine/random.h
+    struct taper_packs *packs;         // ops/call/packs.h: packed weights; NULL: none are kept
+    struct taper_rng *rng;             // ops/engine/random.h
+    struct taper_generator *generator; // ops/call/generator.h: rng is its; NULL: this run's alone
+    bool draws;                        // its lock is held
     bool portable; // the portable loops alone, which others are held against: no kernels of instruction sets
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;

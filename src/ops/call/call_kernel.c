@@ -2,6 +2,7 @@
 // Runs the kernel of an operator call.
 #include "base/budget.h"
 #include "ops/call/check_shapes.h"
+#include "ops/call/generator.h"
 #include "ops/call/prepared.h"
 #include "platform/denormals.h"
 
@@ -27,6 +28,9 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
     taper_shape_check check;
     taper_shape_check_begin(&check, call);
 #endif
+#ifdef TAPER_WITH_OPERATORS
+    const bool draws = taper_op_has(call->op, TAPER_OP_NONDETERMINISTIC) && taper_generator_enter(run);
+#endif
     if (!taper_op_has(call->op, TAPER_OP_PRODUCT) || run->flushes) {
         status = kernel(call);
     } else {
@@ -36,6 +40,11 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         run->flushes = false;
         taper_denormals_restore(before);
     }
+#ifdef TAPER_WITH_OPERATORS
+    if (draws) {
+        taper_generator_leave(run);
+    }
+#endif
     status = taper_run_outcome(run, status);
     for (size_t i = 0; status == TAPER_OK && taper_op_has(call->op, TAPER_OP_OUT_COPY) && i < call->ret_count; i++) {
         taper_tensor *const target = taper_ret_argument(call, i);

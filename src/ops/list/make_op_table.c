@@ -20,7 +20,7 @@ typedef struct row {
     const char *schema, *kernel, *param, *flags;
 } row;
 
-static const row rows[] = {
+static row rows[] = {
 #define OP(id, schema, kernel, param, flags) TAPER_OP_IF(id, {schema, #kernel, #param, #flags}, )
 #include "ops/list/op_list.h"
 #undef OP
@@ -49,6 +49,24 @@ static void fail(const char *what, const char *which)
 {
     fprintf(stderr, "make_op_table: %s: %s\n", what, which);
     exit(1);
+}
+
+// What C++ makes of a row, CPP( ) at the end of its flags, is nothing to the library.
+static void drop_cpp(row *of)
+{
+    const char *const cpp = strstr(of->flags, "CPP(");
+    if (cpp == of->flags) {
+        of->flags = "0";
+    } else if (cpp != NULL) {
+        const size_t length = (size_t)(cpp - of->flags) - strlen(" | ");
+        char *const kept = malloc(length + 1);
+        if (kept == NULL || strcmp(strchr(cpp, ')'), ")") != 0) {
+            fail(kept == NULL ? "out of memory" : "CPP( ) is no end of its flags", of->schema);
+        }
+        memcpy(kept, of->flags, length);
+        kept[length] = '\0';
+        of->flags = kept;
+    }
 }
 
 static void read_texts(void)
@@ -289,6 +307,7 @@ int main(int argc, char **argv)
     write_uses(argv[2]);
     size_t longest = 0;
     for (size_t i = 0; i < ROWS; i++) {
+        drop_cpp(&rows[i]);
         longest = strlen(rows[i].schema) > longest ? strlen(rows[i].schema) : longest;
     }
     printf("// Made by ops/list/make_op_table.c from ops/list/op_list.h.\n\n"

@@ -6,6 +6,10 @@
 // declared as taper_status kernel(taper_call *) with external linkage, so a family's file defines it without `static`.
 // param is 0 or the address of a `const` object declared in the family's header.
 //
+// CPP(FUNCTION), METHOD, BOTH or NONE at the end of the flags: whether the C++ binding has at::name( ),
+// Tensor::name( ), both or neither, where that is not what is usual for such a schema (bindings/cpp/make_operators.c).
+// The library drops it.
+//
 // Of several rows of one name TorchScript source takes the first that fits a call: within a file they stand in
 // PyTorch's order (scripts/overload_order.py), and files whose rows take anything come last.
 //

@@ -190,8 +190,8 @@ taper_status taper_op_native_dropout(taper_call *call)
 static taper_status train_slopes(taper_call *call, taper_tensor *noise, double lower, double upper)
 {
     taper_run *run = call->run;
-    taper_generator g;
-    taper_rng *rng = taper_generator_open(call, &g);
+    taper_fresh_rng g;
+    taper_rng *rng = taper_rng_of(call, &g);
     taper_tensor *x, *plain, *result;
     TAPER_TRY(taper_arg_plain(call, 0, &x));
     const taper_dtype dtype = (taper_dtype)x->dtype;

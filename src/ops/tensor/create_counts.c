@@ -59,8 +59,8 @@ static double poisson(taper_run *run, taper_rng *rng, taper_dtype dtype, double 
 static taper_status draw_each(taper_call *call, double (*next)(taper_run *, taper_rng *, taper_dtype, double))
 {
     taper_run *run = call->run;
-    taper_generator g;
-    taper_rng *rng = taper_generator_open(call, &g);
+    taper_fresh_rng g;
+    taper_rng *rng = taper_rng_of(call, &g);
     taper_tensor *x, *plain, *result;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     const taper_dtype dtype = (taper_dtype)x->dtype;
@@ -229,8 +229,8 @@ static taper_status wide(taper_run *run, taper_tensor *x, size_t rank, const int
 taper_status taper_op_binomial(taper_call *call)
 {
     taper_run *run = call->run;
-    taper_generator g;
-    taper_rng *rng = taper_generator_open(call, &g);
+    taper_fresh_rng g;
+    taper_rng *rng = taper_rng_of(call, &g);
     taper_tensor *count, *p, *counts = NULL, *chances = NULL, *result = NULL;
     int64_t sizes[TAPER_MAX_RANK];
     size_t rank = 0;

@@ -169,8 +169,8 @@ taper_status taper_op_multinomial(taper_call *call)
         status = taper_create_new(call, TAPER_I64, 1, &categories, &order);
     }
     if (status == TAPER_OK) {
-        taper_generator g;
-        taper_rng *rng = taper_generator_open(call, &g);
+        taper_fresh_rng g;
+        taper_rng *rng = taper_rng_of(call, &g);
         if (!again) {
             sample_distinct(run, rng, x, rows, categories, samples, taper_tensor_mutable(keys),
                             taper_tensor_mutable(order), taper_tensor_mutable(result));

@@ -120,17 +120,13 @@ taper_status taper_fill_uniform(taper_call *call, taper_tensor *x, double from, 
         TAPER_TRY(parts_of(call, "uniform_", x, &parts));
         return taper_fill_uniform(call, &parts, from, to);
     }
-    taper_generator g;
+    taper_fresh_rng g;
     TAPER_TRY(need_float(call, "check_uniform_bounds", x));
     if (!(from <= to)) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
                           "uniform_ expects to return a [from, to) range, but found from=%g > to=%g", from, to);
     }
-    draw d = {.rng = taper_generator_open(call, &g),
-              .dtype = (taper_dtype)x->dtype,
-              .a = from,
-              .b = to,
-              .next = next_uniform};
+    draw d = {.rng = taper_rng_of(call, &g), .dtype = (taper_dtype)x->dtype, .a = from, .b = to, .next = next_uniform};
     return draw_all(call, x, &d, NULL);
 }
 
@@ -145,8 +141,8 @@ static taper_scalar next_normal(draw *d)
 
 taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, double deviation)
 {
-    taper_generator g;
-    taper_rng *rng = taper_generator_open(call, &g);
+    taper_fresh_rng g;
+    taper_rng *rng = taper_rng_of(call, &g);
     if (taper_dtype_is_complex((taper_dtype)x->dtype)) { // both parts, each with half the variance
         taper_tensor parts;
         TAPER_TRY(parts_of(call, "normal_", x, &parts));
@@ -270,7 +266,7 @@ bool taper_integer_limits(taper_dtype dtype, int64_t *low, int64_t *high)
 taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from, int64_t to)
 {
     taper_error *error = call->run->error;
-    taper_generator g;
+    taper_fresh_rng g;
     int64_t low, high;
     if (from >= to) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
@@ -285,7 +281,7 @@ taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s is out of bounds for %s",
                           from < low || from > high ? "from" : "to - 1", taper_dtype_name((taper_dtype)x->dtype));
     }
-    draw d = {.rng = taper_generator_open(call, &g),
+    draw d = {.rng = taper_rng_of(call, &g),
               .dtype = (taper_dtype)x->dtype,
               .span = (uint64_t)to - (uint64_t)from,
               .base = from,
@@ -296,7 +292,7 @@ taper_status taper_fill_integers(taper_call *call, taper_tensor *x, int64_t from
 static taper_status fill_from(taper_call *call, taper_tensor *x, int64_t from)
 {
     taper_error *error = call->run->error;
-    taper_generator g;
+    taper_fresh_rng g;
     int64_t low, high;
     if (!taper_integer_limits((taper_dtype)x->dtype, &low, &high) || from < low || from > high) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "from is out of bounds for %s",
@@ -311,7 +307,7 @@ static taper_status fill_from(taper_call *call, taper_tensor *x, int64_t from)
         return taper_fail(error, TAPER_ERROR_ARGUMENT,
                           "random_ expects 'from' casted to dtype to be less than or equal to 'to_inc'");
     }
-    draw d = {.rng = taper_generator_open(call, &g),
+    draw d = {.rng = taper_rng_of(call, &g),
               .dtype = (taper_dtype)x->dtype,
               .span = (uint64_t)high - (uint64_t)from + 1, // 0: all of int64
               .base = from,
@@ -354,8 +350,8 @@ typedef taper_scalar (*next_function)(draw *d);
 
 static taper_status fill_with(taper_call *call, taper_tensor *x, next_function next, double a, double b)
 {
-    taper_generator g;
-    draw d = {.rng = taper_generator_open(call, &g), .dtype = (taper_dtype)x->dtype, .a = a, .b = b, .next = next};
+    taper_fresh_rng g;
+    draw d = {.rng = taper_rng_of(call, &g), .dtype = (taper_dtype)x->dtype, .a = a, .b = b, .next = next};
     return draw_all(call, x, &d, NULL);
 }
 
@@ -502,13 +498,13 @@ taper_status taper_fill_bernoulli(taper_call *call, taper_tensor *x, double p)
 static taper_status bernoulli_tensor(taper_call *call, taper_tensor *x, const taper_tensor *p)
 {
     taper_error *error = call->run->error;
-    taper_generator g;
+    taper_fresh_rng g;
     taper_tensor *wide;
     if (!taper_dtype_is_float((taper_dtype)p->dtype)) {
         return taper_fail(error, TAPER_ERROR_ARGUMENT, "p: a floating-point tensor is wanted");
     }
     TAPER_TRY(taper_expand(call->run, p, x->rank, x->sizes, &wide));
-    draw d = {.rng = taper_generator_open(call, &g),
+    draw d = {.rng = taper_rng_of(call, &g),
               .dtype = (taper_dtype)x->dtype,
               .next = p->dtype == TAPER_F64 ? next_bernoulli_f64 : next_bernoulli_f32};
     const taper_status status = draw_all(call, x, &d, wide);

@@ -7,17 +7,17 @@
 #include "ops/tensor/create.h"
 
 // A run without a generator draws from a fresh one, which lives here.
-typedef struct taper_generator {
+typedef struct taper_fresh_rng {
     taper_rng own;
-} taper_generator;
+} taper_fresh_rng;
 
-static inline taper_rng *taper_generator_open(const taper_call *call, taper_generator *generator)
+static inline taper_rng *taper_rng_of(const taper_call *call, taper_fresh_rng *fresh)
 {
     if (call->run->rng != NULL) {
         return call->run->rng;
     }
-    taper_rng_seed(&generator->own, TAPER_RNG_SEED);
-    return &generator->own;
+    taper_rng_seed(&fresh->own, TAPER_RNG_SEED);
+    return &fresh->own;
 }
 
 // Each checks the dtype and its bounds; the storage of x must be writable.

@@ -111,8 +111,8 @@ taper_status taper_op_randint_like_low(taper_call *call)
 static taper_status randperm(taper_call *call, size_t dtype_at)
 {
     taper_error *error = call->run->error;
-    taper_generator g;
-    taper_rng *rng = taper_generator_open(call, &g);
+    taper_fresh_rng g;
+    taper_rng *rng = taper_rng_of(call, &g);
     int64_t n, low, high;
     taper_dtype dtype;
     taper_tensor *order;

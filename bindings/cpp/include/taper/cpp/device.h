@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Devices, layouts, memory formats.
+// Devices, layouts, memory formats, schemes of quantization.
 #ifndef TAPER_CPP_DEVICE_H
 #define TAPER_CPP_DEVICE_H
 
@@ -125,6 +125,18 @@ inline std::ostream &operator<<(std::ostream &out, const Device &device)
 
 enum class Layout : int8_t { Strided = 0 };
 constexpr Layout kStrided = Layout::Strided;
+
+enum class QScheme : uint8_t {
+    PER_TENSOR_AFFINE = 0,
+    PER_CHANNEL_AFFINE = 1,
+    PER_TENSOR_SYMMETRIC = 2,
+    PER_CHANNEL_SYMMETRIC = 3,
+    PER_CHANNEL_AFFINE_FLOAT_QPARAMS = 4
+};
+constexpr QScheme kPerTensorAffine = QScheme::PER_TENSOR_AFFINE, kPerChannelAffine = QScheme::PER_CHANNEL_AFFINE;
+constexpr QScheme kPerTensorSymmetric = QScheme::PER_TENSOR_SYMMETRIC;
+constexpr QScheme kPerChannelSymmetric = QScheme::PER_CHANNEL_SYMMETRIC;
+constexpr QScheme kPerChannelAffineFloatQParams = QScheme::PER_CHANNEL_AFFINE_FLOAT_QPARAMS;
 
 enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
 inline std::ostream &operator<<(std::ostream &out, MemoryFormat format)

@@ -163,7 +163,8 @@ template <class K, class V> class Dict final
         if (!contains(key)) {
             return 0;
         }
-        taper::cpp::call_operator(operator_for("aten::Delete.Dict_", key).c_str(), {value_, IValue(key).handle()});
+        taper::cpp::call_operator(taper::cpp::operator_named(operator_for("aten::Delete.Dict_", key)),
+                                  {value_, IValue(key).handle()});
         return 1;
     }
     void reserve(size_t) const
@@ -242,7 +243,7 @@ template <class K, class V> class Dict final
     void put(const K &key, const V &value) const
     {
         const IValue at_key(key);
-        taper::cpp::call_operator(operator_for("aten::_set_item.", at_key).c_str(),
+        taper::cpp::call_operator(taper::cpp::operator_named(operator_for("aten::_set_item.", at_key)),
                                   {value_, at_key.handle(), IValue(value).handle()});
     }
     // Of "Dict[str, List[int]]": a key has no comma in its name.

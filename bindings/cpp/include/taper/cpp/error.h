@@ -130,15 +130,26 @@ namespace cpp
 {
 
 // A taper_error for the calls of one function.
+// Each thread keeps one for the next.
 class ErrorScope
 {
   public:
-    ErrorScope() : error_(taper_error_create())
+    ErrorScope() : error_(kept().error)
     {
+        if (error_ != nullptr) {
+            kept().error = nullptr;
+        } else {
+            error_ = taper_error_create();
+        }
     }
     ~ErrorScope()
     {
-        taper_error_destroy(error_);
+        Kept &here = kept();
+        if (here.error == nullptr && !here.closed) {
+            here.error = error_;
+        } else {
+            taper_error_destroy(error_);
+        }
     }
     ErrorScope(const ErrorScope &) = delete;
     ErrorScope &operator=(const ErrorScope &) = delete;
@@ -172,6 +183,21 @@ class ErrorScope
     }
 
   private:
+    struct Kept {
+        taper_error *error = nullptr;
+        bool closed = false; // the thread ends
+        ~Kept()
+        {
+            taper_error_destroy(error);
+            error = nullptr;
+            closed = true;
+        }
+    };
+    static Kept &kept()
+    {
+        thread_local Kept here;
+        return here;
+    }
     taper_error *error_;
 };
 

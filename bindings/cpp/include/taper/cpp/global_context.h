@@ -51,10 +51,6 @@ inline Context &globalContext()
     return context;
 }
 
-inline bool is_vulkan_available()
-{
-    return false;
-}
 inline int get_num_threads()
 {
     return static_cast<int>(taper_context_threads(taper::cpp::context()));

@@ -152,12 +152,12 @@ template <class T> class List final
     void set(size_t index, const T &value) const
     {
         check(index);
-        taper::cpp::call_operator("aten::_set_item.t",
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::_set_item.t"),
                                   {value_, IValue(static_cast<int64_t>(index)).handle(), IValue(value).handle()});
     }
     void push_back(const T &value) const
     {
-        taper::cpp::call_operator("aten::append.t", {value_, IValue(value).handle()});
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::append.t"), {value_, IValue(value).handle()});
     }
     template <class... Args> void emplace_back(Args &&...args) const
     {
@@ -166,11 +166,11 @@ template <class T> class List final
     void pop_back() const
     {
         check(0);
-        taper::cpp::call_operator("aten::Delete.t", {value_, IValue(-1).handle()});
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::Delete.t"), {value_, IValue(-1).handle()});
     }
     void clear() const
     {
-        taper::cpp::call_operator("aten::clear.t", {value_});
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::clear.t"), {value_});
     }
     void reserve(size_t) const
     {
@@ -203,7 +203,7 @@ template <class T> class List final
     }
     List copy() const
     {
-        return List(taper::cpp::call_operator("aten::list.t", {value_}).at(0));
+        return List(taper::cpp::call_operator(taper::cpp::operator_named("aten::list.t"), {value_}).at(0));
     }
     bool is(const List &other) const
     {

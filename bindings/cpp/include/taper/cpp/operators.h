@@ -1,109 +1,150 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Calling the library's operators by name.
+// An operator of the library, by name: what every at::name() keeps of its own.
 #ifndef TAPER_CPP_OPERATORS_H
 #define TAPER_CPP_OPERATORS_H
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include <taper/cpp/handle.h>
-#include <taper/taper_operator.h>
+#include <taper/cpp/generator.h>
 
 namespace taper
 {
 namespace cpp
 {
 
-// An operator's handle is one thread's at a time: a call takes one from here and brings it back.
-class OperatorLease
+// Handles are one thread's at a time: a call takes one and brings it back. As a static without a guard, and without a
+// destructor: others may call it while the process ends.
+class Operator
 {
   public:
-    explicit OperatorLease(const char *name) : pool_(pool())
+    explicit constexpr Operator(const char *name) : name_(name), free_{}, next_(nullptr), listed_(false)
     {
-        {
-            const std::lock_guard<std::mutex> guard(pool_.lock);
-            free_ = &pool_.free[name]; // stays where it is when others come
-            if (!free_->empty()) {
-                operator_ = free_->back();
-                free_->pop_back();
-                return;
+    }
+    Operator(const Operator &) = delete;
+    Operator &operator=(const Operator &) = delete;
+
+    taper_operator *take()
+    {
+        for (std::atomic<taper_operator *> &each : free_) {
+            if (each.load(std::memory_order_relaxed) != nullptr) {
+                taper_operator *const kept = each.exchange(nullptr, std::memory_order_acquire);
+                if (kept != nullptr) {
+                    return kept;
+                }
             }
         }
-        ErrorScope error;
-        error.check(taper_operator_find(context(), name, &operator_, error));
+        return find();
     }
-    ~OperatorLease()
+    void give(taper_operator *op) noexcept
     {
-        try {
-            const std::lock_guard<std::mutex> guard(pool_.lock);
-            if (!pool_.closed) {
-                free_->push_back(operator_);
-                return;
+        if (!all().closed.load(std::memory_order_acquire)) {
+            for (std::atomic<taper_operator *> &each : free_) {
+                taper_operator *nothing = nullptr;
+                if (each.compare_exchange_strong(nothing, op, std::memory_order_acq_rel)) {
+                    if (all().closed.load(std::memory_order_acquire)) { // meanwhile: nobody looks any more
+                        release();
+                    }
+                    return;
+                }
             }
-        } catch (...) { // no memory to keep it
         }
-        taper_operator_release(operator_);
-    }
-    OperatorLease(const OperatorLease &) = delete;
-    OperatorLease &operator=(const OperatorLease &) = delete;
-    taper_operator *get() const
-    {
-        return operator_;
+        taper_operator_release(op);
     }
 
   private:
-    struct Pool {
+    struct All {
         std::mutex lock;
-        std::unordered_map<std::string, std::vector<taper_operator *>> free;
-        bool closed = false; // at exit: nothing is kept any more
+        Operator *first = nullptr; // of those that keep handles
+        std::atomic<bool> closed{false};
     };
-    // Lets go of the operators at exit, and leaves the pool itself to who comes later.
     struct Closer {
-        explicit Closer(Pool &of) : pool(of)
-        {
-        }
         ~Closer()
         {
-            const std::lock_guard<std::mutex> guard(pool.lock);
-            pool.closed = true;
-            for (auto &named : pool.free) {
-                for (taper_operator *each : named.second) {
-                    taper_operator_release(each);
-                }
-                named.second.clear();
+            All &those = all();
+            const std::lock_guard<std::mutex> guard(those.lock);
+            those.closed.store(true, std::memory_order_release);
+            for (Operator *each = those.first; each != nullptr; each = each->next_) {
+                each->release();
             }
         }
-        Pool &pool;
     };
-    static Pool &pool()
+    static All &all()
     {
-        static Pool *const all = new Pool;
-        static const Closer closer(*all);
-        return *all;
+        static All *const those = new All; // outlives all who call
+        return *those;
     }
-    Pool &pool_;
-    std::vector<taper_operator *> *free_;
-    taper_operator *operator_ = nullptr;
+    taper_operator *find()
+    {
+        static const Closer closer{};
+        (void)closer;
+        ErrorScope error;
+        taper_operator *found = nullptr;
+        error.check(taper_operator_find(context(), name_, &found, error));
+        DefaultGenerator::get().serve(found);
+        All &those = all();
+        const std::lock_guard<std::mutex> guard(those.lock);
+        if (!listed_) {
+            listed_ = true;
+            next_ = those.first;
+            those.first = this;
+        }
+        return found;
+    }
+    void release() noexcept
+    {
+        for (std::atomic<taper_operator *> &each : free_) {
+            taper_operator_release(each.exchange(nullptr, std::memory_order_acq_rel));
+        }
+    }
+
+    const char *name_;
+    std::atomic<taper_operator *> free_[4];
+    Operator *next_;
+    bool listed_;
 };
 
-// Arguments in the order of the schema; a handle without a value is None.
-inline std::vector<Handle> call_operator(const char *name, std::vector<Handle> args)
+// One whose name is known at run time alone. They are kept for good.
+inline Operator &operator_named(const std::string &name)
 {
-    std::vector<taper_value *> in;
-    in.reserve(args.size());
-    for (Handle &arg : args) {
-        if (!arg) {
-            arg = make_value(taper_value_none);
+    struct Named {
+        std::mutex lock;
+        std::unordered_map<std::string, Operator *> all;
+    };
+    static Named *const named = new Named;
+    const std::lock_guard<std::mutex> guard(named->lock);
+    const auto found = named->all.emplace(name, nullptr).first;
+    if (found->second == nullptr) {
+        found->second = new Operator(found->first.c_str()); // the key stays where it is when others come
+    }
+    return *found->second;
+}
+
+// Values as they are, in the order of the schema.
+inline std::vector<Handle> call_operator(Operator &op, const std::vector<Handle> &args)
+{
+    struct Lease {
+        explicit Lease(Operator &from) : from(from), op(from.take())
+        {
         }
+        ~Lease()
+        {
+            from.give(op);
+        }
+        Operator &from;
+        taper_operator *op;
+    } const lease(op);
+    std::vector<taper_value *> in, out(taper_operator_result_count(lease.op), nullptr);
+    in.reserve(args.size());
+    for (const Handle &arg : args) {
         in.push_back(arg.get());
     }
-    const OperatorLease lease(name);
-    std::vector<taper_value *> out(taper_operator_result_count(lease.get()), nullptr);
     std::vector<Handle> results(out.size());
     ErrorScope error;
-    error.check(taper_operator_call(lease.get(), in.data(), in.size(), out.data(), out.size(), error));
+    error.check(taper_operator_call(lease.op, in.data(), in.size(), out.data(), out.size(), error));
     for (size_t i = 0; i < out.size(); i++) {
         results[i] = Handle(out[i]);
     }

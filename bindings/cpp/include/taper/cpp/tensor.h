@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // at::Tensor: a reference to a taper_value that is a tensor. Copies are of the same tensor, as in PyTorch. What is
-// computed stands in tensor_ops.h.
+// computed stands in tensor_ops.h and generated/functions.h.
 #ifndef TAPER_CPP_TENSOR_H
 #define TAPER_CPP_TENSOR_H
 
@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <taper/cpp/accessor.h>
+#include <taper/cpp/generator.h>
 #include <taper/cpp/handle.h>
+#include <taper/cpp/optional_array_ref.h>
 #include <taper/cpp/scalar.h>
 #include <taper/cpp/tensor_options.h>
 
@@ -33,10 +35,17 @@ inline std::vector<int64_t> get_channels_last_strides_2d(IntArrayRef sizes)
 }
 } // namespace c10
 
+namespace c10
+{
+template <class T> class List;
+} // namespace c10
+
 namespace at
 {
 
+using c10::ArrayRef;
 using c10::IntArrayRef;
+using c10::OptionalIntArrayRef;
 class Tensor;
 using TensorList = c10::ArrayRef<Tensor>;
 
@@ -174,14 +183,6 @@ class Tensor
     {
         return false;
     }
-    double q_scale() const
-    {
-        return per_tensor().scale;
-    }
-    int64_t q_zero_point() const
-    {
-        return per_tensor().zero_point;
-    }
     // "CPUFloatType"
     std::string toString() const
     {
@@ -298,61 +299,31 @@ class Tensor
     {
         return on("metal");
     }
-    Tensor detach() const;
     Tensor contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const;
-    Tensor clone(c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
-    Tensor to(c10::ScalarType dtype, bool non_blocking = false, bool copy = false,
+    Tensor to(c10::TensorOptions options = {}, bool non_blocking = false, bool copy = false,
               c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
-    Tensor to(const c10::TensorOptions &options, bool non_blocking = false, bool copy = false,
-              c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
+    Tensor to(c10::optional<c10::ScalarType> dtype, c10::optional<c10::Layout> layout,
+              c10::optional<c10::Device> device, c10::optional<bool> pin_memory, bool non_blocking, bool copy,
+              c10::optional<c10::MemoryFormat> format) const;
     Tensor to(c10::Device device, c10::ScalarType dtype, bool non_blocking = false, bool copy = false,
               c10::optional<c10::MemoryFormat> format = c10::nullopt) const;
-    Tensor to(c10::Device device) const;
-    Tensor to(c10::DeviceType device) const;
     Tensor toType(c10::ScalarType dtype) const;
-    Tensor dequantize() const;
     Tensor operator[](int64_t index) const;
+    Tensor operator-() const;
+    Tensor operator~() const;
+    Tensor &operator+=(const Tensor &other);
+    Tensor &operator+=(const c10::Scalar &other);
+    Tensor &operator-=(const Tensor &other);
+    Tensor &operator-=(const c10::Scalar &other);
+    Tensor &operator*=(const Tensor &other);
+    Tensor &operator*=(const c10::Scalar &other);
+    Tensor &operator/=(const Tensor &other);
+    Tensor &operator/=(const c10::Scalar &other);
+    Tensor &operator&=(const Tensor &other);
+    Tensor &operator|=(const Tensor &other);
+    Tensor &operator^=(const Tensor &other);
 
-    // Those that apps of PyTorch Mobile call; signatures are PyTorch's.
-    Tensor abs() const;
-    Tensor add(const Tensor &other, const c10::Scalar &alpha = 1) const;
-    Tensor add(const c10::Scalar &other, const c10::Scalar &alpha = 1) const;
-    Tensor sub(const Tensor &other, const c10::Scalar &alpha = 1) const;
-    Tensor sub(const c10::Scalar &other, const c10::Scalar &alpha = 1) const;
-    Tensor mul(const Tensor &other) const;
-    Tensor mul(const c10::Scalar &other) const;
-    Tensor div(const Tensor &other) const;
-    Tensor div(const c10::Scalar &other) const;
-    Tensor &add_(const Tensor &other, const c10::Scalar &alpha = 1);
-    Tensor &sub_(const Tensor &other, const c10::Scalar &alpha = 1);
-    Tensor &mul_(const c10::Scalar &other);
-    Tensor &div_(const Tensor &other);
-    Tensor &div_(const c10::Scalar &other);
-    Tensor &fill_(const c10::Scalar &value);
-    Tensor &zero_();
-    Tensor &copy_(const Tensor &from, bool non_blocking = false);
-    Tensor argmax(c10::optional<int64_t> dim = c10::nullopt, bool keepdim = false) const;
-    Tensor clamp(const c10::optional<c10::Scalar> &min, const c10::optional<c10::Scalar> &max = c10::nullopt) const;
-    Tensor expand(IntArrayRef sizes, bool implicit = false) const;
-    Tensor flip(IntArrayRef dims) const;
-    Tensor index_select(int64_t dim, const Tensor &index) const;
-    Tensor matmul(const Tensor &other) const;
-    Tensor mean() const;
-    Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
-    Tensor permute(IntArrayRef dims) const;
-    Tensor reshape(IntArrayRef sizes) const;
-    Tensor select(int64_t dim, int64_t index) const;
-    Tensor slice(int64_t dim = 0, c10::optional<int64_t> start = c10::nullopt,
-                 c10::optional<int64_t> end = c10::nullopt, int64_t step = 1) const;
-    Tensor softmax(int64_t dim, c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
-    Tensor squeeze() const;
-    Tensor squeeze(int64_t dim) const;
-    Tensor sum(c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
-    Tensor sum(IntArrayRef dims, bool keepdim = false, c10::optional<c10::ScalarType> dtype = c10::nullopt) const;
-    std::tuple<Tensor, Tensor> topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) const;
-    Tensor transpose(int64_t first, int64_t second) const;
-    Tensor unsqueeze(int64_t dim) const;
-    Tensor view(IntArrayRef sizes) const;
+#include <taper/cpp/generated/methods.inc>
 
     const taper::cpp::Handle &handle() const
     {
@@ -377,14 +348,6 @@ class Tensor
                                                        ", ", rank - 1, "], but got ", index, ")"));
         }
         return static_cast<size_t>(wrapped);
-    }
-    taper_tensor_info per_tensor() const
-    {
-        const taper_tensor_info all = info();
-        if (all.quantized != 1) {
-            throw c10::Error("the tensor is not quantized per tensor");
-        }
-        return all;
     }
     Tensor on(const char *device) const
     {

@@ -1,33 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Methods of Tensor that compute: operators of the library, by name.
+// What is written by hand of Tensor's methods, and its signs.
 #ifndef TAPER_CPP_TENSOR_OPS_H
 #define TAPER_CPP_TENSOR_OPS_H
 
-#include <taper/cpp/ivalue.h>
-#include <taper/cpp/operators.h>
-
-namespace taper
-{
-namespace cpp
-{
-
-// Arguments in the order of the schema; those at its end may be left out.
-inline std::vector<Handle> call_values(const char *name, const std::vector<c10::IValue> &args)
-{
-    std::vector<Handle> handles;
-    handles.reserve(args.size());
-    for (const c10::IValue &arg : args) {
-        handles.push_back(arg.handle());
-    }
-    return call_operator(name, std::move(handles));
-}
-inline at::Tensor call_tensor(const char *name, const std::vector<c10::IValue> &args)
-{
-    return c10::IValue(call_values(name, args).at(0)).toTensor();
-}
-
-} // namespace cpp
-} // namespace taper
+#include <taper/cpp/generated/functions.h>
 
 namespace at
 {
@@ -67,209 +43,122 @@ inline c10::Scalar Tensor::item() const
     }
 }
 
-inline Tensor Tensor::detach() const
-{
-    return taper::cpp::call_tensor("aten::detach", {*this});
-}
 inline Tensor Tensor::contiguous(c10::MemoryFormat format) const
 {
-    return taper::cpp::call_tensor("aten::contiguous", {*this, format});
+    if (is_contiguous(format)) {
+        return *this;
+    }
+    static taper::cpp::Operator op("aten::contiguous");
+    taper::cpp::Call<2> call(op);
+    call.tensor(*this).named(format);
+    return call.run<1>().as<Tensor>();
 }
-inline Tensor Tensor::clone(c10::optional<c10::MemoryFormat> format) const
-{
-    return taper::cpp::call_tensor("aten::clone", {*this, format});
-}
-inline Tensor Tensor::to(c10::ScalarType dtype, bool non_blocking, bool copy,
+inline Tensor Tensor::to(c10::TensorOptions options, bool non_blocking, bool copy,
                          c10::optional<c10::MemoryFormat> format) const
 {
-    return taper::cpp::call_tensor("aten::to.dtype", {*this, dtype, non_blocking, copy, format});
-}
-inline Tensor Tensor::to(const c10::TensorOptions &options, bool non_blocking, bool copy,
-                         c10::optional<c10::MemoryFormat> format) const
-{
-    const Tensor there = options.has_device() ? to(options.device()) : *this;
+    const Tensor there = options.has_device() ? on(options.device().str().c_str()) : *this;
     return there.to(options.dtype_opt().value_or(scalar_type()), non_blocking, copy,
                     format.has_value() ? format : options.memory_format_opt());
+}
+inline Tensor Tensor::to(c10::optional<c10::ScalarType> dtype, c10::optional<c10::Layout>,
+                         c10::optional<c10::Device> device, c10::optional<bool>, bool non_blocking, bool copy,
+                         c10::optional<c10::MemoryFormat> format) const
+{
+    return to(c10::TensorOptions().dtype(dtype).device(device), non_blocking, copy, format);
 }
 inline Tensor Tensor::to(c10::Device device, c10::ScalarType dtype, bool non_blocking, bool copy,
                          c10::optional<c10::MemoryFormat> format) const
 {
-    return to(device).to(dtype, non_blocking, copy, format);
-}
-inline Tensor Tensor::to(c10::Device device) const
-{
-    return on(device.str().c_str());
-}
-inline Tensor Tensor::to(c10::DeviceType device) const
-{
-    return to(c10::Device(device));
+    return to(c10::TensorOptions(dtype).device(device), non_blocking, copy, format);
 }
 inline Tensor Tensor::toType(c10::ScalarType dtype) const
 {
     return to(dtype);
 }
-inline Tensor Tensor::dequantize() const
-{
-    return taper::cpp::call_tensor("aten::dequantize.self", {*this});
-}
 inline Tensor Tensor::operator[](int64_t index) const
 {
     return select(0, index);
 }
+inline Tensor Tensor::operator-() const
+{
+    return neg();
+}
+inline Tensor Tensor::operator~() const
+{
+    return bitwise_not();
+}
 
-inline Tensor Tensor::abs() const
+#define TAPER_CPP_ASSIGN(sign, name)                                                                                   \
+    inline Tensor &Tensor::operator sign##=(const Tensor &other)                                                       \
+    {                                                                                                                  \
+        return name##_(other);                                                                                         \
+    }
+#define TAPER_CPP_ASSIGN_BOTH(sign, name)                                                                              \
+    TAPER_CPP_ASSIGN(sign, name)                                                                                       \
+    inline Tensor &Tensor::operator sign##=(const c10::Scalar &other)                                                  \
+    {                                                                                                                  \
+        return name##_(other);                                                                                         \
+    }
+TAPER_CPP_ASSIGN_BOTH(+, add)
+TAPER_CPP_ASSIGN_BOTH(-, sub)
+TAPER_CPP_ASSIGN_BOTH(*, mul)
+TAPER_CPP_ASSIGN_BOTH(/, div)
+TAPER_CPP_ASSIGN(&, bitwise_and)
+TAPER_CPP_ASSIGN(|, bitwise_or)
+TAPER_CPP_ASSIGN(^, bitwise_xor)
+#undef TAPER_CPP_ASSIGN_BOTH
+#undef TAPER_CPP_ASSIGN
+
+// Of two tensors, a tensor and a number, a number and a tensor.
+#define TAPER_CPP_TENSORS(sign, name)                                                                                  \
+    inline Tensor operator sign(const Tensor &a, const Tensor &b)                                                      \
+    {                                                                                                                  \
+        return a.name(b);                                                                                              \
+    }                                                                                                                  \
+    inline Tensor operator sign(const Tensor &a, const c10::Scalar &b)                                                 \
+    {                                                                                                                  \
+        return a.name(b);                                                                                              \
+    }
+#define TAPER_CPP_COMMUTED(sign, name)                                                                                 \
+    TAPER_CPP_TENSORS(sign, name)                                                                                      \
+    inline Tensor operator sign(const c10::Scalar &a, const Tensor &b)                                                 \
+    {                                                                                                                  \
+        return b.name(a);                                                                                              \
+    }
+#define TAPER_CPP_COMPARED(sign, name, turned)                                                                         \
+    TAPER_CPP_TENSORS(sign, name)                                                                                      \
+    inline Tensor operator sign(const c10::Scalar &a, const Tensor &b)                                                 \
+    {                                                                                                                  \
+        return b.turned(a);                                                                                            \
+    }
+TAPER_CPP_COMMUTED(+, add)
+TAPER_CPP_COMMUTED(*, mul)
+TAPER_CPP_TENSORS(-, sub)
+TAPER_CPP_TENSORS(/, div)
+TAPER_CPP_TENSORS(%, remainder)
+TAPER_CPP_COMMUTED(&, bitwise_and)
+TAPER_CPP_COMMUTED(|, bitwise_or)
+TAPER_CPP_COMMUTED(^, bitwise_xor)
+TAPER_CPP_COMPARED(<, lt, gt)
+TAPER_CPP_COMPARED(<=, le, ge)
+TAPER_CPP_COMPARED(>, gt, lt)
+TAPER_CPP_COMPARED(>=, ge, le)
+TAPER_CPP_COMPARED(==, eq, eq)
+TAPER_CPP_COMPARED(!=, ne, ne)
+#undef TAPER_CPP_COMPARED
+#undef TAPER_CPP_COMMUTED
+#undef TAPER_CPP_TENSORS
+inline Tensor operator-(const c10::Scalar &a, const Tensor &b)
 {
-    return taper::cpp::call_tensor("aten::abs", {*this});
+    return rsub(b, a, 1);
 }
-inline Tensor Tensor::add(const Tensor &other, const c10::Scalar &alpha) const
+inline Tensor operator/(const c10::Scalar &a, const Tensor &b)
 {
-    return taper::cpp::call_tensor("aten::add.Tensor", {*this, other, alpha});
+    return b.reciprocal() * a;
 }
-inline Tensor Tensor::add(const c10::Scalar &other, const c10::Scalar &alpha) const
+inline Tensor operator%(const c10::Scalar &a, const Tensor &b)
 {
-    return taper::cpp::call_tensor("aten::add.Scalar", {*this, other, alpha});
-}
-inline Tensor Tensor::sub(const Tensor &other, const c10::Scalar &alpha) const
-{
-    return taper::cpp::call_tensor("aten::sub.Tensor", {*this, other, alpha});
-}
-inline Tensor Tensor::sub(const c10::Scalar &other, const c10::Scalar &alpha) const
-{
-    return taper::cpp::call_tensor("aten::sub.Scalar", {*this, other, alpha});
-}
-inline Tensor Tensor::mul(const Tensor &other) const
-{
-    return taper::cpp::call_tensor("aten::mul.Tensor", {*this, other});
-}
-inline Tensor Tensor::mul(const c10::Scalar &other) const
-{
-    return taper::cpp::call_tensor("aten::mul.Scalar", {*this, other});
-}
-inline Tensor Tensor::div(const Tensor &other) const
-{
-    return taper::cpp::call_tensor("aten::div.Tensor", {*this, other});
-}
-inline Tensor Tensor::div(const c10::Scalar &other) const
-{
-    return taper::cpp::call_tensor("aten::div.Scalar", {*this, other});
-}
-inline Tensor &Tensor::add_(const Tensor &other, const c10::Scalar &alpha)
-{
-    return *this = taper::cpp::call_tensor("aten::add_.Tensor", {*this, other, alpha});
-}
-inline Tensor &Tensor::sub_(const Tensor &other, const c10::Scalar &alpha)
-{
-    return *this = taper::cpp::call_tensor("aten::sub_.Tensor", {*this, other, alpha});
-}
-inline Tensor &Tensor::mul_(const c10::Scalar &other)
-{
-    return *this = taper::cpp::call_tensor("aten::mul_.Scalar", {*this, other});
-}
-inline Tensor &Tensor::div_(const Tensor &other)
-{
-    return *this = taper::cpp::call_tensor("aten::div_.Tensor", {*this, other});
-}
-inline Tensor &Tensor::div_(const c10::Scalar &other)
-{
-    return *this = taper::cpp::call_tensor("aten::div_.Scalar", {*this, other});
-}
-inline Tensor &Tensor::fill_(const c10::Scalar &value)
-{
-    return *this = taper::cpp::call_tensor("aten::fill_.Scalar", {*this, value});
-}
-inline Tensor &Tensor::zero_()
-{
-    return *this = taper::cpp::call_tensor("aten::zero_", {*this});
-}
-inline Tensor &Tensor::copy_(const Tensor &from, bool non_blocking)
-{
-    return *this = taper::cpp::call_tensor("aten::copy_", {*this, from, non_blocking});
-}
-inline Tensor Tensor::argmax(c10::optional<int64_t> dim, bool keepdim) const
-{
-    return taper::cpp::call_tensor("aten::argmax", {*this, dim, keepdim});
-}
-inline Tensor Tensor::clamp(const c10::optional<c10::Scalar> &min, const c10::optional<c10::Scalar> &max) const
-{
-    return taper::cpp::call_tensor("aten::clamp", {*this, min, max});
-}
-inline Tensor Tensor::expand(IntArrayRef sizes, bool implicit) const
-{
-    return taper::cpp::call_tensor("aten::expand", {*this, sizes, implicit});
-}
-inline Tensor Tensor::flip(IntArrayRef dims) const
-{
-    return taper::cpp::call_tensor("aten::flip", {*this, dims});
-}
-inline Tensor Tensor::index_select(int64_t dim, const Tensor &index) const
-{
-    return taper::cpp::call_tensor("aten::index_select", {*this, dim, index});
-}
-inline Tensor Tensor::matmul(const Tensor &other) const
-{
-    return taper::cpp::call_tensor("aten::matmul", {*this, other});
-}
-inline Tensor Tensor::mean() const
-{
-    return taper::cpp::call_tensor("aten::mean", {*this});
-}
-inline Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const
-{
-    return taper::cpp::call_tensor("aten::narrow", {*this, dim, start, length});
-}
-inline Tensor Tensor::permute(IntArrayRef dims) const
-{
-    return taper::cpp::call_tensor("aten::permute", {*this, dims});
-}
-inline Tensor Tensor::reshape(IntArrayRef sizes) const
-{
-    return taper::cpp::call_tensor("aten::reshape", {*this, sizes});
-}
-inline Tensor Tensor::select(int64_t dim, int64_t index) const
-{
-    return taper::cpp::call_tensor("aten::select.int", {*this, dim, index});
-}
-inline Tensor Tensor::slice(int64_t dim, c10::optional<int64_t> start, c10::optional<int64_t> end, int64_t step) const
-{
-    return taper::cpp::call_tensor("aten::slice.Tensor", {*this, dim, start, end, step});
-}
-inline Tensor Tensor::softmax(int64_t dim, c10::optional<c10::ScalarType> dtype) const
-{
-    return taper::cpp::call_tensor("aten::softmax.int", {*this, dim, dtype});
-}
-inline Tensor Tensor::squeeze() const
-{
-    return taper::cpp::call_tensor("aten::squeeze", {*this});
-}
-inline Tensor Tensor::squeeze(int64_t dim) const
-{
-    return taper::cpp::call_tensor("aten::squeeze.dim", {*this, dim});
-}
-inline Tensor Tensor::sum(c10::optional<c10::ScalarType> dtype) const
-{
-    return taper::cpp::call_tensor("aten::sum", {*this, dtype});
-}
-inline Tensor Tensor::sum(IntArrayRef dims, bool keepdim, c10::optional<c10::ScalarType> dtype) const
-{
-    return taper::cpp::call_tensor("aten::sum.dim_IntList", {*this, dims, keepdim, dtype});
-}
-inline std::tuple<Tensor, Tensor> Tensor::topk(int64_t k, int64_t dim, bool largest, bool sorted) const
-{
-    const std::vector<taper::cpp::Handle> both =
-        taper::cpp::call_values("aten::topk", {*this, k, dim, largest, sorted});
-    return std::tuple<Tensor, Tensor>(Tensor(both.at(0)), Tensor(both.at(1)));
-}
-inline Tensor Tensor::transpose(int64_t first, int64_t second) const
-{
-    return taper::cpp::call_tensor("aten::transpose.int", {*this, first, second});
-}
-inline Tensor Tensor::unsqueeze(int64_t dim) const
-{
-    return taper::cpp::call_tensor("aten::unsqueeze", {*this, dim});
-}
-inline Tensor Tensor::view(IntArrayRef sizes) const
-{
-    return taper::cpp::call_tensor("aten::view", {*this, sizes});
+    return remainder(a, b);
 }
 
 } // namespace at

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// at::Generator: what random operators draw from; all of them from one, the default, where no other is given.
+#ifndef TAPER_CPP_GENERATOR_H
+#define TAPER_CPP_GENERATOR_H
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include <taper/cpp/handle.h>
+#include <taper/taper_operator.h>
+
+namespace c10
+{
+namespace detail
+{
+constexpr uint64_t default_rng_seed_val = 67280421310721;
+}
+} // namespace c10
+
+namespace taper
+{
+namespace cpp
+{
+
+class GeneratorState
+{
+  public:
+    explicit GeneratorState(uint64_t seed) : generator_(nullptr), seed_(seed)
+    {
+        ErrorScope error;
+        error.check(taper_generator_create(context(), seed, &generator_, error));
+    }
+    ~GeneratorState()
+    {
+        taper_generator_release(generator_);
+    }
+    GeneratorState(const GeneratorState &) = delete;
+    GeneratorState &operator=(const GeneratorState &) = delete;
+    void seed(uint64_t seed)
+    {
+        seed_.store(seed, std::memory_order_relaxed);
+        taper_generator_seed(generator_, seed);
+    }
+    uint64_t seed() const
+    {
+        return seed_.load(std::memory_order_relaxed);
+    }
+    taper_generator *get() const
+    {
+        return generator_;
+    }
+    std::mutex &mutex()
+    {
+        return mutex_;
+    }
+
+  private:
+    taper_generator *generator_;
+    std::atomic<uint64_t> seed_;
+    std::mutex mutex_;
+};
+
+// There until the process ends; then operators that are still called draw from sources of their own.
+class DefaultGenerator
+{
+  public:
+    static DefaultGenerator &get()
+    {
+        static DefaultGenerator *const all = new DefaultGenerator;
+        static const Closer closer{*all};
+        (void)closer;
+        return *all;
+    }
+    void serve(taper_operator *op)
+    {
+        const std::shared_ptr<GeneratorState> now = state();
+        taper_operator_draw_from(op, now ? now->get() : nullptr);
+    }
+    void serve(taper_session *session)
+    {
+        const std::shared_ptr<GeneratorState> now = state();
+        taper_session_draw_from(session, now ? now->get() : nullptr);
+    }
+    std::shared_ptr<GeneratorState> state()
+    {
+        const std::lock_guard<std::mutex> guard(lock_);
+        if (!state_ && !closed_) {
+            state_ = std::make_shared<GeneratorState>(c10::detail::default_rng_seed_val);
+        }
+        return state_;
+    }
+
+  private:
+    struct Closer {
+        DefaultGenerator &of;
+        ~Closer()
+        {
+            const std::lock_guard<std::mutex> guard(of.lock_);
+            of.closed_ = true;
+            of.state_.reset();
+        }
+    };
+    std::mutex lock_;
+    std::shared_ptr<GeneratorState> state_;
+    bool closed_ = false;
+};
+
+} // namespace cpp
+} // namespace taper
+
+namespace at
+{
+
+class CPUGeneratorImpl;
+
+// Copies are of the same generator.
+class Generator
+{
+  public:
+    Generator() = default;
+    explicit Generator(std::shared_ptr<taper::cpp::GeneratorState> state) : state_(std::move(state))
+    {
+    }
+    bool defined() const
+    {
+        return static_cast<bool>(state_);
+    }
+    void set_current_seed(uint64_t seed) const
+    {
+        state().seed(seed);
+    }
+    uint64_t current_seed() const
+    {
+        return state().seed();
+    }
+    std::mutex &mutex() const
+    {
+        return state().mutex();
+    }
+    bool operator==(const Generator &other) const
+    {
+        return state_ == other.state_;
+    }
+    bool operator!=(const Generator &other) const
+    {
+        return state_ != other.state_;
+    }
+    taper_generator *get() const
+    {
+        return state().get();
+    }
+
+  private:
+    taper::cpp::GeneratorState &state() const
+    {
+        if (!state_) {
+            throw c10::Error("Generator with undefined implementation");
+        }
+        return *state_;
+    }
+    std::shared_ptr<taper::cpp::GeneratorState> state_;
+};
+
+namespace detail
+{
+inline Generator getDefaultCPUGenerator()
+{
+    return Generator(taper::cpp::DefaultGenerator::get().state());
+}
+inline Generator createCPUGenerator(uint64_t seed = c10::detail::default_rng_seed_val)
+{
+    return Generator(std::make_shared<taper::cpp::GeneratorState>(seed));
+}
+} // namespace detail
+
+template <class Impl> Generator make_generator(uint64_t seed = c10::detail::default_rng_seed_val)
+{
+    static_assert(std::is_same<Impl, CPUGeneratorImpl>::value, "there are generators for the CPU alone");
+    return detail::createCPUGenerator(seed);
+}
+
+// Of the default generator, from which modules draw, too.
+inline void manual_seed(uint64_t seed)
+{
+    detail::getDefaultCPUGenerator().set_current_seed(seed);
+}
+
+} // namespace at
+
+namespace torch
+{
+using namespace at;
+}
+
+#endif

@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// make_operators METHODS FUNCTIONS: runs on the building machine and writes two headers from the operator list: the
+// declarations of Tensor's methods, which stand inside the class, and at::name( ) with what the methods do. Signatures
+// are those that PyTorch declares for such a schema (torchgen/api/cpp.py of PyTorch 1.13 says how they follow from it):
+// dtype, layout, device and pin_memory together are a TensorOptions, or four arguments; an operator that writes to
+// `out` is name_out(out, …) with defaults and name_outf(…, out) without.
+//
+// An operator without tensors has no function; one that changes `self` is a method; any other with a `self` is both,
+// unless its name begins as those of a family of functions; all others are functions. Rows that differ say so: CPP( ).
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row {
+    const char *schema, *flags;
+} row;
+
+static const row rows[] = {
+#define OP(id, schema, kernel, param, flags) {schema, #flags},
+#include "ops/list/op_list.h"
+#undef OP
+};
+
+enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // arguments of one operator: fewer
+
+typedef struct cpp_type {
+    const char *schema, *cpp, *add; // add: the function of Call (taper/cpp/call.h) that takes it
+} cpp_type;
+
+static const cpp_type types[] = {
+    {"Tensor", "const at::Tensor &", "tensor"},
+    {"Tensor!", "at::Tensor &", "written"},
+    {"Tensor?", "const c10::optional<at::Tensor> &", "tensor"},
+    {"Tensor[]", "at::TensorList", "tensors"},
+    {"Tensor[]!", "at::TensorList", "written"},
+    {"Tensor?[]", "const c10::List<c10::optional<at::Tensor>> &", "value"},
+    {"int", "int64_t", "integer"},
+    {"int?", "c10::optional<int64_t>", "integer"},
+    {"int[]", "at::IntArrayRef", "integers"},
+    {"int[]?", "at::OptionalIntArrayRef", "integers"},
+    {"float", "double", "number"},
+    {"float?", "c10::optional<double>", "number"},
+    {"float[]", "at::ArrayRef<double>", "numbers"},
+    {"float[]?", "c10::optional<at::ArrayRef<double>>", "numbers"},
+    {"bool", "bool", "flag"},
+    {"bool?", "c10::optional<bool>", "flag"},
+    {"bool[2]", "::std::array<bool,2>", "flags"},
+    {"bool[3]", "::std::array<bool,3>", "flags"},
+    {"bool[4]", "::std::array<bool,4>", "flags"},
+    {"bool[]", "at::ArrayRef<bool>", "flags"},
+    {"Scalar", "const at::Scalar &", "scalar"},
+    {"Scalar?", "const c10::optional<at::Scalar> &", "scalar"},
+    {"Scalar[]", "at::ArrayRef<at::Scalar>", "scalars"},
+    {"str", "c10::string_view", "text"},
+    {"str?", "c10::optional<c10::string_view>", "text"},
+    {"ScalarType", "at::ScalarType", "named"},
+    {"ScalarType?", "c10::optional<at::ScalarType>", "named"},
+    {"Layout", "at::Layout", "named"},
+    {"Layout?", "c10::optional<at::Layout>", "named"},
+    {"MemoryFormat", "at::MemoryFormat", "named"},
+    {"MemoryFormat?", "c10::optional<at::MemoryFormat>", "named"},
+    {"QScheme", "at::QScheme", "named"},
+    {"Device", "at::Device", "device"},
+    {"Device?", "c10::optional<at::Device>", "device"},
+    {"Generator?", "c10::optional<at::Generator>", "generator"},
+    {NULL, NULL, NULL},
+};
+
+typedef struct argument {
+    char text[64], name[48], value[96]; // as the schema has them: "int[2]?"; value "": there is no default
+    const cpp_type *type;
+    bool out; // a tensor after the star that is written to
+} argument;
+
+typedef struct operator
+{
+    const char *schema;
+    char full[128], name[96]; // "aten::add.Tensor", "add"
+    argument args[MOST];
+    size_t count;
+    argument results[MOST]; // of these the types alone
+    size_t result_count;
+    bool result_list; // no tuple, "(…)", stands there
+    size_t options;   // the place of dtype, layout, device, pin_memory; count: there are none
+    size_t outs;      // arguments that are `out`
+}
+operator;
+
+static void fail(const char *what, const char *which)
+{
+    fprintf(stderr, "make_operators: %s: %s\n", what, which);
+    exit(1);
+}
+
+static void copy(char *to, size_t size, const char *from, size_t length)
+{
+    if (length >= size) {
+        fail("too long", from);
+    }
+    memcpy(to, from, length);
+    to[length] = '\0';
+}
+
+// ---- reading a schema
+
+// "Tensor(a!)[] values" becomes text "Tensor[]!" and name "values"; the sizes of lists of numbers are left out.
+static const char *read_argument(const char *at, argument *arg, const char *schema)
+{
+    size_t n = 0;
+    bool writes = false;
+    memset(arg, 0, sizeof *arg);
+    while (*at != ' ' && *at != ',' && *at != ')' && *at != '\0') {
+        if (*at == '(') { // what it is an alias of
+            const char *const end = strchr(at, ')');
+            if (end == NULL) {
+                fail("no )", schema);
+            }
+            writes = writes || memchr(at, '!', (size_t)(end - at)) != NULL;
+            at = end + 1;
+            continue;
+        }
+        if (n + 2 >= sizeof arg->text) {
+            fail("a long type", schema);
+        }
+        arg->text[n++] = *at++;
+    }
+    if (writes) {
+        arg->text[n++] = '!';
+    }
+    if (*at == ' ') {
+        const size_t length = strcspn(++at, "=,)");
+        copy(arg->name, sizeof arg->name, at, length);
+        at += length;
+    }
+    if (*at == '=') {
+        const char *const start = ++at;
+        for (int depth = 0; *at != '\0' && (depth != 0 || (*at != ',' && *at != ')')); at++) {
+            depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
+        }
+        copy(arg->value, sizeof arg->value, start, (size_t)(at - start));
+    }
+    return at;
+}
+
+static const cpp_type *find_type(const char *text)
+{
+    char plain[64];
+    size_t n = 0;
+    const bool sym = strncmp(text, "SymInt", 6) == 0;
+    if (sym) {
+        memcpy(plain, "int", 3);
+        n = 3;
+        text += 6;
+    }
+    const bool flags = strncmp(text, "bool[", 5) == 0; // those alone have their size in C++
+    for (; *text != '\0'; text++) {
+        if (flags || *text < '0' || *text > '9') {
+            plain[n++] = *text;
+        }
+    }
+    plain[n] = '\0';
+    for (const cpp_type *type = types; type->schema != NULL; type++) {
+        if (strcmp(type->schema, plain) == 0) {
+            return type;
+        }
+    }
+    return NULL;
+}
+
+static bool is(const operator* op, size_t at, const char *text, const char *name)
+{
+    return at < op->count && strcmp(op->args[at].text, text) == 0 && strcmp(op->args[at].name, name) == 0;
+}
+
+static void read_operator(const char *schema, operator* op)
+{
+    memset(op, 0, sizeof *op);
+    op->schema = schema;
+    copy(op->full, sizeof op->full, schema, strcspn(schema, "("));
+    copy(op->name, sizeof op->name, schema + strlen("aten::"), strcspn(schema + strlen("aten::"), ".("));
+    const char *at = schema + strlen(op->full) + 1;
+    bool keywords = false;
+    while (*at != ')') {
+        if (strncmp(at, "*, ", 3) == 0) {
+            keywords = true;
+            at += 3;
+        }
+        if (op->count == MOST - 1) {
+            fail("too many arguments", schema);
+        }
+        argument *const arg = &op->args[op->count++];
+        at = read_argument(at, arg, schema);
+        arg->out = keywords && strchr(arg->text, '!') != NULL;
+        op->outs += arg->out;
+        at += strspn(at, ", ");
+    }
+    if (strncmp(at, ") -> ", 5) != 0) {
+        fail("no result", schema);
+    }
+    at += 5;
+    op->result_list = *at == '(';
+    at += op->result_list;
+    while (*at != ')' && *at != '\0') {
+        if (op->result_count == MOST - 1) {
+            fail("too many results", schema);
+        }
+        at = read_argument(at, &op->results[op->result_count++], schema);
+        at += strspn(at, ", ");
+    }
+    op->options = op->count;
+    for (size_t i = 0; i < op->count; i++) {
+        if (is(op, i + 1, "Layout?", "layout") && is(op, i + 2, "Device?", "device") &&
+            is(op, i + 3, "bool?", "pin_memory") && strcmp(op->args[i].name, "dtype") == 0) {
+            op->options = i;
+        }
+    }
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+static bool ends(const char *text, const char *with)
+{
+    const size_t length = strlen(text), end = strlen(with);
+    return length >= end && strcmp(text + length - end, with) == 0;
+}
+
+static size_t self_of(const operator* op) // count: it has none
+{
+    for (size_t i = 0; i < op->count; i++) {
+        if (strcmp(op->args[i].name, "self") == 0 && (is(op, i, "Tensor", "self") || is(op, i, "Tensor!", "self"))) {
+            return i;
+        }
+    }
+    return op->count;
+}
+
+static unsigned kinds_of(const operator* op, const char *flags)
+{
+    static const struct {
+        const char *mark;
+        unsigned kinds;
+    } marks[] = {
+        {"CPP(FUNCTION)", FUNCTION}, {"CPP(METHOD)", METHOD}, {"CPP(BOTH)", FUNCTION | METHOD}, {"CPP(NONE)", 0}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (strstr(flags, marks[i].mark) != NULL) {
+            return marks[i].kinds;
+        }
+    }
+    if (strstr(op->schema, "Tensor") == NULL) {
+        return 0;
+    }
+    if (op->outs != 0 || self_of(op) == op->count) {
+        return FUNCTION;
+    }
+    if (ends(op->name, "_") && op->name[0] != '_') {
+        return METHOD;
+    }
+    const bool family = op->name[0] == '_' || begins(op->name, "linalg_") || begins(op->name, "special_") ||
+                        begins(op->name, "fft_") || ends(op->name, "_copy");
+    return family ? FUNCTION : FUNCTION | METHOD;
+}
+
+// Arguments that have defaults in the schema and none in C++, where calls would fit several overloads.
+static const struct {
+    const char *full, *args;
+} undefaulted[] = {
+    {"aten::arange.start_step", " step "},
+    {"aten::arange.start_out", " step "},
+    {"aten::range.out", " step "},
+    {"aten::clamp", " min "},
+    {"aten::clamp_", " min "},
+    {"aten::clamp.out", " min "},
+    {"aten::clip", " min "},
+    {"aten::clip_", " min "},
+    {"aten::clip.out", " min "},
+    {"aten::conv1d.padding", " bias stride padding "},
+    {"aten::conv2d.padding", " bias stride padding "},
+    {"aten::conv3d.padding", " bias stride padding "},
+    {"aten::stft", " hop_length win_length window normalized "},
+    {"aten::linalg_pinv.atol_rtol_float", " atol rtol "},
+    {"aten::linalg_pinv.atol_rtol_float_out", " atol rtol "},
+    {"aten::linalg_matrix_rank.atol_rtol_float", " atol rtol "},
+    {"aten::linalg_matrix_rank.atol_rtol_float_out", " atol rtol "},
+};
+
+static void drop_defaults(operator* op)
+{
+    for (size_t i = 0; i < sizeof undefaulted / sizeof *undefaulted; i++) {
+        if (strcmp(op->full, undefaulted[i].full) == 0) {
+            for (size_t j = 0; j < op->count; j++) {
+                char name[64];
+                snprintf(name, sizeof name, " %s ", op->args[j].name);
+                if (strstr(undefaulted[i].args, name) != NULL) {
+                    op->args[j].value[0] = '\0';
+                }
+            }
+        }
+    }
+}
+
+// ---- writing C++
+
+enum { GROUPED = 1, DEFAULTS = 2, OUT_FIRST = 4 }; // how a signature differs from the schema
+
+static void print_default(FILE *to, const argument *arg)
+{
+    const char *const value = arg->value;
+    const size_t length = strlen(value);
+    if (strcmp(value, "None") == 0) {
+        fputs(begins(arg->text, "Tensor") ? "={}" : "=c10::nullopt", to);
+    } else if (strcmp(value, "True") == 0 || strcmp(value, "False") == 0) {
+        fputs(*value == 'T' ? "=true" : "=false", to);
+    } else if (*value == '[') {
+        fprintf(to, "={%.*s}", (int)length - 2, value + 1);
+    } else if (*value == '\'' || *value == '"') {
+        fprintf(to, "=\"%.*s\"", (int)length - 2, value + 1);
+    } else if (begins(arg->text, "ScalarType") || begins(arg->text, "MemoryFormat")) {
+        fprintf(to, "=static_cast<%s>(%s)", begins(arg->text, "S") ? "at::ScalarType" : "at::MemoryFormat", value);
+    } else {
+        fprintf(to, "=%s", value);
+    }
+}
+
+static void print_argument(FILE *to, const argument *arg, bool defaults)
+{
+    fprintf(to, "%s%s%s", arg->type->cpp, ends(arg->type->cpp, "&") ? "" : " ", arg->name);
+    if (defaults && arg->value[0] != '\0') {
+        print_default(to, arg);
+    }
+}
+
+static void print_result_type(FILE *to, const operator* op, const argument *written)
+{
+    const bool lone = op->result_count == 1;
+    if (op->result_count == 0) {
+        fputs("void", to);
+    } else if (!lone) {
+        fputs("::std::tuple<", to);
+    }
+    for (size_t i = 0; i < op->result_count; i++) {
+        const char *const text = op->results[i].text;
+        const cpp_type *const type = find_type(text);
+        const char *cpp = type == NULL ? NULL : type->cpp;
+        if (written != NULL && strcmp(text, "Tensor!") == 0) {
+            cpp = "at::Tensor &";
+        } else if (strcmp(text, "Tensor") == 0 || strcmp(text, "Tensor!") == 0) {
+            cpp = "at::Tensor";
+        } else if (begins(text, "Tensor[]")) {
+            cpp = "::std::vector<at::Tensor>";
+        } else if (strcmp(text, "Scalar") == 0) {
+            cpp = "at::Scalar";
+        }
+        if (cpp == NULL) {
+            fail("a result that C++ has no type for", op->schema);
+        }
+        fprintf(to, "%s%s", i == 0 ? "" : ",", cpp);
+    }
+    fputs(lone || op->result_count == 0 ? "" : ">", to);
+}
+
+// What is written to and given back: `self` or the `out`s. NULL: a new value.
+static const argument *written_of(const operator* op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        if (op->args[i].out || is(op, i, "Tensor!", "self")) {
+            return op->result_count != 0 && strcmp(op->results[0].text, "Tensor!") == 0 ? &op->args[i] : NULL;
+        }
+    }
+    return NULL;
+}
+
+// "at::Tensor name(const at::Tensor &self, …)"; skip: the argument that is the object of a method.
+static void print_signature(FILE *to, const operator* op, const char *name, size_t skip, unsigned how)
+{
+    print_result_type(to, op, written_of(op));
+    fprintf(to, " %s(", name);
+    const char *comma = "";
+    for (size_t pass = 0; pass < 2; pass++) { // the `out`s and the others, in one order or the other
+        const bool outs = (pass == 0) == ((how & OUT_FIRST) != 0);
+        for (size_t i = 0; i < op->count; i++) {
+            if (i == skip || op->args[i].out != outs) {
+                continue;
+            }
+            fputs(comma, to);
+            comma = ", ";
+            if (i == op->options && (how & GROUPED) != 0) {
+                const char *const dtype = op->args[i].value;
+                fputs("at::TensorOptions options", to);
+                if ((how & DEFAULTS) != 0 && strcmp(dtype, "None") == 0) {
+                    fputs("={}", to);
+                } else if ((how & DEFAULTS) != 0 && *dtype != '\0') {
+                    fprintf(to, "=static_cast<at::ScalarType>(%s)", dtype);
+                }
+                i += 3;
+            } else {
+                print_argument(to, &op->args[i], (how & DEFAULTS) != 0);
+            }
+        }
+    }
+    fputs(")", to);
+}
+
+static void print_body(FILE *to, const operator* op, size_t skip, unsigned how)
+{
+    fprintf(to, "\n{\n    static taper::cpp::Operator op(\"%s\");\n    ", op->full);
+    const argument *const written = written_of(op);
+    fprintf(to, "taper::cpp::Call<%zu> call(op);\n    call", op->count);
+    if (op->count == 0) {
+        fputs(".nothing()", to);
+    }
+    for (size_t i = 0; i < op->count; i++) {
+        if (i == op->options && (how & GROUPED) != 0) {
+            fputs(".options(options)", to);
+            i += 3;
+        } else if (i > op->options && (how & GROUPED) != 0 && is(op, i, "MemoryFormat?", "memory_format")) {
+            fputs(".format(options, memory_format)", to);
+        } else {
+            fprintf(to, ".%s(%s)", op->args[i].type->add, i == skip ? "*this" : op->args[i].name);
+        }
+    }
+    fputs(";\n    ", to);
+    if (op->result_count == 0) {
+        fputs("call.run<0>();\n}\n", to);
+    } else if (written != NULL) {
+        fprintf(to, "call.run<%zu>();\n    return ", op->result_count);
+        if (op->result_count > 1) {
+            fputs("{", to);
+        }
+        const char *comma = "";
+        for (size_t i = 0; i < op->count; i++) {
+            if (op->args[i].out || &op->args[i] == written) {
+                fputs(comma, to);
+                fputs(i == skip ? "const_cast<at::Tensor &>(*this)" : op->args[i].name, to);
+                comma = ", ";
+            }
+        }
+        fprintf(to, "%s;\n}\n", op->result_count > 1 ? "}" : "");
+    } else {
+        fputs("return call.run<", to);
+        fprintf(to, "%zu>().as<", op->result_count);
+        print_result_type(to, op, NULL);
+        fputs(">();\n}\n", to);
+    }
+}
+
+// A body that calls the function with the operator's other signature, how: name_outf calls name_out, a method the
+// function, four arguments the one with a TensorOptions.
+static void print_call(FILE *to, const operator* op, const char *suffix, size_t self, unsigned how, bool spread)
+{
+    fprintf(to, "\n{\n    return at::%s%s(", op->name, suffix);
+    const char *comma = "";
+    for (size_t pass = 0; pass < 2; pass++) {
+        const bool outs = (pass == 0) == ((how & OUT_FIRST) != 0);
+        for (size_t i = 0; i < op->count; i++) {
+            if (op->args[i].out != outs) {
+                continue;
+            }
+            fputs(comma, to);
+            comma = ", ";
+            if (i == op->options && (how & GROUPED) != 0) {
+                fputs(spread
+                          ? "at::TensorOptions().dtype(dtype).layout(layout).device(device).pinned_memory(pin_memory)"
+                          : "options",
+                      to);
+                i += 3;
+            } else if (i == self) {
+                fputs(strchr(op->args[i].text, '!') != NULL ? "const_cast<at::Tensor &>(*this)" : "*this", to);
+            } else {
+                fputs(op->args[i].name, to);
+            }
+        }
+    }
+    fputs(");\n}\n", to);
+}
+
+static void print_head(FILE *to, const operator* op, const char *suffix, unsigned how)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s%s", op->name, suffix);
+    fputs("inline ", to);
+    print_signature(to, op, name, op->count, how);
+}
+
+static void print_functions(FILE *to, const operator* op)
+{
+    const bool grouped = op->options < op->count;
+    const unsigned first = op->outs != 0 ? OUT_FIRST : grouped ? GROUPED : 0;
+    const char *const suffix = op->outs != 0 ? "_out" : "";
+    print_head(to, op, suffix, DEFAULTS | first);
+    print_body(to, op, op->count, first);
+    if (first != 0) {
+        print_head(to, op, op->outs != 0 ? "_outf" : "", 0);
+        print_call(to, op, suffix, op->count, first, true);
+    }
+}
+
+static void print_methods(FILE *declared, FILE *defined, const operator* op, bool is_function)
+{
+    const size_t self = self_of(op);
+    for (unsigned grouped = op->options < op->count ? 2 : 1; grouped-- != 0;) {
+        const unsigned how = grouped != 0 ? GROUPED : 0;
+        const bool defaults = grouped != 0 || op->options == op->count;
+        char name[128];
+        snprintf(name, sizeof name, "Tensor::%s", op->name);
+        print_signature(declared, op, op->name, self, how | (defaults ? DEFAULTS : 0));
+        fputs(" const;\n", declared);
+        fputs("inline ", defined);
+        print_signature(defined, op, name, self, how);
+        fputs(" const", defined);
+        if (is_function) {
+            print_call(defined, op, "", self, how, false);
+        } else {
+            print_body(defined, op, self, how);
+        }
+    }
+}
+
+static FILE *create(const char *path)
+{
+    FILE *const file = fopen(path, "w");
+    if (file == NULL) {
+        fail("cannot write", path);
+    }
+    fputs("/* SPDX-License-Identifier: BSD-2-Clause */\n// Made by bindings/cpp/make_operators.c from the operator "
+          "list.\n",
+          file);
+    return file;
+}
+
+int main(int argc, char **argv)
+{
+    static operator op;
+    if (argc != 3) {
+        fail("wanted", "the names of the files to write");
+    }
+    FILE *const methods = create(argv[1]), *const functions = create(argv[2]);
+    fputs("// Inside class Tensor.\n", methods);
+    fputs("#ifndef TAPER_CPP_GENERATED_FUNCTIONS_H\n#define TAPER_CPP_GENERATED_FUNCTIONS_H\n\n"
+          "#include <taper/cpp/call.h>\n\nnamespace at\n{\n\n",
+          functions);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!begins(rows[i].schema, "aten::")) {
+            continue;
+        }
+        read_operator(rows[i].schema, &op);
+        drop_defaults(&op);
+        const unsigned kinds = kinds_of(&op, rows[i].flags);
+        for (size_t j = 0; kinds != 0 && j < op.count; j++) {
+            op.args[j].type = find_type(op.args[j].text);
+            if (op.args[j].type == NULL) {
+                fail("an argument that C++ has no type for; CPP(NONE)?", op.schema);
+            }
+        }
+        if ((kinds & FUNCTION) != 0) {
+            print_functions(functions, &op);
+        }
+        if ((kinds & METHOD) != 0) {
+            if (self_of(&op) == op.count) {
+                fail("a method without self", op.schema);
+            }
+            print_methods(methods, functions, &op, (kinds & FUNCTION) != 0);
+        }
+    }
+    fputs("\n} // namespace at\n\n#endif\n", functions);
+    return fclose(methods) != 0 || fclose(functions) != 0;
+}
