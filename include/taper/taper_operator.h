@@ -57,6 +57,15 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(tap
                                                                              taper_value **results, size_t result_count,
                                                                              taper_error *error);
 
+/* Arguments of type int[] and Tensor[], made at once. Tensors are retained, not copied. */
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(taper_context *context,
+                                                                              const int64_t *numbers, size_t count,
+                                                                              taper_value **value, taper_error *error);
+TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_tensor(taper_context *context,
+                                                                                 taper_value *const *tensors,
+                                                                                 size_t count, taper_value **value,
+                                                                                 taper_error *error);
+
 /* ---- adding operators ---- */
 
 /* Does an operator's work. args are borrowed, as many as the schema has, of its types, defaults filled in: to be

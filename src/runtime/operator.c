@@ -295,6 +295,49 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
     return status;
 }
 
+// ---- lists for arguments
+
+static taper_status box_list(taper_context *context, taper_list *list, taper_value **value, taper_error *error)
+{
+    *value = list != NULL ? taper_box_new(context->heap, TAPER_VAL(list)) : NULL;
+    if (*value == NULL) {
+        taper_val_release(list != NULL ? TAPER_VAL(list) : taper_val_none());
+        return taper_fail_memory(error);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_value_list_int(taper_context *context, const int64_t *numbers, size_t count, taper_value **value,
+                                  taper_error *error)
+{
+    TAPER_NEED_OUT(value, error);
+    TAPER_NEED(context, error);
+    TAPER_NEED_ARRAY(numbers, count, error);
+    taper_list *list = taper_list_new(context->heap, &taper_type_int, count);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        list->items[list->count++] = taper_val_int(numbers[i]);
+    }
+    return box_list(context, list, value, error);
+}
+
+taper_status taper_value_list_tensor(taper_context *context, taper_value *const *tensors, size_t count,
+                                     taper_value **value, taper_error *error)
+{
+    TAPER_TRY(taper_check_inputs(value, "value", tensors, "tensors", count, error));
+    TAPER_NEED(context, error);
+    for (size_t i = 0; i < count; i++) {
+        if (tensors[i]->val.tag != TAPER_TENSOR) {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "tensors[%zu] is no tensor but %s", i,
+                       taper_val_kind_name(tensors[i]->val));
+        }
+    }
+    taper_list *list = taper_list_new(context->heap, &taper_type_tensor, count);
+    for (size_t i = 0; list != NULL && i < count; i++) {
+        list->items[list->count++] = taper_val_retain(tensors[i]->val);
+    }
+    return box_list(context, list, value, error);
+}
+
 // ---- adding
 
 taper_status taper_operator_register(const char *schema, taper_operator_function function, void *user,

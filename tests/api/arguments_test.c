@@ -431,6 +431,14 @@ static void operators_are_called(void **state)
     assert_string_equal(taper_operator_schema(NULL), "");
     assert_int_equal(taper_operator_result_count(NULL), 0);
     taper_operator_seed(NULL, 0);
+    const int64_t numbers[] = {1, 2};
+    FAILS("context is NULL", taper_value_list_int(NULL, numbers, 2, &result, E));
+    FAILS("numbers is NULL", taper_value_list_int(w.context, NULL, 2, &result, E));
+    FAILS("value is NULL", taper_value_list_int(w.context, numbers, 2, NULL, E));
+    FAILS("context is NULL", taper_value_list_tensor(NULL, items, 1, &result, E));
+    FAILS("tensors is NULL", taper_value_list_tensor(w.context, NULL, 1, &result, E));
+    FAILS("tensors[1] is NULL", taper_value_list_tensor(w.context, items, 2, &result, E));
+    FAILS("value is NULL", taper_value_list_tensor(w.context, items, 1, NULL, E));
     taper_generator *generator;
     FAILS("context is NULL", taper_generator_create(NULL, 1, &generator, E));
     FAILS("generator is NULL", taper_generator_create(w.context, 1, NULL, E));

@@ -383,6 +383,34 @@ static void null_is_none(void **state)
     taper_value_release(result);
 }
 
+static void lists(void **state)
+{
+    const world *w = *state;
+    const int64_t numbers[] = {3, 1};
+    taper_value *sizes, *none, *both, *wrong;
+    taper_value *x[] = {row(w->context, 1, 2, 3), row(w->context, 4, 5, 6)};
+    assert_int_equal(taper_value_list_int(w->context, numbers, 2, &sizes, NULL), TAPER_OK);
+    assert_int_equal(taper_value_list_int(w->context, NULL, 0, &none, NULL), TAPER_OK);
+    assert_int_equal(taper_value_count(sizes), 2);
+    assert_int_equal(taper_value_count(none), 0);
+    assert_int_equal(taper_value_list_tensor(w->context, x, 2, &both, NULL), TAPER_OK);
+    taper_value *const mixed[] = {x[0], sizes};
+    assert_int_equal(taper_value_list_tensor(w->context, mixed, 2, &wrong, w->error), TAPER_ERROR_ARGUMENT);
+    assert_non_null(strstr(taper_error_message(w->error), "tensors[1] is no tensor"));
+    taper_value *args[] = {both, integer(w->context, 0)};
+    taper_value *joined = call(w, "aten::cat", args, 2);
+    taper_value *column[] = {x[0], sizes};
+    taper_value *view = call(w, "aten::view", column, 2);
+    taper_tensor_info info = {.struct_size = sizeof info};
+    assert_int_equal(taper_value_get_tensor(view, &info, NULL), TAPER_OK);
+    assert_memory_equal(info.sizes, numbers, sizeof numbers);
+    assert_memory_equal(data_of(joined), ((float[]){1, 2, 3, 4, 5, 6}), 6 * sizeof(float));
+    taper_value_release(joined);
+    taper_value_release(view);
+    taper_value_release(none);
+    taper_value_release(x[1]);
+}
+
 static void quantized(void **state)
 {
     const world *w = *state;
@@ -568,6 +596,7 @@ int main(void)
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(shared_random_numbers),
         cmocka_unit_test(null_is_none),
+        cmocka_unit_test(lists),
         cmocka_unit_test(quantized),
         cmocka_unit_test(wrong_calls),
         cmocka_unit_test(values_outlive_all),

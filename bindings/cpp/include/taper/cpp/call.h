@@ -102,7 +102,7 @@ class Arguments
         for (const at::Tensor &each : tensors) {
             items.borrow(each.handle().get());
         }
-        return list("Tensor", items);
+        return take(make(taper_value_list_tensor, items.data(), items.size()));
     }
     Arguments &written(at::TensorList tensors)
     {
@@ -126,11 +126,7 @@ class Arguments
     }
     Arguments &integers(c10::IntArrayRef numbers)
     {
-        Items items(numbers.size());
-        for (int64_t each : numbers) {
-            items.take(make(taper_value_int, each));
-        }
-        return list("int", items);
+        return take(make(taper_value_list_int, numbers.data(), numbers.size()));
     }
     Arguments &integers(const c10::OptionalIntArrayRef &numbers)
     {

@@ -139,6 +139,7 @@ class LoadedModel
         ErrorScope error;
         error.check(taper_session_create(model.get(), nullptr, &session, error));
         session_.reset(session);
+        DefaultGenerator::get().serve(session);
         model_ = std::move(model);
     }
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""signatures_test.py FOLDER…: the functions and methods that are made from the operator list (taper/cpp/generated in one of the folders)
+are declared as PyTorch declares them: torchgen, PyTorch's own generator, which is part of python3-torch, is asked about each operator.
+What differs on purpose: symbolic sizes are numbers, and what is written by hand is not looked at."""
+import pathlib
+import re
+import sys
+
+try:
+    import torchgen.local
+    from torchgen.api.types import CppSignatureGroup
+    from torchgen.gen import parse_native_yaml
+    from torchgen.model import Variant
+except ImportError as error:
+    print(f"SKIPPED: torchgen is not installed (Debian: python3-torch): {error}")
+    sys.exit(77)
+
+# By hand in tensor.h: item, to another device.
+BY_HAND = {"item", "to.device", "to.dtype_layout"}
+DTYPES = {"at::kLong": "4"}
+
+
+def as_headers():
+    return torchgen.local.parametrize(use_const_ref_for_mutable_tensors=False, use_ilistref_for_tensor_lists=False)
+
+
+def plain(declaration):
+    """A declaration without what means nothing."""
+    text = re.sub(r"\s+", " ", declaration)
+    text = text.replace("at::OptionalIntArrayRef", "OptionalIntArrayRef").replace("inline ", "").replace("at::Tensor at::", "at::Tensor ")
+    text = re.sub(r"static_cast<at::\w+>\((\d+)\)", r"\1", text)
+    for name, number in DTYPES.items():
+        text = text.replace("=" + name, "=" + number)
+    text = re.sub(r"=(\d+)\.(?=[,) ])", r"=\1.0", text)
+    text = re.sub(r"=(-?\d+(?:\.\d+)?(?:e-?\d+)?)", lambda m: "=" + repr(float(m[1])), text)
+    text = re.sub(r"=\{(-?\d+(?:, ?-?\d+)*)\}", lambda m: "={" + ",".join(str(float(n)) for n in m[1].split(",")) + "}", text)
+    text = re.sub(r"=\{(-?[\d.]+)\}", r"=\1", text)
+    text = text.replace("={}", "=none").replace("=MemoryFormat::Contiguous", "=0.0").replace("=c10::nullopt", "=none").replace("=at::Reduction::Mean", "=1.0")
+    return re.sub(r" ?([&,(){}<>=*]) ?", r"\1", text).strip()
+
+
+def made(folders):
+    folder = next(p for f in folders for p in [pathlib.Path(f, "taper/cpp/generated")] if p.is_dir())
+    methods = [line for line in (folder / "methods.inc").read_text().split("\n") if line.endswith(" const;")]
+    functions = re.findall(r"^inline (.*\)(?: const)?)$", (folder / "functions.h").read_text(), re.M)
+    return {plain(m[:-1]) for m in methods}, {plain(f) for f in functions if " Tensor::" not in f}
+
+
+def operators():
+    """name -> PyTorch's function"""
+    import torchgen.packaged
+    root = pathlib.Path(list(torchgen.packaged.__path__)[0], "ATen/native")
+    return {str(f.func.name): f for f in parse_native_yaml(str(root / "native_functions.yaml"), str(root / "tags.yaml")).native_functions}
+
+
+def signatures(f):
+    """(whether it is a method, signature) of each that has numbers for symbolic sizes"""
+    with as_headers():
+        return [(method, s) for variant, method in ((Variant.method, True), (Variant.function, False)) if variant in f.variants
+                for s in CppSignatureGroup.from_native_function(f, method=method, fallback_binding=False).signatures() if not s.symint]
+
+
+def declared():
+    """name -> (methods, functions) as PyTorch declares them"""
+    all_of = {}
+    for name, f in operators().items():
+        if not f.manual_cpp_binding:
+            with as_headers():
+                texts = [(method, plain(s.decl()) + ("const" if method else "")) for method, s in signatures(f)]
+            all_of[name] = ({t for method, t in texts if method}, {t for method, t in texts if not method})
+    return all_of
+
+
+def listed():
+    """Names of Taper's operators, with overloads."""
+    found = set()
+    for line in open(pathlib.Path(__file__).resolve().parents[2] / "docs/supported-ops.md"):
+        row = re.match(r"\| aten::(\w+) \| ([^|]*) \|", line)
+        if row:
+            found.update(row[1] + ("." + o if o not in ("", "default") else "") for o in (o.strip() for o in row[2].split(",")))
+    return found
+
+
+def main():
+    methods, functions = made(sys.argv[1:])
+    methods = {m.replace(" const", "const") for m in methods}
+    known = declared()
+    passed = failed = 0
+    for kind, ours, at in (("method", methods, 0), ("function", functions, 1)):
+        theirs = set().union(*(texts[at] for name, texts in known.items()))
+        for text in sorted(ours):
+            if text in theirs:
+                passed += 1
+            else:
+                failed += 1
+                base = re.split(r"[ &>]", text.split("(")[0])[-1]
+                like = [t for t in theirs if re.split(r"[ &>]", t.split("(")[0])[-1] == base]
+                print(f"FAILED {kind} {text}\n    PyTorch's: {like[:3]}")
+    # What PyTorch has of an operator of ours, we have.
+    ours_all = listed()
+    for name, (m, f) in known.items():
+        if name not in ours_all or name in BY_HAND:
+            continue
+        missing = [t for t in m if t not in methods] + [t for t in f if t not in functions]
+        passed, failed = passed + (not missing), failed + bool(missing)
+        for text in missing:
+            print(f"FAILED {name}: there is no {text}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or passed < 1000 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
