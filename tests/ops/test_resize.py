@@ -45,6 +45,13 @@ for scale in SCALES:
     for name in WEIGHTED:
         for align in (False, True):
             add(f"{name}.vec-{scale}-{align}", op(name, None, align, scale), 2, 5, 7, 5)
+for scale in (0.5, 1.3, 3.0):  # a scale that its size does not tell
+    for height, width in ((7, 5), (14, 10), (7, 10)):
+        add(f"upsample_nearest2d-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 5, 7, 5)
+        add(f"upsample_nearest2d-one-channel-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 1, 7, 5)
+    for size in (9, 18):
+        add(f"upsample_nearest1d-{size}-by-{scale}", op("upsample_nearest1d", [size], scale), 2, 3, 9, layouts=("contiguous", "transposed"))
+    add(f"upsample_nearest3d-by-{scale}", op("upsample_nearest3d", [4, 10, 6], scale, scale, scale), 2, 3, 4, 5, 6)
 add("upsample_nearest2d-uint8", op("upsample_nearest2d", [9, 8], None, None), 2, 5, 7, 5, before="    x = (x * 50).to(torch.uint8)\n")
 add("upsample_bilinear2d-float64", op("upsample_bilinear2d", [9, 8], False, None, None), 2, 5, 7, 5, before="    x = x.to(torch.float64)\n")
 for size in ([1], [4], [9], [18], [20]):

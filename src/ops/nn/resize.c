@@ -35,6 +35,13 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
            taper_ret_target(call, 0) == NULL;
 }
 
+// PyTorch's loops over quantized tensors and over those that are channels-last; the ones over planes take the scale.
+static bool is_whole(const taper_tensor *x)
+{
+    const bool plane = x->rank > 3 && (x->sizes[1] == 1 || taper_tensor_numel(x) == x->sizes[0] * x->sizes[1]);
+    return x->quantizer != NULL || (x->hidden_nhwc ? plane : taper_tensor_is_channels_last(x));
+}
+
 taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const taper_resize *wanted)
 {
     TAPER_TRY(check_input(call, x, wanted));
@@ -43,6 +50,7 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     with_format.scales = with_format.fused || (x->quantizer != NULL && memcmp(x->sizes + x->rank - wanted->spatial,
                                                                               wanted->size + 3 - wanted->spatial,
                                                                               wanted->spatial * sizeof *x->sizes) != 0);
+    with_format.whole = is_whole(x);
     const taper_resize *resize = &with_format;
     const taper_dtype dtype = (taper_dtype)x->dtype;
     const taper_resize_mode mode = resize->mode;

@@ -22,6 +22,7 @@ typedef struct taper_resize {
     double scale[3]; // as given; 0: none was, the sizes decide
     bool align_corners;
     bool fused;  // of channels-last quantized tensors PyTorch computes with fused multiplications
+    bool whole;  // nearest: where the size stays or doubles it decides, whatever the scale is
     bool scales; // of quantized tensors given scales count where sizes stay, too, unless a contiguous one is copied
 } taper_resize;
 

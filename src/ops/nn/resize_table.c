@@ -25,13 +25,13 @@ static int64_t clamp_index(double position, int64_t input)
     return position >= 0.0 ? (position < (double)input ? (int64_t)position : input - 1) : 0;
 }
 
-static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, bool exact)
+static void fill_nearest(taper_run *run, taper_resize_axis *table, float ratio, bool exact, bool whole)
 {
     const int64_t input = table->input, output = table->output;
     for (int64_t o = 0; o < output && taper_run_step(run, o, 10); o++) {
-        if (!exact && output == input) {
+        if (whole && !exact && output == input) {
             table->index[o] = o;
-        } else if (!exact && output == 2 * input) {
+        } else if (whole && !exact && output == 2 * input) {
             table->index[o] = o >> 1;
         } else {
             const float position = exact ? ((float)o + 0.5f) * ratio : (float)o * ratio;
@@ -243,7 +243,7 @@ taper_status taper_resize_axis_make(const taper_call *call, const taper_resize *
             table->count[0] = 1;
         }
     } else if (nearest) {
-        fill_nearest(call->run, table, (float)ratio, mode == TAPER_RESIZE_NEAREST_EXACT);
+        fill_nearest(call->run, table, (float)ratio, mode == TAPER_RESIZE_NEAREST_EXACT, resize->whole);
     } else if (antialiased) {
         fill_antialiased(call->run, table, ratio, cubic, single);
     } else if (cubic) {

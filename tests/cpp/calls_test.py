@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""calls_test.py COMPILER LIBRARY INCLUDE;INCLUDE…: make_calls.py's program, compiled against PyTorch's headers (Debian: libtorch-dev) and
+against Taper's, prints the same: every function and method that is made from the operator list, called with arguments that PyTorch takes.
+Numbers may differ by 1e-4 of the largest on their line and by one of the last digit printed."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import compare_text
+
+HERE = pathlib.Path(__file__).resolve().parent
+LIBRARIES = ["-lpthreadpool", "-lcpuinfo", "-lz", "-lm", "-lpthread", "-ldl"]
+# Where the two differ for a reason.
+DIFFER = {}
+
+
+def blocks(text):
+    """What each call printed: its name and lines."""
+    found = []
+    for line in text.split("\n"):
+        if line.startswith("== "):
+            found.append([line[3:]])
+        elif found:
+            found[-1].append(line)
+    return found
+
+
+def same(ours, theirs):
+    return len(ours) == len(theirs) and all(a == b or compare_text.near(a, b) for a, b in zip(ours, theirs))
+
+
+def main():
+    compiler, library, includes = sys.argv[1:]
+    made = subprocess.run(["/usr/bin/python3", str(HERE / "make_calls.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if made.returncode == 77:
+        print(made.stdout.strip())
+        return 77
+    print(made.stderr.strip(), flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        source, ours, theirs = (pathlib.Path(scratch, name) for name in ("calls.cpp", "ours", "theirs"))
+        source.write_text(made.stdout)
+        compare_text.compile_with_torch(compiler, source, theirs, "-I", str(HERE))
+        subprocess.run([compiler, "-std=c++14", "-O0", "-I", str(HERE), *(w for i in includes.split(";") for w in ("-I", i)), str(source),
+                        "-o", str(ours), library, *LIBRARIES], check=True)
+        answers = []
+        for program in (ours, theirs):
+            p = subprocess.run([str(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+            if p.returncode != 0:
+                print(f"FAILED: {program.name} ends with {p.returncode} in {blocks(p.stdout)[-1][0]}")
+            answers.append((blocks(p.stdout), p.stderr))
+    said = dict(line.split(": ", 1) for line in answers[0][1].split("\n") if ": " in line)
+    passed = failed = left = 0
+    for mine, other in zip(answers[0][0], answers[1][0]):
+        name = mine[0]
+        if other[1:2] == ["ended"] or mine[:2] == [name, "threw"] and other[1:2] == ["threw"]:
+            left += 1  # nothing to hold it against
+        elif mine == other or (name == other[0] and same(mine, other) and mine[1:2] != ["threw"]):
+            passed += 1
+        elif name in DIFFER:
+            print(f"NOTE {name}: {DIFFER[name]}")
+            passed += 1
+        else:
+            failed += 1
+            print(f"FAILED {name}: {said.get(name, '')}", "Taper printed", *mine[1:8], "PyTorch", *other[1:8], sep="\n    ")
+    if len(answers[0][0]) != len(answers[1][0]):
+        print("FAILED: one of them made fewer calls")
+        failed += 1
+    print(f"{left} calls of which PyTorch makes nothing in C++")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or passed < 2500 else 0
+
+
+sys.exit(main())
