@@ -54,6 +54,7 @@ void types()
     type<c10::MemoryFormat>(), type<torch::IntArrayRef>(), type<at::IntArrayRef>(), type<at::TensorOptions>();
     type<torch::TensorOptions>(), type<c10::ArrayRef<int>>(), type<at::ArrayRef<int>>(), type<c10::List<bool>>();
     type<c10::DynamicType>(), type<at::Scalar>(), type<torch::Dtype>(), type<c10::ScalarType>(), type<at::ScalarType>();
+    type<torch::RegisterOperators>(), type<c10::RegisterOperators>(), type<torch::Library>();
     type<c10::Dict<std::string, at::Tensor>>(), type<at::TensorList>(), type<caffe2::Timer>(), type<c10::string_view>();
 }
 
@@ -152,8 +153,11 @@ void value_members()
 }
 
 const char *const missing[] = {
-    "c10::CPUCachingAllocator", "c10::WithCPUCachingAllocatorGuard", "c10/mobile/CPUCachingAllocator.h",
-    "torch::RegisterOperators", "torch::buildNamespace (of an app)", "Tensor::index",
+    "c10::CPUCachingAllocator",
+    "c10::WithCPUCachingAllocatorGuard",
+    "c10/mobile/CPUCachingAllocator.h",
+    "torch::buildNamespace (of an app)",
+    "Tensor::index",
 };
 
 } // namespace
