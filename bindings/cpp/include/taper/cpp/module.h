@@ -18,7 +18,7 @@ namespace cpp
 
 using Kwargs = std::unordered_map<std::string, c10::IValue>;
 
-class LoadedModel
+class LoadedModel : public std::enable_shared_from_this<LoadedModel>
 {
   public:
     // Loads the file once more, in evaluation mode or as it was saved.
@@ -38,6 +38,10 @@ class LoadedModel
         const std::vector<taper_value *> all = c10::impl::pointers(inputs, made);
         taper_value *result = nullptr;
         ErrorScope error;
+        const GuardedAllocator *guarded = guarded_allocator();
+        if (guarded != nullptr && guarded->ran != nullptr) {
+            guarded->ran(guarded->user, shared_from_this());
+        }
         const std::lock_guard<std::mutex> guard(lock_);
         error.check(taper_session_run(session_.get(), method, all.data(), all.size(), &result, error));
         return c10::IValue(Handle(result));
@@ -99,6 +103,14 @@ class LoadedModel
         const std::lock_guard<std::mutex> guard(lock_);
         if (loader_ && (taper_model_is_training(model_.get()) != 0) != on) {
             open(!on);
+        }
+    }
+    // Gives back what is kept for the next run, unless there is one now.
+    void trim()
+    {
+        const std::unique_lock<std::mutex> guard(lock_, std::try_to_lock);
+        if (guard.owns_lock()) {
+            taper_session_trim(session_.get());
         }
     }
     // Extra files that the model has, of those that are asked for.
