@@ -107,7 +107,8 @@ void tensor_members()
         t.sum());
     use(t.narrow(0, 0, 1), t.add(t), t.contiguous(), t.div(t), t.mul(t), t.sub(t), t.scalar_type(),
         t.suggest_memory_format());
-    use(t.abs(), t.argmax(), t.nbytes(), t.expand({2, 2}), t.flip({0}), t.softmax(0), t.strides());
+    use(t.abs(), t.argmax(), t.nbytes(), t.expand({2, 2}), t.flip({0}), t.softmax(0), t.strides(),
+        t.index({0, torch::indexing::Slice()}));
     use(c10::get_channels_last_strides_2d(t.view({1, 1, 2, 2}).sizes()));
     NAME(t.metal());
     NAME(t.vulkan());
@@ -156,7 +157,6 @@ void value_members()
 
 const char *const missing[] = {
     "torch::buildNamespace (of an app)",
-    "Tensor::index",
 };
 
 } // namespace

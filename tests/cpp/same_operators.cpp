@@ -19,7 +19,7 @@ at::Tensor warp(const at::Tensor &image, const at::Tensor &flow, double scale)
 
 at::Tensor &add_to(at::Tensor &self, int64_t by)
 {
-    return self.copy_(self + by);
+    return self.add_(by);
 }
 
 std::tuple<at::Tensor, std::vector<at::Tensor>> parts(const at::Tensor &x, at::IntArrayRef sizes, std::string mode)

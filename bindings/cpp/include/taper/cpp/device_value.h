@@ -11,14 +11,15 @@ namespace c10
 
 inline IValue::IValue(Device device) : box_(nullptr)
 {
-    *this = IValue(taper::cpp::call_operator("aten::device", {IValue(device.str()).handle()}).at(0));
+    *this = IValue(
+        taper::cpp::call_operator(taper::cpp::operator_named("aten::device"), {IValue(device.str()).handle()}).at(0));
 }
 
 inline Device IValue::toDevice() const
 {
     expect(TAPER_KIND_DEVICE, "Device");
-    const IValue type(taper::cpp::call_operator("prim::type", {handle()}).at(0));
-    const IValue index(taper::cpp::call_operator("prim::index", {handle()}).at(0));
+    const IValue type(taper::cpp::call_operator(taper::cpp::operator_named("prim::type"), {handle()}).at(0));
+    const IValue index(taper::cpp::call_operator(taper::cpp::operator_named("prim::index"), {handle()}).at(0));
     return Device(type.toStringRef() + (index.isNone() ? std::string() : ":" + std::to_string(index.toInt())));
 }
 

@@ -117,32 +117,30 @@ template <> struct Held<c10::string_view> {
     c10::string_view view_;
 };
 template <class T> struct Held<c10::optional<T>> {
-    explicit Held(const c10::IValue &value)
+    explicit Held(const c10::IValue &value) : value_(new c10::optional<T>())
     {
         if (!value.isNone()) {
             held_.reset(new Held<T>(value));
+            *value_ = held_->get();
         }
     }
     c10::optional<T> &get()
     {
-        if (held_ && !value_.has_value()) {
-            value_ = held_->get();
-        }
-        return value_;
+        return *value_;
     }
 
   private:
-    std::unique_ptr<Held<T>> held_;
-    c10::optional<T> value_;
+    std::unique_ptr<Held<T>> held_; // what the value looks at
+    std::unique_ptr<c10::optional<T>> value_;
 };
 
-template <class R> struct Results {
+template <class R> struct ResultValues {
     static void put(R result, std::vector<c10::IValue> &results)
     {
         results.emplace_back(std::forward<R>(result));
     }
 };
-template <class... T> struct Results<std::tuple<T...>> {
+template <class... T> struct ResultValues<std::tuple<T...>> {
     static void put(std::tuple<T...> result, std::vector<c10::IValue> &results)
     {
         c10::impl::each_of(result, results, std::index_sequence_for<T...>());
@@ -153,7 +151,7 @@ template <class R> struct Caller {
     template <class Function, class... Args>
     static void call(Function &function, std::vector<c10::IValue> &results, Args &&...args)
     {
-        Results<R>::put(function(std::forward<Args>(args)...), results);
+        ResultValues<R>::put(function(std::forward<Args>(args)...), results);
     }
 };
 template <> struct Caller<void> {
