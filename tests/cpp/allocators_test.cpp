@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// allocators_test MODELS: the caching allocator under modules: what is kept, what goes back, guards of threads.
+// allocators_test MODELS: the caching allocator under modules: what is kept, what goes back, guards of threads; the
+// profiling allocator.
 #include <c10/mobile/CPUCachingAllocator.h>
+#include <c10/mobile/CPUProfilingAllocator.h>
 #include <torch/csrc/jit/mobile/import.h>
 #include <torch/csrc/jit/mobile/module.h>
 #include <torch/script.h>
@@ -154,6 +156,101 @@ void blocks()
     CHECK_THROWS(caching.allocate(static_cast<size_t>(-1) - 10), "out of memory");
 }
 
+// ---- planned
+
+// What the library does with an allocator: blocks of these sizes, each freed some allocations later.
+void allocate_some(std::vector<void *> &places, size_t last_size)
+{
+    const taper_allocator a = taper::cpp::ThreadAllocator::get();
+    const size_t sizes[] = {1000, 200, 3000, 200, 1000, last_size};
+    void *blocks[6];
+    places.clear();
+    for (size_t i = 0; i < 6; i++) {
+        blocks[i] = a.reallocate(a.user, nullptr, 0, sizes[i]);
+        std::memset(blocks[i], static_cast<int>(i), sizes[i]);
+        places.push_back(blocks[i]);
+        if (i >= 2) {
+            a.reallocate(a.user, blocks[i - 2], sizes[i - 2], 0);
+        }
+    }
+    a.reallocate(a.user, blocks[4], sizes[4], 0);
+    a.reallocate(a.user, blocks[5], sizes[5], 0);
+}
+
+bool is_inside(const void *block, const void *first, uint64_t size)
+{
+    const char *at = static_cast<const char *>(block), *from = static_cast<const char *>(first);
+    return at >= from - size && at < from + size;
+}
+
+void plans(const std::string &path)
+{
+    c10::AllocationPlan plan;
+    std::vector<void *> places;
+    {
+        const c10::WithProfileAllocationsGuard guard(&plan);
+        allocate_some(places, 500);
+    }
+    CHECK(plan.allocations.size() == 6);
+    CHECK(plan.allocations[0].lifetime == 3);
+    uint64_t sum = 0, most = 0;
+    for (size_t i = 0; i < plan.allocations.size(); i++) {
+        const c10::AllocationPlan::Allocation &a = plan.allocations[i];
+        sum += a.size;
+        most = std::max(most, a.offset + a.size);
+        for (size_t j = 0; j < i; j++) { // those that live together lie apart
+            const c10::AllocationPlan::Allocation &b = plan.allocations[j];
+            CHECK(b.lifetime <= i || a.offset + a.size <= b.offset || b.offset + b.size <= a.offset);
+        }
+    }
+    CHECK(most <= plan.total_size);
+    CHECK(plan.total_size < sum);
+    bool success = false;
+    {
+        const c10::WithValidateAllocationPlanGuard guard(&plan, &success);
+        allocate_some(places, 500);
+    }
+    CHECK(success);
+    {
+        const c10::WithValidateAllocationPlanGuard guard(&plan, &success);
+        allocate_some(places, 501);
+    }
+    CHECK(!success);
+    {
+        const c10::WithValidateAllocationPlanGuard guard(&plan, &success);
+    }
+    CHECK(!success);
+    c10::CPUProfilingAllocator allocator;
+    for (size_t last_size : {500, 700}) { // the second time its last allocation is another
+        const c10::WithProfilingAllocatorGuard guard(&allocator, &plan);
+        allocate_some(places, last_size);
+        for (size_t i = 0; i < 5; i++) {
+            CHECK(is_inside(places[i], places[0], plan.total_size));
+            CHECK(static_cast<char *>(places[i]) - static_cast<char *>(places[0]) ==
+                  static_cast<std::ptrdiff_t>(plan.allocations[i].offset - plan.allocations[0].offset));
+        }
+    }
+
+    // Under a module: its first run in one, and in the other; what stays behind the guard goes on.
+    torch::jit::mobile::Module first = torch::jit::_load_for_mobile(path), second = torch::jit::_load_for_mobile(path);
+    at::Tensor expected, result;
+    {
+        const c10::WithProfileAllocationsGuard guard(&plan);
+        expected = output(first.forward({image(64)}));
+    }
+    CHECK(!plan.allocations.empty());
+    {
+        const c10::WithProfilingAllocatorGuard guard(&allocator, &plan);
+        result = output(second.forward({image(64)}));
+        output(second.forward({image(80)}));
+    }
+    CHECK(same(result, expected));
+    CHECK(same(output(second.forward({image(64)})), expected));
+    first = torch::jit::mobile::Module();
+    second = torch::jit::mobile::Module();
+    CHECK(same(result, expected));
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -163,5 +260,6 @@ int main(int argc, char **argv)
     results_that_stay(path);
     threads(path);
     blocks();
+    plans(path);
     return check_report();
 }

@@ -12,6 +12,7 @@
 #include <Libtorch/Libtorch.h>
 #include <c10/core/MemoryFormat.h>
 #include <c10/mobile/CPUCachingAllocator.h>
+#include <c10/mobile/CPUProfilingAllocator.h>
 #include <c10/util/Optional.h>
 #include <caffe2/core/timer.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
@@ -55,8 +56,10 @@ void types()
     type<c10::MemoryFormat>(), type<torch::IntArrayRef>(), type<at::IntArrayRef>(), type<at::TensorOptions>();
     type<torch::TensorOptions>(), type<c10::ArrayRef<int>>(), type<at::ArrayRef<int>>(), type<c10::List<bool>>();
     type<c10::DynamicType>(), type<at::Scalar>(), type<torch::Dtype>(), type<c10::ScalarType>(), type<at::ScalarType>();
-    type<c10::CPUCachingAllocator>(), type<c10::WithCPUCachingAllocatorGuard>(), type<torch::RegisterOperators>(),
-        type<c10::RegisterOperators>(), type<torch::Library>();
+    type<c10::CPUCachingAllocator>(), type<c10::WithCPUCachingAllocatorGuard>(), type<c10::CPUProfilingAllocator>(),
+        type<c10::AllocationPlan>(), type<c10::WithProfileAllocationsGuard>(),
+        type<c10::WithValidateAllocationPlanGuard>(), type<c10::WithProfilingAllocatorGuard>(),
+        type<torch::RegisterOperators>(), type<c10::RegisterOperators>(), type<torch::Library>();
     type<c10::Dict<std::string, at::Tensor>>(), type<at::TensorList>(), type<caffe2::Timer>(), type<c10::string_view>();
 }
 
