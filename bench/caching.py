@@ -3,8 +3,8 @@
 """caching.py BIN MODEL.ptl SMALLEST STEP COUNT [--rounds R] [--runs K]
 
 What an allocator that keeps freed memory (taper_memory.h) brings one session whose images have other sizes in each run: COUNT heights and
-widths, STEP apart. BIN is the folder of `sizes_bench`. Both ways run in turn, on one core; times are medians of the rounds and of the ratios
-round by round, the other figures medians. COUNT 1: sizes that stay, where there is nothing to bring."""
+widths, STEP apart. BIN is the folder of `sizes_bench`. Both ways run in turn, on one core; times are the CPU's, medians of the rounds and
+of the ratios round by round, the other figures medians. COUNT 1: sizes that stay, where there is nothing to bring."""
 import argparse
 import json
 import os

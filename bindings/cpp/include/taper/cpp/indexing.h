@@ -243,9 +243,8 @@ struct Sliced {
     // A new dimension of one element, or of none.
     void keep_or_drop(int64_t dim, bool keep)
     {
-        static int64_t zero = 0;
         tensor = tensor.unsqueeze(dim);
-        record(dim, at::from_blob(&zero, {keep ? 1 : 0}, c10::kLong).clone());
+        record(dim, at::zeros({keep ? 1 : 0}, c10::TensorOptions(c10::kLong)));
     }
     void take(int64_t &dim, const Tensor &index)
     {
