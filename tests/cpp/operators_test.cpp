@@ -119,6 +119,34 @@ void libraries()
     CHECK(schema_of("first_ops::nothing") == "first_ops::nothing() -> ()");
 }
 
+void other_types()
+{
+    const auto registry =
+        torch::RegisterOperators()
+            .op("other_ops::any", [](const at::IValue &value) { return value.isNone() ? at::IValue(7) : value; })
+            .op("other_ops::sizes",
+                [](at::OptionalIntArrayRef sizes) { return sizes.has_value() ? sizes->at(1) : int64_t{-1}; });
+    CHECK(schema_of("other_ops::any") == "other_ops::any(Any _0) -> Any");
+    CHECK(call_values("other_ops::any", {c10::IValue()}).at(0).toInt() == 7);
+    CHECK(call_values("other_ops::any", {"text"}).at(0).toStringRef() == "text");
+    CHECK(schema_of("other_ops::sizes") == "other_ops::sizes(int[]? _0) -> int");
+    CHECK(call_values("other_ops::sizes", {c10::IValue()}).at(0).toInt() == -1);
+    CHECK(call_values("other_ops::sizes", {std::vector<int64_t>{3, 4}}).at(0).toInt() == 4);
+    // In a context that C made there are no values of C++.
+    taper_context *other = nullptr;
+    taper_operator *op = nullptr;
+    taper_value *argument = nullptr, *result = nullptr;
+    taper::cpp::ErrorScope error;
+    CHECK(taper_context_create(nullptr, &other, error) == TAPER_OK);
+    CHECK(taper_operator_find(other, "other_ops::any", &op, error) == TAPER_OK);
+    CHECK(taper_value_int(other, 1, &argument, error) == TAPER_OK);
+    CHECK(taper_operator_call(op, &argument, 1, &result, 1, error) == TAPER_ERROR_UNSUPPORTED);
+    CHECK(result == nullptr);
+    taper_value_release(argument);
+    taper_operator_release(op);
+    taper_context_release(other);
+}
+
 // ---- what is refused
 
 void refusals()
@@ -347,6 +375,7 @@ void models(const std::string &folder)
 int main(int argc, char **argv)
 {
     libraries();
+    other_types();
     refusals();
     deeds();
     endings();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <taper/cpp/ivalue.h>
+#include <taper/cpp/optional_array_ref.h>
 
 namespace taper
 {
@@ -61,6 +62,8 @@ template <class T> struct SchemaType<c10::optional<T>> {
     {
         return SchemaType<T>::text() + "?";
     }
+};
+template <class T> struct SchemaType<c10::OptionalArrayRef<T>> : SchemaType<c10::optional<c10::List<T>>> {
 };
 template <class K, class V> struct SchemaType<c10::Dict<K, V>> {
     static std::string text()

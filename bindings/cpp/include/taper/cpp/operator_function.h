@@ -134,6 +134,20 @@ template <class T> struct Held<c10::optional<T>> {
     std::unique_ptr<c10::optional<T>> value_;
 };
 
+template <class T> struct Held<c10::OptionalArrayRef<T>> {
+    explicit Held(const c10::IValue &value) : held_(value), view_(held_.get())
+    {
+    }
+    c10::OptionalArrayRef<T> &get()
+    {
+        return view_;
+    }
+
+  private:
+    Held<c10::optional<c10::ArrayRef<T>>> held_;
+    c10::OptionalArrayRef<T> view_;
+};
+
 template <class R> struct ResultValues {
     static void put(R result, std::vector<c10::IValue> &results)
     {
