@@ -35,10 +35,11 @@ struct taper_heap {
     size_t live; // objects alive, and one for the owner
     taper_container *containers;
     _Atomic(taper_storage_source *) source; // looked at by whoever frees a storage
-    size_t bytes, used, limit;
-    bool refused; // because of the limit
+    size_t bytes, used;
     atomic_uint copies;
-    uint64_t calls;
+    // Looked at, and set between runs, without the lock: other threads make values meanwhile, of results they have.
+    _Atomic(size_t) limit, calls;
+    atomic_bool refused; // because of the limit
     free_block *small[SMALL_CLASSES + 1];
     free_block *large[LARGE_CLASSES];
     // Large blocks that are not storages (scratch of operators): what a trim after planning must leave.
@@ -96,18 +97,21 @@ void taper_heap_storage_died(taper_heap *heap, struct taper_storage *storage)
 
 void taper_heap_set_limit(taper_heap *heap, size_t bytes)
 {
-    heap->limit = bytes;
-    heap->refused = false;
+    atomic_store_explicit(&heap->limit, bytes, memory_order_relaxed);
+    atomic_store_explicit(&heap->refused, false, memory_order_relaxed);
 }
 
 size_t taper_heap_limit_met(const taper_heap *heap)
 {
-    return heap->refused ? heap->limit : 0;
+    taper_heap *h = (taper_heap *)(uintptr_t)heap;
+    return atomic_load_explicit(&h->refused, memory_order_relaxed)
+               ? atomic_load_explicit(&h->limit, memory_order_relaxed)
+               : 0;
 }
 
 uint64_t taper_heap_calls(const taper_heap *heap)
 {
-    return heap->calls;
+    return atomic_load_explicit(&((taper_heap *)(uintptr_t)heap)->calls, memory_order_relaxed);
 }
 
 size_t taper_heap_bytes(const taper_heap *heap)
@@ -150,10 +154,17 @@ static void *raw_pointer(void *ptr)
     return raw;
 }
 
+static void count_call(taper_heap *heap) // under the lock
+{
+    const size_t calls = atomic_load_explicit(&heap->calls, memory_order_relaxed);
+    atomic_store_explicit(&heap->calls, calls + 1, memory_order_relaxed);
+}
+
 static bool charge(taper_heap *heap, size_t size)
 {
-    if (heap->limit != 0 && (heap->used > heap->limit || size > heap->limit - heap->used)) {
-        heap->refused = true;
+    const size_t limit = atomic_load_explicit(&heap->limit, memory_order_relaxed);
+    if (limit != 0 && (heap->used > limit || size > limit - heap->used)) {
+        atomic_store_explicit(&heap->refused, true, memory_order_relaxed);
         return false;
     }
     heap->used += size;
@@ -205,7 +216,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
         }
         ptr = fresh ? NULL : take(&heap->large[class], block);
         if (ptr == NULL) {
-            heap->calls++;
+            count_call(heap);
             heap->bytes += raw_size(block);
         }
     }
@@ -241,7 +252,7 @@ static void *alloc_any(taper_heap *heap, size_t size, bool scratch, bool fresh)
     if (allowed) {
         ptr = fresh ? NULL : take(&heap->small[class], block);
         if (ptr == NULL) {
-            heap->calls++;
+            count_call(heap);
             heap->bytes += block;
         }
     }
@@ -365,7 +376,7 @@ void taper_heap_trim(taper_heap *heap)
                 taper_free(&heap->allocator, raw_pointer(block), size);
             }
             taper_spin_lock(&heap->lock);
-            heap->calls++;
+            count_call(heap);
             heap->bytes -= size;
             taper_spin_unlock(&heap->lock);
             block = next;

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <taper/taper_inspect.h>
+#include <taper/taper_memory.h>
 #include <taper/taper_operator.h>
 
 #include "tests/api/fixture.h"
@@ -466,6 +467,23 @@ static void operators_are_called(void **state)
         }                                                                                                              \
     } while (0)
 
+static void memory_is_kept(void **state)
+{
+    (void)state;
+    world w;
+    taper_caching_info info = {.struct_size = sizeof info, .used_bytes = 1};
+    open_world(&w);
+    FAILS("caching is NULL", taper_caching_allocator_create(NULL, 0, NULL, E));
+    assert_null(taper_caching_allocator_get(NULL));
+    taper_caching_allocator_trim(NULL);
+    taper_caching_allocator_release(NULL);
+    taper_caching_allocator_info(NULL, &info);
+    assert_int_equal(info.used_bytes, 0);
+    taper_caching_allocator_info(NULL, NULL);
+    taper_context_trim(NULL);
+    close_world(&w);
+}
+
 static void sizes_of_structs(void **state)
 {
     (void)state;
@@ -629,19 +647,13 @@ static void names_of_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_made),
-        cmocka_unit_test(values_are_read),
-        cmocka_unit_test(models_are_loaded),
-        cmocka_unit_test(sessions_run),
-        cmocka_unit_test(drafts_are_made),
-        cmocka_unit_test(models_are_calibrated),
-        cmocka_unit_test(models_are_inspected),
-        cmocka_unit_test(operators_are_called),
-        cmocka_unit_test(sizes_of_structs),
-        cmocka_unit_test(other_versions),
-        cmocka_unit_test(places),
-        cmocka_unit_test(quantizers),
-        cmocka_unit_test(names_of_extras),
+        cmocka_unit_test(values_are_made),      cmocka_unit_test(values_are_read),
+        cmocka_unit_test(models_are_loaded),    cmocka_unit_test(sessions_run),
+        cmocka_unit_test(drafts_are_made),      cmocka_unit_test(models_are_calibrated),
+        cmocka_unit_test(models_are_inspected), cmocka_unit_test(operators_are_called),
+        cmocka_unit_test(memory_is_kept),       cmocka_unit_test(sizes_of_structs),
+        cmocka_unit_test(other_versions),       cmocka_unit_test(places),
+        cmocka_unit_test(quantizers),           cmocka_unit_test(names_of_extras),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 #include <taper/taper_inspect.h>
+#include <taper/taper_memory.h>
 
 #include "tests/api/fixture.h"
 
@@ -117,6 +118,11 @@ static const member memory_members[] = {
     MEMBER(taper_memory_info, struct_size),  MEMBER(taper_memory_info, allocator_calls),
     MEMBER(taper_memory_info, arena_bytes),  MEMBER(taper_memory_info, pool_bytes),
     MEMBER(taper_memory_info, packed_bytes),
+};
+static const member caching_members[] = {
+    MEMBER(taper_caching_info, struct_size), MEMBER(taper_caching_info, used_bytes),
+    MEMBER(taper_caching_info, kept_bytes),  MEMBER(taper_caching_info, reused),
+    MEMBER(taper_caching_info, fetched),
 };
 
 typedef struct user {
@@ -232,6 +238,7 @@ static void structs_that_end_earlier(void **state)
     CHECK_STRUCT(taper_save_options, save_members, use_save);
     CHECK_STRUCT(taper_quantize_options, quantize_members, use_quantize);
     CHECK_STRUCT(taper_memory_info, memory_members, NULL);
+    CHECK_STRUCT(taper_caching_info, caching_members, NULL);
     taper_model_release(u.model);
     taper_context_release(u.context);
 }

@@ -124,6 +124,8 @@ void test_sharing()
     nothing = torch::jit::load(samples + "/s01_convnet.pt");
     nothing.eval();
     CHECK(!nothing.is_training());
+    nothing.train(false);
+    CHECK_THROWS(nothing.train(), "evaluation mode");
     CHECK(!nothing.hasattr("nothing_of_that_name"));
     CHECK_THROWS(nothing.attr("nothing_of_that_name"), "nothing_of_that_name");
     CHECK(nothing.attr("nothing_of_that_name", 3).toInt() == 3);
@@ -323,6 +325,19 @@ void test_the_rest()
 
 } // namespace
 
+static void test_quantizers()
+{
+    float data[6] = {0, 1, 2, 3, 4, 5}, scale[2] = {0.5F, 0.25F};
+    int64_t zero[2] = {1, 2};
+    const at::Tensor x = torch::from_blob(data, {2, 3}, at::kFloat);
+    const at::Tensor scales = torch::from_blob(scale, {2}, at::kFloat), zeros = torch::from_blob(zero, {2}, at::kLong);
+    const at::Tensor q = at::quantize_per_channel(x, scales, zeros, 0, at::kQInt8);
+    CHECK(same(q.q_per_channel_scales().to(at::kFloat), scales));
+    CHECK(same(q.q_per_channel_zero_points(), zeros));
+    CHECK(q.q_per_channel_axis() == 0);
+    CHECK_THROWS(x.q_per_channel_axis(), "q_per_channel_axis");
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
@@ -338,5 +353,6 @@ int main(int argc, char **argv)
     test_values();
     test_threads();
     test_the_rest();
+    test_quantizers();
     return check_report();
 }

@@ -107,8 +107,10 @@ inline void show(const at::Scalar &number)
     if (number.isComplex()) {
         std::cout << number.toComplexDouble().real() << " " << number.toComplexDouble().imag() << "\n";
     } else {
-        std::cout << (number.isFloatingPoint() ? "float " : number.isBoolean() ? "bool " : "int ") << number.toDouble()
-                  << "\n";
+        std::cout << (number.isFloatingPoint() ? "float "
+                      : number.isBoolean()     ? "bool "
+                                               : "int ")
+                  << number.toDouble() << "\n";
     }
 }
 inline void show(const std::vector<at::Tensor> &all)

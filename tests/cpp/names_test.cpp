@@ -11,6 +11,8 @@
 #include <Libtorch-Lite-Nightly/Libtorch-Lite.h>
 #include <Libtorch/Libtorch.h>
 #include <c10/core/MemoryFormat.h>
+#include <c10/mobile/CPUCachingAllocator.h>
+#include <c10/mobile/CPUProfilingAllocator.h>
 #include <c10/util/Optional.h>
 #include <caffe2/core/timer.h>
 #include <torch/csrc/autograd/generated/variable_factories.h>
@@ -54,6 +56,10 @@ void types()
     type<c10::MemoryFormat>(), type<torch::IntArrayRef>(), type<at::IntArrayRef>(), type<at::TensorOptions>();
     type<torch::TensorOptions>(), type<c10::ArrayRef<int>>(), type<at::ArrayRef<int>>(), type<c10::List<bool>>();
     type<c10::DynamicType>(), type<at::Scalar>(), type<torch::Dtype>(), type<c10::ScalarType>(), type<at::ScalarType>();
+    type<c10::CPUCachingAllocator>(), type<c10::WithCPUCachingAllocatorGuard>(), type<c10::CPUProfilingAllocator>(),
+        type<c10::AllocationPlan>(), type<c10::WithProfileAllocationsGuard>(),
+        type<c10::WithValidateAllocationPlanGuard>(), type<c10::WithProfilingAllocatorGuard>(),
+        type<torch::RegisterOperators>(), type<c10::RegisterOperators>(), type<torch::Library>();
     type<c10::Dict<std::string, at::Tensor>>(), type<at::TensorList>(), type<caffe2::Timer>(), type<c10::string_view>();
 }
 
@@ -104,7 +110,8 @@ void tensor_members()
         t.sum());
     use(t.narrow(0, 0, 1), t.add(t), t.contiguous(), t.div(t), t.mul(t), t.sub(t), t.scalar_type(),
         t.suggest_memory_format());
-    use(t.abs(), t.argmax(), t.nbytes(), t.expand({2, 2}), t.flip({0}), t.softmax(0), t.strides());
+    use(t.abs(), t.argmax(), t.nbytes(), t.expand({2, 2}), t.flip({0}), t.softmax(0), t.strides(),
+        t.index({0, torch::indexing::Slice()}));
     use(c10::get_channels_last_strides_2d(t.view({1, 1, 2, 2}).sizes()));
     NAME(t.metal());
     NAME(t.vulkan());
@@ -152,8 +159,7 @@ void value_members()
 }
 
 const char *const missing[] = {
-    "c10::CPUCachingAllocator", "c10::WithCPUCachingAllocatorGuard", "c10/mobile/CPUCachingAllocator.h",
-    "torch::RegisterOperators", "torch::buildNamespace (of an app)", "Tensor::index",
+    "torch::buildNamespace (of an app)",
 };
 
 } // namespace

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_custom_ops.py: writes tests/models/data/custom_ops.pt and .ptl, which call operators that PyTorch does not have, and says what they
-give. tests/api/registered_test.c registers the same ones. Needs PyTorch 1.13."""
+give; and custom_types.pt and .ptl, whose operators take and give values of all types. tests/api/registered_test.c and
+tests/cpp/same_operators.cpp register the same ones. Needs PyTorch 1.13."""
 import os
-from typing import List, Tuple
+from typing import List, Optional, Tuple
 
 import torch
 
@@ -65,9 +66,27 @@ class Custom(torch.nn.Module):
         return y, z, pieces, torch.relu(total - picked)
 
 
+TYPES = torch.library.Library("my_types", "DEF")
+TYPES.define("kinds(Dict(str, Tensor) named, bool? flag, float[] weights, bool[] marks, str[] words, Tensor?[] maybe, Scalar by, Device place, "
+             "int? count=None, *, ScalarType? dtype=None, int[2] pair=1) -> (Dict(str, Tensor) all, int? sum, float[] scaled, (int, str) last)")
+TYPES.define("swap((Tensor, int) both) -> (int, Tensor)")
+
+
+class Types(torch.nn.Module):
+    def forward(self, x, flag: bool):
+        named = {"a": x, "b": x + 1}
+        maybe: List[Optional[torch.Tensor]] = [x, None]
+        first = torch.ops.my_types.kinds(named, flag, [0.5, 2.0], [True, False], ["one", "two"], maybe, 3, x.device, dtype=torch.int64)
+        second = torch.ops.my_types.kinds(named, None, [], [], [], maybe, 2.5, torch.device("cpu"), 7, pair=[4, 5])
+        return first, second, torch.ops.my_types.swap((x, 3))
+
+
 if __name__ == "__main__":
     data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data")
     model = torch.jit.script(Custom().eval())
     model.save(os.path.join(data, "custom_ops.pt"))
     model._save_for_lite_interpreter(os.path.join(data, "custom_ops.ptl"))
     print(model(torch.tensor([1.0, -2.0, 3.0])))
+    types = torch.jit.script(Types().eval())
+    types.save(os.path.join(data, "custom_types.pt"))
+    types._save_for_lite_interpreter(os.path.join(data, "custom_types.ptl"))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <taper/taper_compile.h>
+#include <taper/taper_memory.h>
 
 #include "common/cpu_mask.h"
 #include "common/errors.h"
@@ -269,10 +270,14 @@ static bool load(benchmark *b)
 static bool run_benchmark(const settings *f)
 {
     benchmark b = {.flags = f, .error = taper_error_create()};
+    taper_caching_allocator *caching = NULL;
     taper_context_options options = {.struct_size = sizeof options,
                                      .threads = f->pthreadpool_size > 0 ? (unsigned)f->pthreadpool_size : 0};
-    bool done = cpu_mask_read(f->cpu, &options.cpu_mask) &&
-                (taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b));
+    bool done = !f->use_caching_allocator || taper_caching_allocator_create(NULL, 0, &caching, b.error) == TAPER_OK ||
+                library_failed(&b);
+    options.allocator = taper_caching_allocator_get(caching);
+    done = done && cpu_mask_read(f->cpu, &options.cpu_mask) &&
+           (taper_context_create(&options, &b.context, b.error) == TAPER_OK || library_failed(&b));
     done = done && make_inputs(&b) && load(&b) && take_bundled(&b) && print_output(&b) && measure(&b);
     for (size_t i = 0; i < b.input_count; i++) {
         taper_value_release(b.inputs[i]);
@@ -280,6 +285,7 @@ static bool run_benchmark(const settings *f)
     taper_session_destroy(b.session);
     taper_model_release(b.model);
     taper_context_release(b.context);
+    taper_caching_allocator_release(caching);
     taper_error_destroy(b.error);
     return done;
 }
@@ -300,7 +306,8 @@ int main(int argc, char **argv)
         {"input_memory_format", "contiguous_format or channels_last for each input", FLAG_TEXT, &f.input_memory_format},
         {"no_inputs", "call the model without inputs", FLAG_BOOL, &f.no_inputs},
         {"use_bundled_input", "the bundled input to use", FLAG_INT, &f.use_bundled_input},
-        {"use_caching_allocator", "accepted: memory is always kept between runs", FLAG_BOOL, &f.use_caching_allocator},
+        {"use_caching_allocator", "keep freed memory by size; a run like one before asks for none anyway", FLAG_BOOL,
+         &f.use_caching_allocator},
         {"print_output", "print the result before the benchmark", FLAG_BOOL, &f.print_output},
         {"warmup", "runs before the measured ones", FLAG_INT, &f.warmup},
         {"iter", "measured runs", FLAG_INT, &f.iter},

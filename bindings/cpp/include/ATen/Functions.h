@@ -3,5 +3,6 @@
 #define TAPER_CPP_AS_ATEN_FUNCTIONS_H
 
 #include <taper/cpp/functions.h>
+#include <taper/cpp/indexing.h>
 
 #endif

@@ -3,6 +3,7 @@
 #define TAPER_CPP_AS_TORCH_TYPES_H
 
 #include <taper/cpp/functions.h>
+#include <taper/cpp/indexing.h>
 #include <taper/cpp/print.h>
 
 #endif

@@ -22,8 +22,11 @@
 #include <taper/cpp/functions.h>
 #include <taper/cpp/global_context.h>
 #include <taper/cpp/guards.h>
+#include <taper/cpp/indexing.h>
+#include <taper/cpp/library.h>
 #include <taper/cpp/load.h>
 #include <taper/cpp/print.h>
+#include <taper/cpp/stack_operator.h>
 #include <taper/cpp/timer.h>
 
 #endif

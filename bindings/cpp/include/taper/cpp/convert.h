@@ -24,6 +24,10 @@ TAPER_CPP_CONVERT(int64_t, value.toInt())
 TAPER_CPP_CONVERT(float, static_cast<float>(value.toDouble()))
 TAPER_CPP_CONVERT(double, value.toDouble())
 TAPER_CPP_CONVERT(Scalar, value.toScalar())
+TAPER_CPP_CONVERT(complex<double>, value.toComplexDouble())
+TAPER_CPP_CONVERT(ScalarType, static_cast<ScalarType>(value.toInt()))
+TAPER_CPP_CONVERT(MemoryFormat, static_cast<MemoryFormat>(value.toInt()))
+TAPER_CPP_CONVERT(Device, value.toDevice())
 TAPER_CPP_CONVERT(std::string, value.toStringRef())
 TAPER_CPP_CONVERT(intrusive_ptr<ivalue::Tuple>, value.toTuple())
 TAPER_CPP_CONVERT(intrusive_ptr<ivalue::ConstantString>, value.toString())
@@ -46,6 +50,16 @@ template <class K, class V> struct Convert<Dict<K, V>> {
     static Dict<K, V> from(const IValue &value)
     {
         return Dict<K, V>(value.toGenericDict().handle());
+    }
+};
+template <class K, class V> struct Convert<std::unordered_map<K, V>> {
+    static std::unordered_map<K, V> from(const IValue &value)
+    {
+        std::unordered_map<K, V> all;
+        for (const auto &item : Convert<Dict<K, V>>::from(value)) {
+            all.emplace(item.key(), item.value());
+        }
+        return all;
     }
 };
 template <class T> struct Convert<optional<T>> {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <taper/cpp/error.h>
+#include <taper/cpp/thread_allocator.h>
 
 namespace taper
 {
@@ -22,7 +23,11 @@ inline taper_context *context()
         {
             ErrorScope error;
             taper_context *made = nullptr;
-            error.check(taper_context_create(nullptr, &made, error));
+            const taper_allocator allocator = ThreadAllocator::get();
+            taper_context_options options = taper_context_options();
+            options.struct_size = sizeof options;
+            options.allocator = &allocator;
+            error.check(taper_context_create(&options, &made, error));
             context = made;
         }
         ~Made()

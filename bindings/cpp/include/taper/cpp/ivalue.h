@@ -116,6 +116,7 @@ struct IValue final {
     IValue(MemoryFormat format) : IValue(static_cast<int64_t>(format))
     {
     }
+    IValue(Device device); // device_value.h
     IValue(const std::string &text) : IValue(text.data(), text.size())
     {
     }
@@ -291,6 +292,7 @@ struct IValue final {
         }
         return isComplexDouble() ? Scalar(toComplexDouble()) : Scalar(toDouble());
     }
+    Device toDevice() const; // device_value.h
     void toNone() const
     {
         expect(TAPER_KIND_NONE, "None");
@@ -306,6 +308,7 @@ struct IValue final {
     const ivalue::Tuple &toTupleRef() const;
     intrusive_ptr<ivalue::Object> toObject() const;
     List<IValue> toList() const;
+    ArrayRef<IValue> toListRef() const;
     List<at::Tensor> toTensorList() const;
     List<int64_t> toIntList() const;
     List<double> toDoubleList() const;
@@ -353,7 +356,8 @@ struct IValue final {
         text.resize(length);
         return text;
     }
-    // The elements of a tuple and the characters of a string, made when they are first asked for, by any thread.
+    // The elements of a tuple or list and the characters of a string, made when they are first asked for, by any
+    // thread.
     template <class Box> const Box &boxed() const
     {
         const intrusive_ptr_target *box = box_.load(std::memory_order_acquire);
@@ -382,6 +386,8 @@ using IValueList = std::vector<IValue>;
 #include <taper/cpp/dict.h>
 
 #include <taper/cpp/convert.h>
+
+#include <taper/cpp/device_value.h>
 
 namespace at
 {

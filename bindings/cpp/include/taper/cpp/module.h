@@ -3,9 +3,11 @@
 #ifndef TAPER_CPP_MODULE_H
 #define TAPER_CPP_MODULE_H
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 
 #include <taper/cpp/ivalue.h>
@@ -18,7 +20,7 @@ namespace cpp
 
 using Kwargs = std::unordered_map<std::string, c10::IValue>;
 
-class LoadedModel
+class LoadedModel : public std::enable_shared_from_this<LoadedModel>
 {
   public:
     // Loads the file once more, in evaluation mode or as it was saved.
@@ -38,7 +40,11 @@ class LoadedModel
         const std::vector<taper_value *> all = c10::impl::pointers(inputs, made);
         taper_value *result = nullptr;
         ErrorScope error;
-        const std::lock_guard<std::mutex> guard(lock_);
+        const GuardedAllocator *guarded = guarded_allocator();
+        if (guarded != nullptr && guarded->ran != nullptr) {
+            guarded->ran(guarded->user, shared_from_this());
+        }
+        const Locked guard(*this);
         error.check(taper_session_run(session_.get(), method, all.data(), all.size(), &result, error));
         return c10::IValue(Handle(result));
     }
@@ -55,14 +61,14 @@ class LoadedModel
     {
         taper_value *value = nullptr;
         ErrorScope error;
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         error.check(taper_session_attribute(session_.get(), name.c_str(), &value, error));
         return c10::IValue(Handle(value));
     }
     bool has_attribute(const std::string &name)
     {
         taper_value *value = nullptr;
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         const bool found = taper_session_attribute(session_.get(), name.c_str(), &value, nullptr) == TAPER_OK;
         taper_value_release(value);
         return found;
@@ -70,7 +76,7 @@ class LoadedModel
     std::vector<std::string> methods()
     {
         std::vector<std::string> names;
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         const size_t count = taper_model_method_count(model_.get());
         for (size_t i = 0; i < count; i++) {
             names.emplace_back(taper_model_method_name(model_.get(), i));
@@ -79,26 +85,37 @@ class LoadedModel
     }
     std::string name()
     {
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         const char *text = taper_model_name(model_.get());
         return text != nullptr ? text : "";
     }
     int64_t bytecode_version()
     {
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         return taper_model_bytecode_version(model_.get());
     }
     bool is_training()
     {
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         return taper_model_is_training(model_.get()) != 0;
     }
-    // A model that was saved in training mode is loaded again.
+    // A model that was saved in training mode is loaded again; of one that was not, nobody knows what it was.
     void train(bool on)
     {
-        const std::lock_guard<std::mutex> guard(lock_);
+        if (on && !loader_ && has_attribute("training") && !is_training()) {
+            throw c10::NotImplementedError("a module that was saved in evaluation mode has no training mode here");
+        }
+        const Locked guard(*this);
         if (loader_ && (taper_model_is_training(model_.get()) != 0) != on) {
             open(!on);
+        }
+    }
+    // Gives back what is kept for the next run, unless there is one now.
+    void trim()
+    {
+        if (!is_mine() && lock_.try_lock()) {
+            taper_session_trim(session_.get());
+            lock_.unlock();
         }
     }
     // Extra files that the model has, of those that are asked for.
@@ -132,6 +149,34 @@ class LoadedModel
         }
     };
 
+    bool is_mine() const
+    {
+        return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    }
+    // One thread at a time, and not from within a run: an operator of the app cannot call the module that called it.
+    class Locked
+    {
+      public:
+        explicit Locked(LoadedModel &model) : model_(model)
+        {
+            if (model.is_mine()) {
+                throw c10::Error("the module is running: what it calls cannot use it");
+            }
+            model.lock_.lock();
+            model.owner_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        }
+        ~Locked()
+        {
+            model_.owner_.store(std::thread::id(), std::memory_order_relaxed);
+            model_.lock_.unlock();
+        }
+        Locked(const Locked &) = delete;
+        Locked &operator=(const Locked &) = delete;
+
+      private:
+        LoadedModel &model_;
+    };
+
     void open(bool evaluation)
     {
         std::unique_ptr<taper_model, ReleaseModel> model(loader_(evaluation));
@@ -146,7 +191,7 @@ class LoadedModel
     // Puts arguments that were given by name where the method's schema has them.
     void place(const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
     {
-        const std::lock_guard<std::mutex> guard(lock_);
+        const Locked guard(*this);
         for (size_t placed = 0; placed < kwargs.size(); placed++) {
             const char *name = taper_model_argument_name(model_.get(), method, inputs.size());
             const auto found = name != nullptr ? kwargs.find(name) : kwargs.end();
@@ -159,6 +204,7 @@ class LoadedModel
     }
 
     std::mutex lock_;
+    std::atomic<std::thread::id> owner_{std::thread::id()};
     Loader loader_;
     std::unique_ptr<taper_model, ReleaseModel> model_;
     std::unique_ptr<taper_session, DestroySession> session_; // goes before the model

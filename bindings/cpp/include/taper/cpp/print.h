@@ -260,6 +260,8 @@ inline std::ostream &operator<<(std::ostream &out, const IValue &value)
         return out << value.toComplexDouble();
     case TAPER_KIND_STRING:
         return out << value.toStringRef();
+    case TAPER_KIND_DEVICE:
+        return out << value.toDevice();
     case TAPER_KIND_TENSOR:
         return out << value.toTensor();
     case TAPER_KIND_LIST: {

@@ -48,11 +48,22 @@ using c10::IntArrayRef;
 using c10::OptionalIntArrayRef;
 class Tensor;
 using TensorList = c10::ArrayRef<Tensor>;
+namespace indexing
+{
+struct TensorIndex; // indexing.h
+}
 
 class Tensor
 {
   public:
     Tensor() = default;
+    Tensor(const Tensor &) = default;
+    Tensor(Tensor &&) = default;
+    Tensor &operator=(const Tensor &) & = default;
+    Tensor &operator=(Tensor &&) & = default;
+    Tensor &operator=(const Tensor &from) &&; // x[0] = y writes into x: indexing.h
+    Tensor &operator=(Tensor &&from) &&;
+    Tensor &operator=(const c10::Scalar &value) &&;
     explicit Tensor(taper::cpp::Handle value) : value_(std::move(value))
     {
     }
@@ -324,6 +335,13 @@ class Tensor
     Tensor &operator^=(const Tensor &other);
 
 #include <taper/cpp/generated/methods.inc>
+
+    Tensor index(c10::ArrayRef<indexing::TensorIndex> indices) const; // indexing.h
+    Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+    Tensor &index_put_(c10::ArrayRef<indexing::TensorIndex> indices, const Tensor &value);
+    Tensor &index_put_(c10::ArrayRef<indexing::TensorIndex> indices, const c10::Scalar &value);
+    Tensor &index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor &value);
+    Tensor &index_put_(std::initializer_list<indexing::TensorIndex> indices, const c10::Scalar &value);
 
     const taper::cpp::Handle &handle() const
     {

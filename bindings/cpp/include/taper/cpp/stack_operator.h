@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+// torch::jit::Operator: operators whose functions take their arguments from a stack and leave the results there.
+#ifndef TAPER_CPP_STACK_OPERATOR_H
+#define TAPER_CPP_STACK_OPERATOR_H
+
+#include <taper/cpp/register_operators.h>
+
+namespace torch
+{
+namespace jit
+{
+
+inline IValue pop(Stack &stack)
+{
+    if (stack.empty()) {
+        throw c10::Error("there is nothing on the stack");
+    }
+    IValue last = std::move(stack.back());
+    stack.pop_back();
+    return last;
+}
+inline IValue pop(Stack *stack)
+{
+    return pop(*stack);
+}
+template <class... T> void push(Stack &stack, T &&...values)
+{
+    const int each[] = {0, (stack.emplace_back(std::forward<T>(values)), 0)...};
+    (void)each;
+}
+template <class... T> void push(Stack *stack, T &&...values)
+{
+    push(*stack, std::forward<T>(values)...);
+}
+// Value i of the last n.
+inline IValue &peek(Stack &stack, size_t i, size_t n)
+{
+    if (n > stack.size() || i >= n) {
+        throw c10::Error("there is too little on the stack");
+    }
+    return stack[stack.size() - n + i];
+}
+inline void drop(Stack &stack, size_t n)
+{
+    if (n > stack.size()) {
+        throw c10::Error("there is too little on the stack");
+    }
+    stack.erase(stack.end() - static_cast<std::ptrdiff_t>(n), stack.end());
+}
+inline std::vector<IValue> last(const Stack &stack, size_t n)
+{
+    if (n > stack.size()) {
+        throw c10::Error("there is too little on the stack");
+    }
+    return {stack.end() - static_cast<std::ptrdiff_t>(n), stack.end()};
+}
+// pop(stack, a, b): the last ones, in the order in which they were pushed.
+template <class... T> void pop(Stack &stack, T &...values)
+{
+    size_t i = 0;
+    const int each[] = {0, (values = peek(stack, i++, sizeof...(T)).template to<T>(), 0)...};
+    (void)each;
+    drop(stack, sizeof...(T));
+}
+
+class Operation
+{
+  public:
+    template <class Function, class = decltype(std::declval<Function &>()(std::declval<Stack &>()))>
+    Operation(Function function) : function_(std::move(function))
+    {
+    }
+    void operator()(Stack &stack) const
+    {
+        function_(stack);
+    }
+
+  private:
+    std::function<void(Stack &)> function_;
+};
+
+class Operator
+{
+  public:
+    // schema: "my_ops::warp(Tensor image, Tensor flow) -> Tensor"
+    Operator(std::string schema, Operation operation, c10::AliasAnalysisKind = c10::AliasAnalysisKind::FROM_SCHEMA)
+        : schema_(std::move(schema)), operation_(std::move(operation))
+    {
+    }
+
+  private:
+    friend void registerOperator(Operator op);
+    std::string schema_;
+    Operation operation_;
+};
+
+// For good, as in PyTorch.
+inline void registerOperator(Operator op)
+{
+    const std::shared_ptr<taper::cpp::OperatorFunction> function = std::make_shared<taper::cpp::OperatorFunction>();
+    const Operation operation = std::move(op.operation_);
+    function->call = [operation](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {
+        operation(arguments);
+        results = std::move(arguments);
+    };
+    taper::cpp::Registrations done;
+    done.define(op.schema_, c10::DispatchKey::CatchAll, function, "by torch::jit::RegisterOperators");
+    done.keep();
+}
+
+struct RegisterOperators {
+    RegisterOperators() = default;
+    explicit RegisterOperators(std::vector<c10::optional<Operator>> operators)
+    {
+        for (c10::optional<Operator> &op : operators) {
+            if (op.has_value()) {
+                registerOperator(std::move(*op));
+            }
+        }
+    }
+};
+
+} // namespace jit
+} // namespace torch
+
+#endif
