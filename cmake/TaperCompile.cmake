@@ -4,6 +4,13 @@
 set(TAPER_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
 
+# Constants here are enumerators, those that meet floating-point numbers too; newer clangs warn of that.
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-Wenum-float-conversion TAPER_KNOWS_ENUM_FLOAT)
+if(TAPER_KNOWS_ENUM_FLOAT)
+    list(APPEND TAPER_WARNINGS -Wno-enum-float-conversion)
+endif()
+
 function(taper_compile_options target)
     target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off
                                              -ffunction-sections -fdata-sections)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many cores this machine has, and how large their caches are. isa.c says what they can do.
 #define _GNU_SOURCE 1
+#define _DARWIN_C_SOURCE 1 // for sysctlbyname
 #include "platform/platform.h"
 
 #include <sched.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // platform.h for Linux, Android and Apple systems: files, clock, locks.
 #define _DEFAULT_SOURCE 1
+#define _DARWIN_C_SOURCE 1 // for madvise
 #include "platform/platform.h"
 
 #include <errno.h>

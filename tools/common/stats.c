@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#define _DARWIN_C_SOURCE 1 // for ru_maxrss
 #include "common/stats.h"
 
 #include <math.h>

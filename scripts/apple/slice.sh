@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# slice.sh SLICE FOLDER [options of cmake]: the static library for one slice of Apple's systems (ios-arm64, ios-arm64-simulator,
+# ios-x86_64-simulator, macos-arm64, macos-x86_64) in FOLDER. Where xcrun is, Xcode's compiler and SDK do it. Without it clang
+# compiles for phones, with the headers of Apple's C library that come with zig (zig.sh), and zig compiles and links for macOS.
+# TAPER_TARGETS: what to build instead of the library. Exit status 77: neither is here.
+set -eu
+slice=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+shift 2
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/scripts/apple
+# Phones from iOS 12 on; the simulator has run on arm64 since 14, and so has macOS since 11.
+case $slice in
+ios-arm64) sdk=iphoneos target=arm64-apple-ios${IOS_DEPLOYMENT_TARGET:-12.0} ;;
+ios-arm64-simulator) sdk=iphonesimulator target=arm64-apple-ios14.0-simulator ;;
+ios-x86_64-simulator) sdk=iphonesimulator target=x86_64-apple-ios${IOS_DEPLOYMENT_TARGET:-12.0}-simulator ;;
+macos-arm64) sdk=macosx target=arm64-apple-macos11.0 ;;
+macos-x86_64) sdk=macosx target=x86_64-apple-macos11.0 ;;
+*)
+    echo "$slice is no slice: ios-arm64, ios-arm64-simulator, ios-x86_64-simulator, macos-arm64 and macos-x86_64 are" >&2
+    exit 2 ;;
+esac
+
+if command -v xcrun >/dev/null; then
+    sysroot=$(xcrun --sdk $sdk --show-sdk-path)
+    compiler="$(xcrun --sdk $sdk --find clang);-target;$target;-isysroot;$sysroot"
+    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # which warnings this compiler has is not known beforehand
+    ar=$(xcrun --sdk $sdk --find ar) ranlib=$(xcrun --sdk $sdk --find ranlib) tool=$(xcrun --sdk $sdk --find install_name_tool)
+else
+    zig=$("$here/zig.sh")
+    # What an SDK would have, as far as it is here: headers, and what the system's zlib exports.
+    sysroot=$root/build/apple/sysroot
+    mkdir -p "$sysroot/usr/lib"
+    ln -sfn "$zig/lib/libc/include/any-darwin-any" "$sysroot/usr/include"
+    cp "$here/libz.tbd" "$sysroot/usr/lib"
+    tool=$(command -v llvm-install-name-tool llvm-install-name-tool-14 true | head -n 1)
+    ZIG_GLOBAL_CACHE_DIR=$root/build/zig-cache ZIG_LOCAL_CACHE_DIR=$root/build/zig-cache
+    export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
+    case $slice in
+    macos-*)
+        compiler="$here/zig-cc;$zig/zig;-target;$(echo "$target" | sed 's/^arm64/aarch64/; s/-apple-macos/-macos./')" ;;
+    *) compiler="$(command -v clang);-target;$target;-isysroot;$sysroot" ;;
+    esac
+    ar=$(command -v llvm-ar) ranlib=$(command -v llvm-ranlib)
+fi
+[ ! -e "$folder/slice" ] || [ "$(cat "$folder/slice")" = "$slice" ] || rm -rf "$folder"/*
+echo "$slice" >"$folder/slice"
+cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" -DTAPER_APPLE_SLICE="$slice" -DTAPER_APPLE_CC="$compiler" \
+    -DTAPER_APPLE_AR="$ar" -DTAPER_APPLE_RANLIB="$ranlib" -DTAPER_APPLE_INSTALL_NAME_TOOL="$tool" -DTAPER_APPLE_SYSROOT="$sysroot" \
+    -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_TOOLS_PICTURES=OFF \
+    -DTAPER_WITH_LAPACK=OFF "$@" >"$folder/configure.log" 2>&1 || {
+    tail -n 20 "$folder/configure.log"
+    exit 1
+}
+# shellcheck disable=SC2086
+cmake --build "$folder" -j "${JOBS:-2}" --target ${TAPER_TARGETS:-taper} >"$folder/build.log" 2>&1 || {
+    grep -E 'error|warning' "$folder/build.log" || tail -n 20 "$folder/build.log"
+    exit 1
+}
+if grep -E 'warning:' "$folder/build.log" && ! command -v xcrun >/dev/null; then
+    echo "compiling or linking for $slice warns" >&2
+    exit 1
+fi
