@@ -41,15 +41,20 @@ else
     case $slice in
     macos-*)
         compiler="$here/zig-cc;$zig/zig;-target;$(echo "$target" | sed 's/^arm64/aarch64/; s/-apple-macos/-macos./')" ;;
-    *) compiler="$(command -v clang);-target;$target;-isysroot;$sysroot" ;;
+    *)
+        compiler="$(command -v clang);-target;$target;-isysroot;$sysroot"
+        # The headers declare functions of a type that older clangs lack on x86. Nothing here calls them.
+        echo '_Float16 x;' | clang -target "$target" -x c -fsyntax-only - 2>/dev/null || compiler="$compiler;-D_Float16=short" ;;
     esac
     ar=$(command -v llvm-ar) ranlib=$(command -v llvm-ranlib)
 fi
-[ ! -e "$folder/slice" ] || [ "$(cat "$folder/slice")" = "$slice" ] || rm -rf "$folder"/*
-echo "$slice" >"$folder/slice"
+# A folder of another slice or compiler is of no use here: CMake keeps the first one it saw.
+made="$slice $compiler"
+[ ! -e "$folder/slice" ] || [ "$(cat "$folder/slice")" = "$made" ] || find "$folder" -mindepth 1 -delete
+echo "$made" >"$folder/slice"
 cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" -DTAPER_APPLE_SLICE="$slice" -DTAPER_APPLE_CC="$compiler" \
     -DTAPER_APPLE_AR="$ar" -DTAPER_APPLE_RANLIB="$ranlib" -DTAPER_APPLE_INSTALL_NAME_TOOL="$tool" -DTAPER_APPLE_SYSROOT="$sysroot" \
-    -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_TOOLS_PICTURES=OFF \
+    -DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_TOOLS_PICTURES=OFF \
     -DTAPER_WITH_LAPACK=OFF "$@" >"$folder/configure.log" 2>&1 || {
     tail -n 20 "$folder/configure.log"
     exit 1

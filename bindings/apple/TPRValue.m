@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values of the library as objects, and objects as values of the type that a method declares ("Optional[List[Tensor]]"; NULL: it
+// does not say).
+#import "TPRShared.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NESTED = 64, MOST_TYPE = 2048 };
+
+// ---- types as text
+
+// The inside of "Name[…]" in `inside`, if it is one of that name and fits.
+static bool type_inside(const char *type, const char *name, char inside[MOST_TYPE])
+{
+    const size_t length = strlen(name), all = type != NULL ? strlen(type) : 0;
+    if (all < length + 2 || all - length - 2 >= MOST_TYPE || strncmp(type, name, length) != 0 || type[length] != '[' ||
+        type[all - 1] != ']') {
+        return false;
+    }
+    memcpy(inside, type + length + 1, all - length - 2);
+    inside[all - length - 2] = '\0';
+    return true;
+}
+
+// The first of types with commas between them; *rest is what follows it, NULL behind the last.
+static const char *first_type(char *types, char **rest)
+{
+    int depth = 0;
+    char *at = types;
+    while (*at != '\0' && !(*at == ',' && depth == 0)) {
+        depth += *at == '[' || *at == '(' ? 1 : *at == ']' || *at == ')' ? -1 : 0;
+        at++;
+    }
+    *rest = *at == ',' ? at + 1 + strspn(at + 1, " ") : NULL;
+    *at = '\0';
+    return types;
+}
+
+// ---- objects to values
+
+typedef struct conversion {
+    taper_context *context;
+    taper_error *said;
+    NSString *wrong; // instead of what the library said
+} conversion;
+
+static taper_status convert(conversion *c, id object, const char *type, unsigned depth, taper_value **value);
+
+static taper_status refuse(conversion *c, NSString *why)
+{
+    c->wrong = why;
+    return TAPER_ERROR_ARGUMENT;
+}
+
+static taper_status convert_number(conversion *c, NSNumber *number, const char *type, taper_value **value)
+{
+    const char kind = *[number objCType];
+    const bool is_float = kind == 'f' || kind == 'd';
+    if (type != NULL && strcmp(type, "bool") == 0) {
+        return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
+    }
+    if (type != NULL && strcmp(type, "float") == 0) {
+        return taper_value_double(c->context, [number doubleValue], value, c->said);
+    }
+    if (is_float) {
+        return taper_value_double(c->context, [number doubleValue], value, c->said);
+    }
+    // Foundation's own booleans are of type char. A number of one byte is one too, where the method does not say "int".
+    if ((kind == 'c' || kind == 'B') && !(type != NULL && strcmp(type, "int") == 0)) {
+        return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
+    }
+    if (kind == 'Q' && [number unsignedLongLongValue] > INT64_MAX) {
+        return refuse(c, @"a number is too large for a model's int");
+    }
+    return taper_value_int(c->context, [number longLongValue], value, c->said);
+}
+
+static void release_all(taper_value **values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        taper_value_release(values[i]);
+    }
+    free(values);
+}
+
+static taper_value **room_for(size_t count)
+{
+    return calloc(count != 0 ? count : 1, sizeof(taper_value *));
+}
+
+static taper_status convert_array(conversion *c, NSArray *array, const char *type, unsigned depth, taper_value **value)
+{
+    char inside[MOST_TYPE], *rest = NULL;
+    const size_t count = [array count];
+    const bool tuple = type_inside(type, "Tuple", inside);
+    const bool list = !tuple && type_inside(type, "List", inside);
+    taper_value **const items = room_for(count);
+    if (items == NULL) {
+        return TAPER_ERROR_RESOURCE;
+    }
+    taper_status status = TAPER_OK;
+    rest = tuple ? inside : NULL;
+    for (size_t i = 0; i < count && status == TAPER_OK; i++) {
+        const char *const of_item = list ? inside : rest != NULL ? first_type(rest, &rest) : NULL;
+        status = convert(c, [array objectAtIndex:i], of_item, depth + 1, &items[i]);
+    }
+    if (status == TAPER_OK) {
+        status = tuple ? taper_value_tuple(c->context, items, count, value, c->said)
+                       : taper_value_list(c->context, list ? inside : NULL, items, count, value, c->said);
+    }
+    release_all(items, count);
+    return status;
+}
+
+static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, const char *type, unsigned depth, taper_value **value)
+{
+    char inside[MOST_TYPE], *rest = NULL;
+    const char *of_key = NULL, *of_value = NULL;
+    if (type_inside(type, "Dict", inside)) {
+        of_key = first_type(inside, &rest);
+        of_value = rest;
+    }
+    NSArray *const names = [dictionary allKeys];
+    const size_t count = [names count];
+    taper_value **const keys = room_for(count), **const values = room_for(count);
+    taper_status status = keys != NULL && values != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
+    for (size_t i = 0; i < count && status == TAPER_OK; i++) {
+        const id key = [names objectAtIndex:i];
+        status = convert(c, key, of_key, depth + 1, &keys[i]);
+        if (status == TAPER_OK) {
+            status = convert(c, [dictionary objectForKey:key], of_value, depth + 1, &values[i]);
+        }
+    }
+    if (status == TAPER_OK) {
+        status = taper_value_dict(c->context, of_key, of_value, keys, values, count, value, c->said);
+    }
+    release_all(keys, keys != NULL ? count : 0);
+    release_all(values, values != NULL ? count : 0);
+    return status;
+}
+
+static taper_status convert(conversion *c, id object, const char *type, unsigned depth, taper_value **value)
+{
+    char inside[MOST_TYPE];
+    *value = NULL;
+    if (depth > MOST_NESTED) {
+        return refuse(c, @"arrays and dictionaries are nested too deeply");
+    }
+    if (type_inside(type, "Optional", inside)) {
+        return convert(c, object, inside, depth + 1, value);
+    }
+    if (object == nil || object == [NSNull null]) {
+        return taper_value_none(c->context, value, c->said);
+    }
+    if ([object isKindOfClass:[TPRTensor class]]) {
+        *value = taper_value_retain([(TPRTensor *)object value]);
+        return TAPER_OK;
+    }
+    if ([object isKindOfClass:[NSNumber class]]) {
+        return convert_number(c, object, type, value);
+    }
+    if ([object isKindOfClass:[NSString class]]) {
+        const char *const text = [object UTF8String];
+        return text == NULL ? refuse(c, @"a string has no UTF-8")
+                            : taper_value_string(c->context, text, [object lengthOfBytesUsingEncoding:NSUTF8StringEncoding], value,
+                                                 c->said);
+    }
+    if ([object isKindOfClass:[NSArray class]]) {
+        return convert_array(c, object, type, depth, value);
+    }
+    if ([object isKindOfClass:[NSDictionary class]]) {
+        return convert_dictionary(c, object, type, depth, value);
+    }
+    return refuse(c, [NSString stringWithFormat:@"an object of class %s is nothing that a model takes",
+                                                [NSStringFromClass([object class]) UTF8String]]);
+}
+
+taper_value *tpr_value_of(id object, const char *type, NSError **error)
+{
+    conversion c = {tpr_context(), taper_error_create(), nil};
+    taper_value *value = NULL;
+    const taper_status status = c.context != NULL ? convert(&c, object, type, 0, &value) : TAPER_ERROR_RESOURCE;
+    if (status == TAPER_OK) {
+        taper_error_destroy(c.said);
+        return value;
+    }
+    if (c.wrong != nil) {
+        taper_error_destroy(c.said);
+        (void)tpr_wrong(error, c.wrong);
+    } else if (status == TAPER_ERROR_RESOURCE && c.said != NULL && taper_error_status(c.said) == TAPER_OK) {
+        taper_error_destroy(c.said);
+        (void)tpr_fail_as(error, NULL, status);
+    } else {
+        (void)tpr_fail_as(error, c.said, status);
+    }
+    return NULL;
+}
+
+// ---- values to objects
+
+static id object_of(const taper_value *value, unsigned depth, NSError **error);
+
+static id item_of(const taper_value *value, size_t index, bool key, unsigned depth, NSError **error)
+{
+    taper_value *item = NULL;
+    taper_error *said = taper_error_create();
+    const taper_status status = key ? taper_value_key(value, index, &item, said) : taper_value_item(value, index, &item, said);
+    if (status != TAPER_OK) {
+        return tpr_fail_as(error, said, status);
+    }
+    taper_error_destroy(said);
+    const id object = object_of(item, depth + 1, error);
+    taper_value_release(item);
+    return object;
+}
+
+static id array_of(const taper_value *value, unsigned depth, NSError **error)
+{
+    const size_t count = taper_value_count(value);
+    NSMutableArray *const array = [NSMutableArray arrayWithCapacity:count];
+    for (size_t i = 0; i < count; i++) {
+        const id item = item_of(value, i, false, depth, error);
+        if (item == nil) {
+            return nil;
+        }
+        [array addObject:item];
+    }
+    return array;
+}
+
+static id dictionary_of(const taper_value *value, unsigned depth, NSError **error)
+{
+    const size_t count = taper_value_count(value);
+    NSMutableDictionary *const dictionary = [NSMutableDictionary dictionaryWithCapacity:count];
+    for (size_t i = 0; i < count; i++) {
+        const id key = item_of(value, i, true, depth, error);
+        const id item = key != nil ? item_of(value, i, false, depth, error) : nil;
+        if (item == nil) {
+            return nil;
+        }
+        [dictionary setObject:item forKey:key];
+    }
+    return dictionary;
+}
+
+static id object_of(const taper_value *value, unsigned depth, NSError **error)
+{
+    int flag;
+    int64_t number;
+    double real, imaginary;
+    const char *text;
+    size_t length;
+    TPRTensor *tensor;
+    NSString *string;
+    if (depth > MOST_NESTED) {
+        return tpr_fail(error, TPRErrorUnsupported, @"a result is nested too deeply", nil);
+    }
+    switch (taper_value_kind(value)) {
+    case TAPER_KIND_NONE:
+        return [NSNull null];
+    case TAPER_KIND_BOOL:
+        return taper_value_get_bool(value, &flag, NULL) == TAPER_OK ? [NSNumber numberWithBool:flag != 0] : nil;
+    case TAPER_KIND_INT:
+        return taper_value_get_int(value, &number, NULL) == TAPER_OK ? [NSNumber numberWithLongLong:number] : nil;
+    case TAPER_KIND_DOUBLE:
+        return taper_value_get_double(value, &real, NULL) == TAPER_OK ? [NSNumber numberWithDouble:real] : nil;
+    case TAPER_KIND_COMPLEX:
+        if (taper_value_get_complex(value, &real, &imaginary, NULL) != TAPER_OK) {
+            return nil;
+        }
+        return [NSArray arrayWithObjects:[NSNumber numberWithDouble:real], [NSNumber numberWithDouble:imaginary], nil];
+    case TAPER_KIND_STRING:
+        if (taper_value_get_string(value, &text, &length, NULL) != TAPER_OK) {
+            return nil;
+        }
+        string = [[NSString alloc] initWithBytes:text length:length encoding:NSUTF8StringEncoding];
+        return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // no UTF-8
+    case TAPER_KIND_TENSOR:
+        tensor = [[TPRTensor alloc] initWithValue:(taper_value *)(uintptr_t)value];
+        return tensor != nil ? (id)TPR_AUTORELEASE(tensor) : tpr_fail(error, TPRErrorUnsupported, @"a result is an undefined tensor", nil);
+    case TAPER_KIND_LIST:
+    case TAPER_KIND_TUPLE:
+        return array_of(value, depth, error);
+    case TAPER_KIND_DICT:
+        return dictionary_of(value, depth, error);
+    case TAPER_KIND_DEVICE:
+    case TAPER_KIND_OBJECT:
+    case TAPER_KIND_OTHER:
+        break;
+    }
+    return tpr_fail(error, TPRErrorUnsupported, @"a result is an object of the model's own, which has no counterpart", nil);
+}
+
+id tpr_object_of(const taper_value *value, NSError **error)
+{
+    return object_of(value, 0, error);
+}

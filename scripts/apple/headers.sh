@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# headers.sh FOLDER: the C headers and those of the C++ binding in FOLDER, with the pods' own in every spelling that apps use.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+rm -rf "$1"
+mkdir -p "$1"
+cp -R "$root/bindings/cpp/include/." "$1"
+cp -R "$root/include/taper" "$1"
+# Where a file system ignores case, each spelling finds the one that is there.
+[ ! -e "$1/LIBTORCH.H" ] || exit 0
+sed -n '/^foreach(spelling/,/)$/p' "$root/bindings/cpp/CMakeLists.txt" | tr ' ()' '\n\n\n' | grep '\.h$' | while read -r spelling; do
+    mkdir -p "$1/$(dirname "$spelling")"
+    printf '/* SPDX-License-Identifier: BSD-2-Clause */\n#include <taper/cpp/all.h>\n' >"$1/$spelling"
+done

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""package.py BUILT OUT: what an app takes Taper from, in the folder OUT: Taper.xcframework of the slices in BUILT/SLICE, the Swift
+package and the pods around it, and package.zip of all of it."""
+import argparse
+import json
+import os
+import plistlib
+import re
+import shutil
+import subprocess
+import zipfile
+
+import macho
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+APPLE = os.path.join(ROOT, "bindings", "apple")
+LIBRARIES = {  # of the xcframework: the slices that each is of
+    "ios-arm64": ["ios-arm64"],
+    "ios-arm64_x86_64-simulator": ["ios-arm64-simulator", "ios-x86_64-simulator"],
+    "macos-arm64_x86_64": ["macos-arm64", "macos-x86_64"],
+}
+PODS = ["LibTorch-Lite", "LibTorch-Lite-Nightly", "LibTorch"]
+LICENSED = "/* SPDX-License-Identifier: BSD-2-Clause */\n"
+DATE = (2026, 1, 1, 0, 0, 0)
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def write(text, *path):
+    os.makedirs(os.path.dirname(os.path.join(*path)), exist_ok=True)
+    with open(os.path.join(*path), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def copy(source, *path):
+    os.makedirs(os.path.dirname(os.path.join(*path)), exist_ok=True)
+    shutil.copyfile(source, os.path.join(*path))
+
+
+# ---- the xcframework
+
+
+def info_plist(names):
+    """What Xcode reads to find the library for a build."""
+    libraries = []
+    for name in names:
+        entry = {
+            "BinaryPath": "libtaper.a",
+            "HeadersPath": "Headers",
+            "LibraryIdentifier": name,
+            "LibraryPath": "libtaper.a",
+            "SupportedArchitectures": [slice_.split("-")[1] for slice_ in LIBRARIES[name]],
+            "SupportedPlatform": name.split("-")[0],
+        }
+        if name.endswith("-simulator"):
+            entry["SupportedPlatformVariant"] = "simulator"
+        libraries.append(entry)
+    return plistlib.dumps({"AvailableLibraries": libraries, "CFBundlePackageType": "XFWK", "XCFrameworkFormatVersion": "1.0"})
+
+
+def make_xcframework(built, out):
+    for name, slices in LIBRARIES.items():
+        parts = []
+        for slice_ in slices:
+            with open(os.path.join(built, slice_, "lib", "libtaper.a"), "rb") as file:
+                parts.append((slice_.split("-")[1], file.read()))
+        folder = os.path.join(out, name)
+        os.makedirs(folder)
+        with open(os.path.join(folder, "libtaper.a"), "wb") as file:
+            file.write(parts[0][1] if len(parts) == 1 else macho.fat(parts))
+        shutil.copytree(os.path.join(ROOT, "include", "taper"), os.path.join(folder, "Headers", "taper"))
+        copy(os.path.join(APPLE, "module.modulemap"), folder, "Headers", "module.modulemap")
+        copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), folder, "PrivacyInfo.xcprivacy")
+    with open(os.path.join(out, "Info.plist"), "wb") as file:
+        file.write(info_plist(LIBRARIES))
+
+
+# ---- the library as sources of one Swift package, which has no flags for a single file and no definitions for a processor
+
+
+def kernel_targets():
+    """{file of src: what its functions are compiled for}, of the kernels with flags; and the keys of all instruction sets."""
+    targets, keys = {}, {}
+    for architecture, macro in (("arm", "__aarch64__"), ("x86", "__x86_64__")):
+        listed = subprocess.run(["cmake", "-DTAPER_ARCHITECTURE=" + architecture, "-P", os.path.join(ROOT, "cmake", "TaperIsa.cmake")],
+                                check=True, capture_output=True, text=True)
+        for line in (listed.stdout + listed.stderr).splitlines():
+            source, *flags = line.split()
+            if source == "definitions":
+                for key in re.findall(r"-DTAPER_BUILT_(\w+)=1", line):
+                    keys.setdefault(key, "1" if key == "scalar" else macro)
+            elif flags:
+                targets[source] = ",".join(re.sub(r"^-march=armv8.2-a\+|^-m", "", flag) for flag in flags)
+    return targets, keys
+
+
+def for_target(text, target, arm):
+    """A file whose functions may use what `target` names."""
+    intrinsics = "#ifdef __aarch64__\n#include <arm_neon.h>\n" if arm else "#ifdef __x86_64__\n#include <immintrin.h>\n"
+    return ('%s#pragma clang attribute push(__attribute__((target("%s"))), apply_to = function)\n#endif\n%s\n#ifdef %s\n'
+            "#pragma clang attribute pop\n#endif\n" % (intrinsics, target, text, "__aarch64__" if arm else "__x86_64__"))
+
+
+def definitions(built, keys):
+    """Those of the slice's own build; what depends on the processor becomes the compiler's name of it, which is 1 there."""
+    found = {}
+    for command in json.loads(read(built, "ios-arm64", "compile_commands.json")):
+        found.update(re.findall(r"(?<= )-D(TAPER_(?!BUILT_|OP_CONFIG)\w+)=(\w+)(?= )", command["command"]))
+    found.update(("TAPER_BUILT_" + key, value) for key, value in keys.items())
+    found.update({"_POSIX_C_SOURCE": "200809L", "_FILE_OFFSET_BITS": "64"})
+    found.pop("TAPER_SMALL_KERNEL", None)  # of some kernels alone
+    return "".join('                .define("%s", to: "%s"),\n' % pair for pair in sorted(found.items()))
+
+
+def make_sources(built, out):
+    targets, keys = kernel_targets()
+    compiled = {os.path.relpath(command["file"], ROOT) for command in json.loads(read(built, "ios-arm64", "compile_commands.json"))}
+    compiled |= {os.path.relpath(command["file"], ROOT) for command in json.loads(read(built, "ios-x86_64-simulator", "compile_commands.json"))}
+    for folder, _, names in os.walk(os.path.join(ROOT, "src")):
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), ROOT)
+            if path.endswith((".h", ".inc")) or path in compiled:
+                text = read(ROOT, path)
+                if path in targets:
+                    text = for_target(text, targets[path], "/arm/" in path)
+                write(text, out, path)
+    for name in ("op_table.inc", "op_uses.h"):
+        copy(os.path.join(built, "ios-arm64", "generated", "ops", "list", name), out, "generated", "ops", "list", name)
+    shutil.copytree(os.path.join(ROOT, "include", "taper"), os.path.join(out, "include", "taper"))
+    return definitions(built, keys)
+
+
+# ---- all of it
+
+
+def copy_class(out):
+    copy(os.path.join(APPLE, "TPRModule.h"), out, "include", "TPRModule.h")
+    copy(os.path.join(APPLE, "TPRModule.m"), out, "TPRModule.m")
+    copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), out, "PrivacyInfo.xcprivacy")
+
+
+def make_zip(out):
+    paths = sorted(os.path.join(folder, name) for folder, _, names in os.walk(out) for name in names)
+    with zipfile.ZipFile(os.path.join(out, "package.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in paths:
+            entry = zipfile.ZipInfo(os.path.relpath(path, out), DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            with open(path, "rb") as file:
+                archive.writestr(entry, file.read())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("built")
+    parser.add_argument("out")
+    arguments = parser.parse_args()
+    built, out = arguments.built, arguments.out
+    shutil.rmtree(out, ignore_errors=True)
+    sources = os.path.join(out, "Sources")
+    make_xcframework(built, os.path.join(out, "Taper.xcframework"))
+    copy_class(os.path.join(sources, "Taper"))
+    copy_class(os.path.join(sources, "TaperFromSource"))
+    defined = make_sources(built, os.path.join(sources, "TaperFromSource"))
+    write(read(APPLE, "Package.swift").replace("                // DEFINITIONS\n", defined), out, "Package.swift")
+    for folder in (os.path.join(out, "install", "include"), os.path.join(sources, "LibTorchLite", "include")):
+        subprocess.run([os.path.join(ROOT, "scripts", "apple", "headers.sh"), folder], check=True)
+    shutil.rmtree(os.path.join(sources, "LibTorchLite", "include", "taper"))  # the C headers are the xcframework's
+    shutil.copytree(os.path.join(ROOT, "bindings", "cpp", "include", "taper", "cpp"),
+                    os.path.join(sources, "LibTorchLite", "include", "taper", "cpp"))
+    write(LICENSED + "// The C++ headers are all there is; Xcode wants a source.\n", sources, "LibTorchLite", "headers.cpp")
+    write("module LibTorchLite {\n}\n", sources, "LibTorchLite", "include", "module.modulemap")  # C++: not for Swift to read
+    copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), sources, "LibTorchLite", "PrivacyInfo.xcprivacy")
+    write(LICENSED + "// Nothing: the operators are in the library.\nextern const char taper_torchvision;\nconst char taper_torchvision = 0;\n",
+          sources, "LibTorchvision", "empty.c")
+    version = re.search(r"^project\(taper VERSION ([0-9.]+)", read(ROOT, "CMakeLists.txt"), re.M).group(1)
+    for pod in PODS + ["LibTorchvision"]:
+        template = read(APPLE, "pods", "podspec.rb.in" if pod in PODS else pod + ".podspec.in")
+        write(template.replace("@NAME@", pod).replace("@VERSION@", version), out, pod + ".podspec")
+    copy(os.path.join(ROOT, "LICENSE"), out, "LICENSE")
+    make_zip(out)
+
+
+if __name__ == "__main__":
+    main()

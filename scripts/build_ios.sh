@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# build_ios.sh [-D…]: Taper for phones or their simulator; headers and libraries in build_ios/install/{include,lib}, where apps
+# that link PyTorch Mobile from its sources look for them. Called as PyTorch Mobile's script of this name. All code is in
+# libtorch.a; the other libraries that such projects name are there and empty.
+#
+#   IOS_PLATFORM=OS | SIMULATOR   what it is for (OS)
+#   IOS_ARCH=arm64 | x86_64       the processor, or several with semicolons (OS: arm64; SIMULATOR: both)
+#   BUILD_LITE_INTERPRETER=1      leaves TorchScript (.pt) out, so that models are .ptl; otherwise both are read
+#   SELECTED_OP_LIST=FILE         the operators of this list alone: a YAML of names as torch.jit.export_opnames gives them, or the
+#                                 header that `taper ops MODEL --config` makes, which is exact where the YAML is generous
+#   USE_PYTORCH_METAL=1           is taken: models prepared for Metal run, on the CPU
+#   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)
+#   BUILD_ROOT                    another folder than build_ios
+#
+# Xcode's compiler and SDK do it; where xcrun is not, clang with the headers that scripts/apple/zig.sh gets, which is enough for C.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+folder=${BUILD_ROOT:-$root/build_ios}
+platform=${IOS_PLATFORM:-OS}
+case $platform in
+OS) archs=${IOS_ARCH:-arm64} suffix="" ;;
+SIMULATOR) archs=${IOS_ARCH:-"arm64;x86_64"} suffix=-simulator ;;
+*)
+    echo "IOS_PLATFORM=$platform: OS or SIMULATOR" >&2
+    exit 1 ;;
+esac
+for arch in ${archs//;/ }; do
+    case $platform-$arch in
+    OS-arm64 | SIMULATOR-arm64 | SIMULATOR-x86_64) ;;
+    OS-x86_64)
+        echo "IOS_ARCH=x86_64: no phone has it; with IOS_PLATFORM=SIMULATOR it is for the simulator" >&2
+        exit 1 ;;
+    *)
+        echo "IOS_ARCH=$arch: arm64, or x86_64 for the simulator; since iOS 11 no phone runs code of 32 bits" >&2
+        exit 1 ;;
+    esac
+done
+options=()
+if [ "${BUILD_LITE_INTERPRETER:-0}" = 1 ]; then
+    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF)
+fi
+if [ "${USE_PYTORCH_METAL:-0}" = 1 ]; then
+    echo "USE_PYTORCH_METAL=1: models prepared for Metal run on the CPU"
+fi
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+if [ -n "${SELECTED_OP_LIST:-}" ]; then
+    config=$folder/taper_ops.h
+    if head -n 5 "$SELECTED_OP_LIST" | grep -q '^#define TAPER_USE_'; then
+        cp "$SELECTED_OP_LIST" "$config.new"
+    else
+        python3 "$root/scripts/android/op_config.py" "$SELECTED_OP_LIST" >"$config.new"
+    fi
+    cmp -s "$config.new" "$config" || mv "$config.new" "$config"
+    # What no model needs that is in the list already: forms of files, preparing models, other devices, single operators.
+    options+=(-DTAPER_OP_CONFIG="$config" -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_DEVICES=OFF)
+fi
+# An option that the last call had and this one has not must not be remembered.
+printf '%s\n' "$platform" "${IOS_DEPLOYMENT_TARGET:-}" "${options[@]+"${options[@]}"}" "$@" >"$folder/options.new"
+if ! cmp -s "$folder/options.new" "$folder/options"; then
+    rm -rf "$folder"/{arm64,x86_64}
+    mv "$folder/options.new" "$folder/options"
+fi
+
+install=$folder/install
+rm -rf "$install"
+mkdir -p "$install/lib"
+built=()
+for arch in ${archs//;/ }; do
+    echo "== ios-$arch$suffix"
+    "$root/scripts/apple/slice.sh" "ios-$arch$suffix" "$folder/$arch" "${options[@]+"${options[@]}"}" "$@"
+    built+=("$folder/$arch")
+done
+"$root/scripts/apple/join.py" "$install/lib" "${built[@]}"
+"$root/scripts/apple/headers.sh" "$install/include"
+echo "Installed: $install"
+ls -l "$install/lib"
