@@ -120,7 +120,12 @@ void tpr_release_object(void *object)
         status = taper_session_create(_model, NULL, &_session, said);
     }
     if (status != TAPER_OK) {
-        (void)tpr_fail_as(error, said, status);
+        if (status == TAPER_ERROR_FILE && path != nil && said != NULL) { // which file
+            (void)tpr_fail(error, TPRErrorFile, [NSString stringWithFormat:@"%s: %s", [path UTF8String], taper_error_message(said)], nil);
+            taper_error_destroy(said);
+        } else {
+            (void)tpr_fail_as(error, said, status);
+        }
         return TPR_FAILED(self);
     }
     taper_error_destroy(said);

@@ -20,6 +20,7 @@ LIBRARIES = {  # of the xcframework: the slices that each is of
     "ios-arm64_x86_64-simulator": ["ios-arm64-simulator", "ios-x86_64-simulator"],
     "macos-arm64_x86_64": ["macos-arm64", "macos-x86_64"],
 }
+CLASSES = ["TPRModule.m", "TPRTensor.m", "TPRValue.m"]
 PODS = ["LibTorch-Lite", "LibTorch-Lite-Nightly", "LibTorch"]
 LICENSED = "/* SPDX-License-Identifier: BSD-2-Clause */\n"
 DATE = (2026, 1, 1, 0, 0, 0)
@@ -139,7 +140,9 @@ def make_sources(built, out):
 
 def copy_class(out):
     copy(os.path.join(APPLE, "TPRModule.h"), out, "include", "TPRModule.h")
-    copy(os.path.join(APPLE, "TPRModule.m"), out, "TPRModule.m")
+    copy(os.path.join(APPLE, "TPRShared.h"), out, "TPRShared.h")
+    for name in CLASSES:
+        copy(os.path.join(APPLE, name), out, name)
     copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), out, "PrivacyInfo.xcprivacy")
 
 

@@ -279,12 +279,18 @@ static _Thread_local struct pool *innermost;
 
 @end
 
-// There is one of each for ever, and no room in it for a count.
+// There is one of each for ever, laid out as the compiler has it, without room for a count.
+struct constant_string {
+    Class isa;
+    const char *text;
+    unsigned length;
+};
+
 @implementation NSConstantString
 
 - (const char *)UTF8String
 {
-    return _text;
+    return ((const struct constant_string *)(const void *)self)->text;
 }
 
 - (instancetype)retain

@@ -75,12 +75,8 @@ __attribute__((objc_root_class)) @interface NSObject <NSObject> {
 - (NSArray<NSString *> *)componentsSeparatedByString:(NSString *)separator;
 @end
 
-// What @"" makes: the layout is the compiler's.
-@interface NSConstantString : NSString {
-@public
-    char *_text;
-    unsigned _length;
-}
+// What @"" makes.
+@interface NSConstantString : NSString
 @end
 
 @interface NSNumber : NSObject
