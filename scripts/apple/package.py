@@ -99,11 +99,18 @@ def kernel_targets():
     return targets, keys
 
 
-def for_target(text, target, arm):
-    """A file whose functions may use what `target` names."""
-    intrinsics = "#ifdef __aarch64__\n#include <arm_neon.h>\n" if arm else "#ifdef __x86_64__\n#include <immintrin.h>\n"
-    return ('%s#pragma clang attribute push(__attribute__((target("%s"))), apply_to = function)\n#endif\n%s\n#ifdef %s\n'
-            "#pragma clang attribute pop\n#endif\n" % (intrinsics, target, text, "__aarch64__" if arm else "__x86_64__"))
+def for_processor(text, path, targets):
+    """A kernel's file, empty for other processors; its functions may use what it is listed with."""
+    arm = "/arm/" in path
+    lines = ["#ifdef %s" % ("__aarch64__" if arm else "__x86_64__")]
+    if path in targets:
+        # Before the attribute: the intrinsics have their own.
+        lines += ["#include <%s>" % ("arm_neon.h" if arm else "immintrin.h"),
+                  '#pragma clang attribute push(__attribute__((target("%s"))), apply_to = function)' % targets[path], text,
+                  "#pragma clang attribute pop"]
+    else:
+        lines.append(text)
+    return "\n".join(lines + ["#else", "typedef int taper_not_for_this_processor;", "#endif", ""])
 
 
 def definitions(built, keys):
@@ -126,8 +133,8 @@ def make_sources(built, out):
             path = os.path.relpath(os.path.join(folder, name), ROOT)
             if path.endswith((".h", ".inc")) or path in compiled:
                 text = read(ROOT, path)
-                if path in targets:
-                    text = for_target(text, targets[path], "/arm/" in path)
+                if path.endswith(".c") and re.search(r"/kernels/(arm|x86)/", path):
+                    text = for_processor(text, path, targets)
                 write(text, out, path)
     for name in ("op_table.inc", "op_uses.h"):
         copy(os.path.join(built, "ios-arm64", "generated", "ops", "list", name), out, "generated", "ops", "list", name)

@@ -55,7 +55,7 @@ echo "$made" >"$folder/slice"
 cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$here/toolchain.cmake" -DTAPER_APPLE_SLICE="$slice" -DTAPER_APPLE_CC="$compiler" \
     -DTAPER_APPLE_AR="$ar" -DTAPER_APPLE_RANLIB="$ranlib" -DTAPER_APPLE_INSTALL_NAME_TOOL="$tool" -DTAPER_APPLE_SYSROOT="$sysroot" \
     -DCMAKE_BUILD_TYPE=MinSizeRel -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_TOOLS_PICTURES=OFF \
-    -DTAPER_WITH_LAPACK=OFF "$@" >"$folder/configure.log" 2>&1 || {
+    -DTAPER_WITH_LAPACK=OFF -DCMAKE_INSTALL_NAME_DIR=@rpath -DCMAKE_BUILD_WITH_INSTALL_NAME_DIR=ON "$@" >"$folder/configure.log" 2>&1 || {
     tail -n 20 "$folder/configure.log"
     exit 1
 }

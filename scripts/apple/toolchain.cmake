@@ -17,7 +17,6 @@ set(CMAKE_C_COMPILER ${TAPER_APPLE_CC})
 foreach(tool AR RANLIB INSTALL_NAME_TOOL)
     set(CMAKE_${tool} ${TAPER_APPLE_${tool}} CACHE FILEPATH "")
 endforeach()
-set(CMAKE_SHARED_LIBRARY_RUNTIME_C_FLAG "-Wl,-rpath,") # CMake asks the machine whether it knows @rpath
 if(NOT TAPER_APPLE_SLICE MATCHES "^macos")
     # What links for a phone is the app's project.
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -563,7 +563,7 @@ static void append(NSArray *array, id object)
 + (instancetype)dataWithBytes:(const void *)bytes length:(NSUInteger)length
 {
     void *const copy = malloc(length != 0 ? length : 1);
-    memcpy(copy, bytes, length);
+    memcpy(copy, length != 0 ? bytes : "", length);
     return [NSData dataWithBytesNoCopy:copy length:length freeWhenDone:YES];
 }
 
@@ -726,4 +726,11 @@ void NSLog(NSString *format, ...)
         fputc('\n', stderr);
     }
     va_end(arguments);
+}
+
+// The runtime's own tables of classes and selectors are for ever; objects are not among them (objc_calloc).
+extern const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:objc_malloc\n";
 }

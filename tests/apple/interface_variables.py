@@ -22,14 +22,17 @@ def main():
     variables = {}
     for path, text in texts.items():
         for _, name, inside in IMPLEMENTATION.findall(text):
-            variables[name] = inside
+            variables[os.path.dirname(path), name] = inside
         texts[path] = IMPLEMENTATION.sub(r"\1\n", text)
-    for name, inside in variables.items():
+    for (folder, name), inside in variables.items():
         pattern = re.compile(r"^(?:__attribute__.*)?@interface %s\b(?:<[\w, ]+>)? : .*$" % name, re.M)
         places = [path for path, text in texts.items() if pattern.search(text)]
+        places = [path for path in places if os.path.dirname(path) == folder] or places  # each app has its own TorchModule
         if len(places) != 1:
             sys.exit("@interface %s is in %s" % (name, places or "none of the files"))
-        texts[places[0]] = pattern.sub(lambda match: match.group(0) + " {\n" + inside + "}", texts[places[0]], count=1)  # pylint: disable=cell-var-from-loop
+        head, tail = pattern.split(texts[places[0]], maxsplit=1)
+        line = pattern.search(texts[places[0]]).group(0)
+        texts[places[0]] = head + line + " {\n" + inside + "}" + tail
     for path, text in texts.items():
         os.makedirs(os.path.dirname(os.path.join(out, path)), exist_ok=True)
         with open(os.path.join(out, path), "w", encoding="utf-8") as file:

@@ -94,7 +94,7 @@ static bool is_tensor(id object, TPRDType dtype, long long a, long long b, const
     TPRTensor *const tensor = object;
     return [tensor isKindOfClass:[TPRTensor class]] && [tensor dtype] == dtype && [[tensor shape] count] == 2 &&
            [[[tensor shape] objectAtIndex:0] longLongValue] == a && [[[tensor shape] objectAtIndex:1] longLongValue] == b &&
-           [[tensor data] length] == size && memcmp([[tensor data] bytes], bytes, size) == 0;
+           [[tensor data] length] == size && (size == 0 || memcmp([[tensor data] bytes], bytes, size) == 0);
 }
 
 static void test_tensors(void)

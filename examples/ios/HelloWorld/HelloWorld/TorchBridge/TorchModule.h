@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A classifier, for Swift.
+#import <Foundation/Foundation.h>
+
+NS_ASSUME_NONNULL_BEGIN
+
+@interface TorchModule : NSObject
+
+- (nullable instancetype)initWithFileAtPath:(NSString *)filePath;
+- (instancetype)init NS_UNAVAILABLE;
++ (instancetype)new NS_UNAVAILABLE;
+
+// A score for each class: of 3 x 96 x 96 floats, channel after channel.
+- (nullable NSArray<NSNumber *> *)predictImage:(void *)imageBuffer;
+
+@end
+
+NS_ASSUME_NONNULL_END
