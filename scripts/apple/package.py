@@ -179,9 +179,8 @@ def main():
     write(read(APPLE, "Package.swift").replace("                // DEFINITIONS\n", defined), out, "Package.swift")
     for folder in (os.path.join(out, "install", "include"), os.path.join(sources, "LibTorchLite", "include")):
         subprocess.run([os.path.join(ROOT, "scripts", "apple", "headers.sh"), folder], check=True)
-    shutil.rmtree(os.path.join(sources, "LibTorchLite", "include", "taper"))  # the C headers are the xcframework's
-    shutil.copytree(os.path.join(ROOT, "bindings", "cpp", "include", "taper", "cpp"),
-                    os.path.join(sources, "LibTorchLite", "include", "taper", "cpp"))
+    for name in os.listdir(os.path.join(ROOT, "include", "taper")):  # the C headers are the xcframework's
+        os.remove(os.path.join(sources, "LibTorchLite", "include", "taper", name))
     write(LICENSED + "// The C++ headers are all there is; Xcode wants a source.\n", sources, "LibTorchLite", "headers.cpp")
     write("module LibTorchLite {\n}\n", sources, "LibTorchLite", "include", "module.modulemap")  # C++: not for Swift to read
     copy(os.path.join(APPLE, "PrivacyInfo.xcprivacy"), sources, "LibTorchLite", "PrivacyInfo.xcprivacy")
