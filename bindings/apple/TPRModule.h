@@ -6,8 +6,8 @@
 //     let scores = try module.forward([input]) as! TPRTensor
 //     let floats = scores.data!.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
 //
-// What goes into a model and what comes out of it is a TPRTensor, an NSNumber, NSString or NSNull, an NSArray (of a list or a tuple)
-// or an NSDictionary of these. A method's declared types decide what becomes of a number or an array.
+// What goes into a model and what comes out of it is a TPRTensor, an NSNumber, NSString or NSNull, an NSArray (of a
+// list or a tuple) or an NSDictionary of these. A method's declared types decide what becomes of a number or an array.
 //
 // Any threads may use a module: its runs come one after the other. Tensors do not change, and may be shared.
 #import <CoreVideo/CoreVideo.h>
@@ -39,7 +39,7 @@ FOUNDATION_EXPORT NSErrorDomain const TPRErrorDomain;
 // In an error's userInfo: further lines, such as all operators that are missing, or where in the model it happened.
 FOUNDATION_EXPORT NSErrorUserInfoKey const TPRErrorDetailKey;
 
-typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError) {
+typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
     TPRErrorArgument = 1,    // what was passed is wrong; the message names it
     TPRErrorFile = 2,        // the model file is damaged, foreign or could not be read
     TPRErrorUnsupported = 3, // valid, but not supported here
@@ -53,24 +53,25 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError) {
 // Elements of one dtype. Over the caller's memory, or over that of a result.
 @interface TPRTensor : NSObject
 
-@property (nonatomic, readonly) TPRDType dtype;
-@property (nonatomic, readonly) NSArray<NSNumber *> *shape;
-// The elements in order, without a copy where they lie so in memory. They stay valid for as long as the data is held. nil: an
-// element has less than a byte, or there is not enough memory.
-@property (nonatomic, readonly, nullable) NSData *data;
+@property(nonatomic, readonly) TPRDType dtype;
+@property(nonatomic, readonly) NSArray<NSNumber *> *shape;
+// The elements in order, without a copy where they lie so in memory. They stay valid for as long as the data is held.
+// nil: an element has less than a byte, or there is not enough memory.
+@property(nonatomic, readonly, nullable) NSData *data;
 // Of a quantized tensor, the numbers by which its integers are read; 0 otherwise, and where they differ by channel.
-@property (nonatomic, readonly) double scale;
-@property (nonatomic, readonly) int64_t zeroPoint;
+@property(nonatomic, readonly) double scale;
+@property(nonatomic, readonly) int64_t zeroPoint;
 
-// Over the bytes of `data`, without a copy: they must not change while the tensor or a result over it is used. As many bytes as
-// the shape has elements, in order.
+// Over the bytes of `data`, without a copy: they must not change while the tensor or a result over it is used. As many
+// bytes as the shape has elements, in order.
 - (nullable instancetype)initWithData:(NSData *)data
                                 shape:(NSArray<NSNumber *> *)shape
                                 dtype:(TPRDType)dtype
                                 error:(NSError **)error;
 
-// Over the pixels of a buffer, without a copy: height x width x 4 of uint8 for a 32BGRA, for example, and height x width for one
-// channel. Of a buffer with planes, plane 0. The buffer is kept, and locked for reading as long as the tensor is.
+// Over the pixels of a buffer, without a copy: height x width x 4 of uint8 for a 32BGRA, for example, and height x
+// width for one channel. Of a buffer with planes, plane 0. The buffer is kept, and locked for reading as long as the
+// tensor is.
 - (nullable instancetype)initWithPixelBuffer:(CVPixelBufferRef)buffer error:(NSError **)error;
 - (nullable instancetype)initWithPixelBuffer:(CVPixelBufferRef)buffer plane:(NSUInteger)plane error:(NSError **)error;
 
@@ -82,9 +83,9 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError) {
 @interface TPRModule : NSObject
 
 // The threads that all modules share, this one's included; 0: as many as the processor has big cores.
-@property (class, nonatomic) NSUInteger threads;
+@property(class, nonatomic) NSUInteger threads;
 
-@property (nonatomic, readonly) NSArray<NSString *> *methodNames;
+@property(nonatomic, readonly) NSArray<NSString *> *methodNames;
 
 - (nullable instancetype)initWithContentsOfFile:(NSString *)path error:(NSError **)error;
 - (nullable instancetype)initWithContentsOfURL:(NSURL *)url error:(NSError **)error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TPRModule.h over the C library: errors, the context, and modules. It compiles with and without automatic reference counting, and
-// uses no blocks.
+// TPRModule.h over the C library: errors, the context, and modules. It compiles with and without automatic reference
+// counting, and uses no blocks.
 #import "TPRShared.h"
 
 #include <limits.h>
@@ -109,7 +109,8 @@ void tpr_release_object(void *object)
     taper_status status;
     if (data != nil) {
         void *const held = TPR_RETAINED(data);
-        status = taper_model_load_memory(shared, [data bytes], [data length], tpr_release_object, held, &options, &_model, said);
+        status = taper_model_load_memory(shared, [data bytes], [data length], tpr_release_object, held, &options,
+                                         &_model, said);
         if (status != TAPER_OK) {
             tpr_release_object(held);
         }
@@ -121,7 +122,8 @@ void tpr_release_object(void *object)
     }
     if (status != TAPER_OK) {
         if (status == TAPER_ERROR_FILE && path != nil && said != NULL) { // which file
-            (void)tpr_fail(error, TPRErrorFile, [NSString stringWithFormat:@"%s: %s", [path UTF8String], taper_error_message(said)], nil);
+            (void)tpr_fail(error, TPRErrorFile,
+                           [NSString stringWithFormat:@"%s: %s", [path UTF8String], taper_error_message(said)], nil);
             taper_error_destroy(said);
         } else {
             (void)tpr_fail_as(error, said, status);

@@ -27,12 +27,14 @@ NS_ASSUME_NONNULL_BEGIN
 // Sets *error, and returns nil.
 _Nullable id tpr_fail(NSError **error, NSInteger code, NSString *message, NSString *_Nullable detail);
 _Nullable id tpr_wrong(NSError **error, NSString *message); // TPRErrorArgument
-_Nullable id tpr_fail_as(NSError **error, taper_error *_Nullable said, taper_status status); // what the library said; `said` is destroyed
+_Nullable id tpr_fail_as(NSError **error, taper_error *_Nullable said,
+                         taper_status status); // what the library said; `said` is destroyed
 NSString *tpr_text(const char *text);
 
 taper_context *_Nullable tpr_context(void); // the process's one; NULL: there is not enough memory
 void tpr_release_object(void *object);
-taper_value *_Nullable tpr_value_of(id object, const char *_Nullable type, NSError **error); // a new reference; type may be NULL
+taper_value *_Nullable tpr_value_of(id object, const char *_Nullable type,
+                                    NSError **error); // a new reference; type may be NULL
 _Nullable id tpr_object_of(const taper_value *value, NSError **error);
 
 @interface TPRTensor ()

@@ -108,8 +108,8 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
     taper_status status = TAPER_ERROR_RESOURCE;
     if (shared != NULL) {
         // Never written to: read-only.
-        status = taper_value_tensor_from(shared, dtype, rank, sizes, strides, (void *)(uintptr_t)bytes, count, 1, release, user,
-                                         &value, said);
+        status = taper_value_tensor_from(shared, dtype, rank, sizes, strides, (void *)(uintptr_t)bytes, count, 1,
+                                         release, user, &value, said);
     }
     if (status != TAPER_OK) {
         release(user);
@@ -122,7 +122,10 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
     return self;
 }
 
-- (nullable instancetype)initWithData:(NSData *)data shape:(NSArray<NSNumber *> *)shape dtype:(TPRDType)dtype error:(NSError **)error
+- (nullable instancetype)initWithData:(NSData *)data
+                                shape:(NSArray<NSNumber *> *)shape
+                                dtype:(TPRDType)dtype
+                                error:(NSError **)error
 {
     const size_t size = dtype >= 0 && dtype <= INT_MAX ? taper_dtype_size((taper_dtype)dtype) : 0;
     const NSUInteger rank = [shape count];
@@ -137,8 +140,8 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
         return TPR_FAILED(self);
     }
     if (rank > TAPER_MAX_RANK) {
-        (void)tpr_wrong(error, [NSString stringWithFormat:@"the shape has %lu dimensions; at most %d are possible", (unsigned long)rank,
-                                                      TAPER_MAX_RANK]);
+        (void)tpr_wrong(error, [NSString stringWithFormat:@"the shape has %lu dimensions; at most %d are possible",
+                                                          (unsigned long)rank, TAPER_MAX_RANK]);
         return TPR_FAILED(self);
     }
     bool empty = false, fits = true;
@@ -146,7 +149,8 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
         NSNumber *const number = [shape objectAtIndex:i];
         sizes[i] = [number isKindOfClass:[NSNumber class]] ? [number longLongValue] : -1;
         if (sizes[i] < 0) {
-            (void)tpr_wrong(error, [NSString stringWithFormat:@"dimension %lu of the shape is no number of elements", (unsigned long)i]);
+            (void)tpr_wrong(error, [NSString stringWithFormat:@"dimension %lu of the shape is no number of elements",
+                                                              (unsigned long)i]);
             return TPR_FAILED(self);
         }
         empty = empty || sizes[i] == 0;
@@ -154,8 +158,10 @@ static char *copy_elements(const taper_tensor_info *info, size_t dimension, cons
                (uint64_t)sizes[i] <= SIZE_MAX;
     }
     if (!fits || (empty ? 0 : bytes) != [data length]) {
-        (void)tpr_wrong(error, [NSString stringWithFormat:@"the data has %lu bytes, which is not what the elements of the shape have",
-                                                      (unsigned long)[data length]]);
+        (void)tpr_wrong(
+            error,
+            [NSString stringWithFormat:@"the data has %lu bytes, which is not what the elements of the shape have",
+                                       (unsigned long)[data length]]);
         return TPR_FAILED(self);
     }
     static const char nothing[16];
@@ -225,10 +231,12 @@ static bool read_format(OSType format, bool planar, NSUInteger plane, taper_dtyp
     taper_dtype dtype;
     int64_t channels;
     if (!read_format(CVPixelBufferGetPixelFormatType(buffer), planar, plane, &dtype, &channels)) {
-        (void)tpr_fail(error, TPRErrorUnsupported,
-                   [NSString stringWithFormat:@"a tensor cannot lie over pixels of format %lu; 32BGRA is one over which it can",
-                                              (unsigned long)CVPixelBufferGetPixelFormatType(buffer)],
-                   nil);
+        (void)tpr_fail(
+            error, TPRErrorUnsupported,
+            [NSString
+                stringWithFormat:@"a tensor cannot lie over pixels of format %lu; 32BGRA is one over which it can",
+                                 (unsigned long)CVPixelBufferGetPixelFormatType(buffer)],
+            nil);
         return TPR_FAILED(self);
     }
     if (CVPixelBufferLockBaseAddress(buffer, kCVPixelBufferLock_ReadOnly) != kCVReturnSuccess) {
@@ -239,7 +247,8 @@ static bool read_format(OSType format, bool planar, NSUInteger plane, taper_dtyp
     const size_t width = planar ? CVPixelBufferGetWidthOfPlane(buffer, plane) : CVPixelBufferGetWidth(buffer);
     const size_t height = planar ? CVPixelBufferGetHeightOfPlane(buffer, plane) : CVPixelBufferGetHeight(buffer);
     const size_t row = planar ? CVPixelBufferGetBytesPerRowOfPlane(buffer, plane) : CVPixelBufferGetBytesPerRow(buffer);
-    const void *const start = planar ? CVPixelBufferGetBaseAddressOfPlane(buffer, plane) : CVPixelBufferGetBaseAddress(buffer);
+    const void *const start =
+        planar ? CVPixelBufferGetBaseAddressOfPlane(buffer, plane) : CVPixelBufferGetBaseAddress(buffer);
     const size_t size = taper_dtype_size(dtype), used = width * (size_t)channels * size;
     if (start == NULL || width == 0 || height == 0 || row < used || row % size != 0) {
         release_pixels(buffer);

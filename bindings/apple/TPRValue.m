@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values of the library as objects, and objects as values of the type that a method declares ("Optional[List[Tensor]]"; NULL: it
-// does not say).
+// Values of the library as objects, and objects as values of the type that a method declares ("Optional[List[Tensor]]";
+// NULL: it does not say).
 #import "TPRShared.h"
 
 #include <stdbool.h>
@@ -62,10 +62,10 @@ static taper_status convert_number(conversion *c, NSNumber *number, const char *
         return taper_value_bool(c->context, [number boolValue] ? 1 : 0, value, c->said);
     }
     if (type != NULL && strcmp(type, "float") == 0) {
-        return taper_value_double(c->context, [number doubleValue], value, c->said);
+        return taper_value_double(c->context, [number doubleValue], value, c -> said);
     }
     if (is_float) {
-        return taper_value_double(c->context, [number doubleValue], value, c->said);
+        return taper_value_double(c->context, [number doubleValue], value, c -> said);
     }
     // Foundation's own booleans are of type char. A number of one byte is one too, where the method does not say "int".
     if ((kind == 'c' || kind == 'B') && !(type != NULL && strcmp(type, "int") == 0)) {
@@ -74,7 +74,7 @@ static taper_status convert_number(conversion *c, NSNumber *number, const char *
     if (kind == 'Q' && [number unsignedLongLongValue] > INT64_MAX) {
         return refuse(c, @"a number is too large for a model's int");
     }
-    return taper_value_int(c->context, [number longLongValue], value, c->said);
+    return taper_value_int(c->context, [number longLongValue], value, c -> said);
 }
 
 static void release_all(taper_value **values, size_t count)
@@ -114,7 +114,8 @@ static taper_status convert_array(conversion *c, NSArray *array, const char *typ
     return status;
 }
 
-static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, const char *type, unsigned depth, taper_value **value)
+static taper_status convert_dictionary(conversion *c, NSDictionary *dictionary, const char *type, unsigned depth,
+                                       taper_value **value)
 {
     char inside[MOST_TYPE], *rest = NULL;
     const char *of_key = NULL, *of_value = NULL;
@@ -163,9 +164,10 @@ static taper_status convert(conversion *c, id object, const char *type, unsigned
     }
     if ([object isKindOfClass:[NSString class]]) {
         const char *const text = [object UTF8String];
-        return text == NULL ? refuse(c, @"a string has no UTF-8")
-                            : taper_value_string(c->context, text, [object lengthOfBytesUsingEncoding:NSUTF8StringEncoding], value,
-                                                 c->said);
+        return text == NULL
+                   ? refuse(c, @"a string has no UTF-8")
+                   : taper_value_string(c->context, text, [object lengthOfBytesUsingEncoding:NSUTF8StringEncoding],
+                                        value, c -> said);
     }
     if ([object isKindOfClass:[NSArray class]]) {
         return convert_array(c, object, type, depth, value);
@@ -206,7 +208,8 @@ static id item_of(const taper_value *value, size_t index, bool key, unsigned dep
 {
     taper_value *item = NULL;
     taper_error *said = taper_error_create();
-    const taper_status status = key ? taper_value_key(value, index, &item, said) : taper_value_item(value, index, &item, said);
+    const taper_status status =
+        key ? taper_value_key(value, index, &item, said) : taper_value_item(value, index, &item, said);
     if (status != TAPER_OK) {
         return tpr_fail_as(error, said, status);
     }
@@ -279,7 +282,8 @@ static id object_of(const taper_value *value, unsigned depth, NSError **error)
         return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // no UTF-8
     case TAPER_KIND_TENSOR:
         tensor = [[TPRTensor alloc] initWithValue:(taper_value *)(uintptr_t)value];
-        return tensor != nil ? (id)TPR_AUTORELEASE(tensor) : tpr_fail(error, TPRErrorUnsupported, @"a result is an undefined tensor", nil);
+        return tensor != nil ? (id)TPR_AUTORELEASE(tensor)
+                             : tpr_fail(error, TPRErrorUnsupported, @"a result is an undefined tensor", nil);
     case TAPER_KIND_LIST:
     case TAPER_KIND_TUPLE:
         return array_of(value, depth, error);
@@ -290,7 +294,8 @@ static id object_of(const taper_value *value, unsigned depth, NSError **error)
     case TAPER_KIND_OTHER:
         break;
     }
-    return tpr_fail(error, TPRErrorUnsupported, @"a result is an object of the model's own, which has no counterpart", nil);
+    return tpr_fail(error, TPRErrorUnsupported, @"a result is an object of the model's own, which has no counterpart",
+                    nil);
 }
 
 id tpr_object_of(const taper_value *value, NSError **error)

@@ -31,4 +31,12 @@ for slice in ios-arm64 ios-arm64-simulator ios-x86_64-simulator macos-arm64 maco
     # shellcheck disable=SC2086
     "$here/check_macho.py" --slice $slice --privacy "$root/bindings/apple/PrivacyInfo.xcprivacy" $stubs $files || status=1
 done
+
+echo "== xcframework, Swift package and pods"
+python3 "$here/package.py" "$out" "$out/package"
+# shellcheck disable=SC2086
+python3 "$root/tests/apple/package_test.py" "$out/package" ${zig:+--zig "$zig"} || status=1
+echo "what apps take: $out/package"
+echo "== what an app ships"
+"$here/size.sh" "$out" || status=1
 exit $status

@@ -29,6 +29,12 @@ if command -v xcrun >/dev/null; then
     set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # which warnings this compiler has is not known beforehand
     ar=$(xcrun --sdk $sdk --find ar) ranlib=$(xcrun --sdk $sdk --find ranlib) tool=$(xcrun --sdk $sdk --find install_name_tool)
 else
+    for tool in clang llvm-ar llvm-ranlib; do
+        command -v $tool >/dev/null || {
+            echo "neither xcrun nor $tool is here: Xcode, or clang and llvm, with which to build for $slice" >&2
+            exit 1
+        }
+    done
     zig=$("$here/zig.sh")
     # What an SDK would have, as far as it is here: headers, and what the system's zlib exports.
     sysroot=$root/build/apple/sysroot

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stand-ins of include/ over GNU's libobjc. References are counted by hand; what is autoreleased goes when its pool is drained.
-// Objects have no zones, strings are UTF-8.
+// The stand-ins of include/ over GNU's libobjc. References are counted by hand; what is autoreleased goes when its pool
+// is drained. Objects have no zones, strings are UTF-8.
 #import <CoreVideo/CoreVideo.h>
 #import <Foundation/Foundation.h>
 
@@ -162,7 +162,7 @@ static _Thread_local struct pool *innermost;
 // ---- strings
 
 @interface TestString : NSString {
-@public
+  @public
     char *_text;
     NSUInteger _bytes;
 }
@@ -182,7 +182,9 @@ static _Thread_local struct pool *innermost;
     char *text = NULL;
     const int length = vasprintf(&text, [format UTF8String], arguments);
     va_end(arguments);
-    NSString *const string = [[NSString alloc] initWithBytes:text length:(NSUInteger)length encoding:NSUTF8StringEncoding];
+    NSString *const string = [[NSString alloc] initWithBytes:text
+                                                      length:(NSUInteger)length
+                                                    encoding:NSUTF8StringEncoding];
     free(text);
     return [string autorelease];
 }
@@ -250,7 +252,9 @@ static _Thread_local struct pool *innermost;
     NSMutableArray *const parts = [NSMutableArray arrayWithCapacity:1];
     const char *at = [self UTF8String];
     for (const char *end; (end = strstr(at, [separator UTF8String])) != NULL; at = end + [separator length]) {
-        [parts addObject:[[[NSString alloc] initWithBytes:at length:(NSUInteger)(end - at) encoding:NSUTF8StringEncoding] autorelease]];
+        [parts addObject:[[[NSString alloc] initWithBytes:at
+                                                   length:(NSUInteger)(end - at)
+                                                 encoding:NSUTF8StringEncoding] autorelease]];
     }
     [parts addObject:[NSString stringWithUTF8String:at]];
     return parts;
@@ -326,10 +330,10 @@ static NSNumber *number(char type, long long whole, double real)
     return [object autorelease];
 }
 
-#define NUMBER(name, ctype, code)                                                                                                          \
-    +(NSNumber *)numberWith##name : (ctype)value                                                                                           \
-    {                                                                                                                                      \
-        return number(code, (long long)value, (double)value);                                                                              \
+#define NUMBER(name, ctype, code)                                                                                      \
+    +(NSNumber *)numberWith##name : (ctype)value                                                                       \
+    {                                                                                                                  \
+        return number(code, (long long)value, (double)value);                                                          \
     }
 NUMBER(Bool, BOOL, 'c') // Apple's say so too
 NUMBER(Char, char, 'c')
@@ -387,7 +391,7 @@ NUMBER(Double, double, 'd')
 // ---- collections
 
 @implementation NSArray {
-@public
+  @public
     id *_objects;
     NSUInteger _count, _room;
 }
@@ -478,7 +482,7 @@ static void append(NSArray *array, id object)
 @end
 
 @implementation NSDictionary {
-@public
+  @public
     NSMutableArray *_keys, *_values;
 }
 
@@ -547,7 +551,7 @@ static void append(NSArray *array, id object)
 // ---- data, URLs, errors
 
 @interface TestData : NSData {
-@public
+  @public
     void *_bytes;
     NSUInteger _length;
 }
@@ -720,7 +724,8 @@ void NSLog(NSString *format, ...)
     va_start(arguments, format);
     const char *const text = [format UTF8String], *const object = strstr(text, "%@");
     if (object != NULL) {
-        fprintf(stderr, "%.*s%s\n", (int)(object - text), text, [[va_arg(arguments, NSObject *) description] UTF8String]);
+        fprintf(stderr, "%.*s%s\n", (int)(object - text), text,
+                [[va_arg(arguments, NSObject *) description] UTF8String]);
     } else {
         vfprintf(stderr, text, arguments);
         fputc('\n', stderr);

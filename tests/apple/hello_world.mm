@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// hello_world MODEL IMAGE.ppm LABELS: the class of examples/ios/HelloWorld, as its Swift code uses it; prints the three best classes.
+// hello_world MODEL IMAGE.ppm LABELS: the class of examples/ios/HelloWorld, as its Swift code uses it; prints the three
+// best classes.
 #import "HelloWorld/HelloWorld/TorchBridge/TorchModule.h"
 
 #include <cmath>
@@ -11,7 +12,8 @@
 
 static int run(char **argv)
 {
-    TorchModule *const module = [[[TorchModule alloc] initWithFileAtPath:[NSString stringWithUTF8String:argv[1]]] autorelease];
+    TorchModule *const module =
+        [[[TorchModule alloc] initWithFileAtPath:[NSString stringWithUTF8String:argv[1]]] autorelease];
     int width = 0, height = 0;
     std::vector<float> pixels = read_picture(argv[2], &width, &height);
     if (module == nil || width != 96 || height != 96 || pixels.empty()) {
@@ -32,7 +34,8 @@ static int run(char **argv)
     for (int place = 0; place < 3; place++) {
         size_t best = labels.size();
         for (size_t i = 0; i < labels.size(); i++) {
-            if (!said[i] && (best == labels.size() || [[scores objectAtIndex:i] floatValue] > [[scores objectAtIndex:best] floatValue])) {
+            if (!said[i] && (best == labels.size() ||
+                             [[scores objectAtIndex:i] floatValue] > [[scores objectAtIndex:best] floatValue])) {
                 best = i;
             }
         }

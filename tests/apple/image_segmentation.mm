@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// image_segmentation MODEL IMAGE.ppm: the class of examples/ios/ImageSegmentation; prints the part of the pixels that each class has.
+// image_segmentation MODEL IMAGE.ppm: the class of examples/ios/ImageSegmentation; prints the part of the pixels that
+// each class has.
 #import "ImageSegmentation/ImageSegmentation/TorchBridge/TorchModule.h"
 
 #include <iostream>
@@ -8,7 +9,8 @@
 
 static int run(char **argv)
 {
-    TorchModule *const module = [[[TorchModule alloc] initWithFileAtPath:[NSString stringWithUTF8String:argv[1]]] autorelease];
+    TorchModule *const module =
+        [[[TorchModule alloc] initWithFileAtPath:[NSString stringWithUTF8String:argv[1]]] autorelease];
     int width = 0, height = 0;
     std::vector<float> pixels = read_picture(argv[2], &width, &height);
     if (module == nil || pixels.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// module_test MODELS: TPRModule and TPRTensor, over kinds.ptl and slow.ptl of that folder: what goes in and comes out, whose memory
-// it is, wrong arguments, damaged files, threads.
+// module_test MODELS: TPRModule and TPRTensor, over kinds.ptl and slow.ptl of that folder: what goes in and comes out,
+// whose memory it is, wrong arguments, damaged files, threads.
 #import "TPRModule.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ static bool says(NSError *error, NSInteger code, const char *words)
 {
     if (error == nil || [error code] != code || ![[error domain] isEqualToString:TPRErrorDomain] ||
         strstr([[error localizedDescription] UTF8String], words) == NULL) {
-        printf("  says: %ld %s\n", error != nil ? [error code] : 0, error != nil ? [[error localizedDescription] UTF8String] : "nothing");
+        printf("  says: %ld %s\n", error != nil ? [error code] : 0,
+               error != nil ? [[error localizedDescription] UTF8String] : "nothing");
         return false;
     }
     return true;
@@ -70,7 +71,9 @@ static const float SIX[] = {-1, 0, 1, 2, 3, 4};
 
 static TPRTensor *six(void)
 {
-    return [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:SIX length:sizeof SIX] shape:shape(2, 3) dtype:TPRDTypeFloat32
+    return [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:SIX length:sizeof SIX]
+                                      shape:shape(2, 3)
+                                      dtype:TPRDTypeFloat32
                                       error:NULL] autorelease];
 }
 
@@ -93,8 +96,9 @@ static bool is_tensor(id object, TPRDType dtype, long long a, long long b, const
 {
     TPRTensor *const tensor = object;
     return [tensor isKindOfClass:[TPRTensor class]] && [tensor dtype] == dtype && [[tensor shape] count] == 2 &&
-           [[[tensor shape] objectAtIndex:0] longLongValue] == a && [[[tensor shape] objectAtIndex:1] longLongValue] == b &&
-           [[tensor data] length] == size && (size == 0 || memcmp([[tensor data] bytes], bytes, size) == 0);
+           [[[tensor shape] objectAtIndex:0] longLongValue] == a &&
+           [[[tensor shape] objectAtIndex:1] longLongValue] == b && [[tensor data] length] == size &&
+           (size == 0 || memcmp([[tensor data] bytes], bytes, size) == 0);
 }
 
 static void test_tensors(void)
@@ -132,7 +136,8 @@ static void test_tensors(void)
     [kept release];
     // Quantized
     TPRTensor *const quantized = run(module, @"quantize", one(six()));
-    CHECK([quantized dtype] == TPRDTypeQUInt8 && [quantized scale] == 0.5 && [quantized zeroPoint] == 3 && [[quantized data] length] == 6);
+    CHECK([quantized dtype] == TPRDTypeQUInt8 && [quantized scale] == 0.5 && [quantized zeroPoint] == 3 &&
+          [[quantized data] length] == 6);
     CHECK(is_tensor(run(module, @"dequantize", one(quantized)), TPRDTypeFloat32, 2, 3, SIX, sizeof SIX));
     CHECK([six() scale] == 0 && [six() zeroPoint] == 0);
     // Each dtype that can be cast to
@@ -143,11 +148,16 @@ static void test_tensors(void)
         CHECK([cast dtype] == dtype && [[cast data] length] == 6 * sizes[dtype]);
     }
     // Empty, and of no dimension
-    TPRTensor *const empty = [[[TPRTensor alloc] initWithData:[NSData data] shape:shape(0, 3) dtype:TPRDTypeFloat32 error:NULL] autorelease];
+    TPRTensor *const empty = [[[TPRTensor alloc] initWithData:[NSData data]
+                                                        shape:shape(0, 3)
+                                                        dtype:TPRDTypeFloat32
+                                                        error:NULL] autorelease];
     CHECK(is_tensor([module forward:one(empty) error:NULL], TPRDTypeFloat32, 0, 3, "", 0));
     const float two = 2;
-    TPRTensor *const scalar = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:&two length:4] shape:[NSArray array]
-                                                         dtype:TPRDTypeFloat32 error:NULL] autorelease];
+    TPRTensor *const scalar = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:&two length:4]
+                                                         shape:[NSArray array]
+                                                         dtype:TPRDTypeFloat32
+                                                         error:NULL] autorelease];
     TPRTensor *const four = [module forward:one(scalar) error:NULL];
     CHECK([[four shape] count] == 0 && *(const float *)[[four data] bytes] == 4);
 }
@@ -156,28 +166,35 @@ static void test_values(void)
 {
     TPRModule *const module = load("kinds.ptl");
     NSNumber *const yes = [NSNumber numberWithBool:YES], *const three = [NSNumber numberWithInt:3];
-    NSArray *const scalars = run(module, @"scalar", [NSArray arrayWithObjects:yes, three, three, nil]); // bool, int, float
-    CHECK([scalars count] == 3 && ![[scalars objectAtIndex:0] boolValue] && [[scalars objectAtIndex:1] longLongValue] == 4 &&
-          [[scalars objectAtIndex:2] doubleValue] == 1.5);
+    NSArray *const scalars =
+        run(module, @"scalar", [NSArray arrayWithObjects:yes, three, three, nil]); // bool, int, float
+    CHECK([scalars count] == 3 && ![[scalars objectAtIndex:0] boolValue] &&
+          [[scalars objectAtIndex:1] longLongValue] == 4 && [[scalars objectAtIndex:2] doubleValue] == 1.5);
     CHECK([run(module, @"text", one(@"caf\303\251")) isKindOfClass:[NSString class]]);
-    NSArray *const flags = run(module, @"bools", one([NSArray arrayWithObjects:yes, [NSNumber numberWithBool:NO], nil]));
+    NSArray *const flags =
+        run(module, @"bools", one([NSArray arrayWithObjects:yes, [NSNumber numberWithBool:NO], nil]));
     CHECK([flags count] == 2 && ![[flags objectAtIndex:0] boolValue] && [[flags objectAtIndex:1] boolValue]);
-    NSArray *const doubles = run(module, @"doubles", one([NSArray arrayWithObjects:three, [NSNumber numberWithFloat:0.5f], nil]));
-    CHECK([doubles count] == 2 && [[doubles objectAtIndex:0] doubleValue] == 6 && [[doubles objectAtIndex:1] doubleValue] == 1);
+    NSArray *const doubles =
+        run(module, @"doubles", one([NSArray arrayWithObjects:three, [NSNumber numberWithFloat:0.5f], nil]));
+    CHECK([doubles count] == 2 && [[doubles objectAtIndex:0] doubleValue] == 6 &&
+          [[doubles objectAtIndex:1] doubleValue] == 1);
     CHECK([run(module, @"longs", one([NSArray array])) count] == 0);
     NSArray *const nested = run(module, @"nested", one(one([NSArray arrayWithObjects:three, three, nil])));
-    CHECK([nested count] == 2 && [[nested objectAtIndex:0] count] == 2 && [[[nested objectAtIndex:1] objectAtIndex:0] longLongValue] == 1);
+    CHECK([nested count] == 2 && [[nested objectAtIndex:0] count] == 2 &&
+          [[[nested objectAtIndex:1] objectAtIndex:0] longLongValue] == 1);
     NSArray *const strings = run(module, @"strings", one([NSArray arrayWithObjects:@"a", @"", nil]));
     CHECK([strings count] == 2 && [[strings objectAtIndex:0] isEqualToString:@"a!"]);
     CHECK([run(module, @"tensors", one([NSArray arrayWithObjects:six(), six(), nil])) count] == 2);
     CHECK(run(module, @"optional", one([NSNull null])) == [NSNull null]);
     CHECK([run(module, @"optional", one(six())) longLongValue] == 6);
     const id key = @"k";
-    NSDictionary *const by_name = run(module, @"by_name", one([NSDictionary dictionaryWithObjects:(const id[]){three} forKeys:&key count:1]));
+    NSDictionary *const by_name =
+        run(module, @"by_name", one([NSDictionary dictionaryWithObjects:(const id[]){three} forKeys:&key count:1]));
     CHECK([by_name isKindOfClass:[NSDictionary class]] && [[by_name objectForKey:@"k"] longLongValue] == 3 &&
           [[by_name objectForKey:@"size"] longLongValue] == 1);
     const id number = three, tensor = six();
-    NSDictionary *const by_number = run(module, @"by_number", one([NSDictionary dictionaryWithObjects:&tensor forKeys:&number count:1]));
+    NSDictionary *const by_number =
+        run(module, @"by_number", one([NSDictionary dictionaryWithObjects:&tensor forKeys:&number count:1]));
     CHECK([by_number isKindOfClass:[NSDictionary class]] && [by_number count] >= 1);
     NSArray *const pair = run(module, @"pair", one(six())); // a named tuple
     CHECK([pair count] == 2);
@@ -191,7 +208,8 @@ static void test_values(void)
     NSArray *const complex = run(module, @"complexes", [NSArray array]);
     CHECK([complex count] == 2 && [[complex objectAtIndex:1] doubleValue] == 2);
     CHECK([[[module attribute:@"weight" error:NULL] shape] count] == 2);
-    CHECK([[module methodNames] count] > 20 && [[[module argumentNamesOfMethod:@"scalar"] objectAtIndex:0] isEqualToString:@"b"]);
+    CHECK([[module methodNames] count] > 20 &&
+          [[[module argumentNamesOfMethod:@"scalar"] objectAtIndex:0] isEqualToString:@"b"]);
     CHECK([[[module argumentTypesOfMethod:@"by_name"] objectAtIndex:0] isEqualToString:@"Dict[str, int]"]);
     CHECK([module argumentTypesOfMethod:@"nope"] == nil);
     CHECK([[module extraFile:@"labels.txt"] length] == 9 && [module extraFile:@"nope"] == nil);
@@ -206,10 +224,12 @@ static void test_pixels(void)
     TPRTensor *tensor = [[[TPRTensor alloc] initWithPixelBuffer:buffer error:NULL] autorelease];
     CHECK(CVPixelBufferLocks(buffer) == 1);
     const unsigned char *const pixels = CVPixelBufferGetBaseAddress(buffer);
-    CHECK([tensor dtype] == TPRDTypeUInt8 && [[tensor shape] count] == 3 && [[[tensor shape] objectAtIndex:2] longLongValue] == 4);
+    CHECK([tensor dtype] == TPRDTypeUInt8 && [[tensor shape] count] == 3 &&
+          [[[tensor shape] objectAtIndex:2] longLongValue] == 4);
     // The rows without what lies between them; and the model sees them where they are: its strides are the buffer's.
     NSData *const rows = [tensor data];
-    CHECK([rows length] == 24 && memcmp([rows bytes], pixels, 12) == 0 && memcmp((const char *)[rows bytes] + 12, pixels + 64, 12) == 0);
+    CHECK([rows length] == 24 && memcmp([rows bytes], pixels, 12) == 0 &&
+          memcmp((const char *)[rows bytes] + 12, pixels + 64, 12) == 0);
     NSArray *const strides = run(module, @"strides", one(tensor));
     CHECK([[strides objectAtIndex:0] longLongValue] == 64 && [[strides objectAtIndex:1] longLongValue] == 4);
     TPRTensor *const same = [run(module, @"same", one(tensor)) retain];
@@ -251,30 +271,40 @@ static void test_wrong(void)
     NSArray *const no_array = nil;
     FAILS([[TPRModule alloc] initWithContentsOfFile:no_string error:&error], error, TPRErrorArgument, "no path");
     FAILS([[TPRModule alloc] initWithData:no_data error:&error], error, TPRErrorArgument, "no data");
-    FAILS([[TPRModule alloc] initWithContentsOfURL:[NSURL URLWithString:@"ftp://x"] error:&error], error, TPRErrorArgument, "file");
+    FAILS([[TPRModule alloc] initWithContentsOfURL:[NSURL URLWithString:@"ftp://x"] error:&error], error,
+          TPRErrorArgument, "file");
     FAILS([module forward:no_array error:&error], error, TPRErrorArgument, "nil");
     FAILS([module runMethod:no_string inputs:[NSArray array] error:&error], error, TPRErrorArgument, "nil");
     FAILS([module attribute:no_string error:&error], error, TPRErrorArgument, "nil");
     CHECK([module extraFile:no_string] == nil && [module argumentNamesOfMethod:no_string] == nil);
-    FAILS([[TPRTensor alloc] initWithData:no_data shape:shape(2, 3) dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "nil");
-    FAILS([[TPRTensor alloc] initWithData:data shape:no_array dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "nil");
+    FAILS([[TPRTensor alloc] initWithData:no_data shape:shape(2, 3) dtype:TPRDTypeFloat32 error:&error], error,
+          TPRErrorArgument, "nil");
+    FAILS([[TPRTensor alloc] initWithData:data shape:no_array dtype:TPRDTypeFloat32 error:&error], error,
+          TPRErrorArgument, "nil");
     CHECK([[TPRModule alloc] initWithContentsOfFile:no_string error:NULL] == nil);
     CHECK([module forward:no_array error:NULL] == nil);
     // tensors
-    FAILS([[TPRTensor alloc] initWithData:data shape:shape(2, 2) dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "24 bytes");
-    FAILS([[TPRTensor alloc] initWithData:data shape:shape(-2, 3) dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "dimension 0");
-    FAILS([[TPRTensor alloc] initWithData:data shape:shape(1ll << 40, 1ll << 40) dtype:TPRDTypeFloat32 error:&error], error,
+    FAILS([[TPRTensor alloc] initWithData:data shape:shape(2, 2) dtype:TPRDTypeFloat32 error:&error], error,
           TPRErrorArgument, "24 bytes");
-    FAILS([[TPRTensor alloc] initWithData:data shape:shape(0, 3) dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "24 bytes");
-    FAILS([[TPRTensor alloc] initWithData:data shape:(NSArray *)one(@"2") dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument,
-          "dimension 0");
+    FAILS([[TPRTensor alloc] initWithData:data shape:shape(-2, 3) dtype:TPRDTypeFloat32 error:&error], error,
+          TPRErrorArgument, "dimension 0");
+    FAILS([[TPRTensor alloc] initWithData:data shape:shape(1ll << 40, 1ll << 40) dtype:TPRDTypeFloat32 error:&error],
+          error, TPRErrorArgument, "24 bytes");
+    FAILS([[TPRTensor alloc] initWithData:data shape:shape(0, 3) dtype:TPRDTypeFloat32 error:&error], error,
+          TPRErrorArgument, "24 bytes");
+    FAILS([[TPRTensor alloc] initWithData:data shape:(NSArray *)one(@"2") dtype:TPRDTypeFloat32 error:&error], error,
+          TPRErrorArgument, "dimension 0");
     NSMutableArray *const many = [NSMutableArray arrayWithCapacity:17];
     for (int i = 0; i < 17; i++) {
         [many addObject:[NSNumber numberWithInt:1]];
     }
-    FAILS([[TPRTensor alloc] initWithData:data shape:many dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument, "17 dimensions");
+    FAILS([[TPRTensor alloc] initWithData:data shape:many dtype:TPRDTypeFloat32 error:&error], error, TPRErrorArgument,
+          "17 dimensions");
     for (long dtype = -2; dtype < 40; dtype++) {
-        TPRTensor *const made = [[TPRTensor alloc] initWithData:[NSData data] shape:shape(0, 1) dtype:dtype error:&error];
+        TPRTensor *const made = [[TPRTensor alloc] initWithData:[NSData data]
+                                                          shape:shape(0, 1)
+                                                          dtype:dtype
+                                                          error:&error];
         CHECK((made == nil) == (dtype < 0 || dtype > 15 || (dtype >= 12 && dtype <= 14)));
         [made release];
     }
@@ -289,8 +319,8 @@ static void test_wrong(void)
     FAILS([module attribute:@"nope" error:&error], error, TPRErrorArgument, "nope");
     NSArray *const mixed = [NSArray arrayWithObjects:[NSNumber numberWithInt:1], @"a", nil];
     FAILS([module runMethod:@"longs" inputs:one(mixed) error:&error], error, TPRErrorArgument, "");
-    FAILS([module runMethod:@"longs" inputs:one(one([NSNumber numberWithUnsignedLongLong:~0ull])) error:&error], error, TPRErrorArgument,
-          "too large");
+    FAILS([module runMethod:@"longs" inputs:one(one([NSNumber numberWithUnsignedLongLong:~0ull])) error:&error], error,
+          TPRErrorArgument, "too large");
     id deep = [NSArray array];
     for (int i = 0; i < 1000; i++) {
         deep = one(deep);
@@ -305,11 +335,13 @@ static void test_wrong(void)
 static void test_damaged(void)
 {
     NSError *error = nil;
-    FAILS([[TPRModule alloc] initWithContentsOfFile:@"/no/such/model.ptl" error:&error], error, TPRErrorFile, "model.ptl");
+    FAILS([[TPRModule alloc] initWithContentsOfFile:@"/no/such/model.ptl" error:&error], error, TPRErrorFile,
+          "model.ptl");
     FAILS([[TPRModule alloc] initWithContentsOfFile:path_of("") error:&error], error, TPRErrorFile, "");
     NSData *const whole = file("kinds.ptl");
     CHECK([[[TPRModule alloc] initWithData:whole error:NULL] autorelease] != nil);
-    CHECK([[[TPRModule alloc] initWithContentsOfURL:[NSURL fileURLWithPath:path_of("kinds.pt")] error:NULL] autorelease] != nil);
+    CHECK([[[TPRModule alloc] initWithContentsOfURL:[NSURL fileURLWithPath:path_of("kinds.pt")]
+                                              error:NULL] autorelease] != nil);
     for (size_t size = 1; size < [whole length]; size += 1 + [whole length] / 40) {
         NSAutoreleasePool *const pool = [[NSAutoreleasePool alloc] init];
         NSData *const part = [NSData dataWithBytes:[whole bytes] length:size];
@@ -347,11 +379,14 @@ static void *use(void *argument)
         for (int k = 0; k < 6; k++) {
             values[k] = SIX[k] + add;
         }
-        TPRTensor *const input = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:values length:sizeof values] shape:shape(2, 3)
-                                                            dtype:TPRDTypeFloat32 error:NULL] autorelease];
+        TPRTensor *const input = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:values length:sizeof values]
+                                                            shape:shape(2, 3)
+                                                            dtype:TPRDTypeFloat32
+                                                            error:NULL] autorelease];
         TPRTensor *const output = [shared forward:one(input) error:NULL];
         NSError *error = nil;
-        const bool raised = [shared runMethod:@"fail" inputs:one(@"no") error:&error] == nil && [error code] == TPRErrorRaised;
+        const bool raised =
+            [shared runMethod:@"fail" inputs:one(@"no") error:&error] == nil && [error code] == TPRErrorRaised;
         const float *const got = [[output data] bytes];
         for (int k = 0; k < 6; k++) {
             if (!raised || got == NULL || got[k] != 2 * values[k]) {
@@ -367,10 +402,13 @@ static void *run_long(void *argument)
 {
     NSAutoreleasePool *const pool = [[NSAutoreleasePool alloc] init];
     static const float ones[64 * 64] = {1};
-    TPRTensor *const input = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:ones length:sizeof ones] shape:shape(64, 64)
-                                                        dtype:TPRDTypeFloat32 error:NULL] autorelease];
+    TPRTensor *const input = [[[TPRTensor alloc] initWithData:[NSData dataWithBytes:ones length:sizeof ones]
+                                                        shape:shape(64, 64)
+                                                        dtype:TPRDTypeFloat32
+                                                        error:NULL] autorelease];
     NSError *error = nil;
-    const id result = [shared forward:[NSArray arrayWithObjects:input, [NSNumber numberWithLongLong:1ll << 40], nil] error:&error];
+    const id result = [shared forward:[NSArray arrayWithObjects:input, [NSNumber numberWithLongLong:1ll << 40], nil]
+                                error:&error];
     *(long *)argument = result == nil ? [error code] : -1;
     [pool drain];
     return NULL;

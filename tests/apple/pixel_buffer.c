@@ -17,7 +17,8 @@ static long count;
 CVPixelBufferRef CVPixelBufferMake(OSType format, size_t width, size_t height, size_t row, bool planar)
 {
     CVPixelBufferRef buffer = calloc(1, sizeof *buffer);
-    *buffer = (struct CVPixelBuffer){.references = 1, .format = format, .width = width, .height = height, .row = row, .planar = planar};
+    *buffer = (struct CVPixelBuffer){
+        .references = 1, .format = format, .width = width, .height = height, .row = row, .planar = planar};
     for (int i = 0; i < 2; i++) {
         buffer->planes[i] = malloc(row * height + 1);
         for (size_t k = 0; k < row * height; k++) {

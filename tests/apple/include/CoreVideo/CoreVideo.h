@@ -36,7 +36,7 @@ enum {
 
 // With rows of `row` bytes; planar: plane 1 has half of both and two channels. The test's own.
 CVPixelBufferRef CVPixelBufferMake(OSType format, size_t width, size_t height, size_t row, bool planar);
-long CVPixelBufferCount(void);                   // of those that are there
+long CVPixelBufferCount(void); // of those that are there
 long CVPixelBufferLocks(CVPixelBufferRef buffer);
 void CVPixelBufferRefuseLock(CVPixelBufferRef buffer);
 

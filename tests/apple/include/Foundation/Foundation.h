@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A stand-in for the few classes of Foundation that the Apple binding, its tests and the example apps use, over libobjc: so that
-// they run where there is no Foundation. foundation.m implements it.
+// A stand-in for the few classes of Foundation that the Apple binding, its tests and the example apps use, over
+// libobjc: so that they run where there is no Foundation. foundation.m implements it.
 #ifndef TAPER_TEST_FOUNDATION_H
 #define TAPER_TEST_FOUNDATION_H
 
@@ -15,8 +15,12 @@
 #define NS_UNAVAILABLE __attribute__((unavailable))
 #define NS_DESIGNATED_INITIALIZER
 #define NS_SWIFT_NAME(name)
-#define NS_ENUM(type, name) enum name : type name; enum name : type
-#define NS_ERROR_ENUM(domain, name) enum name : long name; enum name : long
+#define NS_ENUM(type, name)                                                                                            \
+    enum name : type name;                                                                                             \
+    enum name : type
+#define NS_ERROR_ENUM(domain, name)                                                                                    \
+    enum name : long name;                                                                                             \
+    enum name : long
 #ifdef __cplusplus
 #define FOUNDATION_EXPORT extern "C"
 #else
@@ -44,8 +48,9 @@ typedef NSString *NSErrorUserInfoKey;
 - (instancetype)autorelease;
 @end
 
-__attribute__((objc_root_class)) @interface NSObject <NSObject> {
-@public
+__attribute__((objc_root_class))
+@interface NSObject<NSObject> {
+  @public
     Class isa;
     long _references;
 }

@@ -4,7 +4,7 @@
 #import <LibTorch-Lite/LibTorch-Lite.h>
 
 @implementation TorchModule {
-@protected
+  @protected
     torch::jit::mobile::Module _impl;
 }
 
@@ -32,7 +32,8 @@
         if (!scores) {
             return nil;
         }
-        NSMutableArray<NSNumber *> *results = [NSMutableArray arrayWithCapacity:static_cast<NSUInteger>(outputTensor.numel())];
+        NSMutableArray<NSNumber *> *results =
+            [NSMutableArray arrayWithCapacity:static_cast<NSUInteger>(outputTensor.numel())];
         for (int64_t i = 0; i < outputTensor.numel(); i++) {
             [results addObject:@(scores[i])];
         }

@@ -4,7 +4,7 @@
 #import <LibTorch-Lite/LibTorch-Lite.h>
 
 @implementation TorchModule {
-@protected
+  @protected
     torch::jit::mobile::Module _impl;
 }
 

@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# size.sh OUT: what an app of one page has to ship: examples/run_model.c with the static library of OUT/macos-…, dead code stripped
+# and symbols too, for each processor; and with a library for the demo's classifier alone, which is built in OUT/one-…. Exit status
+# 1 when one is above its limit.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+here=$root/scripts/apple
+out=$(cd "$1" && pwd)
+taper=${BUILD:-$root/build}/bin/taper
+WHOLE_LIMIT=1800000 ONE_LIMIT=400000
+status=0
+strip=$(command -v strip)
+command -v xcrun >/dev/null || strip=$(command -v llvm-strip)
+ZIG_GLOBAL_CACHE_DIR=$root/build/zig-cache ZIG_LOCAL_CACHE_DIR=$root/build/zig-cache
+export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
+
+# row FOLDER LIMIT WHAT: the program with the library in the folder.
+row() {
+    compiler=$(sed -n 's/^TAPER_APPLE_CC:[A-Z]*=//p' "$1/CMakeCache.txt" | tr ';' ' ')
+    sysroot=$(sed -n 's/^TAPER_APPLE_SYSROOT:[A-Z]*=//p' "$1/CMakeCache.txt")
+    # shellcheck disable=SC2086
+    $compiler -Os -I"$root/include" "$root/examples/run_model.c" "$1/lib/libtaper.a" "$sysroot/usr/lib/libz.tbd" -Wl,-dead_strip -o "$1/run_model"
+    "$strip" "$1/run_model"
+    bytes=$(wc -c <"$1/run_model" | tr -d ' ')
+    verdict=ok
+    if [ "$bytes" -gt "$2" ]; then
+        verdict="TOO LARGE"
+        status=1
+    fi
+    printf '%10d  %s (limit %d: %s)\n' "$bytes" "$3" "$2" "$verdict"
+}
+
+mkdir -p "$out/one"
+"$taper" ops "$root/examples/demo/classifier.ptl" --config >"$out/one/config.new"
+cmp -s "$out/one/config.new" "$out/one/config.h" || mv "$out/one/config.new" "$out/one/config.h"
+for cpu in arm64 x86_64; do
+    row "$out/macos-$cpu" $WHOLE_LIMIT "an app with everything, $cpu, stripped"
+    levels="neon;neondot"
+    [ $cpu = arm64 ] || levels=avx2
+    "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_WITH_TORCHSCRIPT=OFF \
+        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF
+    row "$out/one/$cpu" $ONE_LIMIT "an app for one model, $cpu, stripped"
+done
+exit $status
