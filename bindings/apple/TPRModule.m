@@ -53,11 +53,24 @@ id tpr_fail_as(NSError **error, taper_error *said, taper_status status)
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
 
+// Modules and tensors that are still there keep what they need of it.
+static void release_context(void)
+{
+    (void)pthread_mutex_lock(&context_lock);
+    taper_context_release(shared_context);
+    shared_context = NULL;
+    (void)pthread_mutex_unlock(&context_lock);
+}
+
 taper_context *tpr_context(void)
 {
+    static bool registered;
     (void)pthread_mutex_lock(&context_lock);
     if (shared_context == NULL && taper_context_create(NULL, &shared_context, NULL) != TAPER_OK) {
         shared_context = NULL; // no memory: whoever asks next may have more luck
+    }
+    if (shared_context != NULL && !registered) {
+        registered = atexit(release_context) == 0;
     }
     taper_context *const found = shared_context;
     (void)pthread_mutex_unlock(&context_lock);
