@@ -191,10 +191,27 @@ void test_blobs()
     CHECK_THROWS(tensor.view({5}), "");
     CHECK_THROWS(at::Tensor().sizes(), "undefined");
     CHECK_THROWS(at::Tensor().cpu(), "undefined");
-    CHECK_THROWS(tensor.vulkan(), "vulkan");
+    CHECK(tensor.vulkan().data_ptr<float>() == data.data() && !tensor.vulkan().is_vulkan()); // there is none: the CPU's
+    CHECK(tensor.metal().cpu().data_ptr<float>() == data.data());
+    CHECK_THROWS(tensor.to(at::kCUDA), "cuda");
+    CHECK_THROWS(at::Tensor().metal(), "undefined");
     CHECK(tensor.cpu().data_ptr<float>() == data.data());
     const auto packed = tensor.packed_accessor32<float, 2>();
     CHECK(packed[1][2] == 12.0F && packed.size(0) == 2);
+}
+
+void test_schemas()
+{
+    auto module = _load_for_mobile(demo + "/classifier.ptl");
+    const auto arguments = module.get_method("forward").function().getSchema().arguments();
+    CHECK(arguments.size() == 2 && arguments[0].name() == "self");
+    c10::DynamicType &type = arguments[1].type()->expectRef<c10::DynamicType>();
+    CHECK(type.dynamicKind() == c10::TypeKind::TensorType && type.containedTypeSize() == 0);
+    const c10::TypePtr deep = c10::Type::of("Dict[str, Tuple[List[int], Optional[Tensor]]]");
+    CHECK(deep->containedTypeSize() == 2 && deep->containedType(0)->kind() == c10::TypeKind::StringType);
+    CHECK(deep->containedType(1)->containedType(1)->containedType(0)->kind() == c10::TypeKind::TensorType);
+    CHECK(deep->containedType(1)->containedType(0)->str() == "int[]");
+    CHECK(c10::Type::of("Tuple[]")->containedTypeSize() == 0);
 }
 
 void test_values()
@@ -350,6 +367,7 @@ int main(int argc, char **argv)
     test_sharing();
     test_inputs();
     test_blobs();
+    test_schemas();
     test_values();
     test_threads();
     test_the_rest();

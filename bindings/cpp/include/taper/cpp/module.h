@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include <taper/cpp/ivalue.h>
+#include <taper/cpp/method_schema.h>
 #include <taper/cpp/print.h>
 
 namespace taper
@@ -64,6 +65,25 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
         const Locked guard(*this);
         error.check(taper_session_attribute(session_.get(), name.c_str(), &value, error));
         return c10::IValue(Handle(value));
+    }
+    c10::FunctionSchema schema(const char *method)
+    {
+        const Locked guard(*this);
+        const int count = taper_model_method_arguments(model_.get(), method);
+        if (count < 0) {
+            throw c10::Error(std::string("the file has no schema of method ") + method);
+        }
+        std::vector<c10::Argument> arguments, returns;
+        const char *const module = taper_model_name(model_.get());
+        arguments.emplace_back("self", c10::Type::of(module != nullptr ? module : "Any"));
+        for (size_t i = 0; i < static_cast<size_t>(count); i++) {
+            const char *const name = taper_model_argument_name(model_.get(), method, i);
+            const char *const type = taper_model_argument_type(model_.get(), method, i);
+            arguments.emplace_back(name != nullptr ? name : "", c10::Type::of(type != nullptr ? type : "Any"));
+        }
+        const char *const type = taper_model_return_type(model_.get(), method);
+        returns.emplace_back("", c10::Type::of(type != nullptr ? type : "Any"));
+        return c10::FunctionSchema(method, std::move(arguments), std::move(returns));
     }
     bool has_attribute(const std::string &name)
     {
@@ -243,10 +263,19 @@ class Method
     {
         return name_;
     }
+    // Stays while the method does. Files of bytecode 3 and 4 have no schemas: then it is not there.
+    const Function &function() const
+    {
+        if (!function_) {
+            function_ = std::make_shared<const Function>(model_->schema(name_.c_str()));
+        }
+        return *function_;
+    }
 
   private:
     std::shared_ptr<taper::cpp::LoadedModel> model_;
     std::string name_;
+    mutable std::shared_ptr<const Function> function_;
 };
 
 namespace detail

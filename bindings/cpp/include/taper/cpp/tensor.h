@@ -300,15 +300,15 @@ class Tensor
 
     Tensor cpu() const
     {
-        return on("cpu");
+        return on(c10::kCPU);
     }
     Tensor vulkan() const
     {
-        return on("vulkan");
+        return on(c10::kVulkan);
     }
     Tensor metal() const
     {
-        return on("metal");
+        return on(c10::kMetal);
     }
     Tensor contiguous(c10::MemoryFormat format = c10::MemoryFormat::Contiguous) const;
     Tensor to(c10::TensorOptions options = {}, bool non_blocking = false, bool copy = false,
@@ -367,12 +367,18 @@ class Tensor
         }
         return static_cast<size_t>(wrapped);
     }
-    Tensor on(const char *device) const
+    // A GPU of a phone that is not here, or not in this build, leaves the tensor where it is: models prepared for it
+    // run on the CPU then. No other device stands for one.
+    Tensor on(c10::Device device) const
     {
         taper::cpp::ErrorScope error;
         taper_value *moved = nullptr;
         info(); // throws where there is no tensor
-        error.check(taper_value_to_device(value_.get(), device, &moved, error));
+        const taper_status status = taper_value_to_device(value_.get(), device.str().c_str(), &moved, error);
+        if (status == TAPER_ERROR_UNSUPPORTED && (device.is_vulkan() || device.is_metal())) {
+            return *this;
+        }
+        error.check(status);
         return Tensor(taper::cpp::Handle(moved));
     }
 

@@ -56,7 +56,7 @@ inline Tensor Tensor::contiguous(c10::MemoryFormat format) const
 inline Tensor Tensor::to(c10::TensorOptions options, bool non_blocking, bool copy,
                          c10::optional<c10::MemoryFormat> format) const
 {
-    const Tensor there = options.has_device() ? on(options.device().str().c_str()) : *this;
+    const Tensor there = options.has_device() ? on(options.device()) : *this;
     return there.to(options.dtype_opt().value_or(scalar_type()), non_blocking, copy,
                     format.has_value() ? format : options.memory_format_opt());
 }

@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include <taper/cpp/array_ref.h>
 
@@ -40,8 +42,8 @@ inline const char *typeKindToString(TypeKind kind)
 }
 
 class Type;
-using TypePtr = std::shared_ptr<const Type>;
-using ConstTypePtr = TypePtr;
+using TypePtr = std::shared_ptr<Type>;
+using ConstTypePtr = std::shared_ptr<const Type>;
 
 class Type
 {
@@ -51,7 +53,7 @@ class Type
     }
     static TypePtr of(std::string text)
     {
-        return std::make_shared<const Type>(std::move(text));
+        return std::make_shared<Type>(std::move(text));
     }
     // "Tensor[]", "(int, str)", "Dict(str, int)", "Tensor?"
     std::string str() const
@@ -76,6 +78,34 @@ class Type
         TAPER_CPP_TYPE_KINDS(TAPER_CPP_KIND)
 #undef TAPER_CPP_KIND
         return TypeKind::ClassType;
+    }
+    TypeKind dynamicKind() const
+    {
+        return kind();
+    }
+    // What a list, a dict, an optional or a tuple is of.
+    size_t containedTypeSize() const
+    {
+        return contained().size();
+    }
+    TypePtr containedType(size_t index) const
+    {
+        return contained().at(index);
+    }
+    std::vector<TypePtr> containedTypes() const
+    {
+        return contained();
+    }
+    // There is one class for all types: they are told apart by kind().
+    template <class T> T &expectRef()
+    {
+        static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
+        return *this;
+    }
+    template <class T> const T &expectRef() const
+    {
+        static_assert(std::is_same<T, Type>::value, "types are of one class: compare kind()");
+        return *this;
     }
     bool operator==(const Type &other) const
     {
@@ -113,6 +143,26 @@ class Type
             }
         }
         return out;
+    }
+    std::vector<TypePtr> contained() const
+    {
+        std::vector<TypePtr> all;
+        const size_t open = text_.find('[');
+        if (open == std::string::npos || text_.back() != ']') {
+            return all;
+        }
+        size_t depth = 0, start = open + 1;
+        for (size_t i = start; i < text_.size(); i++) {
+            depth += text_[i] == '[' ? 1 : 0;
+            if ((depth == 0 && text_[i] == ',') || i + 1 == text_.size()) {
+                if (i > start) {
+                    all.push_back(of(text_.substr(start, i - start)));
+                }
+                start = i + 2; // behind ", "
+            }
+            depth -= text_[i] == ']' && depth != 0 ? 1 : 0;
+        }
+        return all;
     }
     bool begins(const std::string &with) const
     {
