@@ -37,7 +37,7 @@ struct Case {
     Case *next;
 };
 
-enum { NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES };
+enum { NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS };
 
 // The tensor that class Drawn of make_calls.py makes.
 inline at::Tensor made(uint64_t seed, std::vector<int64_t> sizes, int dtype, int kind)
@@ -60,7 +60,7 @@ inline at::Tensor made(uint64_t seed, std::vector<int64_t> sizes, int dtype, int
             data[i] = kind == POSITIVE ? static_cast<double>(n % 2001) / 500.0 + 0.01
                                        : static_cast<double>(n % 2001 - 1000) / 500.0;
         }
-        data[i] = kind == ONES ? 1 : data[i];
+        data[i] = kind == ONES ? 1 : kind == ZEROS ? 0 : data[i];
     }
     at::Tensor t = all.to(type);
     if (kind == DEFINITE || kind == LOWER) {

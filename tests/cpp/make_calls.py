@@ -26,7 +26,7 @@ TRIES = 600
 ATTEMPTS = pathlib.Path(__file__).with_name("calls.txt")
 DTYPES = {torch.float32: 6, torch.int64: 4, torch.bool: 11, torch.float64: 7, torch.uint8: 0, torch.int32: 3, torch.complex64: 9}
 # What elements are drawn as: calls_parts.h
-NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES = range(8)
+NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS = range(9)
 SIZES = [(2, 3), (3, 3), (4,), (2, 3, 4, 4), (1, 2, 5), (3,), (2, 2, 3), (), (1,), (2, 4, 4), (4, 4), (1, 3, 4, 4, 4), (6,), (2, 2, 2, 2), (5, 2), (1, 4)]
 # Elements are what was in the memory.
 ANYTHING = ("empty", "new_empty", "resize", "_resize", "_empty", "set_")
@@ -64,8 +64,8 @@ class Drawn:
             v = n % 4 if dtype == torch.uint8 or kind == POSITIVE else n % 9 - 4
         else:
             v = (n % 2001) / 500.0 + 0.01 if kind == POSITIVE else (n % 2001 - 1000) / 500.0
-        if kind == ONES:
-            v = np.ones(len(n))
+        if kind in (ONES, ZEROS):
+            v = np.full(len(n), kind == ONES)
         t = torch.from_numpy(np.asarray(v, dtype=np.float64).reshape(sizes)).to(dtype)
         if kind in (DEFINITE, LOWER):
             t = t.matmul(t.transpose(-2, -1)) + 2 * torch.eye(sizes[-1], dtype=dtype)
@@ -191,8 +191,11 @@ def recipe(text):
         sizes, _, kind = word.partition(":")
         if word == "none":
             return None, "c10::nullopt"
-        if word == "out":
-            return Drawn(1, (0,), torch.float32, NUMBERS), "at::empty({0}, at::kFloat)"
+        if word in ("out", "outi", "outb"):
+            dtype, name = {"out": (torch.float32, "at::kFloat"), "outi": (torch.int64, "at::kLong"), "outb": (torch.bool, "at::kBool")}[word]
+            return Drawn(1, (0,), dtype, NUMBERS), f"at::empty({{0}}, {name})"
+        if word in ("qu8", "i32"):
+            return (torch.quint8, "at::kQUInt8") if word == "qu8" else (torch.int32, "at::kInt")
         if word in ("true", "false"):
             return word == "true", word
         if word[0] == "[":
@@ -203,8 +206,8 @@ def recipe(text):
             return word[1:-1], f'"{word[1:-1]}"'
         if word.startswith("t"):  # t2x3:unit
             kinds = {"": NUMBERS, "unit": UNIT, "index": INDEX, "positive": POSITIVE, "definite": DEFINITE, "lower": LOWER, "ones": ONES,
-                     "q": QUANTIZED}
-            dtype = torch.int64 if kind in ("index",) else torch.float32
+                     "q": QUANTIZED, "iones": ONES, "zeros": ZEROS, "i32ones": ONES}
+            dtype = torch.int64 if kind in ("index", "iones", "zeros") else torch.int32 if kind == "i32ones" else torch.float32
             drawn = Drawn(seed + 1, tuple(int(n) for n in sizes[1:].split("x") if n), dtype, kinds[kind])
             return drawn, drawn.cpp
         number = float(word) if "." in word or "e" in word else int(word)
@@ -233,9 +236,51 @@ BOTH = {  # with and without out
     "slow_conv_transpose3d": f"self=t1x2x3x3x3 weight=t2x3x2x2x2 bias=t3 output_padding=[0,0,0] {CONV3}",
     "slow_conv_dilated3d": f"self=t1x2x4x4x4 weight=t3x2x2x2x2 bias=t3 {CONV3}",
     "quantile": "self=t3x4 q=t2:unit dim=1 keepdim=true interpolation='linear'", "nanquantile": "self=t3x4 q=t2:unit dim=0 keepdim=false interpolation='linear'",
+    "_pdist_forward": "self=t4x3 p=2.0", "grid_sampler_2d": "input=t1x2x4x4 grid=t1x3x3x2:unit interpolation_mode=0 padding_mode=0 align_corners=false",
+    "_symeig_helper": "self=t3x3:definite eigenvectors=true upper=true", "_transform_bias_rescale_qkv": "qkv=t2x3x12 qkv_bias=t12 num_heads=2",
+    "lu_unpack": "LU_data=t3x3 LU_pivots=t3:i32ones unpack_data=true unpack_pivots=true",
+    "multi_margin_loss": "self=t3x4 target=t3:index p=1 margin=1 reduction=1",
+    "slow_conv3d": f"self=t1x2x4x4x4 weight=t3x2x2x2x2 bias=t3 {CONV3}",
+    "_embedding_bag": "weight=t4x3 indices=t6:index offsets=t2:zeros mode=0 scale_grad_by_freq=false sparse=false include_last_offset=false "
+        "padding_idx=-1", "native_group_norm": "input=t2x4x3 weight=t4 bias=t4 N=2 C=4 HxW=3 group=2 eps=0.001",
+    "diagonal_scatter": "self=t3x3 src=t3 offset=0 dim1=0 dim2=1",
+    "max_pool2d_with_indices": "self=t1x2x4x4 kernel_size=[2,2] stride=[2,2] padding=[0,0] dilation=[1,1] ceil_mode=false",
+    "ormqr": "self=t3x3 input2=t3 input3=t3x2 left=true transpose=false",
+    "linalg_lu_solve": "LU=t3x3:definite pivots=t3:i32ones B=t3x2 left=true adjoint=false",
     "linalg_ldl_solve": "LD=t3x3:definite pivots=t3:index B=t3x2 hermitian=false", "lu_solve": "self=t2x2 LU_data=t2x2:lower LU_pivots=t2:index",
 }
+LOSS = "self=t3x4 target=t3:index weight=t4:positive reduction=1 ignore_index=-100"
+CELL = "input=t2x3 w_ih=t{g}x3 w_hh=t{g}x4 b_ih=t{g} b_hh=t{g} hx="
+ATTENTION = "query=t2x3x4 key=t2x5x4 value=t2x5x4 dropout_p=0.0 need_attn_weights=true is_causal=false"
+POOL2 = "self=t1x2x5x5 kernel_size=[2,2] output_size=[3,3] random_samples=t1x2x2:unit output=out indices=outi"
+POOL3 = "self=t1x2x5x5x5 kernel_size=[2,2,2] output_size=[3,3,3] random_samples=t1x2x3:unit output=out indices=outi"
 RECIPES = {
+    "_empty_per_channel_affine_quantized": "size=[3,4] scales=t3:positive zero_points=t3:index axis=0 dtype=qu8",
+    "_histogramdd_bin_edges": "self=t5x2 bins=[3,3] density=false", "_local_scalar_dense": "self=t1", "logspace": "start=1 end=3 steps=3 base=2.0",
+    "_pad_packed_sequence": "data=t3x2 batch_sizes=t3:iones batch_first=true padding_value=0.5 total_length=4",
+    "_scaled_dot_product_attention": ATTENTION, "_scaled_dot_product_attention_forward": ATTENTION, "_scaled_dot_product_attention_math": ATTENTION,
+    "cosine_embedding_loss": "input1=t3x4 input2=t3x4 target=t3:iones margin=0.1 reduction=1",
+    "fractional_max_pool2d": POOL2, "fractional_max_pool2d.output": POOL2, "fractional_max_pool3d": POOL3, "fractional_max_pool3d.output": POOL3,
+    "grid_sampler": "input=t1x2x4x4 grid=t1x3x3x2:unit interpolation_mode=0 padding_mode=0 align_corners=false",
+    "gru_cell": CELL.format(g=12) + "t2x4", "lstm_cell": CELL.format(g=16) + "[t2x4;t2x4]", "rnn_tanh_cell": CELL.format(g=4) + "t2x4",
+    "rnn_relu_cell": CELL.format(g=4) + "t2x4", "svd.U": "self=t3x2 some=true compute_uv=true U=out S=out V=out",
+    "linalg_lstsq.out": "self=t4x3 b=t4x2 driver='gelsd' solution=out residuals=out rank=outi singular_values=out",
+    "native_batch_norm": "input=t2x3x4 weight=t3 bias=t3 running_mean=t3 running_var=t3:positive training=false momentum=0.1 eps=0.001",
+    "nll_loss": LOSS, "nll_loss_forward": LOSS, "nll_loss_nd": LOSS, "nll_loss_forward.output": LOSS + " output=out total_weight=out",
+    "rrelu_with_noise_": "self=t2x3 noise=t2x3 lower=0.1 upper=0.3 training=true", "slow_conv3d_forward": BOTH["slow_conv3d"],
+    "view.dtype": "self=t2x3 dtype=i32", "addr_": "self=t2x3 vec1=t2 vec2=t3 beta=0.5 alpha=2",
+    "conv1d.padding": "input=t1x3x5 weight=t4x3x3 bias=t4 stride=[1] padding='same' dilation=[1] groups=1",
+    "conv2d.padding": "input=t1x3x5x5 weight=t4x3x3x3 bias=t4 stride=[1,1] padding='valid' dilation=[1,1] groups=1",
+    "embedding_bag": "weight=t4x3 indices=t6:index offsets=t2:zeros mode=1 scale_grad_by_freq=false sparse=false include_last_offset=false",
+    "ctc_loss.Tensor": "log_probs=t5x2x3 targets=t2x2:iones input_lengths=t2:iones target_lengths=t2:iones blank=0 reduction=1 zero_infinity=false",
+    "nll_loss2d_forward": "self=t1x3x2x2 target=t1x2x2:index reduction=1 ignore_index=-100", "mv.out": "self=t2x3 vec=t3 out=out",
+    "nll_loss2d_forward.output": "self=t1x3x2x2 target=t1x2x2:index reduction=1 ignore_index=-100 output=out total_weight=out",
+    "nll_loss2d.out": "self=t1x3x2x2 target=t1x2x2:index reduction=1 ignore_index=-100 out=out",
+    "isin.Tensor_Tensor_out": "elements=t3:index test_elements=t2:iones assume_unique=false invert=false out=outb",
+    "addbmm.out": "self=t2x4 batch1=t3x2x5 batch2=t3x5x4 beta=0.5 alpha=2 out=out",
+    "gradient.tensorarray": "self=t3x4 spacing=[t3:positive;t4:positive] dim=[0,1] edge_order=1",
+    "lstm.data": f"data=t3x3 batch_sizes=t3:iones hx=[t1x1x4;t1x1x4] {LSTM}", "gru.data": f"data=t3x3 batch_sizes=t3:iones hx=t1x1x4 {GRU}",
+    "rnn_tanh.data": f"data=t3x3 batch_sizes=t3:iones hx=t1x1x4 {RNN1}", "rnn_relu.data": f"data=t3x3 batch_sizes=t3:iones hx=t1x1x4 {RNN1}",
     "conv2d": f"input=t1x3x5x5 weight=t4x3x3x3 {CONV}", "_convolution.deprecated": f"input=t1x3x5x5 weight=t4x3x3x3 {CONV}",
     "conv3d": f"input=t1x2x4x4x4 weight=t3x2x2x2x2 bias=t3 groups=1 {CONV3}",
     "conv3d.padding": "input=t1x2x4x4x4 weight=t3x2x3x3x3 bias=t3 groups=1 stride=[1,1,1] padding='same' dilation=[1,1,1]",
@@ -250,7 +295,7 @@ RECIPES = {
     "nanquantile.scalar_out": "self=t3x4 q=0.3 dim=1 interpolation='linear' keepdim=false out=out",
     "lstm.input": f"input=t2x3x3 hx=[t1x2x4;t1x2x4] batch_first=true {LSTM}", "gru.input": f"input=t2x3x3 hx=t1x2x4 batch_first=true {GRU}",
     "rnn_tanh.input": f"input=t2x3x3 hx=t1x2x4 batch_first=true {RNN1}", "rnn_relu.input": f"input=t2x3x3 hx=t1x2x4 batch_first=true {RNN1}",
-    "narrow.Tensor": "self=t4x3 dim=0 start=t:index length=2", "diagonal_scatter": "self=t3x3 src=t3 offset=0 dim1=0 dim2=1",
+    "narrow.Tensor": "self=t4x3 dim=0 start=t:index length=2",
     "upsample_nearest3d.vec": "input=t1x2x3x3x3 output_size=[4,5,6]", "upsample_trilinear3d.vec": "input=t1x2x3x3x3 output_size=[4,5,6] align_corners=false",
     "polar.out": "abs=t3:positive angle=t3 out=none", "nll_loss2d": "self=t1x3x2x2 target=t1x2x2:index reduction=1 ignore_index=-100",
     "is_coalesced": "self=t2", "native_norm": "self=t2x3 p=2",
@@ -258,7 +303,7 @@ RECIPES = {
 }
 for base, text in BOTH.items():
     RECIPES[base] = text
-    RECIPES[base + ".out"] = text + " out=out out0=out out1=out indices=out"
+    RECIPES[base + ".out"] = text + " out=out out0=out out1=out out2=out indices=outi P=out L=out U=out"
 RECIPES.pop("polar.out")
 RECIPES = {name: recipe(text) for name, text in RECIPES.items()}
 
@@ -315,10 +360,9 @@ def find(name, f, first, into):
     return -1
 
 
-def find_safely(name, f):
+def find_safely(name, f, first):
     """In processes of their own: PyTorch crashes on some arguments, and hangs on others."""
-    first = 0
-    while True:
+    while first < TRIES:
         out, into = os.pipe()
         child = os.fork()
         if child == 0:
@@ -335,6 +379,7 @@ def find_safely(name, f):
         if last.startswith("found"):
             return int(last.split()[1])
         first = int(last) + 1
+    return -1
 
 
 def options(given):
@@ -377,16 +422,16 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--find", action="store_true", help="find arguments and write ATTEMPTS anew")
     parser.add_argument("--filter", default="")
+    parser.add_argument("--advance", nargs="*", metavar="NAME", help="find other arguments for these")
     a = parser.parse_args()
     known = signatures_test.operators()
     names = [n for n in sorted(signatures_test.listed() & set(known)) if a.filter in n and not known[n].manual_cpp_binding
              and n.split(".")[0] not in LEFT and n not in signatures_test.BY_HAND]
-    if a.find:
-        attempts = {}
-        for name in names:
-            attempts[name] = find_safely(name, known[name])
-        ATTEMPTS.write_text("".join(f"{name} {attempts[name]}\n" for name in names))
     attempts = {name: int(number) for name, number in (line.split() for line in ATTEMPTS.read_text().split("\n") if line)}
+    if a.find or a.advance:
+        for name in a.advance or names:
+            attempts[name] = find_safely(name, known[name], attempts.get(name, -1) + 1 if a.advance and name not in RECIPES else 0)
+        ATTEMPTS.write_text("".join(f"{name} {attempts[name]}\n" for name in sorted(attempts)))
     none = [name for name in names if attempts.get(name, -1) < 0]
     calls = 0
     print("// Made by make_calls.py.\n#include \"calls_parts.h\"\n")

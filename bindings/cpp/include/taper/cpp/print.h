@@ -230,7 +230,9 @@ inline std::ostream &print(std::ostream &out, const Tensor &tensor, int64_t line
     if (info.quantized == 1) {
         out << ", qscheme: per_tensor_affine, scale: " << info.scale << ", zero_point: " << info.zero_point;
     } else if (info.quantized == 2) {
-        out << ", qscheme: per_channel_affine";
+        out << ", qscheme: per_channel_affine, scales: ";
+        print(out, tensor.q_per_channel_scales(), line_size) << ", zero_points: ";
+        print(out, tensor.q_per_channel_zero_points(), line_size) << ", axis: " << tensor.q_per_channel_axis();
     }
     return out << " ]";
 }
