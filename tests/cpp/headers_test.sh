@@ -35,7 +35,7 @@ if [ -z "$ways" ]; then
     exit 77
 fi
 for way in $ways; do
-    for file in "$source"/tests/cpp/*.cpp "$source/examples/cpp/HelloWorld/main.cpp"; do
+    for file in "$source"/tests/cpp/*.cpp "$source"/examples/cpp/*/main.cpp; do
         compile "${way%,*}" "${way#*,}" "$file" "$(basename "$file")"
     done
 done
