@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_text SAMPLES MODELS DEMO: what an app sees, as text. Compiled against these headers and against PyTorch's, it
-// prints the same; the last digits of what models compute may differ, and stand behind the line "models".
+// same_text SAMPLES MODELS DEMO [NETWORK…]: what an app sees, as text. Compiled against these headers and against
+// PyTorch's, it prints the same; the last digits of what models compute may differ, and stand behind the line "models".
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>
@@ -204,7 +204,7 @@ struct Call {
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
+    if (argc < 4) {
         return 2;
     }
     at::globalContext().setQEngine(at::QEngine::QNNPACK);
@@ -257,5 +257,14 @@ int main(int argc, char **argv)
     run_models(load_lite, models + "int8_dynamic.ptl", "forward", {floats({3, 8})});
     run_models(load_lite, demo + "classifier.ptl", "forward", {floats({1, 3, 96, 96})});
     run_models(load_full, demo + "classifier.pt", "forward", {floats({1, 3, 96, 96})});
+    for (int i = 4; i < argc; i++) { // networks
+        const std::string path = argv[i];
+        const std::vector<at::IValue> picture = {floats({1, 3, 64, 64})};
+        if (path.back() == 'l') {
+            run_models(load_lite, path, "forward", picture);
+        } else {
+            run_models(load_full, path, "forward", picture);
+        }
+    }
     return 0;
 }
