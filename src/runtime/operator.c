@@ -257,10 +257,15 @@ static taper_status call_checked(taper_operator *op, taper_value *const *args, s
     }
     run->work_left = 0;
     run->ended = TAPER_OK;
-    taper_pool_enter(run->pool, run->shared); // as the last one did
+    const bool shares = run->shared; // as the last one did: most operators are too small for it
+    if (shares) {
+        taper_pool_enter(run->pool, true);
+    }
     run->shared = false;
     const taper_status status = call_with(op, args, count, place, place + vals, results);
-    taper_pool_leave(run->pool);
+    if (shares) {
+        taper_pool_leave(run->pool);
+    }
     if (place != few) {
         taper_heap_free(run->heap, place, total * sizeof *place);
     }
