@@ -57,14 +57,10 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(tap
                                                                              taper_value **results, size_t result_count,
                                                                              taper_error *error);
 
-/* Arguments of type int[] and Tensor[], made at once. Tensors are retained, not copied. */
+/* An argument of type int[], made at once. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(taper_context *context,
                                                                               const int64_t *numbers, size_t count,
                                                                               taper_value **value, taper_error *error);
-TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_tensor(taper_context *context,
-                                                                                 taper_value *const *tensors,
-                                                                                 size_t count, taper_value **value,
-                                                                                 taper_error *error);
 
 /* ---- adding operators ---- */
 

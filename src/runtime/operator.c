@@ -302,16 +302,6 @@ taper_status taper_operator_call(taper_operator *op, taper_value *const *args, s
 
 // ---- lists for arguments
 
-static taper_status box_list(taper_context *context, taper_list *list, taper_value **value, taper_error *error)
-{
-    *value = list != NULL ? taper_box_new(context->heap, TAPER_VAL(list)) : NULL;
-    if (*value == NULL) {
-        taper_val_release(list != NULL ? TAPER_VAL(list) : taper_val_none());
-        return taper_fail_memory(error);
-    }
-    return TAPER_OK;
-}
-
 taper_status taper_value_list_int(taper_context *context, const int64_t *numbers, size_t count, taper_value **value,
                                   taper_error *error)
 {
@@ -322,25 +312,12 @@ taper_status taper_value_list_int(taper_context *context, const int64_t *numbers
     for (size_t i = 0; list != NULL && i < count; i++) {
         list->items[list->count++] = taper_val_int(numbers[i]);
     }
-    return box_list(context, list, value, error);
-}
-
-taper_status taper_value_list_tensor(taper_context *context, taper_value *const *tensors, size_t count,
-                                     taper_value **value, taper_error *error)
-{
-    TAPER_TRY(taper_check_inputs(value, "value", tensors, "tensors", count, error));
-    TAPER_NEED(context, error);
-    for (size_t i = 0; i < count; i++) {
-        if (tensors[i]->val.tag != TAPER_TENSOR) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "tensors[%zu] is no tensor but %s", i,
-                       taper_val_kind_name(tensors[i]->val));
-        }
+    *value = list != NULL ? taper_box_new(context->heap, TAPER_VAL(list)) : NULL;
+    if (*value == NULL) {
+        taper_val_release(list != NULL ? TAPER_VAL(list) : taper_val_none());
+        return taper_fail_memory(error);
     }
-    taper_list *list = taper_list_new(context->heap, &taper_type_tensor, count);
-    for (size_t i = 0; list != NULL && i < count; i++) {
-        list->items[list->count++] = taper_val_retain(tensors[i]->val);
-    }
-    return box_list(context, list, value, error);
+    return TAPER_OK;
 }
 
 // ---- adding

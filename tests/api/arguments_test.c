@@ -436,10 +436,6 @@ static void operators_are_called(void **state)
     FAILS("context is NULL", taper_value_list_int(NULL, numbers, 2, &result, E));
     FAILS("numbers is NULL", taper_value_list_int(w.context, NULL, 2, &result, E));
     FAILS("value is NULL", taper_value_list_int(w.context, numbers, 2, NULL, E));
-    FAILS("context is NULL", taper_value_list_tensor(NULL, items, 1, &result, E));
-    FAILS("tensors is NULL", taper_value_list_tensor(w.context, NULL, 1, &result, E));
-    FAILS("tensors[1] is NULL", taper_value_list_tensor(w.context, items, 2, &result, E));
-    FAILS("value is NULL", taper_value_list_tensor(w.context, items, 1, NULL, E));
     taper_generator *generator;
     FAILS("context is NULL", taper_generator_create(NULL, 1, &generator, E));
     FAILS("generator is NULL", taper_generator_create(w.context, 1, NULL, E));

@@ -102,7 +102,7 @@ class Arguments
         for (const at::Tensor &each : tensors) {
             items.borrow(each.handle().get());
         }
-        return take(make(taper_value_list_tensor, items.data(), items.size()));
+        return list("Tensor", items);
     }
     Arguments &written(at::TensorList tensors)
     {
