@@ -20,6 +20,7 @@ limit_of() {
     TAPER_WITH_DEVICES) echo 12300 ;;
     TAPER_WITH_OPERATORS) echo 12300 ;;
     TAPER_WITH_RECORDINGS) echo 8200 ;;
+    TAPER_WITH_CACHING) echo 4100 ;;
     *) echo 0 ;;
     esac
 }

@@ -46,8 +46,7 @@ TAPER_API TAPER_EXPERIMENTAL void taper_operator_draw_from(taper_operator *op, t
 TAPER_API TAPER_EXPERIMENTAL void taper_session_draw_from(taper_session *session, taper_generator *generator);
 
 /* Arguments in the order of the schema, those for keywords too; missing ones at its end take their defaults; NULL is
- * None. A float
- * may be given as an int, an int[2] as an int; all else has the schema's type, or the call ends in
+ * None. A float may be given as an int, an int[2] as an int; all else has the schema's type, or the call ends in
  * TAPER_ERROR_ARGUMENT, which names the argument. results: room for result_count new references, as many as the
  * operator has. Tensors that it writes to are written in place, but for those that were given as read-only: then a copy
  * is the result. Results may be views of arguments, as in PyTorch. Nothing ends a call early. Memory that results had

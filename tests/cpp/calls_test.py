@@ -40,7 +40,7 @@ def same(ours, theirs):
 
 def main():
     compiler, library, includes = sys.argv[1:]
-    made = subprocess.run(["/usr/bin/python3", str(HERE / "make_calls.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    made = subprocess.run([sys.executable, str(HERE / "make_calls.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if made.returncode == 77:
         print(made.stdout.strip())
         return 77

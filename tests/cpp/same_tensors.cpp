@@ -200,6 +200,19 @@ void values()
     std::cout << at::IValue(std::make_tuple(1, c10::Device("cpu"))) << "\n";
 }
 
+// Operators draw one after the other from one generator.
+void random_numbers()
+{
+    torch::manual_seed(5);
+    std::cout << torch::rand({3}) << torch::randn({20}) << torch::randint(100, {4}) << torch::randperm(6)
+              << torch::ones({8}).bernoulli(0.5) << torch::rand({2}) << "\n";
+    at::Generator own = at::detail::createCPUGenerator(9);
+    std::cout << at::rand({3}, own) << torch::rand({2}) << at::rand({3}, own) << own.current_seed() << "\n";
+    own.set_current_seed(9);
+    torch::manual_seed(5);
+    std::cout << at::rand({3}, own) << torch::rand({3}) << "\n";
+}
+
 } // namespace
 
 int main()
@@ -208,6 +221,7 @@ int main()
     writing();
     quantizers();
     values();
+    random_numbers();
     std::cout << "models\n";
     return 0;
 }

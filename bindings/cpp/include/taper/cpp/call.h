@@ -242,33 +242,39 @@ class Arguments
     }
     void call(Handle *results, taper_value **places, size_t count)
     {
-        struct Lease {
-            explicit Lease(Operator &from) : from(from), op(from.take())
-            {
-            }
-            ~Lease()
-            {
-                if (drawn) {
-                    DefaultGenerator::get().serve(op);
-                }
-                from.give(op);
-            }
-            Operator &from;
-            taper_operator *op;
-            bool drawn = false;
-        } lease(op_);
-        if (generator_ != nullptr) {
-            taper_operator_draw_from(lease.op, generator_);
-            lease.drawn = true;
-        }
+        const OperatorLease lease(op_);
+        const Drawing drawing(lease.get(), generator_);
         ErrorScope error;
-        error.check(taper_operator_call(lease.op, values_, count_, places, count, error));
+        error.check(taper_operator_call(lease.get(), values_, count_, places, count, error));
         for (size_t i = 0; i < count; i++) {
             results[i] = Handle(places[i]);
         }
     }
 
   private:
+    // While a call draws from another generator than the default one.
+    class Drawing
+    {
+      public:
+        Drawing(taper_operator *op, taper_generator *from) : op_(from != nullptr ? op : nullptr)
+        {
+            if (op_ != nullptr) {
+                taper_operator_draw_from(op_, from);
+            }
+        }
+        ~Drawing()
+        {
+            if (op_ != nullptr) {
+                DefaultGenerator::get().serve(op_);
+            }
+        }
+        Drawing(const Drawing &) = delete;
+        Drawing &operator=(const Drawing &) = delete;
+
+      private:
+        taper_operator *op_;
+    };
+
     // The items of a list that is being made.
     class Items
     {

@@ -81,6 +81,7 @@ class Operator
     {
         static const Closer closer{};
         (void)closer;
+        DefaultGenerator::get().state(); // made before there is a handle that could be lost
         ErrorScope error;
         taper_operator *found = nullptr;
         error.check(taper_operator_find(context(), name_, &found, error));
@@ -107,6 +108,29 @@ class Operator
     bool listed_;
 };
 
+// A handle for one call.
+class OperatorLease
+{
+  public:
+    explicit OperatorLease(Operator &from) : from_(from), op_(from.take())
+    {
+    }
+    ~OperatorLease()
+    {
+        from_.give(op_);
+    }
+    OperatorLease(const OperatorLease &) = delete;
+    OperatorLease &operator=(const OperatorLease &) = delete;
+    taper_operator *get() const
+    {
+        return op_;
+    }
+
+  private:
+    Operator &from_;
+    taper_operator *op_;
+};
+
 // One whose name is known at run time alone. They are kept for good.
 inline Operator &operator_named(const std::string &name)
 {
@@ -126,25 +150,15 @@ inline Operator &operator_named(const std::string &name)
 // Values as they are, in the order of the schema.
 inline std::vector<Handle> call_operator(Operator &op, const std::vector<Handle> &args)
 {
-    struct Lease {
-        explicit Lease(Operator &from) : from(from), op(from.take())
-        {
-        }
-        ~Lease()
-        {
-            from.give(op);
-        }
-        Operator &from;
-        taper_operator *op;
-    } const lease(op);
-    std::vector<taper_value *> in, out(taper_operator_result_count(lease.op), nullptr);
+    const OperatorLease lease(op);
+    std::vector<taper_value *> in, out(taper_operator_result_count(lease.get()), nullptr);
     in.reserve(args.size());
     for (const Handle &arg : args) {
         in.push_back(arg.get());
     }
     std::vector<Handle> results(out.size());
     ErrorScope error;
-    error.check(taper_operator_call(lease.op, in.data(), in.size(), out.data(), out.size(), error));
+    error.check(taper_operator_call(lease.get(), in.data(), in.size(), out.data(), out.size(), error));
     for (size_t i = 0; i < out.size(); i++) {
         results[i] = Handle(out[i]);
     }
