@@ -42,14 +42,14 @@ for abi in $abis; do
 done
 
 echo "== AARs"
-cmake --build "$build" --target taper_classes >/dev/null
+cmake --build "$build" --target taper_classes cpp_headers >/dev/null
 rm -rf "$out/javadoc" "$out/repository"
 find "$root/bindings/android/java" -name '*.java' >"$out/sources.txt"
 javadoc -quiet -Xdoclint:none -notimestamp -encoding UTF-8 -cp "$build/bindings/android/stub-classes" -d "$out/javadoc" "@$out/sources.txt"
 version=$(sed -n 's/^project(taper VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
 # shellcheck disable=SC2086
 "$here/package.py" "$out/repository" --version "$version" --classes "$build/bindings/android/classes" --sources "$root/bindings/android/java" \
-    --include "$root/include" --javadoc "$out/javadoc" $packed
+    --include "$root/include" --headers "$root/bindings/cpp/include" "$build/bindings/cpp/made" --javadoc "$out/javadoc" $packed
 "$root/tests/android/package_test.py" --repository "$out/repository" --abis "$listed" --limit 4000000 || status=1
 echo "a Maven repository with these: $out/repository"
 exit $status

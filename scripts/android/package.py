@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""package.py OUT --classes DIR --sources DIR --include DIR [--javadoc DIR] [--jni ABI=DIR …] [--version V] [--without-module]
+"""package.py OUT --classes DIR --sources DIR --include DIR --headers DIR … [--javadoc DIR] [--jni ABI=DIR …] [--version V] [--without-module]
 
 Writes the artefacts of the Android binding into OUT, a Maven repository: for each its AAR or jar, POM, Gradle module metadata,
 sources, javadoc, and four checksums beside every file. The same input gives the same bytes.
@@ -97,14 +97,17 @@ class Packager:
         self.classes = tree(options.classes, lambda path: path.endswith(".class"))
         self.sources = tree(options.sources, lambda path: path.endswith(".java"))
         self.javadoc = tree(options.javadoc) if options.javadoc else {"README": b"See the sources.\n"}
-        self.headers = tree(options.include, lambda path: path.endswith(".h"))
+        self.include = tree(options.include, lambda path: path.endswith(".h"))
+        self.headers = dict(self.include)
+        for folder in options.headers:
+            self.headers.update(tree(folder, lambda path: path.endswith((".h", ".inc"))))
         self.jni = {}
         for pair in options.jni:
             abi, folder = pair.split("=", 1)
             for name in LIBRARIES:
                 with open(os.path.join(folder, name), "rb") as file:
                     self.jni["jni/%s/%s" % (abi, name)] = file.read()
-        if not self.classes or not self.headers:
+        if not self.classes or not self.include or not self.headers.get("torch/script.h"):
             sys.exit("package.py: no classes or no headers where they should be")
 
     def part(self, artifact, entries):
@@ -128,8 +131,11 @@ class Packager:
                 {"schema_version": 2, "name": artifact.name, "version": self.version, "dependencies": []}, indent=2).encode() + b"\n"
             module = "prefab/modules/taper/"
             entries[module + "module.json"] = json.dumps({"export_libraries": [], "android": {}}, indent=2).encode() + b"\n"
-            for path, data in self.headers.items():
+            for path, data in self.include.items():
                 entries[module + "include/" + path] = data
+            # C and C++, where PyTorch's own have them: build files copy "headers/**" and "jni/**" out of the AAR.
+            for path, data in self.headers.items():
+                entries["headers/" + path] = data
         return zipped(entries)
 
     def dependencies(self, artifact):
@@ -229,6 +235,7 @@ def main():
     parser.add_argument("--classes", required=True)
     parser.add_argument("--sources", required=True)
     parser.add_argument("--include", required=True, help="the folder with taper/taper.h")
+    parser.add_argument("--headers", required=True, nargs="+", help="folders with torch/script.h and what is generated for it")
     parser.add_argument("--javadoc")
     parser.add_argument("--jni", action="append", default=[], metavar="ABI=DIR", help="a folder with the three libraries")
     parser.add_argument("--without-module", action="store_true", help="no Gradle module metadata")

@@ -14,13 +14,13 @@ static inline void taper_refs_init(taper_refs *refs)
     atomic_init(refs, 1u);
 }
 
-static inline void taper_refs_add(taper_refs *refs)
+inline void taper_refs_add(taper_refs *refs)
 {
     atomic_fetch_add_explicit(refs, 1u, memory_order_relaxed);
 }
 
 // True when the last reference went; everything done under the others is then visible.
-static inline bool taper_refs_drop(taper_refs *refs)
+inline bool taper_refs_drop(taper_refs *refs)
 {
 #ifdef __SANITIZE_THREAD__ // which does not know fences
     return atomic_fetch_sub_explicit(refs, 1u, memory_order_acq_rel) == 1u;

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float taper_bits_to_float(uint32_t bits)
+inline float taper_bits_to_float(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
 }
 
-static inline uint32_t taper_float_to_bits(float f)
+inline uint32_t taper_float_to_bits(float f)
 {
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
@@ -25,7 +25,7 @@ static inline float taper_bf16_to_float(uint16_t h)
     return taper_bits_to_float((uint32_t)h << 16);
 }
 
-static inline uint16_t taper_float_to_bf16(float f)
+inline uint16_t taper_float_to_bf16(float f)
 {
     const uint32_t bits = taper_float_to_bits(f);
     if ((bits & 0x7fffffffu) > 0x7f800000u) {
@@ -34,7 +34,7 @@ static inline uint16_t taper_float_to_bf16(float f)
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-static inline float taper_f16_to_float(uint16_t h)
+inline float taper_f16_to_float(uint16_t h)
 {
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16;
     const uint32_t exponent = (h >> 10) & 0x1fu;
@@ -49,7 +49,7 @@ static inline float taper_f16_to_float(uint16_t h)
     return taper_bits_to_float(sign | taper_float_to_bits(magnitude));
 }
 
-static inline uint16_t taper_float_to_f16(float f)
+inline uint16_t taper_float_to_f16(float f)
 {
     const uint32_t bits = taper_float_to_bits(f);
     const uint16_t sign = (uint16_t)((bits >> 16) & 0x8000u);

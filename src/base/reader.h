@@ -61,7 +61,7 @@ static inline uint16_t taper_load_u16(const uint8_t *p)
     return (uint16_t)(p[0] | p[1] << 8);
 }
 
-static inline uint32_t taper_load_u32(const uint8_t *p)
+inline uint32_t taper_load_u32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

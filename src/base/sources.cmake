@@ -1,6 +1,8 @@
 list(APPEND TAPER_SOURCES
     src/base/budget.c
+    src/base/inline.c
     src/base/memory.c
+    src/base/pointer_map.c
     src/base/status.c
     src/base/text.c
 )

@@ -5,6 +5,11 @@
 #include <float.h>
 #include <math.h>
 
+// The one copy for compilers that call rather than inline.
+extern uint64_t taper_op_facts(const taper_op *op);
+extern uint64_t taper_node_facts(const taper_node *node);
+extern bool taper_node_has(const taper_node *node, uint64_t flag);
+
 static bool is_none(const taper_node *node, size_t index)
 {
     const taper_val *value = taper_node_constant_in(node, index);

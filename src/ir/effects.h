@@ -8,11 +8,11 @@
 #include "ir/schema.h"
 
 // The facts of its operator; none of other nodes.
-static inline uint64_t taper_node_facts(const taper_node *node)
+inline uint64_t taper_node_facts(const taper_node *node)
 {
     return node->kind == TAPER_NODE_OP ? taper_op_facts(node->op) : 0;
 }
-static inline bool taper_node_has(const taper_node *node, uint64_t flag)
+inline bool taper_node_has(const taper_node *node, uint64_t flag)
 {
     return (taper_node_facts(node) & flag) != 0;
 }

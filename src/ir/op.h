@@ -191,7 +191,7 @@ typedef enum taper_op_quantized {
 } taper_op_quantized;
 
 extern const uint64_t taper_op_words[]; // the list's, each fact once
-static inline uint64_t taper_op_facts(const taper_op *op)
+inline uint64_t taper_op_facts(const taper_op *op)
 {
     return taper_op_words[op->facts];
 }

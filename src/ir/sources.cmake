@@ -19,6 +19,7 @@ list(APPEND TAPER_SOURCES
     src/ir/tensor.c
     src/ir/tensor_copy.c
     src/ir/type.c
+    src/ir/type_table.c
     src/ir/type_text.c
     src/ir/value.c
     src/ir/value_type.c

@@ -4,6 +4,17 @@
 
 #include "base/half.h"
 
+// The one copy for compilers that call rather than inline.
+extern bool taper_tensor_is_away(const taper_tensor *tensor);
+extern taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error);
+extern size_t taper_tensor_item(const taper_tensor *tensor);
+extern const void *taper_tensor_data(const taper_tensor *tensor);
+extern void *taper_tensor_mutable(taper_tensor *tensor);
+extern int64_t taper_tensor_numel(const taper_tensor *tensor);
+extern bool taper_dtype_is_float(taper_dtype d);
+extern bool taper_dtype_is_complex(taper_dtype d);
+extern bool taper_dtype_is_quantized(taper_dtype d);
+
 size_t taper_dtype_size(taper_dtype dtype)
 {
     static const uint8_t sizes[TAPER_DTYPE_COUNT] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0};

@@ -153,13 +153,13 @@ TAPER_MUST_USE taper_status taper_tensor_of_memory(taper_heap *heap, taper_memor
 TAPER_MUST_USE taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory,
                                                         const taper_tensor *like, taper_tensor **tensor,
                                                         taper_error *error);
-static inline bool taper_tensor_is_away(const taper_tensor *tensor) // with a device
+inline bool taper_tensor_is_away(const taper_tensor *tensor) // with a device
 {
     return TAPER_DEVICES && tensor->storage->kind == TAPER_STORAGE_DEVICE;
 }
 // Brings it to the host, as it is there, in place. Nothing to do for what is there.
 TAPER_MUST_USE taper_status taper_tensor_come_home(taper_tensor *tensor, taper_error *error); // it is away
-static inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
+inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, taper_error *error)
 {
     return taper_tensor_is_away(tensor) ? taper_tensor_come_home(tensor, error) : TAPER_OK;
 }
@@ -173,21 +173,21 @@ TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tens
 // broadcast to to. Overlap is not handled.
 TAPER_MUST_USE taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error);
 
-static inline size_t taper_tensor_item(const taper_tensor *tensor) // bytes per element
+inline size_t taper_tensor_item(const taper_tensor *tensor) // bytes per element
 {
     static const uint8_t sizes[TAPER_DTYPE_COUNT] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0};
     return sizes[tensor->dtype];
 }
-static inline const void *taper_tensor_data(const taper_tensor *tensor)
+inline const void *taper_tensor_data(const taper_tensor *tensor)
 {
     return (const char *)tensor->storage->data + (size_t)tensor->offset * taper_tensor_item(tensor);
 }
 // For writing; NULL is never returned for a tensor whose storage was prepared with taper_storage_write or is new.
-static inline void *taper_tensor_mutable(taper_tensor *tensor)
+inline void *taper_tensor_mutable(taper_tensor *tensor)
 {
     return (char *)tensor->storage->data + (size_t)tensor->offset * taper_tensor_item(tensor);
 }
-static inline int64_t taper_tensor_numel(const taper_tensor *tensor)
+inline int64_t taper_tensor_numel(const taper_tensor *tensor)
 {
     int64_t n = 1;
     for (unsigned i = 0; i < tensor->rank; i++) {
@@ -223,11 +223,11 @@ void taper_tensor_logical_strides(const taper_tensor *tensor, int64_t *strides);
 // PyTorch's suggest_memory_format: true for channels last. A hidden tensor says false.
 bool taper_tensor_suggests_channels_last(const taper_tensor *tensor);
 
-static inline bool taper_dtype_is_float(taper_dtype d)
+inline bool taper_dtype_is_float(taper_dtype d)
 {
     return d == TAPER_F32 || d == TAPER_F64 || d == TAPER_F16 || d == TAPER_BF16;
 }
-static inline bool taper_dtype_is_complex(taper_dtype d)
+inline bool taper_dtype_is_complex(taper_dtype d)
 {
     return d == TAPER_C32 || d == TAPER_C64 || d == TAPER_C128;
 }
@@ -235,7 +235,7 @@ static inline bool taper_dtype_is_integral(taper_dtype d) // bool excluded
 {
     return d <= TAPER_I64;
 }
-static inline bool taper_dtype_is_quantized(taper_dtype d)
+inline bool taper_dtype_is_quantized(taper_dtype d)
 {
     return d == TAPER_QI8 || d == TAPER_QU8 || d == TAPER_QI32 || d == TAPER_QU4X2 || d == TAPER_QU2X4;
 }

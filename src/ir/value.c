@@ -6,6 +6,15 @@
 
 #include "ir/heap_blocks.h"
 
+// The one copy for compilers that call rather than inline.
+extern bool taper_val_is_object(taper_val value);
+extern void taper_obj_retain(taper_obj *obj);
+extern void taper_obj_release(taper_obj *obj);
+extern taper_val taper_val_retain(taper_val value);
+extern void taper_val_release(taper_val value);
+extern void taper_val_replace(taper_val *slot, taper_val value);
+extern taper_val taper_val_none(void);
+
 // ---- freeing
 
 static void free_object(taper_obj *obj, size_t size)

@@ -87,7 +87,7 @@ static inline bool taper_class_is_native(const char *name)
 
 // ---- references
 
-static inline bool taper_val_is_object(taper_val value)
+inline bool taper_val_is_object(taper_val value)
 {
     return value.tag >= TAPER_COMPLEX;
 }
@@ -100,19 +100,19 @@ typedef struct taper_blob_head {
     void (*destroy)(taper_obj *obj);
 } taper_blob_head;
 
-static inline void taper_obj_retain(taper_obj *obj)
+inline void taper_obj_retain(taper_obj *obj)
 {
     taper_refs_add(&obj->refs);
 }
 
-static inline void taper_obj_release(taper_obj *obj)
+inline void taper_obj_release(taper_obj *obj)
 {
     if (taper_refs_drop(&obj->refs)) {
         taper_obj_free(obj);
     }
 }
 
-static inline taper_val taper_val_retain(taper_val value)
+inline taper_val taper_val_retain(taper_val value)
 {
     if (taper_val_is_object(value)) {
         taper_obj_retain(value.as.obj);
@@ -120,7 +120,7 @@ static inline taper_val taper_val_retain(taper_val value)
     return value;
 }
 
-static inline void taper_val_release(taper_val value)
+inline void taper_val_release(taper_val value)
 {
     if (taper_val_is_object(value)) {
         taper_obj_release(value.as.obj);
@@ -128,7 +128,7 @@ static inline void taper_val_release(taper_val value)
 }
 
 // Puts value (whose reference passes over) where old was.
-static inline void taper_val_replace(taper_val *slot, taper_val value)
+inline void taper_val_replace(taper_val *slot, taper_val value)
 {
     const taper_val old = *slot;
     *slot = value;
@@ -143,7 +143,7 @@ struct taper_value {
 
 // ---- making values. Those that return an object give one reference; NULL when out of memory.
 
-static inline taper_val taper_val_none(void)
+inline taper_val taper_val_none(void)
 {
     return (taper_val){.tag = TAPER_NONE, .as.i = 0};
 }

@@ -2,6 +2,11 @@
 // Going through the indices of a box.
 #include "ir/walk.h"
 
+// The one copy for compilers that call rather than inline.
+extern void taper_walk_begin(taper_walk *walk, size_t sides);
+extern int64_t *taper_walk_add(taper_walk *walk, int64_t size);
+extern bool taper_walk_step(taper_walk *walk);
+
 void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
                      const int64_t *b)
 {

@@ -19,7 +19,7 @@ typedef struct taper_walk {
     taper_walk_dim dims[TAPER_WALK_RANK];
 } taper_walk;
 
-static inline void taper_walk_begin(taper_walk *walk, size_t sides)
+inline void taper_walk_begin(taper_walk *walk, size_t sides)
 {
     walk->rank = 0;
     walk->sides = sides;
@@ -29,7 +29,7 @@ static inline void taper_walk_begin(taper_walk *walk, size_t sides)
 }
 
 // Its steps are the caller's to fill in.
-static inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
+inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
 {
     taper_walk_dim *const dim = &walk->dims[walk->rank++];
     dim->size = size;
@@ -45,7 +45,7 @@ void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t
 // The next index. False: that was the last; the walk is at its begin again.
 bool taper_walk_next(taper_walk *walk);
 // The same in line, for loops over single elements.
-static inline bool taper_walk_step(taper_walk *walk)
+inline bool taper_walk_step(taper_walk *walk)
 {
     for (size_t d = 0; d < walk->rank; d++) {
         taper_walk_dim *const dim = &walk->dims[d];

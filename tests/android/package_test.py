@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """package_test.py --repository DIR --abis A,B [--system bionic|glibc] [--limit BYTES]: what the AARs in a repository promise.
-package_test.py --make --libraries DIR --classes DIR [--javadoc DIR]: the same for a repository that is made here of the
+package_test.py --make --libraries DIR --classes DIR --headers DIR [--cxx COMPILER]: the same for a repository that is made here of the
 libraries of this machine's build, stripped."""
 import argparse
 import hashlib
@@ -192,6 +192,11 @@ def archives(repository):
             check(json.loads(aar["prefab/modules/taper/module.json"])["export_libraries"] == [], what + "module.json")
             headers = {n.split("/include/", 1)[1]: d for n, d in aar.items() if n.startswith("prefab/modules/taper/include/")}
             check(headers == package.tree(os.path.join(ROOT, "include")), what + "headers")
+            headers = {n[len("headers/"):]: d for n, d in aar.items() if n.startswith("headers/")}
+            for folder in ("include", "bindings/cpp/include"):
+                for path, data in package.tree(os.path.join(ROOT, folder)).items():
+                    check(headers.pop(path, None) == data, what + "headers/" + path)
+            check(sorted(headers) == ["taper/cpp/generated/functions.h", "taper/cpp/generated/methods.inc"], what + "generated headers")
         for suffix, ending in (("-sources.jar", ".java"), ("-javadoc.jar", "")):
             check(any(n.endswith(ending) for n in repository.archive(artifact.name, suffix)), artifact.name + suffix)
     both = set(classes["pytorch_android"]) | set(classes["pytorch_android_torchvision"])
@@ -232,6 +237,27 @@ def libraries(repository, abis, system, limit):
             check(declared & shown, "%s shows no function of taper.h" % abi)
 
 
+def compiles(repository, abi, compiler, scratch):
+    """An app's C++, against what the AAR has and nothing else."""
+    folder = os.path.join(scratch, "aar")
+    with zipfile.ZipFile(repository.file("pytorch_android", ".aar")) as file:
+        file.extractall(folder)
+    program, jni = os.path.join(scratch, "hello_world"), os.path.join(folder, "jni", abi)
+    run = subprocess.run([compiler, "-std=c++14", "-O1", "-I", os.path.join(folder, "headers"), "-o", program,
+                          os.path.join(ROOT, "examples", "cpp", "HelloWorld", "main.cpp"), os.path.join(jni, "libpytorch_jni.so"),
+                          "-Wl,-rpath," + jni, "-lpthread"], capture_output=True, text=True)
+    check(run.returncode == 0, "examples/cpp/HelloWorld with the AAR's headers and library: " + run.stderr[-2000:])
+    if run.returncode == 0:
+        picture = os.path.join(scratch, "picture.ppm")
+        with open(picture, "wb") as file:
+            file.write(b"P6\n96 96\n255\n" + bytes(range(96)) * 288)
+        demo, labels = os.path.join(ROOT, "examples", "demo"), os.path.join(scratch, "labels.txt")
+        with open(labels, "w", encoding="utf-8") as file:
+            file.write("".join("class %d\n" % i for i in range(1000)))
+        run = subprocess.run([program, os.path.join(demo, "classifier.pt"), picture, labels], capture_output=True, text=True)
+        check(run.returncode == 0 and len(run.stdout.splitlines()) == 3, "HelloWorld: %s %s" % (run.stdout, run.stderr))
+
+
 def faults_are_found(data, system):
     """A checker that finds nothing would let everything pass."""
     first = check_library.Elf(data)
@@ -261,7 +287,8 @@ def make(options, folder):
         subprocess.run([options.strip, "-s", "-o", os.path.join(jni, name), os.path.join(options.libraries, name)], check=True)
     out = os.path.join(folder, "repository")
     command = [sys.executable, os.path.join(ROOT, "scripts", "android", "package.py"), out, "--classes", options.classes, "--sources",
-               os.path.join(ROOT, "bindings", "android", "java"), "--include", os.path.join(ROOT, "include"), "--jni", abi + "=" + jni]
+               os.path.join(ROOT, "bindings", "android", "java"), "--include", os.path.join(ROOT, "include"), "--headers",
+               os.path.join(ROOT, "bindings", "cpp", "include"), options.headers, "--jni", abi + "=" + jni]
     subprocess.run(command, check=True)
     first = package.tree(out)
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -279,6 +306,8 @@ def main():
     parser.add_argument("--make", action="store_true")
     parser.add_argument("--libraries")
     parser.add_argument("--classes")
+    parser.add_argument("--headers", help="the folder with the C++ headers that are generated")
+    parser.add_argument("--cxx", help="the C++ compiler of this machine")
     parser.add_argument("--strip", default="strip")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -292,6 +321,8 @@ def main():
         archives(repository)
         each_class_once(repository)
         libraries(repository, abis, system, options.limit)
+        if options.make and options.cxx:
+            compiles(repository, abis[0], options.cxx, scratch)
     print("%d passed, %d failed" % (passed, failed))
     return 1 if failed else 0
 

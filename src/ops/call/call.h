@@ -81,7 +81,7 @@ static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
     return call->operands != NULL && (call->operands[at] & TAPER_OPERAND_FIXED) != 0;
 }
 
-static inline bool taper_arg_is_none(const taper_call *call, size_t at)
+inline bool taper_arg_is_none(const taper_call *call, size_t at)
 {
     return at >= call->arg_count || call->args[at].tag == TAPER_NONE;
 }
@@ -171,7 +171,7 @@ TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // The same for such loops: false when they are to leave.
 bool taper_run_goes_on(taper_run *run, uint64_t work);
 // The same in the condition of a loop over single elements that take long enough not to be worth a loop of pieces.
-static inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
+inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
     enum { EACH = 256 };
     return i % EACH != 0 || taper_run_goes_on(run, EACH * work);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs the kernel of an operator call.
 #include "base/budget.h"
+#include "ops/call/call.h"
 #include "ops/call/check_shapes.h"
 #include "ops/call/generator.h"
 #include "ops/call/prepared.h"
 #include "platform/denormals.h"
+
+// The one copy for compilers that call rather than inline.
+extern bool taper_arg_is_none(const taper_call *call, size_t at);
+extern bool taper_run_step(taper_run *run, int64_t i, uint64_t work);
 
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)
 {

@@ -2,6 +2,11 @@
 // Type promotion (promote.h).
 #include "ops/call/promote.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_dtype taper_dtype_to_float(taper_dtype d);
+extern taper_dtype taper_dtype_to_real(taper_dtype d);
+extern taper_dtype taper_dtype_to_complex(taper_dtype d);
+
 taper_dtype taper_promote(taper_dtype a, taper_dtype b)
 {
     if (a == b) {

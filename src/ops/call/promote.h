@@ -25,16 +25,16 @@ bool taper_can_cast(taper_dtype from, taper_dtype to);
 TAPER_MUST_USE taper_status taper_check_cast(taper_dtype from, taper_dtype to, taper_error *error);
 
 // float32 for integers and bool, itself otherwise.
-static inline taper_dtype taper_dtype_to_float(taper_dtype d)
+inline taper_dtype taper_dtype_to_float(taper_dtype d)
 {
     return taper_dtype_is_float(d) || taper_dtype_is_complex(d) ? d : TAPER_F32;
 }
 // The real dtype of a complex one, itself otherwise.
-static inline taper_dtype taper_dtype_to_real(taper_dtype d)
+inline taper_dtype taper_dtype_to_real(taper_dtype d)
 {
     return d == TAPER_C32 ? TAPER_F16 : d == TAPER_C64 ? TAPER_F32 : d == TAPER_C128 ? TAPER_F64 : d;
 }
-static inline taper_dtype taper_dtype_to_complex(taper_dtype d)
+inline taper_dtype taper_dtype_to_complex(taper_dtype d)
 {
     return d == TAPER_F16                      ? TAPER_C32
            : d == TAPER_F64 || d == TAPER_C128 ? TAPER_C128

@@ -5,6 +5,10 @@
 #include "ops/engine/elementwise.h"
 #include "ir/walk.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_ew taper_ew_make(const taper_ew_op *op);
+extern void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor);
+
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar)
 {
     const bool whole = scalar->kind == TAPER_SCALAR_BOOL || scalar->kind == TAPER_SCALAR_INT;

@@ -93,7 +93,7 @@ typedef struct taper_ew {
     bool unconverted; // the inputs' strides decide as they are, although common is another dtype
 } taper_ew;
 
-static inline taper_ew taper_ew_make(const taper_ew_op *op)
+inline taper_ew taper_ew_make(const taper_ew_op *op)
 {
     taper_ew ew;
     memset(&ew, 0, sizeof ew);
@@ -104,7 +104,7 @@ static inline taper_ew taper_ew_make(const taper_ew_op *op)
 void taper_ew_set_scalar(taper_ew_args *args, size_t at, const taper_scalar *scalar);
 // Argument at of the call, a Tensor or a number, becomes the next input.
 TAPER_MUST_USE taper_status taper_ew_input_arg(taper_ew *ew, const taper_call *call, size_t at);
-static inline void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor)
+inline void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor)
 {
     ew->inputs[ew->count++].tensor = tensor;
 }

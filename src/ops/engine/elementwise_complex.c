@@ -2,6 +2,9 @@
 // Complex functions (elementwise_complex.h).
 #include "ops/engine/elementwise_complex.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_c128 taper_c(double re, double im);
+
 taper_c128 taper_c_div(taper_c128 a, taper_c128 b)
 {
     const double scale = fmax(fabs(b.re), fabs(b.im)); // keeps the squares in range

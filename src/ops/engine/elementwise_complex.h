@@ -7,7 +7,7 @@
 
 #include "ops/engine/elementwise.h"
 
-static inline taper_c128 taper_c(double re, double im)
+inline taper_c128 taper_c(double re, double im)
 {
     return (taper_c128){re, im};
 }

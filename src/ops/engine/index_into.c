@@ -8,6 +8,10 @@
 
 #include "base/half.h"
 
+// The one copy for compilers that call rather than inline.
+extern int64_t taper_index_at(const taper_tensor *index, int64_t at);
+extern void taper_index_walk_next(taper_index_walk *walk);
+
 // One loop per dtype and operation. U is the type the arithmetic is done in: unsigned for integers, so that it wraps.
 #define LOOP(name, T, expression)                                                                                      \
     static void name(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t count)                    \

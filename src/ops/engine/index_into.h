@@ -32,7 +32,7 @@ TAPER_MUST_USE taper_status taper_check_index(const taper_tensor *index, bool al
 // The same of embeddings' arguments, in PyTorch's words for these: argument `at` of the function, by name.
 TAPER_MUST_USE taper_status taper_check_indices(const taper_tensor *indices, size_t at, const char *argument,
                                                 const char *function, taper_error *error);
-static inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from its data
+inline int64_t taper_index_at(const taper_tensor *index, int64_t at) // at: in elements from its data
 {
     return index->dtype == TAPER_I64 ? ((const int64_t *)taper_tensor_data(index))[at]
                                      : ((const int32_t *)taper_tensor_data(index))[at];
@@ -53,7 +53,7 @@ void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank,
 void taper_index_walk_charge(taper_index_walk *walk);
 // Sides are added in order.
 void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
-static inline void taper_index_walk_next(taper_index_walk *walk)
+inline void taper_index_walk_next(taper_index_walk *walk)
 {
     if (--walk->left == 0) {
         taper_index_walk_charge(walk);

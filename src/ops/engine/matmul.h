@@ -115,7 +115,7 @@ TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, ta
 // is 0.
 TAPER_MUST_USE taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self,
                                                   taper_scalar beta, taper_scalar alpha);
-static inline taper_scalar taper_scalar_one(void)
+inline taper_scalar taper_scalar_one(void)
 {
     return (taper_scalar){.kind = TAPER_SCALAR_INT, .i = 1, .f = 1.0};
 }

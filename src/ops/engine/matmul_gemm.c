@@ -4,6 +4,9 @@
 #include "ops/engine/matmul.h"
 #include "ops/list/op_config.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_scalar taper_scalar_one(void);
+
 enum {
     MR = 4,
     NR = 8,

@@ -4,6 +4,11 @@
 #include "ops/engine/view_move.h"
 #include "ir/walk.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_scalar taper_scalar_int(int64_t i);
+extern taper_scalar taper_scalar_double(double f);
+extern void taper_tensor_drop(taper_tensor *tensor);
+
 typedef struct move_dim {
     int64_t size, to, from; // strides in bytes
 } move_dim;

@@ -47,11 +47,11 @@ TAPER_MUST_USE taper_status taper_scalar_check(taper_dtype dtype, const taper_sc
 // Converts; p need not be aligned.
 void taper_scalar_store(taper_dtype dtype, void *p, const taper_scalar *scalar);
 void taper_scalar_load(taper_dtype dtype, const void *p, taper_scalar *scalar);
-static inline taper_scalar taper_scalar_int(int64_t i)
+inline taper_scalar taper_scalar_int(int64_t i)
 {
     return (taper_scalar){.kind = TAPER_SCALAR_INT, .i = i, .f = (double)i};
 }
-static inline taper_scalar taper_scalar_double(double f)
+inline taper_scalar taper_scalar_double(double f)
 {
     return (taper_scalar){.kind = TAPER_SCALAR_DOUBLE, .f = f};
 }
@@ -89,7 +89,7 @@ static inline taper_error *taper_call_error(const taper_call *call)
 {
     return call->run->error;
 }
-static inline void taper_tensor_drop(taper_tensor *tensor) // NULL is fine
+inline void taper_tensor_drop(taper_tensor *tensor) // NULL is fine
 {
     if (tensor != NULL) {
         taper_obj_release(&tensor->head);

@@ -6,6 +6,9 @@
 
 #include "base/half.h"
 
+// The one copy for compilers that call rather than inline.
+extern bool taper_volume_channels_inner(const taper_volume *volume);
+
 const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatial_3d = {3};
 
 taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial)

@@ -31,7 +31,7 @@ taper_volume taper_volume_of(const taper_tensor *tensor, size_t spatial);
 TAPER_MUST_USE taper_status taper_volume_check(const taper_call *call, const taper_tensor *tensor, size_t spatial,
                                                bool unbatched);
 
-static inline bool taper_volume_channels_inner(const taper_volume *volume)
+inline bool taper_volume_channels_inner(const taper_volume *volume)
 {
     return volume->stride_c == 1 && volume->c > 1;
 }

@@ -3,6 +3,12 @@
 // choice of pivots, what a zero pivot leaves behind.
 #include "ops/linalg/linalg_dense.h"
 
+// The one copy for compilers that call rather than inline.
+extern double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j);
+extern taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j);
+extern void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c128 value);
+extern bool taper_dense_goes_on(const taper_dense *m, int64_t elements);
+
 // ---- vectors
 
 void taper_vector_add(bool complex, int64_t n, taper_c128 factor, const double *x, int64_t x_step, double *y,

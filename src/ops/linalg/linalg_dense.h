@@ -17,16 +17,16 @@ typedef struct taper_dense {
     struct taper_run *run; // which is charged; NULL: nobody is
 } taper_dense;
 
-static inline double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j)
+inline double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j)
 {
     return m->data + (i * m->down + j * m->right) * (m->complex ? 2 : 1);
 }
-static inline taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j)
+inline taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j)
 {
     const double *p = taper_dense_at(m, i, j);
     return taper_c(p[0], m->complex ? p[1] : 0.0);
 }
-static inline void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c128 value)
+inline void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c128 value)
 {
     double *p = taper_dense_at(m, i, j);
     p[0] = value.re;
@@ -45,7 +45,7 @@ static inline taper_dense taper_dense_from(const taper_dense *m, int64_t i, int6
         taper_dense_at(m, i, j), m->rows - i, m->columns - j, m->down, m->right, m->complex, m->single, m->run};
 }
 // Before so many elements are worked through; false: the run is to end.
-static inline bool taper_dense_goes_on(const taper_dense *m, int64_t elements)
+inline bool taper_dense_goes_on(const taper_dense *m, int64_t elements)
 {
     return m->run == NULL || taper_run_goes_on(m->run, (uint64_t)elements * (m->complex ? 8 : 2) + 20);
 }

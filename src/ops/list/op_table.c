@@ -6,6 +6,9 @@
 #include "ops/list/name_hash.h"
 #include "ops/list/param_headers.h"
 
+// The one copy for compilers that call rather than inline.
+extern bool taper_node_calls(const taper_node *node, const taper_op *op);
+
 #define TAKES(type, kernel) typedef type kernel##_takes;
 #include "ops/list/param_types.inc"
 

@@ -32,7 +32,7 @@ const void *taper_row_param(const taper_op *op);
 // Whether one is the other, or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
 // Whether node calls this row; this row or an overload of it.
-static inline bool taper_node_calls(const taper_node *node, const taper_op *op)
+inline bool taper_node_calls(const taper_node *node, const taper_op *op)
 {
     return node->kind == TAPER_NODE_OP && node->op == op;
 }

@@ -4,6 +4,9 @@
 
 #include "ops/list/kernels.h"
 
+// The one copy for compilers that call rather than inline.
+extern taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o);
+
 enum { LARGEST = INT32_MAX }; // of kernel, stride, padding and dilation, as in PyTorch: products of two fit in 64 bits
 
 static taper_status read_numbers(const taper_call *call, size_t at, size_t spatial, const char *what, int64_t least,

@@ -35,7 +35,7 @@ TAPER_MUST_USE taper_status taper_pooling_read_adaptive(const taper_call *call, 
 TAPER_MUST_USE taper_status taper_pooling_adaptive(const taper_call *call, const taper_tensor *x, size_t spatial,
                                                    const int64_t size[3], taper_pooling *pooling);
 
-static inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o)
+inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o)
 {
     taper_pool_window window;
     if (axis->adaptive) {

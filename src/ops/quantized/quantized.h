@@ -17,28 +17,28 @@ typedef struct taper_q_range {
     int64_t low, high;
 } taper_q_range;
 
-static inline taper_q_range taper_q_range_of(taper_dtype dtype) // QU8, QI8 or QI32
+inline taper_q_range taper_q_range_of(taper_dtype dtype) // QU8, QI8 or QI32
 {
     return dtype == TAPER_QU8   ? (taper_q_range){0, 255}
            : dtype == TAPER_QI8 ? (taper_q_range){-128, 127}
                                 : (taper_q_range){INT32_MIN, INT32_MAX};
 }
 
-static inline int64_t taper_q_clamp(int64_t q, taper_q_range range)
+inline int64_t taper_q_clamp(int64_t q, taper_q_range range)
 {
     return q < range.low ? range.low : q > range.high ? range.high : q;
 }
 
 // rne(x) held within range after the zero point is added, as a float. What no int64 holds, infinities and NaN give the
 // lowest: x86 converts them to the least integer, and PyTorch clamps afterwards.
-static inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
+inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
 {
     const float q = nearbyintf(x) + (float)zero_point;
     return q >= -9.2e18f && q <= 9.2e18f ? taper_q_clamp((int64_t)q, range) : range.low;
 }
 
 // The same of 8-bit results in vectors: NaN and what is too large give the highest.
-static inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
+inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf(x);
     return rounded < -2147483648.0f   ? range.low
@@ -57,7 +57,7 @@ static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int
 }
 
 // The sum of products of a layer to its result's integer.
-static inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
+inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
     // a NaN becomes the least one, as in the vectors of x86
@@ -67,7 +67,7 @@ static inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t 
 
 // Likewise of the elementwise operators: nothing saturates before the zero point is added; in vectors what is too large
 // for an int32 becomes the least one, and the sums of qint32 wrap.
-static inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
+inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
     int64_t q = rounded >= -9.2e18f && rounded <= 9.2e18f ? (int64_t)rounded : INT64_MIN / 2;
@@ -80,14 +80,14 @@ static inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float mul
     return taper_q_clamp(q + zero_point, taper_q_range_of(dtype));
 }
 
-static inline int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at)
+inline int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at)
 {
     return dtype == TAPER_QU8   ? ((const uint8_t *)data)[at]
            : dtype == TAPER_QI8 ? ((const int8_t *)data)[at]
                                 : ((const int32_t *)data)[at];
 }
 
-static inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
+inline void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q)
 {
     if (dtype == TAPER_QI32) {
         ((int32_t *)data)[at] = (int32_t)q;

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads and checks the states of packed parameters; quantized_params.h lists the forms.
 #include "ops/quantized/quantized_params.h"
+#include "ops/quantized/quantized.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "ops/engine/matmul.h"
+
+// The one copy for compilers that call rather than inline.
+extern taper_q_range taper_q_range_of(taper_dtype dtype);
+extern int64_t taper_q_clamp(int64_t q, taper_q_range range);
+extern int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range);
+extern int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range);
+extern int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range);
+extern int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide);
+extern int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at);
+extern void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q);
 
 // ---- states
 

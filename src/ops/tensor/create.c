@@ -5,6 +5,9 @@
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
 
+// The one copy for compilers that call rather than inline.
+extern void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value);
+
 taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype)
 {
     const taper_tensor *target = taper_ret_argument(call, 0);

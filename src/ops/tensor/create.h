@@ -23,7 +23,7 @@ TAPER_MUST_USE taper_status taper_create_like(taper_call *call, size_t dtype_at,
 TAPER_MUST_USE taper_status taper_create_count(taper_error *error, const char *name, int64_t count);
 
 // value as an element of a floating dtype, in loops that are not worth a version per dtype.
-static inline void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value)
+inline void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value)
 {
     if (dtype == TAPER_F32) {
         ((float *)data)[index] = (float)value;
