@@ -200,13 +200,20 @@ static size_t prepare_dims(copy_dim *dims, size_t count)
     return kept;
 }
 
+// Quantized elements are integers: those of int_repr are the same bytes.
+static taper_dtype integers_of(taper_dtype dtype)
+{
+    return dtype == TAPER_QU8 ? TAPER_U8 : dtype == TAPER_QI8 ? TAPER_I8 : dtype == TAPER_QI32 ? TAPER_I32 : dtype;
+}
+
 taper_status taper_tensor_copy(taper_tensor *to, const taper_tensor *from, taper_error *error)
 {
     if (from->rank > to->rank) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor of %u dimensions cannot be copied into one of %u", from->rank,
                    to->rank);
     }
-    const taper_dtype to_dtype = (taper_dtype)to->dtype, from_dtype = (taper_dtype)from->dtype;
+    const taper_dtype to_dtype = integers_of((taper_dtype)to->dtype),
+                      from_dtype = integers_of((taper_dtype)from->dtype);
     const int64_t to_item = (int64_t)taper_dtype_size(to_dtype), from_item = (int64_t)taper_dtype_size(from_dtype);
     int64_t to_steps[TAPER_MAX_RANK], from_steps[TAPER_MAX_RANK];
     taper_tensor_steps(to, (size_t)to_item, to_steps);

@@ -124,6 +124,7 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
     TAPER_TRY(keep_methods(draft, options, error));
     draft->optimized = draft->broken = true;
     TAPER_TRY(taper_model_evaluate(draft->model, error));
+    TAPER_TRY(taper_model_lower_nnapi(draft->model, error));
     taper_needs_free(&draft->operators);
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "frontend/bytecode.h"
+#include "frontend/nnapi/nnapi.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
 #include "runtime/device.h"
@@ -179,6 +180,16 @@ void taper_model_end_compilation(const taper_model *model, const taper_compilati
     taper_free(compilation->allocator, (void *)compilation->names, bytes);
 }
 
+taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error)
+{
+    taper_compilation all;
+    TAPER_TRY(taper_model_begin_compilation(model, &all, error));
+    const taper_status status =
+        taper_nnapi_lower_graphs(&model->module, all.root, all.registry, all.graphs, all.count, error);
+    taper_model_end_compilation(model, &all);
+    return status;
+}
+
 static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     if (options->compiler == NULL) {
@@ -252,6 +263,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     if (model->listing || model->draft) {
         return TAPER_OK;
     }
+    TAPER_TRY(taper_model_lower_nnapi(model, error));
     TAPER_TRY(optimize(model, options, error));
     return taper_model_build_programs(model, error);
 }

@@ -55,6 +55,8 @@ taper_function *taper_model_find(const taper_model *model, const char *class_nam
 
 // Puts its modules in evaluation mode, before their graphs are optimized or run.
 TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);
+// Graphs that run serialized NNAPI models compute with operators instead, as far as they can (frontend/nnapi).
+TAPER_MUST_USE taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error);
 
 // Loading for others than the host that runs it: draft.c. Otherwise as taper_model_load and taper_model_load_memory.
 typedef enum taper_model_purpose { TAPER_MODEL_RUN, TAPER_MODEL_DRAFT } taper_model_purpose;

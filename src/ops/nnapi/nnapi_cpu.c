@@ -196,7 +196,7 @@ static int32_t quantize(const taper_nnapi_operand *operand, integer_range range,
                                                       : (int32_t)steps;
 }
 
-taper_status taper_nnapi_give(taper_nnapi_run *state, uint32_t at, taper_tensor *tensor)
+taper_status taper_nnapi_put(taper_nnapi_run *state, uint32_t at, taper_tensor *tensor)
 {
     const taper_nnapi_operand *operand = &state->model->operands[at];
     integer_range range = {0, 0};

@@ -29,7 +29,7 @@ TAPER_MUST_USE taper_status taper_nnapi_ints(taper_nnapi_run *state, uint32_t op
 TAPER_MUST_USE taper_status taper_nnapi_number(taper_nnapi_run *state, uint32_t operand,
                                                double *number); // a constant scalar
 // Gives the result's reference over.
-TAPER_MUST_USE taper_status taper_nnapi_give(taper_nnapi_run *state, uint32_t operand, taper_tensor *tensor);
+TAPER_MUST_USE taper_status taper_nnapi_put(taper_nnapi_run *state, uint32_t operand, taper_tensor *tensor);
 
 TAPER_MUST_USE taper_status taper_nnapi_operate(taper_nnapi_run *state, const taper_nnapi_operation *operation);
 

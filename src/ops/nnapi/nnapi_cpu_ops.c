@@ -64,7 +64,7 @@ static taper_status give_fused(taper_nnapi_run *state, const taper_nnapi_operati
         taper_tensor_drop(tensor);
         return status;
     }
-    return taper_nnapi_give(state, op->out[0], tensor);
+    return taper_nnapi_put(state, op->out[0], tensor);
 }
 
 // A copy of the tensor seen with other sizes and strides.
@@ -77,7 +77,7 @@ static taper_status give_view(taper_nnapi_run *state, const taper_nnapi_operatio
         taper_tensor_drop(out);
         return status;
     }
-    return taper_nnapi_give(state, op->out[0], out);
+    return taper_nnapi_put(state, op->out[0], out);
 }
 
 // ---- elementwise
@@ -330,7 +330,7 @@ static taper_status run_resize(taper_nnapi_run *state, const taper_nnapi_operati
         to[b * y.strides[0] + c * y.strides[1] + h * y.strides[2] + w * y.strides[3]] =
             from[b * x.strides[0] + c * x.strides[1] + r * x.strides[2] + s * x.strides[3]];
     }
-    return taper_nnapi_give(state, op->out[0], out);
+    return taper_nnapi_put(state, op->out[0], out);
 }
 
 // ---- rows
@@ -385,7 +385,7 @@ static taper_status run_softmax(taper_nnapi_run *state, const taper_nnapi_operat
             to[at + j * step] = (float)(op->code == CODE_SOFTMAX ? exp(v) / sum : v - log(sum));
         }
     }
-    return taper_nnapi_give(state, op->out[0], out);
+    return taper_nnapi_put(state, op->out[0], out);
 }
 
 static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation *op)
@@ -428,7 +428,7 @@ static taper_status run_mean(taper_nnapi_run *state, const taper_nnapi_operation
     for (int64_t i = 0; i < results; i++) {
         to[i] /= (float)(total / results);
     }
-    return taper_nnapi_give(state, op->out[0], out);
+    return taper_nnapi_put(state, op->out[0], out);
 }
 
 // ---- shapes
@@ -561,7 +561,7 @@ static taper_status run_concat(taper_nnapi_run *state, const taper_nnapi_operati
             return status;
         }
     }
-    return taper_nnapi_give(state, op->out[0], out);
+    return taper_nnapi_put(state, op->out[0], out);
 }
 
 static taper_status run_transpose(taper_nnapi_run *state, const taper_nnapi_operation *op)

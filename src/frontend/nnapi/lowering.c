@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Making nodes, and the table of operations.
+#include "frontend/nnapi/lowering.h"
+
+#include "frontend/nnapi/codes.h"
+#include "ir/effects.h"
+
+// ---- nodes
+
+static taper_status append(taper_nnapi_lowering *l, taper_node *node, taper_ir_value **made)
+{
+    node->debug = l->debug;
+    node->instruction = l->instruction;
+    taper_node_append(l->block, node);
+    *made = node->output_count != 0 ? &node->outputs[0] : NULL;
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, taper_ir_value **made)
+{
+    taper_node *node;
+    TAPER_TRY(taper_node_constant(l->graph, value, &node, l->error));
+    return append(l, node, made);
+}
+
+taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type, taper_ir_value *const *items,
+                              size_t count, taper_ir_value **made)
+{
+    taper_node *node;
+    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, count, 1, &node, l->error));
+    node->type = type;
+    node->outputs[0].type = type;
+    for (size_t i = 0; i < count; i++) {
+        taper_node_set_input(node, i, items[i]);
+    }
+    return append(l, node, made);
+}
+
+taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count, taper_ir_value **made)
+{
+    taper_ir_value *items[TAPER_MAX_RANK * 2];
+    for (size_t i = 0; i < count; i++) {
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(numbers[i]), &items[i]));
+    }
+    return taper_nnapi_list(l, &taper_type_list_int, items, count, made);
+}
+
+taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *const *args, size_t count,
+                              taper_ir_value **made)
+{
+    const taper_schema *schema;
+    taper_node *node;
+    if (op == NULL) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "an operator that a serialized NNAPI model needs is left out");
+    }
+    TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
+    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, &node, l->error));
+    taper_node_set_op(node, op, schema);
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        taper_ir_value *value = i < count ? args[i] : NULL;
+        if (value == NULL) {
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_retain(schema->args[i].default_value), &value));
+        }
+        taper_node_set_input(node, i, value);
+    }
+    for (size_t i = 0; i < schema->ret_count; i++) {
+        node->outputs[i].type = schema->rets[i].type;
+    }
+    return append(l, node, made);
+}
+
+taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value, taper_ir_value **made)
+{
+    static const int8_t bounds[4][2] = {{0, 0}, {0, 0}, {-1, 1}, {0, 6}};
+    if (code < 0 || code > 3) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "an activation %lld, known are 0 to 3", (long long)code);
+    }
+    *made = value;
+    if (code == 1) {
+        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_relu), made, value);
+    }
+    if (code != 0) {
+        taper_ir_value *low, *high;
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][0]), &low));
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bounds[code][1]), &high));
+        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_hardtanh), made, value, low, high);
+    }
+    return TAPER_OK;
+}
+
+// ---- operations
+
+typedef struct operation_row {
+    uint32_t code, least, most; // inputs
+    taper_nnapi_lower *lower;
+} operation_row;
+
+static const operation_row rows[] = {
+    {TAPER_NNAPI_ADD, 3, 3, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_SUB, 3, 3, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_MUL, 3, 3, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_DIV, 3, 3, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_PRELU, 2, 2, taper_nnapi_lower_prelu},
+    {TAPER_NNAPI_RELU, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_RELU1, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_RELU6, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_LOGISTIC, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_CONV_2D, 11, 11, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_DEPTHWISE_CONV_2D, 12, 12, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_TRANSPOSE_CONV_2D, 11, 11, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_FULLY_CONNECTED, 4, 4, taper_nnapi_lower_linear},
+    {TAPER_NNAPI_MAX_POOL_2D, 11, 11, taper_nnapi_lower_pool},
+    {TAPER_NNAPI_AVERAGE_POOL_2D, 11, 11, taper_nnapi_lower_pool},
+    {TAPER_NNAPI_RESIZE_NEAREST_NEIGHBOR, 4, 4, taper_nnapi_lower_resize},
+    {TAPER_NNAPI_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
+    {TAPER_NNAPI_LOG_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
+    {TAPER_NNAPI_MEAN, 3, 3, taper_nnapi_lower_mean},
+    {TAPER_NNAPI_QUANTIZE, 1, 1, taper_nnapi_lower_quantize},
+    {TAPER_NNAPI_DEQUANTIZE, 1, 1, taper_nnapi_lower_quantize},
+    {TAPER_NNAPI_RESHAPE, 2, 2, taper_nnapi_lower_reshape},
+    {TAPER_NNAPI_EXPAND_DIMS, 2, 2, taper_nnapi_lower_expand_dims},
+    {TAPER_NNAPI_STRIDED_SLICE, 7, 7, taper_nnapi_lower_slice},
+    {TAPER_NNAPI_CONCATENATION, 2, UINT32_MAX, taper_nnapi_lower_concat},
+    {TAPER_NNAPI_TRANSPOSE, 2, 2, taper_nnapi_lower_transpose},
+};
+
+static taper_status lower_operation(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].code != op->code) {
+            continue;
+        }
+        if (op->in_count < rows[i].least || op->in_count > rows[i].most || op->out_count != 1) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible", op->in_count,
+                       op->out_count);
+        }
+        const taper_nnapi_value *out = &l->values[op->out[0]];
+        if (out->plain != NULL || out->image != NULL || taper_nnapi_is_constant(l, op->out[0])) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has a value already", op->out[0]);
+        }
+        return rows[i].lower(l, op);
+    }
+    TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "the operation is not supported");
+}
+
+taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l)
+{
+    for (uint32_t i = 0; i < l->model->operation_count; i++) {
+        const taper_status status = lower_operation(l, &l->model->operations[i]);
+        if (status != TAPER_OK) {
+            taper_error_prefix(l->error, "NNAPI operation %u (code %u): ", i, l->model->operations[i].code);
+            return status;
+        }
+    }
+    return TAPER_OK;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Between the parts of this front end: the state of one serialized model that becomes nodes, and how nodes are made.
+#ifndef TAPER_FRONTEND_NNAPI_LOWERING_H
+#define TAPER_FRONTEND_NNAPI_LOWERING_H
+
+#include "ir/graph.h"
+#include "ops/list/registry.h"
+#include "ops/nnapi/nnapi_blob.h"
+
+// What is known of an operand so far. Images that NNAPI has as [N, H, W, C] are [N, C, H, W] in PyTorch's eyes, in
+// channels-last strides: layers make them so, and whoever wants NNAPI's order of dimensions permutes.
+typedef struct taper_nnapi_value {
+    taper_ir_value *plain; // with NNAPI's dimensions; NULL: not made yet
+    taper_ir_value *image; // of four dimensions [N, H, W, C]: as [N, C, H, W]; NULL: not made yet
+    uint32_t storage;      // the operand whose memory it may be a view of; its own number: none other's
+} taper_nnapi_value;
+
+typedef struct taper_nnapi_lowering {
+    taper_registry *registry;
+    taper_heap *heap; // of constants
+    taper_graph *graph;
+    taper_block *block; // nodes are appended to it
+    taper_error *error;
+    const taper_nnapi_model *model;
+    const taper_list *buffers;
+    taper_nnapi_value *values; // by operand
+    int32_t debug;             // of the nodes that are made
+    uint32_t instruction;
+} taper_nnapi_lowering;
+
+// ---- nodes
+
+// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is.
+TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, taper_ir_value **made);
+TAPER_MUST_USE taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type,
+                                             taper_ir_value *const *items, size_t count, taper_ir_value **made);
+TAPER_MUST_USE taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count,
+                                                 taper_ir_value **made);
+// A call of the row (NULL: this build lacks it). NULL among the arguments, and those that are left out: the default.
+TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *const *args,
+                                             size_t count, taper_ir_value **made);
+#define TAPER_NNAPI_CALL(l, op, made, ...)                                                                             \
+    taper_nnapi_call(l, op, (taper_ir_value *const[]){__VA_ARGS__},                                                    \
+                     sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
+
+// ---- operands (operands.c)
+
+static inline const taper_nnapi_operand *taper_nnapi_operand_of(const taper_nnapi_lowering *l, uint32_t at)
+{
+    return &l->model->operands[at];
+}
+static inline bool taper_nnapi_is_constant(const taper_nnapi_lowering *l, uint32_t at)
+{
+    return l->model->operands[at].source != TAPER_NNAPI_NOTHING;
+}
+bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at); // 8 bits
+bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint32_t b);
+// The value, with NNAPI's dimensions; images of nchw false as [N, C, H, W].
+TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
+TAPER_MUST_USE taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value);
+// The same as floats.
+TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
+                                               taper_ir_value **floats);
+// An operation's result: quantized where the operand is, and it is not yet.
+TAPER_MUST_USE taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, bool is_float,
+                                             bool is_image);
+// One that may share memory with another operand's.
+void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
+// A constant's tensor, with these of its dimensions in this order (NULL: as they are); a reference.
+TAPER_MUST_USE taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order,
+                                               taper_tensor **tensor);
+// A constant's ints, at most limit; one int; one number of any kind.
+TAPER_MUST_USE taper_status taper_nnapi_ints_of(taper_nnapi_lowering *l, uint32_t at, size_t limit, int64_t *numbers,
+                                                size_t *count);
+TAPER_MUST_USE taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t at, int64_t *number);
+TAPER_MUST_USE taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double *number);
+// An axis, 0 to rank - 1.
+TAPER_MUST_USE taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, size_t *axis);
+// Dimension d of NNAPI's [N, H, W, C] in [N, C, H, W].
+static inline size_t taper_nnapi_image_dim(size_t d)
+{
+    return d == 0 ? 0 : d == 3 ? 1 : d + 1;
+}
+
+// ---- operations
+
+// NNAPI's fuse codes: none, relu, relu1, relu6. value NULL: none was made.
+TAPER_MUST_USE taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value,
+                                             taper_ir_value **made);
+typedef taper_status taper_nnapi_lower(taper_nnapi_lowering *l, const taper_nnapi_operation *op);
+taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_lower_pool, taper_nnapi_lower_resize,
+    taper_nnapi_lower_binary, taper_nnapi_lower_prelu, taper_nnapi_lower_unary, taper_nnapi_lower_softmax,
+    taper_nnapi_lower_mean, taper_nnapi_lower_quantize, taper_nnapi_lower_reshape, taper_nnapi_lower_expand_dims,
+    taper_nnapi_lower_slice, taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
+
+// All operations, one after the other.
+TAPER_MUST_USE taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l);
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operands as values of the graph: constants out of the serialized model and its buffers, both orders of an image's
+// dimensions, floats and 8-bit integers.
+#include <math.h>
+
+#include "frontend/nnapi/lowering.h"
+#include "ops/engine/matmul.h"
+
+bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at)
+{
+    return l->model->operands[at].type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM;
+}
+
+bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint32_t b)
+{
+    const taper_nnapi_operand *x = &l->model->operands[a], *y = &l->model->operands[b];
+    return x->type == y->type && x->scale == y->scale && x->zero_point == y->zero_point;
+}
+
+// That it is a tensor of numbers known here, and that its quantizer is possible.
+static taper_status check_type(const taper_nnapi_lowering *l, uint32_t at)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    if (operand->type != TAPER_NNAPI_TENSOR_FLOAT32 && operand->type != TAPER_NNAPI_TENSOR_QUANT8_ASYMM) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operand %u has type %u", at, operand->type);
+    }
+    if (taper_nnapi_is_quantized(l, at) &&
+        (!(operand->scale > 0.0f) || isinf(operand->scale) || operand->zero_point < 0 || operand->zero_point > 255)) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has the scale %g and the zero point %ld", at,
+                   (double)operand->scale, (long)operand->zero_point);
+    }
+    return TAPER_OK;
+}
+
+// ---- constants
+
+// Its bytes; *owner is the tensor they are part of, NULL: the serialized model itself. Contiguous or not.
+static taper_status constant_bytes(const taper_nnapi_lowering *l, uint32_t at, const uint8_t **data,
+                                   taper_tensor **owner)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    *owner = NULL;
+    if (operand->source == TAPER_NNAPI_IMMEDIATE) {
+        *data = operand->data;
+        return TAPER_OK;
+    }
+    if (operand->source == TAPER_NNAPI_NOTHING) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operand %u, which should be a constant, is computed", at);
+    }
+    if (operand->buffer >= l->buffers->count || l->buffers->items[operand->buffer].tag != TAPER_TENSOR) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is in buffer %u, there are %zu", at, operand->buffer,
+                   l->buffers->count);
+    }
+    taper_tensor *tensor = l->buffers->items[operand->buffer].as.tensor;
+    const size_t bytes = (size_t)taper_tensor_numel(tensor) * taper_tensor_item(tensor);
+    if (!taper_tensor_is_contiguous(tensor) || taper_tensor_is_away(tensor)) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "buffer %u is not contiguous", operand->buffer);
+    }
+    if (operand->offset > bytes || operand->bytes > bytes - operand->offset) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u lies outside of buffer %u (%zu bytes)", at, operand->buffer,
+                   bytes);
+    }
+    *data = (const uint8_t *)taper_tensor_data(tensor) + operand->offset;
+    *owner = tensor;
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order, taper_tensor **tensor)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    const uint8_t *data;
+    taper_tensor *owner;
+    const bool whole = operand->type == TAPER_NNAPI_TENSOR_INT32;
+    TAPER_TRY(whole ? TAPER_OK : check_type(l, at));
+    TAPER_TRY(constant_bytes(l, at, &data, &owner));
+    const taper_dtype dtype = whole ? TAPER_I32 : taper_nnapi_is_quantized(l, at) ? TAPER_QU8 : TAPER_F32;
+    const size_t item = dtype == TAPER_QU8 ? 1 : 4;
+    int64_t strides[TAPER_MAX_RANK], sizes[TAPER_MAX_RANK], steps[TAPER_MAX_RANK];
+    TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->error));
+    size_t bytes = item;
+    for (uint32_t d = 0; d < operand->rank; d++) {
+        bytes *= (size_t)operand->sizes[d]; // checked
+    }
+    if (bytes != operand->bytes) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has %zu bytes, its sizes are %s", at, operand->bytes,
+                   taper_shape_print(operand->rank, operand->sizes).text);
+    }
+    taper_strides_contiguous(operand->rank, operand->sizes, strides);
+    for (uint32_t d = 0; d < operand->rank; d++) {
+        const size_t from = order != NULL ? order[d] : d;
+        sizes[d] = operand->sizes[from];
+        steps[d] = strides[from];
+    }
+    const bool aligned = (uintptr_t)data % item == 0;
+    if (owner != NULL && aligned && bytes != 0) {
+        const size_t offset = (size_t)(data - (const uint8_t *)owner->storage->data);
+        TAPER_TRY(taper_tensor_view(l->heap, owner->storage, dtype, (int64_t)(offset / item), operand->rank, sizes,
+                                    steps, tensor, l->error));
+    } else {
+        TAPER_TRY(
+            taper_tensor_new(l->heap, dtype, operand->rank, sizes, order != NULL ? steps : NULL, tensor, l->error));
+        if (bytes != 0) {
+            memcpy(taper_tensor_mutable(*tensor), data, bytes);
+        }
+    }
+    if (dtype == TAPER_QU8) {
+        const taper_quantizer q = {
+            .scheme = TAPER_PER_TENSOR_AFFINE, .scale = (double)operand->scale, .zero_point = operand->zero_point};
+        const taper_status status = taper_tensor_set_quantizer(*tensor, &q, l->error);
+        if (status != TAPER_OK) {
+            taper_val_release(TAPER_VAL(*tensor));
+            return status;
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_ints_of(taper_nnapi_lowering *l, uint32_t at, size_t limit, int64_t *numbers, size_t *count)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    const uint8_t *data;
+    taper_tensor *owner;
+    TAPER_TRY(constant_bytes(l, at, &data, &owner));
+    const size_t item = operand->type == TAPER_NNAPI_BOOL ? 1 : 4;
+    const bool ints = operand->type == TAPER_NNAPI_INT32 || operand->type == TAPER_NNAPI_UINT32 ||
+                      operand->type == TAPER_NNAPI_BOOL || operand->type == TAPER_NNAPI_TENSOR_INT32;
+    *count = operand->bytes / item;
+    if (!ints || operand->bytes % item != 0 || *count > limit) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should hold at most %zu ints", at, limit);
+    }
+    for (size_t i = 0; i < *count; i++) {
+        int32_t number = data[i];
+        if (item == 4) {
+            memcpy(&number, data + 4 * i, 4);
+        }
+        numbers[i] = number;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t at, int64_t *number)
+{
+    size_t count;
+    *number = 0;
+    TAPER_TRY(taper_nnapi_ints_of(l, at, 1, number, &count));
+    if (count != 1) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should be one int", at);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double *number)
+{
+    int64_t whole;
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    if (operand->type != TAPER_NNAPI_FLOAT32) {
+        TAPER_TRY(taper_nnapi_int_of(l, at, &whole));
+        *number = (double)whole;
+        return TAPER_OK;
+    }
+    const uint8_t *data;
+    taper_tensor *owner;
+    float real;
+    TAPER_TRY(constant_bytes(l, at, &data, &owner));
+    if (operand->bytes != sizeof real) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should be one number", at);
+    }
+    memcpy(&real, data, sizeof real);
+    *number = (double)real;
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, size_t *axis)
+{
+    int64_t number;
+    TAPER_TRY(taper_nnapi_int_of(l, at, &number));
+    number += number < 0 ? (int64_t)rank : 0;
+    if (number < 0 || number >= (int64_t)rank) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)number, rank);
+    }
+    *axis = (size_t)number;
+    return TAPER_OK;
+}
+
+// ---- values
+
+static taper_status permuted(taper_nnapi_lowering *l, taper_ir_value *value, const int64_t *order,
+                             taper_ir_value **made)
+{
+    taper_ir_value *dims;
+    TAPER_TRY(taper_nnapi_int_list(l, order, 4, &dims));
+    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), made, value, dims);
+}
+
+taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value)
+{
+    static const int64_t last[4] = {0, 2, 3, 1};
+    taper_nnapi_value *known = &l->values[at];
+    TAPER_TRY(check_type(l, at));
+    if (known->plain == NULL && known->image != NULL) {
+        TAPER_TRY(permuted(l, known->image, last, &known->plain));
+    } else if (known->plain == NULL && taper_nnapi_is_constant(l, at)) {
+        taper_tensor *tensor;
+        TAPER_TRY(taper_nnapi_tensor(l, at, NULL, &tensor));
+        TAPER_TRY(taper_nnapi_constant(l, TAPER_VAL(tensor), &known->plain));
+    } else if (known->plain == NULL) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is needed before it is computed", at);
+    }
+    *value = known->plain;
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value)
+{
+    static const int64_t first[4] = {0, 3, 1, 2};
+    taper_nnapi_value *known = &l->values[at];
+    if (taper_nnapi_operand_of(l, at)->rank != 4) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is no image: it has %u dimensions", at,
+                   taper_nnapi_operand_of(l, at)->rank);
+    }
+    if (nchw || known->image == NULL) {
+        TAPER_TRY(taper_nnapi_plain(l, at, value));
+        if (nchw) {
+            return TAPER_OK;
+        }
+        TAPER_TRY(permuted(l, *value, first, &known->image));
+    }
+    TAPER_TRY(check_type(l, at));
+    *value = known->image;
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, taper_ir_value **floats)
+{
+    *floats = value;
+    return taper_nnapi_is_quantized(l, at) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_dequantize_self), floats, value)
+                                           : TAPER_OK;
+}
+
+taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, bool is_float, bool is_image)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    TAPER_TRY(check_type(l, at));
+    if (taper_nnapi_is_quantized(l, at) && is_float) {
+        taper_ir_value *scale, *zero, *dtype;
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)operand->scale), &scale));
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &zero));
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &dtype));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &value, value, scale, zero, dtype));
+    } else if (!taper_nnapi_is_quantized(l, at) && !is_float) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has type %u, what is computed has 8 bits", at,
+                   operand->type);
+    }
+    taper_nnapi_give_view(l, at, at, value, is_image);
+    return TAPER_OK;
+}
+
+void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image)
+{
+    l->values[at] = (taper_nnapi_value){.plain = is_image ? NULL : value,
+                                        .image = is_image ? value : NULL,
+                                        .storage = of == at ? at : l->values[of].storage};
+}
