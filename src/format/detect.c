@@ -130,13 +130,10 @@ static taper_status read_file(taper_blob *blob, taper_module *module, taper_erro
 taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                taper_module *module, taper_error *error)
 {
-    *module = (taper_module){.allocator = allocator, .root = taper_val_none()};
-    taper_arena_init(&module->arena, allocator);
-    module->types = taper_types_retain(types);
-    module->blob = &blob->head;
-    taper_obj_retain(module->blob);
-    taper_status status = taper_heap_create(allocator, types, &module->heap, error);
+    taper_status status = taper_module_init(allocator, types, module, error);
     if (status == TAPER_OK) {
+        module->blob = &blob->head;
+        taper_obj_retain(module->blob);
         status = read_file(blob, module, error);
     }
     if (status != TAPER_OK) {

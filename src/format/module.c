@@ -64,6 +64,15 @@ static void release_defaults(taper_module_argument *arguments, size_t count)
     }
 }
 
+taper_status taper_module_init(const taper_allocator *allocator, taper_types *types, taper_module *module,
+                               taper_error *error)
+{
+    *module = (taper_module){.allocator = allocator, .root = taper_val_none()};
+    taper_arena_init(&module->arena, allocator);
+    module->types = taper_types_retain(types);
+    return taper_heap_create(allocator, types, &module->heap, error);
+}
+
 void taper_module_free(taper_module *module)
 {
     taper_val_release(module->root);

@@ -156,6 +156,9 @@ TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 
 // Frees everything it holds; the values that others retained stay. A module of zeroes is fine.
+// An empty one, also where it fails: always taper_module_free it.
+TAPER_MUST_USE taper_status taper_module_init(const taper_allocator *allocator, taper_types *types,
+                                              taper_module *module, taper_error *error);
 void taper_module_free(taper_module *module);
 
 // The file's bytes, shared by all storages that borrow them. An object so that a storage can own it; released with

@@ -126,10 +126,6 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/resize_loops.c
     src/ops/nn/resize_table.c
     src/ops/nn/softmax.c
-    src/ops/nnapi/nnapi_blob.c
-    src/ops/nnapi/nnapi_class.c
-    src/ops/nnapi/nnapi_cpu.c
-    src/ops/nnapi/nnapi_cpu_ops.c
     src/ops/quantized/fake_quantize.c
     src/ops/quantized/quantize.c
     src/ops/quantized/quantized_binary.c

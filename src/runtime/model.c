@@ -286,30 +286,98 @@ static taper_status find_device(taper_model *model, const char *name, taper_erro
     return TAPER_OK;
 }
 
-// Takes over the blob's reference.
-static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
-                              const taper_load_options *options, taper_model **model, taper_error *error)
+// A model without anything in it; NULL when there is not even that. What a load of so many bytes may cost is counted.
+static taper_status begin(taper_context *context, const taper_load_options *options, uint64_t bytes,
+                          taper_model **model, taper_error *error)
 {
-    taper_model *m = taper_alloc_zeroed(&context->allocator, sizeof *m);
+    taper_model *m = *model = taper_alloc_zeroed(&context->allocator, sizeof *m);
     if (m == NULL) {
-        taper_obj_release(&blob->head);
         return taper_fail_memory(error);
     }
     taper_refs_init(&m->refs);
     taper_context_retain(context);
     m->context = context;
     m->reference = options->reference != 0;
+    m->compiler = options->compiler;
+    m->module.root = taper_val_none();
+    TAPER_TRY(
+        taper_budget_create(&context->allocator, bytes, options->memory_limit, options->step_limit, &m->budget, error));
+    m->allocator = taper_budget_allocator(m->budget);
+    TAPER_TRY(taper_types_create(m->allocator, &m->types, error));
+    return taper_packs_create(&context->allocator, &m->packs, error);
+}
+
+// The load has ended, so or so.
+static taper_status end(taper_model *m, taper_status status, taper_model **model, taper_error *error)
+{
+    if (!m->draft && m->budget != NULL) {
+        taper_budget_end(m->budget);
+    }
+    status = taper_budget_explain(m->budget, status, error);
+    if (status != TAPER_OK) {
+        taper_model_release(m);
+        return status;
+    }
+    *model = m;
+    return TAPER_OK;
+}
+
+static taper_status fill_with_graph(taper_model *m, const taper_load_options *options, const char *class_name,
+                                    const char *method, taper_model_make *make, const void *user, taper_error *error)
+{
+    static const char *const none[1] = {NULL};
+    taper_module *module = &m->module;
+    char name[128];
+    TAPER_TRY(taper_module_init(m->allocator, m->types, module, error));
+    taper_packs_belong(m->packs, module->heap);
+    const taper_class *klass = taper_types_class(m->types, class_name, 0, none);
+    taper_object *root = klass != NULL ? taper_object_new(module->heap, klass, 0) : NULL;
+    const int length = snprintf(name, sizeof name, "%s.%s", class_name, method);
+    module->functions = taper_arena_array(&module->arena, 1, sizeof *module->functions);
+    if (root == NULL || module->functions == NULL ||
+        (module->functions[0].name = taper_arena_string(&module->arena, name, (size_t)length)) == NULL) {
+        taper_val_release(root != NULL ? TAPER_VAL(root) : taper_val_none());
+        return taper_fail_memory(error);
+    }
+    module->root = TAPER_VAL(root);
+    module->function_count = 1;
+    TAPER_TRY(index_functions(m, error));
+    taper_graph **graph = &m->functions[0].graph;
+    TAPER_TRY(taper_graph_create(m->allocator, module->functions[0].name, 2, graph, error));
+    TAPER_TRY(make(user, m, *graph, error));
+    TAPER_TRY(taper_graph_verify(*graph, error));
+    TAPER_TRY(optimize(m, options, error));
+    return taper_model_build_programs(m, error);
+}
+
+taper_status taper_model_of_graph(taper_context *context, const struct taper_compiler *compiler, bool reference,
+                                  uint64_t bytes, const char *class_name, const char *method, taper_model_make *make,
+                                  const void *user, taper_model **model, taper_error *error)
+{
+    const taper_load_options options = {.compiler = compiler, .reference = reference};
+    taper_model *m;
+    taper_status status = begin(context, &options, bytes, &m, error);
+    if (m == NULL) {
+        return status;
+    }
+    if (status == TAPER_OK) {
+        status = fill_with_graph(m, &options, class_name, method, make, user, error);
+    }
+    return end(m, status, model, error);
+}
+
+// Takes over the blob's reference.
+static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
+                              const taper_load_options *options, taper_model **model, taper_error *error)
+{
+    taper_model *m;
+    taper_status status = begin(context, options, blob->size, &m, error);
+    if (m == NULL) {
+        taper_obj_release(&blob->head);
+        return status;
+    }
     m->listing = options->listing != 0;
     m->draft = purpose == TAPER_MODEL_DRAFT;
-    taper_status status = taper_budget_create(&context->allocator, blob->size, options->memory_limit,
-                                              options->step_limit, &m->budget, error);
-    if (status == TAPER_OK) {
-        m->allocator = taper_budget_allocator(m->budget);
-        status = taper_types_create(m->allocator, &m->types, error);
-    }
-    if (status == TAPER_OK) {
-        status = taper_packs_create(&context->allocator, &m->packs, error);
-    }
     if (status == TAPER_OK) {
         status = taper_module_read(m->allocator, m->types, blob, &m->module, error);
     }
@@ -322,16 +390,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     if (status == TAPER_OK) {
         status = load_module(m, options, error);
     }
-    if (!m->draft && m->budget != NULL) {
-        taper_budget_end(m->budget);
-    }
-    status = taper_budget_explain(m->budget, status, error);
-    if (status != TAPER_OK) {
-        taper_model_release(m);
-        return status;
-    }
-    *model = m;
-    return TAPER_OK;
+    return end(m, status, model, error);
 }
 
 // ---- where the bytes come from

@@ -38,7 +38,8 @@ struct taper_model {
     taper_packs *packs;
     taper_types *types;
     bool reference;
-    struct taper_device *device; // asked for, beside the host's; NULL: none
+    const struct taper_compiler *compiler; // that optimized it; NULL: none
+    struct taper_device *device;           // asked for, beside the host's; NULL: none
     bool insists;
     bool listing; // loaded to be looked at: there are no programs
     bool draft;   // loaded to be rewritten (draft.c): there are graphs and no programs
@@ -70,6 +71,14 @@ TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purp
 // The options as far as the caller's version of the struct has them, zeroes behind.
 TAPER_MUST_USE taper_status taper_load_options_read(const taper_load_options *given, taper_load_options *options,
                                                     taper_error *error);
+
+// A model of one graph that is made while another runs: its function has the parameters self, an object without
+// attributes, and one more. bytes: what it is made from, for the budget of a load.
+typedef taper_status taper_model_make(const void *user, taper_model *model, taper_graph *graph, taper_error *error);
+TAPER_MUST_USE taper_status taper_model_of_graph(taper_context *context, const struct taper_compiler *compiler,
+                                                 bool reference, uint64_t bytes, const char *class_name,
+                                                 const char *method, taper_model_make *make, const void *user,
+                                                 taper_model **model, taper_error *error);
 
 // Builds the programs of a model that was loaded as a draft: it runs from now on.
 TAPER_MUST_USE taper_status taper_model_finish_draft(taper_model *model, taper_error *error);

@@ -86,6 +86,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .log = context->log,
                          .log_user = context->log_user,
                          .context = context,
+                         .compiler = model->compiler,
                          .stop = session_stop};
     *session = s;
     return TAPER_OK;

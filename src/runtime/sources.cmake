@@ -9,6 +9,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/model.c
     src/runtime/model_info.c
     src/runtime/model_programs.c
+    src/runtime/nnapi_compilation.c
     src/runtime/planner.c
     src/runtime/program.c
     src/runtime/run.c

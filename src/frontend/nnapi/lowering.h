@@ -3,9 +3,9 @@
 #ifndef TAPER_FRONTEND_NNAPI_LOWERING_H
 #define TAPER_FRONTEND_NNAPI_LOWERING_H
 
+#include "frontend/nnapi/serialized.h"
 #include "ir/graph.h"
 #include "ops/list/registry.h"
-#include "ops/nnapi/nnapi_blob.h"
 
 // What is known of an operand so far. Images that NNAPI has as [N, H, W, C] are [N, C, H, W] in PyTorch's eyes, in
 // channels-last strides: layers make them so, and whoever wants NNAPI's order of dimensions permutes.
@@ -23,6 +23,7 @@ typedef struct taper_nnapi_lowering {
     taper_error *error;
     const taper_nnapi_model *model;
     const taper_list *buffers;
+    bool copies;               // constants are the graph's own: their memory may go
     taper_nnapi_value *values; // by operand
     int32_t debug;             // of the nodes that are made
     uint32_t instruction;
@@ -54,6 +55,15 @@ static inline bool taper_nnapi_is_constant(const taper_nnapi_lowering *l, uint32
     return l->model->operands[at].source != TAPER_NNAPI_NOTHING;
 }
 bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at); // 8 bits
+// Of a tensor that stands for an operand outside: 16-bit ones are tensors of int16, and floats inside, of which each
+// result is rounded to what 16 bits can say.
+taper_dtype taper_nnapi_dtype(uint32_t type);
+TAPER_MUST_USE taper_status taper_nnapi_from_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *tensor,
+                                                    taper_ir_value **value);
+TAPER_MUST_USE taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
+                                                  taper_ir_value **tensor);
+// That its type is known here, and its quantizer possible.
+TAPER_MUST_USE taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at);
 bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint32_t b);
 // The value, with NNAPI's dimensions; images of nchw false as [N, C, H, W].
 TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
@@ -93,6 +103,14 @@ taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_
     taper_nnapi_lower_mean, taper_nnapi_lower_quantize, taper_nnapi_lower_reshape, taper_nnapi_lower_expand_dims,
     taper_nnapi_lower_slice, taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
 
+// A whole model.
+typedef struct taper_nnapi_interface {
+    taper_ir_value *args;                       // the list of inputs
+    const taper_list *in_formats, *out_formats; // PyTorch's; NULL: NNAPI's dimensions for all
+    const taper_type *type;                     // of the list of results
+} taper_nnapi_interface;
+TAPER_MUST_USE taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena,
+                                                    const taper_nnapi_interface *face, taper_ir_value **list);
 // All operations, one after the other.
 TAPER_MUST_USE taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l);
 

@@ -8,13 +8,9 @@
 // becomes: outs = [results of the operators], and the object is not written to any more.
 #include "frontend/nnapi/nnapi.h"
 
-#include <stdio.h>
-
 #include "base/charge.h"
 #include "frontend/nnapi/lowering.h"
 #include "ir/effects.h"
-#include "ops/engine/matmul.h"
-#include "ops/engine/view_move.h"
 
 typedef struct site {
     taper_module *module;
@@ -31,7 +27,7 @@ typedef struct site {
     const taper_list *in_formats, *out_formats;
 } site;
 
-enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2, STEPS = 64 };
+enum { STEPS = 64 }; // attributes from the root to an object
 
 // ---- which object a value is
 
@@ -103,14 +99,21 @@ static bool is_set(const site *s, const taper_object *object, int64_t slot, cons
     return set;
 }
 
-// The attribute, which nobody sets; NULL otherwise.
-static const taper_val *attribute(const site *s, const char *name, uint32_t tag)
+// A constant, or an attribute of an object that is known, which nobody sets (but in the part that goes); NULL
+// otherwise.
+static const taper_val *known_value(const site *s, const taper_ir_value *value, uint32_t tag)
 {
-    const int64_t slot = taper_object_slot(s->object, name);
-    return slot >= 0 && (size_t)slot < s->object->count && s->object->slots[slot].tag == tag &&
-                   !is_set(s, s->object, slot, s->init)
-               ? &s->object->slots[slot]
-               : NULL;
+    const taper_val *known = NULL;
+    if (value->node != NULL && value->node->kind == TAPER_NODE_CONSTANT) {
+        known = &value->node->constant;
+    } else if (value->node != NULL && value->node->kind == TAPER_NODE_GET_ATTR) {
+        const taper_object *holder = object_of(s, taper_node_in(value->node, 0), STEPS);
+        const size_t slot = (size_t)value->node->number;
+        if (holder != NULL && slot < holder->count && !is_set(s, holder, value->node->number, s->init)) {
+            known = &holder->slots[slot];
+        }
+    }
+    return known != NULL && known->tag == tag ? known : NULL;
 }
 
 // ---- the shape of forward
@@ -169,12 +172,18 @@ static bool used_only(const site *s, const taper_node *list, const taper_node *l
     return true;
 }
 
-// The list whose items a block takes by number: the one that is no attribute and no constant.
-static bool find_args(const taper_block *block, taper_ir_value **args)
+static bool same_attribute(const taper_ir_value *a, const taper_ir_value *b)
+{
+    return a->node->kind == TAPER_NODE_GET_ATTR && b->node->kind == TAPER_NODE_GET_ATTR &&
+           a->node->number == b->node->number && taper_node_in(a->node, 0) == taper_node_in(b->node, 0);
+}
+
+// The lists whose items a block takes by number: formats are an attribute or a constant, arguments are neither.
+static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir_value **formats)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         for (size_t b = 0; b < node->block_count; b++) {
-            if (!find_args(node->blocks[b], args)) {
+            if (!find_lists(node->blocks[b], args, formats)) {
                 return false;
             }
         }
@@ -182,16 +191,33 @@ static bool find_args(const taper_block *block, taper_ir_value **args)
             continue;
         }
         taper_ir_value *list = taper_node_in(node, 0);
-        if (list->node != NULL &&
-            (list->node->kind == TAPER_NODE_GET_ATTR || list->node->kind == TAPER_NODE_CONSTANT)) {
-            continue;
-        }
-        if (*args != NULL && *args != list) {
+        const bool fixed =
+            list->node != NULL && (list->node->kind == TAPER_NODE_GET_ATTR || list->node->kind == TAPER_NODE_CONSTANT);
+        taper_ir_value **found = fixed ? formats : args;
+        if (*found != NULL && *found != list && (!fixed || !same_attribute(*found, list))) {
             return false;
         }
-        *args = list;
+        *found = list;
     }
     return true;
+}
+
+// The call of init or init2 on a compilation, in the part that runs once; *count says how many there are.
+static const taper_node *find_init(const taper_block *block, size_t *count)
+{
+    const taper_node *found = NULL;
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        for (size_t b = 0; b < node->block_count; b++) {
+            const taper_node *inner = find_init(node->blocks[b], count);
+            found = inner != NULL ? inner : found;
+        }
+        if (node->kind == TAPER_NODE_CALL && node->name != NULL && node->input_count >= 3 &&
+            (strcmp(node->name, "init") == 0 || strcmp(node->name, "init2") == 0)) {
+            found = node;
+            ++*count;
+        }
+    }
+    return found;
 }
 
 static bool holds_set(const site *s, const taper_block *block, int64_t slot)
@@ -243,157 +269,6 @@ static bool find_object(site *s)
     return s->init != NULL;
 }
 
-// ---- inputs and results
-
-// raise unless the two are equal
-static taper_status expect(taper_nnapi_lowering *l, const taper_op *equal, taper_ir_value *a, taper_ir_value *b,
-                           const char *text)
-{
-    taper_ir_value *same, *message, *raised;
-    taper_node *branch;
-    taper_block *block = l->block;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, equal, &same, a, b));
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_IF, 1, 0, &branch, l->error));
-    branch->debug = l->debug;
-    branch->instruction = l->instruction;
-    taper_node_append(block, branch);
-    taper_node_set_input(branch, 0, same);
-    branch->block_count = 2;
-    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[0], l->error));
-    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[1], l->error));
-    taper_string *string = taper_string_new(l->heap, text, strlen(text));
-    if (string == NULL) {
-        return taper_fail_memory(l->error);
-    }
-    l->block = branch->blocks[1];
-    taper_status status = taper_nnapi_constant(l, TAPER_VAL(string), &message);
-    if (status == TAPER_OK) {
-        status = TAPER_NNAPI_CALL(l, TAPER_OP(prim_RaiseException), &raised, message);
-    }
-    l->block = block;
-    return status;
-}
-
-// That x has the operand's dtype and sizes, where those are not left to the run (0).
-static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
-                                taper_ir_value *x)
-{
-    const bool bytes = operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM;
-    int64_t sizes[TAPER_MAX_RANK];
-    bool open = false;
-    for (uint32_t d = 0; d < operand->rank; d++) {
-        sizes[image ? taper_nnapi_image_dim(d) : d] = operand->sizes[d];
-        open = open || operand->sizes[d] == 0;
-    }
-    char text[512];
-    (void)snprintf(text, sizeof text, "input %zu of the NNAPI model should be %s of sizes %s%s", number,
-                   bytes ? "quint8" : "float32", taper_shape_print(operand->rank, sizes).text,
-                   open ? ", where 0 is any size" : "");
-    taper_ir_value *have, *want;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(prim_dtype), &have, x));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(bytes ? TAPER_QU8 : TAPER_F32), &want));
-    TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
-    if (!open) {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size), &have, x));
-        TAPER_TRY(taper_nnapi_int_list(l, sizes, operand->rank, &want));
-        return expect(l, TAPER_OP(aten_eq_int_list), have, want, text);
-    }
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_dim), &have, x));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->rank), &want));
-    TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
-    for (uint32_t d = 0; d < operand->rank; d++) {
-        if (sizes[d] != 0) {
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(d), &want));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size_int), &have, x, want));
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(sizes[d]), &want));
-            TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
-        }
-    }
-    return TAPER_OK;
-}
-
-static bool format_of(const taper_list *formats, size_t at, int64_t *format)
-{
-    *format = at < formats->count && formats->items[at].tag == TAPER_INT ? formats->items[at].as.i : -1;
-    return *format >= FORMAT_PLAIN && *format <= FORMAT_ROWS;
-}
-
-static taper_status take_inputs(const site *s, taper_nnapi_lowering *l)
-{
-    for (uint32_t i = 0; i < l->model->input_count; i++) {
-        const uint32_t at = l->model->inputs[i];
-        const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
-        const taper_nnapi_value *known = &l->values[at];
-        int64_t format;
-        taper_ir_value *x, *number, *scale, *zero;
-        if (known->plain != NULL || known->image != NULL || taper_nnapi_is_constant(l, at)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u cannot be input %u: it has a value", at, i);
-        }
-        if (!format_of(s->in_formats, i, &format) || format == FORMAT_ROWS ||
-            (format == FORMAT_IMAGE && operand->rank != 4) ||
-            (operand->type != TAPER_NNAPI_TENSOR_FLOAT32 && operand->type != TAPER_NNAPI_TENSOR_QUANT8_ASYMM)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "input %u has type %u and format %lld", i, operand->type,
-                       (long long)format);
-        }
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(i), &number));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &x, s->args, number));
-        x->type = &taper_type_tensor;
-        TAPER_TRY(check_input(l, operand, i, format == FORMAT_IMAGE, x));
-        if (operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM) { // the model's quantizer, whatever the tensor's is
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)operand->scale), &scale));
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &zero));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), &x, x));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), &x, x, scale, zero));
-        }
-        taper_nnapi_give_view(l, at, at, x, format == FORMAT_IMAGE);
-    }
-    return TAPER_OK;
-}
-
-// Whether nobody else has the memory of operand `at`: no input, no constant, no result before this one.
-static bool is_own(const taper_nnapi_lowering *l, uint32_t at, uint32_t number)
-{
-    const uint32_t storage = l->values[at].storage;
-    bool own = !taper_nnapi_is_constant(l, at) && !taper_nnapi_is_constant(l, storage);
-    for (uint32_t i = 0; i < l->model->input_count; i++) {
-        own = own && l->model->inputs[i] != storage;
-    }
-    for (uint32_t i = 0; i < number; i++) {
-        own = own && l->values[l->model->outputs[i]].storage != storage;
-    }
-    return own;
-}
-
-// The list of results: new tensors, contiguous in NNAPI's order of dimensions.
-static taper_status give_outputs(const site *s, taper_nnapi_lowering *l, taper_ir_value **list)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, l->model->output_count, 1, &node, l->error));
-    node->type = s->outs->type;
-    node->outputs[0].type = s->outs->outputs[0].type;
-    node->debug = l->debug;
-    node->instruction = l->instruction;
-    for (uint32_t i = 0; i < l->model->output_count; i++) {
-        const uint32_t at = l->model->outputs[i];
-        int64_t format;
-        taper_ir_value *y, *order;
-        if (!format_of(s->out_formats, i, &format) ||
-            (format == FORMAT_IMAGE && taper_nnapi_operand_of(l, at)->rank != 4)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "output %u has format %lld", i, (long long)format);
-        }
-        const bool image = format == FORMAT_IMAGE;
-        TAPER_TRY(image ? taper_nnapi_image(l, at, false, &y) : taper_nnapi_plain(l, at, &y));
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(image ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS),
-                                       &order));
-        TAPER_TRY(is_own(l, at, i) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
-                                   : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
-        taper_node_set_input(node, i, y);
-    }
-    taper_node_append(l->block, node);
-    *list = &node->outputs[0];
-    return TAPER_OK;
-}
-
 // ---- the rewrite
 
 static void remove_all(taper_block *block)
@@ -403,50 +278,32 @@ static void remove_all(taper_block *block)
     }
 }
 
-// The parsed model as nodes of *block, which is nowhere yet.
-static taper_status lower_model(const site *s, const taper_nnapi_model *model, taper_arena *arena,
-                                const taper_list *weights, taper_block *block, taper_ir_value **list)
-{
-    taper_nnapi_lowering l = {.registry = s->registry,
-                              .heap = s->module->heap,
-                              .graph = s->run->block->graph,
-                              .block = block,
-                              .error = s->error,
-                              .model = model,
-                              .buffers = weights,
-                              .values = taper_arena_array(arena, model->operand_count, sizeof *l.values),
-                              .debug = s->run->debug,
-                              .instruction = s->run->instruction};
-    if (l.values == NULL && model->operand_count != 0) {
-        return taper_fail_memory(s->error);
-    }
-    for (uint32_t i = 0; i < model->operand_count; i++) {
-        l.values[i] = (taper_nnapi_value){.storage = i};
-    }
-    TAPER_TRY(take_inputs(s, &l));
-    TAPER_TRY(taper_nnapi_lower_operations(&l));
-    return give_outputs(s, &l, list);
-}
-
 static taper_status rewrite_with(site *s, taper_arena *arena)
 {
-    const taper_val *serialized = attribute(s, "ser_model", TAPER_TENSOR), *weights;
-    const int64_t weights_slot = taper_object_slot(s->object, "weights");
-    const taper_val *in_formats = attribute(s, "inp_mem_fmts", TAPER_LIST),
-                    *out_formats = attribute(s, "out_mem_fmts", TAPER_LIST);
+    size_t inits = 0;
+    const taper_node *init = find_init(s->init->blocks[0], &inits);
     taper_node *outs_loop = loop_with(s, s->outs, TAPER_OP(aten_append_t), false),
                *fixed_loop = loop_with(s, s->fixed, TAPER_OP(aten_append_t), false),
                *format_loop = loop_with(s, s->outs, TAPER_OP(aten__set_item_t), true);
+    taper_ir_value *in_formats = NULL, *out_formats = NULL, *results = NULL;
     s->args = NULL;
-    if (serialized == NULL || weights_slot < 0 || (size_t)weights_slot >= s->object->count || in_formats == NULL ||
-        out_formats == NULL || outs_loop == NULL || fixed_loop == NULL || format_loop == NULL ||
+    if (inits != 1 || outs_loop == NULL || fixed_loop == NULL || format_loop == NULL ||
         !used_only(s, s->outs, outs_loop, true) || !used_only(s, s->fixed, fixed_loop, false) ||
-        !find_args(fixed_loop->blocks[0], &s->args) || s->args == NULL) {
+        !find_lists(fixed_loop->blocks[0], &s->args, &in_formats) || s->args == NULL || in_formats == NULL ||
+        !find_lists(format_loop->blocks[0], &results, &out_formats) || results != &s->outs->outputs[0] ||
+        out_formats == NULL) {
         return TAPER_OK;
     }
-    weights = &s->object->slots[weights_slot];
-    s->in_formats = in_formats->as.list;
-    s->out_formats = out_formats->as.list;
+    const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init sets it: to contiguous ones
+    const taper_val *serialized = known_value(s, taper_node_in(init, 1), TAPER_TENSOR),
+                    *ins = known_value(s, in_formats, TAPER_LIST), *outs = known_value(s, out_formats, TAPER_LIST);
+    if (serialized == NULL || ins == NULL || outs == NULL || weights_slot < 0 ||
+        (size_t)weights_slot >= s->object->count) {
+        return TAPER_OK;
+    }
+    const taper_val *weights = &s->object->slots[weights_slot];
+    s->in_formats = ins->as.list;
+    s->out_formats = outs->as.list;
     const taper_tensor *blob = serialized->as.tensor;
     if (weights->tag != TAPER_LIST || blob->dtype != TAPER_I32 || blob->rank != 1 ||
         !taper_tensor_is_contiguous(blob)) {
@@ -463,7 +320,17 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         holder->block_count = 1;
         TAPER_TRY(taper_block_create(s->run->block->graph, holder, 0, &block, s->error));
         holder->blocks[0] = block;
-        status = lower_model(s, &model, arena, weights->as.list, block, &list);
+        taper_nnapi_lowering l = {.registry = s->registry,
+                                  .heap = s->module->heap,
+                                  .graph = s->run->block->graph,
+                                  .block = block,
+                                  .error = s->error,
+                                  .model = &model,
+                                  .buffers = weights->as.list,
+                                  .debug = s->run->debug,
+                                  .instruction = s->run->instruction};
+        const taper_nnapi_interface face = {s->args, s->in_formats, s->out_formats, s->outs->type};
+        status = taper_nnapi_lower_model(&l, arena, &face, &list);
         if (status != TAPER_OK) {
             remove_all(block);
         }

@@ -50,6 +50,9 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     taper_ir_value *a, *b, *y;
     int64_t fuse;
     bool image;
+    if (op->code == TAPER_NNAPI_DIV && taper_nnapi_operand_of(l, op->out[0])->type == TAPER_NNAPI_TENSOR_INT32) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a quotient of integers");
+    }
     TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &fuse));
     TAPER_TRY(both(l, op, &a, &b, &image));
     const taper_op *row = quantized_row(l, op, fuse == 1);
@@ -117,6 +120,9 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
     const bool sigmoid = op->code == TAPER_NNAPI_LOGISTIC;
     bool image, integers = taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_is_quantized(l, op->out[0]);
     taper_ir_value *x, *y;
+    if (sigmoid && out->type == TAPER_NNAPI_TENSOR_INT32) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a sigmoid that is an integer");
+    }
     // PyTorch's sigmoid of 8-bit integers has this quantizer, as NNAPI's.
     integers = integers && (sigmoid ? out->scale == 1.0f / 256.0f && out->zero_point == 0
                                     : taper_nnapi_same_quantizer(l, op->in[0], op->out[0]));

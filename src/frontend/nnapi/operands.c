@@ -6,6 +6,11 @@
 #include "frontend/nnapi/lowering.h"
 #include "ops/engine/matmul.h"
 
+static bool is_short(uint32_t type)
+{
+    return type == TAPER_NNAPI_TENSOR_QUANT16_SYMM || type == TAPER_NNAPI_TENSOR_QUANT16_ASYMM;
+}
+
 bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at)
 {
     return l->model->operands[at].type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM;
@@ -17,19 +22,88 @@ bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint3
     return x->type == y->type && x->scale == y->scale && x->zero_point == y->zero_point;
 }
 
-// That it is a tensor of numbers known here, and that its quantizer is possible.
-static taper_status check_type(const taper_nnapi_lowering *l, uint32_t at)
+taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
-    if (operand->type != TAPER_NNAPI_TENSOR_FLOAT32 && operand->type != TAPER_NNAPI_TENSOR_QUANT8_ASYMM) {
+    if (operand->type != TAPER_NNAPI_TENSOR_FLOAT32 && operand->type != TAPER_NNAPI_TENSOR_INT32 &&
+        operand->type != TAPER_NNAPI_TENSOR_QUANT8_ASYMM && !is_short(operand->type)) {
         TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operand %u has type %u", at, operand->type);
     }
-    if (taper_nnapi_is_quantized(l, at) &&
-        (!(operand->scale > 0.0f) || isinf(operand->scale) || operand->zero_point < 0 || operand->zero_point > 255)) {
+    const bool bytes = taper_nnapi_is_quantized(l, at);
+    if ((bytes || is_short(operand->type)) &&
+        (!(operand->scale > 0.0f) || isinf(operand->scale) || operand->zero_point < (bytes ? 0 : INT16_MIN) ||
+         operand->zero_point > (bytes ? UINT8_MAX : INT16_MAX))) {
         TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has the scale %g and the zero point %ld", at,
                    (double)operand->scale, (long)operand->zero_point);
     }
     return TAPER_OK;
+}
+
+// ---- 16 bits
+
+static taper_status with_number(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *x, taper_val number,
+                                taper_ir_value **made)
+{
+    taper_ir_value *constant;
+    TAPER_TRY(taper_nnapi_constant(l, number, &constant));
+    return TAPER_NNAPI_CALL(l, op, made, x, constant);
+}
+
+taper_dtype taper_nnapi_dtype(uint32_t type)
+{
+    return type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM ? TAPER_QU8
+           : is_short(type)                        ? TAPER_I16
+           : type == TAPER_NNAPI_TENSOR_INT32      ? TAPER_I32
+                                                   : TAPER_F32;
+}
+
+// 8-bit inputs get the model's quantizer, whatever the tensor's is: NNAPI sees bytes.
+taper_status taper_nnapi_from_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *tensor,
+                                     taper_ir_value **value)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    const taper_val scale = taper_val_double((double)operand->scale), zero = taper_val_int(operand->zero_point);
+    *value = tensor;
+    if (operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM) {
+        taper_ir_value *s, *z;
+        TAPER_TRY(taper_nnapi_constant(l, scale, &s));
+        TAPER_TRY(taper_nnapi_constant(l, zero, &z));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), value, tensor));
+        return TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), value, *value, s, z);
+    }
+    if (is_short(operand->type)) {
+        TAPER_TRY(with_number(l, TAPER_OP(aten_to_dtype), tensor, taper_val_int(TAPER_F32), value));
+        TAPER_TRY(with_number(l, TAPER_OP(aten_sub_Scalar), *value, zero, value));
+        return with_number(l, TAPER_OP(aten_mul_Scalar), *value, scale, value);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, taper_ir_value **tensor)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    *tensor = value;
+    if (is_short(operand->type)) {
+        TAPER_TRY(with_number(l, TAPER_OP(aten_div_Scalar), value, taper_val_double((double)operand->scale), tensor));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_round), tensor, *tensor));
+        TAPER_TRY(with_number(l, TAPER_OP(aten_add_Scalar), *tensor, taper_val_int(operand->zero_point), tensor));
+        return with_number(l, TAPER_OP(aten_to_dtype), *tensor, taper_val_int(TAPER_I16), tensor);
+    }
+    return TAPER_OK;
+}
+
+// What 16 bits can say of x.
+static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, taper_ir_value *x,
+                                     taper_ir_value **made)
+{
+    const taper_val numbers[4] = {taper_val_double((double)operand->scale), taper_val_int(operand->zero_point),
+                                  taper_val_int(INT16_MIN), taper_val_int(INT16_MAX)};
+    taper_ir_value *args[4];
+    for (size_t i = 0; i < 4; i++) {
+        TAPER_TRY(taper_nnapi_constant(l, numbers[i], &args[i]));
+    }
+    return TAPER_NNAPI_CALL(l, TAPER_OP(aten_fake_quantize_per_tensor_affine), made, x, args[0], args[1], args[2],
+                            args[3]);
 }
 
 // ---- constants
@@ -70,11 +144,10 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
     const uint8_t *data;
     taper_tensor *owner;
-    const bool whole = operand->type == TAPER_NNAPI_TENSOR_INT32;
-    TAPER_TRY(whole ? TAPER_OK : check_type(l, at));
+    TAPER_TRY(taper_nnapi_check_type(l, at));
     TAPER_TRY(constant_bytes(l, at, &data, &owner));
-    const taper_dtype dtype = whole ? TAPER_I32 : taper_nnapi_is_quantized(l, at) ? TAPER_QU8 : TAPER_F32;
-    const size_t item = dtype == TAPER_QU8 ? 1 : 4;
+    const taper_dtype dtype = taper_nnapi_dtype(operand->type);
+    const size_t item = taper_dtype_size(dtype);
     int64_t strides[TAPER_MAX_RANK], sizes[TAPER_MAX_RANK], steps[TAPER_MAX_RANK];
     TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->error));
     size_t bytes = item;
@@ -92,7 +165,7 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
         steps[d] = strides[from];
     }
     const bool aligned = (uintptr_t)data % item == 0;
-    if (owner != NULL && aligned && bytes != 0) {
+    if (owner != NULL && aligned && bytes != 0 && !l->copies) {
         const size_t offset = (size_t)(data - (const uint8_t *)owner->storage->data);
         TAPER_TRY(taper_tensor_view(l->heap, owner->storage, dtype, (int64_t)(offset / item), operand->rank, sizes,
                                     steps, tensor, l->error));
@@ -196,13 +269,16 @@ taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_va
 {
     static const int64_t last[4] = {0, 2, 3, 1};
     taper_nnapi_value *known = &l->values[at];
-    TAPER_TRY(check_type(l, at));
+    TAPER_TRY(taper_nnapi_check_type(l, at));
     if (known->plain == NULL && known->image != NULL) {
         TAPER_TRY(permuted(l, known->image, last, &known->plain));
     } else if (known->plain == NULL && taper_nnapi_is_constant(l, at)) {
         taper_tensor *tensor;
         TAPER_TRY(taper_nnapi_tensor(l, at, NULL, &tensor));
         TAPER_TRY(taper_nnapi_constant(l, TAPER_VAL(tensor), &known->plain));
+        if (is_short(taper_nnapi_operand_of(l, at)->type)) {
+            TAPER_TRY(taper_nnapi_from_tensor(l, at, known->plain, &known->plain));
+        }
     } else if (known->plain == NULL) {
         TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is needed before it is computed", at);
     }
@@ -225,7 +301,7 @@ taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, 
         }
         TAPER_TRY(permuted(l, *value, first, &known->image));
     }
-    TAPER_TRY(check_type(l, at));
+    TAPER_TRY(taper_nnapi_check_type(l, at));
     *value = known->image;
     return TAPER_OK;
 }
@@ -240,7 +316,7 @@ taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_v
 taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, bool is_float, bool is_image)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
-    TAPER_TRY(check_type(l, at));
+    TAPER_TRY(taper_nnapi_check_type(l, at));
     if (taper_nnapi_is_quantized(l, at) && is_float) {
         taper_ir_value *scale, *zero, *dtype;
         TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)operand->scale), &scale));
@@ -250,6 +326,9 @@ taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_val
     } else if (!taper_nnapi_is_quantized(l, at) && !is_float) {
         TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has type %u, what is computed has 8 bits", at,
                    operand->type);
+    }
+    if (is_short(operand->type)) {
+        TAPER_TRY(rounded_to_short(l, operand, value, &value));
     }
     taper_nnapi_give_view(l, at, at, value, is_image);
     return TAPER_OK;

@@ -49,9 +49,10 @@ struct taper_run {
     // What a kernel may leave for the profile: its name (static) and the floating-point operations of this call.
     const char *kernel;
     double flops;
-    const struct taper_op *current;  // the operator being run
-    struct taper_context *context;   // for operators of the host; NULL: they cannot be called
-    const struct taper_node *failed; // of a segment's plain nodes: the error says so already; NULL: none
+    const struct taper_op *current;        // the operator being run
+    struct taper_context *context;         // for operators of the host; NULL: they cannot be called
+    const struct taper_compiler *compiler; // of the model, for programs that are made while it runs; NULL: none
+    const struct taper_node *failed;       // of a segment's plain nodes: the error says so already; NULL: none
 };
 
 struct taper_call {

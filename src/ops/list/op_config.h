@@ -14,6 +14,10 @@
 #ifdef TAPER_OP_CONFIG
 #include TAPER_OP_CONFIG
 
+#ifdef TAPER_USE_class__nnapi_Compilation
+#include "ops/list/op_config_nnapi.h"
+#endif
+
 #define TAPER_WANTED(id) TAPER_IS_ONE(TAPER_USE_##id)
 #define TAPER_OP_IF(id, ...) TAPER_IF(TAPER_USE_##id, __VA_ARGS__)
 #define TAPER_HAS_OP(id) TAPER_WANTED(id)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads a serialized NNAPI model. See the header for the layout.
-#include "ops/nnapi/nnapi_blob.h"
+#include "frontend/nnapi/serialized.h"
 
 typedef struct counts {
     uint32_t version, operands, values, operations, inputs, outputs;

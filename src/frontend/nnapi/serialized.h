@@ -8,8 +8,8 @@
 //   6. the data of every value, padded to 4 bytes; a buffer's is: number, offset, length
 //   7. operands of every operation, inputs first
 //   8. operands that are the model's inputs, then its outputs
-#ifndef TAPER_OPS_NNAPI_BLOB_H
-#define TAPER_OPS_NNAPI_BLOB_H
+#ifndef TAPER_FRONTEND_NNAPI_SERIALIZED_H
+#define TAPER_FRONTEND_NNAPI_SERIALIZED_H
 
 #include "base/reader.h"
 #include "ir/tensor.h"

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a serialized model takes and gives: its inputs out of a list, checked against what it says of them, its results
+// as new tensors in another.
+#include <stdio.h>
+
+#include "frontend/nnapi/lowering.h"
+#include "ops/call/promote.h"
+#include "ops/engine/matmul.h"
+#include "ops/engine/view_move.h"
+
+// PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
+enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
+
+// raise unless the two are equal
+static taper_status expect(taper_nnapi_lowering *l, const taper_op *equal, taper_ir_value *a, taper_ir_value *b,
+                           const char *text)
+{
+    taper_ir_value *same, *message, *raised;
+    taper_node *branch;
+    taper_block *block = l->block;
+    TAPER_TRY(TAPER_NNAPI_CALL(l, equal, &same, a, b));
+    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_IF, 1, 0, &branch, l->error));
+    branch->debug = l->debug;
+    branch->instruction = l->instruction;
+    taper_node_append(block, branch);
+    taper_node_set_input(branch, 0, same);
+    branch->block_count = 2;
+    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[0], l->error));
+    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[1], l->error));
+    taper_string *string = taper_string_new(l->heap, text, strlen(text));
+    if (string == NULL) {
+        return taper_fail_memory(l->error);
+    }
+    l->block = branch->blocks[1];
+    taper_status status = taper_nnapi_constant(l, TAPER_VAL(string), &message);
+    if (status == TAPER_OK) {
+        status = TAPER_NNAPI_CALL(l, TAPER_OP(prim_RaiseException), &raised, message);
+    }
+    l->block = block;
+    return status;
+}
+
+// That x has the operand's dtype and sizes, where those are not left to the run (0).
+static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
+                                taper_ir_value *x)
+{
+    const taper_dtype dtype = taper_nnapi_dtype(operand->type);
+    int64_t sizes[TAPER_MAX_RANK];
+    bool open = false;
+    for (uint32_t d = 0; d < operand->rank; d++) {
+        sizes[image ? taper_nnapi_image_dim(d) : d] = operand->sizes[d];
+        open = open || operand->sizes[d] == 0;
+    }
+    char text[512];
+    (void)snprintf(text, sizeof text, "input %zu of the NNAPI model should be %s of sizes %s%s", number,
+                   taper_dtype_torch_name(dtype), taper_shape_print(operand->rank, sizes).text,
+                   open ? ", where 0 is any size" : "");
+    taper_ir_value *have, *want;
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(prim_dtype), &have, x));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(dtype), &want));
+    TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    if (!open) {
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size), &have, x));
+        TAPER_TRY(taper_nnapi_int_list(l, sizes, operand->rank, &want));
+        return expect(l, TAPER_OP(aten_eq_int_list), have, want, text);
+    }
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_dim), &have, x));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->rank), &want));
+    TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    for (uint32_t d = 0; d < operand->rank; d++) {
+        if (sizes[d] != 0) {
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(d), &want));
+            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size_int), &have, x, want));
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(sizes[d]), &want));
+            TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
+        }
+    }
+    return TAPER_OK;
+}
+
+static bool format_of(const taper_list *formats, size_t at, int64_t *format)
+{
+    if (formats == NULL) {
+        *format = FORMAT_PLAIN;
+        return true;
+    }
+    *format = at < formats->count && formats->items[at].tag == TAPER_INT ? formats->items[at].as.i : -1;
+    return *format >= FORMAT_PLAIN && *format <= FORMAT_ROWS;
+}
+
+static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_interface *face)
+{
+    for (uint32_t i = 0; i < l->model->input_count; i++) {
+        const uint32_t at = l->model->inputs[i];
+        const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+        const taper_nnapi_value *known = &l->values[at];
+        int64_t format;
+        taper_ir_value *x, *number;
+        if (known->plain != NULL || known->image != NULL || taper_nnapi_is_constant(l, at)) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u cannot be input %u: it has a value", at, i);
+        }
+        if (!format_of(face->in_formats, i, &format) || format == FORMAT_ROWS ||
+            (format == FORMAT_IMAGE && operand->rank != 4)) {
+            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "input %u has type %u and format %lld", i, operand->type,
+                       (long long)format);
+        }
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(i), &number));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &x, face->args, number));
+        x->type = &taper_type_tensor;
+        TAPER_TRY(taper_nnapi_check_type(l, at));
+        TAPER_TRY(check_input(l, operand, i, format == FORMAT_IMAGE, x));
+        TAPER_TRY(taper_nnapi_from_tensor(l, at, x, &x));
+        taper_nnapi_give_view(l, at, at, x, format == FORMAT_IMAGE);
+    }
+    return TAPER_OK;
+}
+
+// Whether nobody else has the memory of operand `at`: no input, no constant, no result before this one.
+static bool is_own(const taper_nnapi_lowering *l, uint32_t at, uint32_t number)
+{
+    const uint32_t storage = l->values[at].storage;
+    bool own = !taper_nnapi_is_constant(l, at) && !taper_nnapi_is_constant(l, storage);
+    for (uint32_t i = 0; i < l->model->input_count; i++) {
+        own = own && l->model->inputs[i] != storage;
+    }
+    for (uint32_t i = 0; i < number; i++) {
+        own = own && l->values[l->model->outputs[i]].storage != storage;
+    }
+    return own;
+}
+
+// The list of results: new tensors, contiguous in NNAPI's order of dimensions.
+static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_interface *face, taper_ir_value **list)
+{
+    taper_node *node;
+    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, l->model->output_count, 1, &node, l->error));
+    node->type = node->outputs[0].type = face->type;
+    node->debug = l->debug;
+    node->instruction = l->instruction;
+    for (uint32_t i = 0; i < l->model->output_count; i++) {
+        const uint32_t at = l->model->outputs[i];
+        int64_t format;
+        taper_ir_value *y, *order;
+        if (!format_of(face->out_formats, i, &format) ||
+            (format == FORMAT_IMAGE && taper_nnapi_operand_of(l, at)->rank != 4)) {
+            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "output %u has format %lld", i, (long long)format);
+        }
+        const bool image = format == FORMAT_IMAGE;
+        TAPER_TRY(image ? taper_nnapi_image(l, at, false, &y) : taper_nnapi_plain(l, at, &y));
+        TAPER_TRY(taper_nnapi_to_tensor(l, at, y, &y));
+        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(image ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS),
+                                       &order));
+        TAPER_TRY(is_own(l, at, i) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
+                                   : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
+        taper_node_set_input(node, i, y);
+    }
+    taper_node_append(l->block, node);
+    *list = &node->outputs[0];
+    return TAPER_OK;
+}
+
+taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena, const taper_nnapi_interface *face,
+                                     taper_ir_value **list)
+{
+    const uint32_t count = l->model->operand_count;
+    l->values = taper_arena_array(arena, count, sizeof *l->values);
+    if (l->values == NULL && count != 0) {
+        return taper_fail_memory(l->error);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        l->values[i] = (taper_nnapi_value){.storage = i};
+    }
+    TAPER_TRY(take_inputs(l, face));
+    TAPER_TRY(taper_nnapi_lower_operations(l));
+    return give_outputs(l, face, list);
+}

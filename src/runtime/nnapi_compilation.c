@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// _nnapi.Compilation, where a model uses it in another way than PyTorch's NnapiModule, or with a serialized model that
+// is known only now: that becomes a graph and a program here, in the first run, and then runs as a part of the run
+// that calls it. Slot 0 of the object is None, then the tuple (serialized model, buffers), a plain value that is copied
+// with its session; slot 1 the program, once there is one.
+#include "frontend/nnapi/lowering.h"
+#include "ops/call/promote.h"
+#include "ops/lang/torchbind.h"
+#include "runtime/session.h"
+
+typedef struct compiled {
+    taper_blob_head head;
+    taper_model *model;
+    void **states;
+} compiled;
+
+enum { STATE_SLOT, PROGRAM_SLOT };
+
+static taper_status tensor_list(taper_run *run, const taper_val *args, size_t count, size_t at, const char *name,
+                                taper_list **list)
+{
+    if (at >= count || args[at].tag != TAPER_LIST) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "argument '%s' should be a list of Tensors, got %s", name,
+                   at < count ? taper_val_kind_name(args[at]) : "nothing");
+    }
+    *list = args[at].as.list;
+    for (size_t i = 0; i < (*list)->count; i++) {
+        if ((*list)->items[i].tag != TAPER_TENSOR) {
+            TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "item %zu of '%s' is not a Tensor but %s", i, name,
+                       taper_val_kind_name((*list)->items[i]));
+        }
+    }
+    return TAPER_OK;
+}
+
+static taper_status parse(taper_run *run, const taper_tensor *serialized, taper_arena *arena, taper_nnapi_model *model)
+{
+    if (serialized->rank != 1 || serialized->dtype != TAPER_I32 || !taper_tensor_is_contiguous(serialized)) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT,
+                   "the serialized NNAPI model should be a contiguous vector of int32");
+    }
+    const size_t bytes = (size_t)taper_tensor_numel(serialized) * sizeof(int32_t);
+    return taper_nnapi_parse(arena, taper_tensor_data(serialized), bytes, model, run->error);
+}
+
+// init(model, buffers), init2(model, buffers, preference, relax): the last two have no meaning on the CPU.
+static taper_status initialize(taper_run *run, taper_object *object, const taper_val *args, size_t count)
+{
+    taper_list *buffers = NULL;
+    if (count < 2 || args[0].tag != TAPER_TENSOR) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "init expects the serialized model and its buffers");
+    }
+    TAPER_TRY(tensor_list(run, args, count, 1, "parameter_buffers", &buffers));
+    if (object->count != 0 && object->slots[STATE_SLOT].tag != TAPER_NONE) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI compilation was initialized before");
+    }
+    taper_arena arena;
+    taper_nnapi_model model;
+    taper_arena_init(&arena, taper_heap_allocator(run->heap));
+    const taper_status status = parse(run, args[0].as.tensor, &arena, &model);
+    taper_arena_free(&arena);
+    TAPER_TRY(status);
+    taper_tuple *tuple = taper_tuple_new(run->heap, NULL, 2);
+    if (tuple == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    tuple->items[0] = taper_val_retain(args[0]);
+    tuple->items[1] = taper_val_retain(args[1]);
+    return taper_object_set(object, STATE_SLOT, TAPER_VAL(tuple), run->error);
+}
+
+// ---- making the program
+
+typedef struct source {
+    const taper_tensor *serialized;
+    const taper_list *buffers;
+} source;
+
+// Parameter 1 of the graph is the list of inputs, its result the list of results.
+static taper_status make_graph(const void *user, taper_model *model, taper_graph *graph, taper_error *error)
+{
+    const source *from = user;
+    taper_nnapi_model parsed;
+    taper_arena arena;
+    taper_ir_value *list = NULL;
+    taper_arena_init(&arena, model->allocator);
+    taper_run run = {.heap = model->module.heap, .error = error};
+    taper_status status = parse(&run, from->serialized, &arena, &parsed);
+    if (status == TAPER_OK) {
+        taper_nnapi_lowering l = {.registry = model->context->registry,
+                                  .heap = model->module.heap,
+                                  .graph = graph,
+                                  .block = graph->body,
+                                  .error = error,
+                                  .model = &parsed,
+                                  .buffers = from->buffers,
+                                  .copies = true,
+                                  .debug = -1};
+        const taper_nnapi_interface face = {.args = &graph->body->params[1], .type = &taper_type_list_tensor};
+        status = taper_nnapi_lower_model(&l, &arena, &face, &list);
+    }
+    taper_arena_free(&arena);
+    return status == TAPER_OK ? taper_block_set_results(graph->body, &list, 1, error) : status;
+}
+
+static void destroy_compiled(taper_obj *obj)
+{
+    compiled *made = (compiled *)obj;
+    taper_context *context = made->model->context;
+    taper_context_retain(context); // the model may hold the last reference
+    taper_free(&context->allocator, made->states, (made->model->state_count + 1) * sizeof *made->states);
+    taper_model_release(made->model);
+    taper_free(&context->allocator, made, sizeof *made);
+    taper_context_release(context);
+}
+
+static taper_status compile(taper_run *run, const taper_tuple *state, compiled **made)
+{
+    const source from = {state->items[0].as.tensor, state->items[1].as.list};
+    if (run->context == NULL) {
+        TAPER_FAIL(run->error, TAPER_ERROR_UNSUPPORTED, "an NNAPI compilation cannot run here: there is no context");
+    }
+    uint64_t bytes = (uint64_t)taper_tensor_numel(from.serialized) * sizeof(int32_t);
+    for (size_t i = 0; i < from.buffers->count; i++) {
+        const taper_tensor *buffer = from.buffers->items[i].as.tensor;
+        bytes += (uint64_t)taper_tensor_numel(buffer) * taper_tensor_item(buffer);
+    }
+    taper_model *model = NULL;
+    TAPER_TRY(taper_model_of_graph(run->context, run->compiler, run->portable, bytes,
+                                   "__torch__.torch.classes._nnapi.Compilation", "run", make_graph, &from, &model,
+                                   run->error));
+    const taper_allocator *allocator = &run->context->allocator;
+    *made = taper_alloc_zeroed(allocator, sizeof **made);
+    void **states = taper_alloc_zeroed(allocator, (model->state_count + 1) * sizeof *states);
+    if (*made == NULL || states == NULL) {
+        taper_free(allocator, *made, sizeof **made);
+        taper_free(allocator, states, (model->state_count + 1) * sizeof *states);
+        taper_model_release(model);
+        return taper_fail_memory(run->error);
+    }
+    (*made)->head.head.tag = TAPER_BLOB;
+    (*made)->head.destroy = destroy_compiled;
+    taper_refs_init(&(*made)->head.head.refs);
+    (*made)->model = model;
+    (*made)->states = states;
+    return TAPER_OK;
+}
+
+// ---- running it
+
+// target gets value's sizes, contiguous, on a storage that may be written.
+static taper_status resize_output(taper_run *run, taper_tensor *target, const taper_tensor *value)
+{
+    const bool same = target->rank == value->rank && !target->hidden_nhwc &&
+                      memcmp(target->sizes, value->sizes, value->rank * sizeof *value->sizes) == 0;
+    if (same && taper_tensor_is_contiguous(target)) {
+        return taper_storage_write(target->storage, run->error);
+    }
+    taper_tensor *fresh = NULL;
+    TAPER_TRY(
+        taper_tensor_new(run->heap, (taper_dtype)target->dtype, value->rank, value->sizes, NULL, &fresh, run->error));
+    taper_storage *old = target->storage;
+    target->storage = fresh->storage;
+    fresh->storage = old;
+    target->offset = 0;
+    target->hidden_nhwc = false;
+    target->rank = value->rank;
+    memcpy(target->sizes, fresh->sizes, sizeof target->sizes);
+    memcpy(target->strides, fresh->strides, sizeof target->strides);
+    taper_val_release(TAPER_VAL(fresh));
+    return TAPER_OK;
+}
+
+static taper_status write_outputs(taper_run *run, const taper_list *results, const taper_list *outputs)
+{
+    if (results->count != outputs->count) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI model has %zu outputs, there are tensors for %zu",
+                   results->count, outputs->count);
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        taper_tensor *value = results->items[i].as.tensor, *target = outputs->items[i].as.tensor;
+        if (target->dtype != value->dtype && !(target->dtype == TAPER_U8 && value->dtype == TAPER_QU8)) {
+            TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "output %zu of the NNAPI model is %s, the tensor for it %s", i,
+                       taper_dtype_torch_name((taper_dtype)value->dtype),
+                       taper_dtype_torch_name((taper_dtype)target->dtype));
+        }
+        TAPER_TRY(resize_output(run, target, value));
+        TAPER_TRY(taper_run_copy(run, target, value));
+    }
+    return TAPER_OK;
+}
+
+static taper_status run_compiled(taper_run *run, const compiled *made, taper_val inputs, const taper_list *outputs)
+{
+    taper_packs *packs = run->packs;
+    const taper_frame_source frame = {
+        .model = made->model, .run = run, .constants = made->model->constants, .states = made->states};
+    const taper_val args[2] = {made->model->module.root, inputs};
+    taper_val result;
+    run->packs = made->model->packs;
+    taper_status status = taper_interpret(&frame, &made->model->functions[0], args, 2, 0, &result);
+    run->packs = packs;
+    TAPER_TRY(status);
+    status = taper_run_settle_items(run, (taper_container *)result.as.obj);
+    if (status == TAPER_OK) {
+        status = write_outputs(run, result.as.list, outputs);
+    }
+    taper_val_release(result);
+    return status;
+}
+
+static taper_status run_compilation(taper_run *run, taper_object *object, const taper_val *args, size_t count)
+{
+    taper_list *inputs = NULL, *outputs = NULL;
+    TAPER_TRY(tensor_list(run, args, count, 0, "inputs", &inputs));
+    TAPER_TRY(tensor_list(run, args, count, 1, "outputs", &outputs));
+    const taper_val state = object->count != 0 ? object->slots[STATE_SLOT] : taper_val_none();
+    if (state.tag != TAPER_TUPLE || state.as.tuple->count != 2 || state.as.tuple->items[0].tag != TAPER_TENSOR ||
+        state.as.tuple->items[1].tag != TAPER_LIST) {
+        TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI compilation was not initialized");
+    }
+    if (object->count <= PROGRAM_SLOT || object->slots[PROGRAM_SLOT].tag != TAPER_BLOB) {
+        compiled *made = NULL;
+        TAPER_TRY(compile(run, state.as.tuple, &made));
+        TAPER_TRY(taper_object_set(object, PROGRAM_SLOT, (taper_val){.tag = TAPER_BLOB, .as.obj = &made->head.head},
+                                   run->error));
+    }
+    const taper_val program = taper_val_retain(object->slots[PROGRAM_SLOT]);
+    const taper_status status = run_compiled(run, (const compiled *)program.as.obj, TAPER_VAL(inputs), outputs);
+    taper_val_release(program);
+    return status;
+}
+
+taper_status taper_nnapi_compilation(taper_run *run, taper_object *object, const char *method, taper_val *args,
+                                     size_t count)
+{
+    if (strcmp(method, "__init__") == 0) {
+        return TAPER_OK;
+    }
+    if (strcmp(method, "init") == 0 || strcmp(method, "init2") == 0) {
+        return initialize(run, object, args, count);
+    }
+    if (strcmp(method, "run") == 0) {
+        return run_compilation(run, object, args, count);
+    }
+    return TAPER_DECLINED;
+}
