@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive type flatbuffer write program optimize quantize torchscript image npy json"
+ALL="zip pickle lite_archive type flatbuffer write program nnapi_blob optimize quantize torchscript image npy json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -21,7 +21,7 @@ max_len() {
     case $1 in
     program | optimize | quantize) echo 32768 ;;
     flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
-    zip | image) echo 8192 ;;
+    zip | image | nnapi_blob) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
     esac
@@ -38,6 +38,7 @@ files() {
     program) echo src/frontend/bytecode.c src/frontend/bytecode_arguments.c src/ir/graph.c src/runtime/model.c src/runtime/program.c src/runtime/interpreter*.c ;;
     optimize) ls src/runtime/draft*.c src/compiler/*.c src/format/lite_callstack_write.c | grep -v -e quantiz -e observer -e unpack -e name_layers -e none.c ;;
     quantize) ls src/runtime/calibrator*.c src/compiler/quantiz*.c src/compiler/observer*.c src/compiler/unpack.c src/compiler/name_layers.c | grep -v none.c ;;
+    nnapi_blob) echo src/frontend/nnapi/*.c src/runtime/nnapi_compilation.c ;;
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
     npy) echo tools/common/npy.c ;;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a serialized model takes and gives: its inputs out of a list, checked against what it says of them, its results
 // as new tensors in another.
+#include <math.h>
 #include <stdio.h>
 
 #include "frontend/nnapi/lowering.h"
@@ -8,17 +9,19 @@
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 
+#define SCALE_ERROR 0x1p-23 // of a scale that was rounded to a single, relative
+
 // PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
 enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 
-// raise unless the two are equal
-static taper_status expect(taper_nnapi_lowering *l, const taper_op *equal, taper_ir_value *a, taper_ir_value *b,
+// raise unless a and b compare so
+static taper_status expect(taper_nnapi_lowering *l, const taper_op *compare, taper_ir_value *a, taper_ir_value *b,
                            const char *text)
 {
     taper_ir_value *same, *message, *raised;
     taper_node *branch;
     taper_block *block = l->block;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, equal, &same, a, b));
+    TAPER_TRY(TAPER_NNAPI_CALL(l, compare, &same, a, b));
     TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_IF, 1, 0, &branch, l->error));
     branch->debug = l->debug;
     branch->instruction = l->instruction;
@@ -40,6 +43,26 @@ static taper_status expect(taper_nnapi_lowering *l, const taper_op *equal, taper
     return status;
 }
 
+// NNAPI sees bytes: those of another quantizer would be other numbers. A single's scale is as near to the tensor's as
+// singles come.
+static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number,
+                                    taper_ir_value *x)
+{
+    const double scale = (double)operand->scale;
+    char text[128];
+    (void)snprintf(text, sizeof text, "input %zu of the NNAPI model should have the scale %.9g and the zero point %ld",
+                   number, scale, (long)operand->zero_point);
+    taper_ir_value *have, *want;
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_zero_point), &have, x));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &want));
+    TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_q_scale), &have, x));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 - SCALE_ERROR)), &want));
+    TAPER_TRY(expect(l, TAPER_OP(aten_ge_float), have, want, text));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_double(scale * (1.0 + SCALE_ERROR)), &want));
+    return expect(l, TAPER_OP(aten_le_float), have, want, text);
+}
+
 // That x has the operand's dtype and sizes, where those are not left to the run (0).
 static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number, bool image,
                                 taper_ir_value *x)
@@ -59,6 +82,9 @@ static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_opera
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(prim_dtype), &have, x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(dtype), &want));
     TAPER_TRY(expect(l, TAPER_OP(aten_eq_int), have, want, text));
+    if (dtype == TAPER_QU8) {
+        TAPER_TRY(check_quantizer(l, operand, number, x));
+    }
     if (!open) {
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_size), &have, x));
         TAPER_TRY(taper_nnapi_int_list(l, sizes, operand->rank, &want));
@@ -111,6 +137,7 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         TAPER_TRY(check_input(l, operand, i, format == FORMAT_IMAGE, x));
         TAPER_TRY(taper_nnapi_from_tensor(l, at, x, &x));
         taper_nnapi_give_view(l, at, at, x, format == FORMAT_IMAGE);
+        l->values[at].scale = (double)NAN;
     }
     return TAPER_OK;
 }
@@ -168,7 +195,14 @@ taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena
         return taper_fail_memory(l->error);
     }
     for (uint32_t i = 0; i < count; i++) {
-        l->values[i] = (taper_nnapi_value){.storage = i};
+        const double scale = (double)l->model->operands[i].scale;
+        l->values[i] = (taper_nnapi_value){.storage = i, .wanted = scale, .scale = scale};
+    }
+    for (uint32_t i = 0; i < l->model->output_count && i < face->out_scale_count; i++) {
+        const uint32_t at = l->model->outputs[i];
+        if ((float)face->out_scales[i] == l->model->operands[at].scale) {
+            l->values[at].wanted = face->out_scales[i];
+        }
     }
     TAPER_TRY(take_inputs(l, face));
     TAPER_TRY(taper_nnapi_lower_operations(l));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolutions, linear layers, pooling, resizing.
-#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
@@ -141,10 +142,8 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
 static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_op *row,
                                  taper_ir_value *x, taper_ir_value *packed, int64_t fuse, bool is_image)
 {
-    const taper_nnapi_operand *out = taper_nnapi_operand_of(l, op->out[0]);
     taper_ir_value *scale, *zero, *y;
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)out->scale), &scale));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(out->zero_point), &zero));
+    TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
     TAPER_TRY(TAPER_NNAPI_CALL(l, row, &y, x, packed, scale, zero));
     TAPER_TRY(taper_nnapi_fuse(l, fuse == 1 ? 0 : fuse, y, &y));
     return taper_nnapi_give(l, op->out[0], y, false, is_image);
@@ -269,6 +268,16 @@ static taper_status input_as_result(taper_nnapi_lowering *l, const taper_nnapi_o
     return *integers ? TAPER_OK : taper_nnapi_floats(l, op->in[0], *x, x);
 }
 
+static taper_status give_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_ir_value *y,
+                                bool integers, bool image)
+{
+    if (!integers) {
+        return taper_nnapi_give(l, op->out[0], y, true, image);
+    }
+    taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
+    return TAPER_OK;
+}
+
 // The average counts the padding, as that of the model which was converted (PyTorch's converter takes no other).
 taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
@@ -305,7 +314,21 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
         }
     }
     TAPER_TRY(taper_nnapi_fuse(l, n[9], y, &y));
-    return taper_nnapi_give(l, op->out[0], y, !integers, !nchw);
+    return give_result(l, op, y, integers, !nchw);
+}
+
+// The number that a single was written as: 1.3, not 1.2999999523162842.
+static double shortest(double single)
+{
+    char text[32];
+    for (int digits = 1; digits <= 9; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, single);
+        const double read = strtod(text, NULL);
+        if ((float)read == (float)single) {
+            return read;
+        }
+    }
+    return single;
 }
 
 // x, width and height (ints: sizes, floats: scales), nchw
@@ -325,12 +348,12 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
     TAPER_TRY(taper_nnapi_image(l, op->in[0], nchw != 0, &x));
     TAPER_TRY(input_as_result(l, op, &integers, &x));
     for (size_t i = 0; i < 2; i++) {
-        TAPER_TRY(taper_nnapi_constant(l, scales ? taper_val_double(wanted[i]) : taper_val_int((int64_t)wanted[i]),
-                                       &items[i]));
+        const taper_val item = scales ? taper_val_double(shortest(wanted[i])) : taper_val_int((int64_t)wanted[i]);
+        TAPER_TRY(taper_nnapi_constant(l, item, &items[i]));
     }
     TAPER_TRY(taper_nnapi_list(l, scales ? &taper_type_list_float : &taper_type_list_int, items, 2, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_none(), &none));
     TAPER_TRY(
         TAPER_NNAPI_CALL(l, TAPER_OP(aten_upsample_nearest2d_vec), &y, x, scales ? none : list, scales ? list : none));
-    return taper_nnapi_give(l, op->out[0], y, !integers, nchw == 0);
+    return give_result(l, op, y, integers, nchw == 0);
 }

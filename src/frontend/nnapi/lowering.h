@@ -13,6 +13,7 @@ typedef struct taper_nnapi_value {
     taper_ir_value *plain; // with NNAPI's dimensions; NULL: not made yet
     taper_ir_value *image; // of four dimensions [N, H, W, C]: as [N, C, H, W]; NULL: not made yet
     uint32_t storage;      // the operand whose memory it may be a view of; its own number: none other's
+    double wanted, scale;  // of an 8-bit operand: its scale as a result, what the value has; NAN: what an input has
 } taper_nnapi_value;
 
 typedef struct taper_nnapi_lowering {
@@ -74,6 +75,11 @@ TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t
 // An operation's result: quantized where the operand is, and it is not yet.
 TAPER_MUST_USE taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, bool is_float,
                                              bool is_image);
+// An 8-bit one with the quantizer of operand `of`, which is its own but for what singles lose of a scale.
+void taper_nnapi_give_kept(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
+// Its quantizer, as constants.
+TAPER_MUST_USE taper_status taper_nnapi_quantizer(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **scale,
+                                                  taper_ir_value **zero_point);
 // One that may share memory with another operand's.
 void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
 // A constant's tensor, with these of its dimensions in this order (NULL: as they are); a reference.
@@ -107,7 +113,9 @@ taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_
 typedef struct taper_nnapi_interface {
     taper_ir_value *args;                       // the list of inputs
     const taper_list *in_formats, *out_formats; // PyTorch's; NULL: NNAPI's dimensions for all
-    const taper_type *type;                     // of the list of results
+    const double *out_scales; // of results, where they are known as doubles, otherwise 0; NULL: of none
+    size_t out_scale_count;
+    const taper_type *type; // of the list of results
 } taper_nnapi_interface;
 TAPER_MUST_USE taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena,
                                                     const taper_nnapi_interface *face, taper_ir_value **list);

@@ -278,6 +278,32 @@ static void remove_all(taper_block *block)
     }
 }
 
+// The scales of results, out of the templates that init makes of them: [quantize_per_tensor(zeros(1), scale, …) …]. In
+// the serialized model they are singles.
+static size_t result_scales(const site *s, const taper_block *block, double *scales, size_t room)
+{
+    const int64_t slot = taper_object_slot(s->object, "out_templates");
+    for (const taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind != TAPER_NODE_SET_ATTR || node->number != slot) {
+            continue;
+        }
+        const taper_node *list = taper_node_in(node, 1)->node;
+        size_t count = 0;
+        while (list != NULL && list->kind == TAPER_NODE_LIST && count < list->input_count && count < room) {
+            const taper_node *item = taper_node_in(list, count)->node;
+            while (item != NULL && item->kind == TAPER_NODE_OP && item->input_count != 0 &&
+                   !taper_node_calls(item, TAPER_OP(aten_quantize_per_tensor))) {
+                item = taper_node_in(item, 0)->node;
+            }
+            const taper_val *scale =
+                item != NULL && item->kind == TAPER_NODE_OP ? taper_node_constant_in(item, 1) : NULL;
+            scales[count++] = scale != NULL && scale->tag == TAPER_DOUBLE ? scale->as.f : 0;
+        }
+        return count;
+    }
+    return 0;
+}
+
 static taper_status rewrite_with(site *s, taper_arena *arena)
 {
     size_t inits = 0;
@@ -329,7 +355,15 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
                                   .buffers = weights->as.list,
                                   .debug = s->run->debug,
                                   .instruction = s->run->instruction};
-        const taper_nnapi_interface face = {s->args, s->in_formats, s->out_formats, s->outs->type};
+        double *scales = taper_arena_array(arena, model.output_count, sizeof *scales);
+        const size_t scale_count =
+            scales != NULL ? result_scales(s, s->init->blocks[0], scales, model.output_count) : 0;
+        const taper_nnapi_interface face = {.args = s->args,
+                                            .in_formats = s->in_formats,
+                                            .out_formats = s->out_formats,
+                                            .out_scales = scales,
+                                            .out_scale_count = scale_count,
+                                            .type = s->outs->type};
         status = taper_nnapi_lower_model(&l, arena, &face, &list);
         if (status != TAPER_OK) {
             remove_all(block);

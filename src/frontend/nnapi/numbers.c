@@ -57,10 +57,8 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     TAPER_TRY(both(l, op, &a, &b, &image));
     const taper_op *row = quantized_row(l, op, fuse == 1);
     if (row != NULL) {
-        const taper_nnapi_operand *out = taper_nnapi_operand_of(l, op->out[0]);
         taper_ir_value *scale, *zero;
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)out->scale), &scale));
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(out->zero_point), &zero));
+        TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
         TAPER_TRY(TAPER_NNAPI_CALL(l, row, &y, a, b, scale, zero));
         TAPER_TRY(taper_nnapi_fuse(l, fuse == 1 ? 0 : fuse, y, &y));
         return taper_nnapi_give(l, op->out[0], y, false, image);
@@ -136,6 +134,10 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
         const int64_t fuse = op->code == TAPER_NNAPI_RELU ? 1 : op->code == TAPER_NNAPI_RELU1 ? 2 : 3;
         TAPER_TRY(taper_nnapi_fuse(l, fuse, x, &y));
     }
+    if (integers && !sigmoid) {
+        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
+        return TAPER_OK;
+    }
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
 
@@ -193,12 +195,16 @@ taper_status taper_nnapi_lower_mean(taper_nnapi_lowering *l, const taper_nnapi_o
         }
     }
     if (dims == 0) { // of PyTorch that is the mean of all
-        return taper_nnapi_give(l, op->out[0], x, !integers, image);
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a mean over no dimension");
     }
     TAPER_TRY(taper_nnapi_int_list(l, unique, dims, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(keep != 0), &keeps));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_mean_dim), &y, x, list, keeps));
-    return taper_nnapi_give(l, op->out[0], y, !integers, image && keep != 0);
+    if (integers) {
+        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image && keep != 0);
+        return TAPER_OK;
+    }
+    return taper_nnapi_give(l, op->out[0], y, true, image && keep != 0);
 }
 
 // QUANTIZE and DEQUANTIZE: the operands' types tell which.

@@ -57,20 +57,12 @@ taper_dtype taper_nnapi_dtype(uint32_t type)
                                                    : TAPER_F32;
 }
 
-// 8-bit inputs get the model's quantizer, whatever the tensor's is: NNAPI sees bytes.
 taper_status taper_nnapi_from_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *tensor,
                                      taper_ir_value **value)
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
     const taper_val scale = taper_val_double((double)operand->scale), zero = taper_val_int(operand->zero_point);
     *value = tensor;
-    if (operand->type == TAPER_NNAPI_TENSOR_QUANT8_ASYMM) {
-        taper_ir_value *s, *z;
-        TAPER_TRY(taper_nnapi_constant(l, scale, &s));
-        TAPER_TRY(taper_nnapi_constant(l, zero, &z));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), value, tensor));
-        return TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), value, *value, s, z);
-    }
     if (is_short(operand->type)) {
         TAPER_TRY(with_number(l, TAPER_OP(aten_to_dtype), tensor, taper_val_int(TAPER_F32), value));
         TAPER_TRY(with_number(l, TAPER_OP(aten_sub_Scalar), *value, zero, value));
@@ -83,6 +75,12 @@ taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint32_t at, taper_i
 {
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
     *tensor = value;
+    if (taper_nnapi_is_quantized(l, at) && l->values[at].scale != l->values[at].wanted) {
+        taper_ir_value *scale, *zero;
+        TAPER_TRY(taper_nnapi_quantizer(l, at, &scale, &zero));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), tensor, value));
+        return TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), tensor, *tensor, scale, zero);
+    }
     if (is_short(operand->type)) {
         TAPER_TRY(with_number(l, TAPER_OP(aten_div_Scalar), value, taper_val_double((double)operand->scale), tensor));
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_round), tensor, *tensor));
@@ -319,8 +317,7 @@ taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_val
     TAPER_TRY(taper_nnapi_check_type(l, at));
     if (taper_nnapi_is_quantized(l, at) && is_float) {
         taper_ir_value *scale, *zero, *dtype;
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)operand->scale), &scale));
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(operand->zero_point), &zero));
+        TAPER_TRY(taper_nnapi_quantizer(l, at, &scale, &zero));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &dtype));
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &value, value, scale, zero, dtype));
     } else if (!taper_nnapi_is_quantized(l, at) && !is_float) {
@@ -336,7 +333,23 @@ taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_val
 
 void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image)
 {
-    l->values[at] = (taper_nnapi_value){.plain = is_image ? NULL : value,
-                                        .image = is_image ? value : NULL,
-                                        .storage = of == at ? at : l->values[of].storage};
+    const uint32_t storage = of == at ? at : l->values[of].storage;
+    taper_nnapi_give_kept(l, at, of, value, is_image);
+    l->values[at].storage = storage;
+}
+
+void taper_nnapi_give_kept(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image)
+{
+    taper_nnapi_value *known = &l->values[at];
+    known->plain = is_image ? NULL : value;
+    known->image = is_image ? value : NULL;
+    known->storage = at;
+    known->scale = of == at ? known->wanted : l->values[of].scale;
+}
+
+taper_status taper_nnapi_quantizer(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **scale,
+                                   taper_ir_value **zero_point)
+{
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_double(l->values[at].wanted), scale));
+    return taper_nnapi_constant(l, taper_val_int(taper_nnapi_operand_of(l, at)->zero_point), zero_point);
 }

@@ -109,9 +109,7 @@ taper_status taper_nnapi_lower_concat(taper_nnapi_lowering *l, const taper_nnapi
     list = &node->outputs[0];
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)(image ? taper_nnapi_image_dim(axis) : axis)), &dim));
     if (integers) {
-        const taper_nnapi_operand *out = taper_nnapi_operand_of(l, op->out[0]);
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_double((double)out->scale), &scale));
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(out->zero_point), &zero));
+        TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(quantized_cat), &y, list, dim, scale, zero));
     } else {
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_cat), &y, list, dim));

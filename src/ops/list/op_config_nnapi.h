@@ -42,10 +42,14 @@
 #define TAPER_USE_aten_fake_quantize_per_tensor_affine 1
 #undef TAPER_USE_aten_ge_Scalar
 #define TAPER_USE_aten_ge_Scalar 1
+#undef TAPER_USE_aten_ge_float
+#define TAPER_USE_aten_ge_float 1
 #undef TAPER_USE_aten_hardtanh
 #define TAPER_USE_aten_hardtanh 1
 #undef TAPER_USE_aten_int_repr
 #define TAPER_USE_aten_int_repr 1
+#undef TAPER_USE_aten_le_float
+#define TAPER_USE_aten_le_float 1
 #undef TAPER_USE_aten_linear
 #define TAPER_USE_aten_linear 1
 #undef TAPER_USE_aten_log_softmax_int
@@ -62,6 +66,10 @@
 #define TAPER_USE_aten_permute 1
 #undef TAPER_USE_aten_prelu
 #define TAPER_USE_aten_prelu 1
+#undef TAPER_USE_aten_q_scale
+#define TAPER_USE_aten_q_scale 1
+#undef TAPER_USE_aten_q_zero_point
+#define TAPER_USE_aten_q_zero_point 1
 #undef TAPER_USE_aten_quantize_per_tensor
 #define TAPER_USE_aten_quantize_per_tensor 1
 #undef TAPER_USE_aten_relu
