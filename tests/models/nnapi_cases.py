@@ -59,6 +59,9 @@ def nhwc(tensor):
     return tensor
 
 
+ORDERS = ("NCHW", lambda tensor: tensor), ("NHWC", nhwc)
+
+
 def int16(tensor, scale=0.5, zero_point=0, kind=SYMMETRIC):
     tensor = tensor.to(torch.int16)
     tensor.nnapi_dtype, tensor.nnapi_scale, tensor.nnapi_zero_point = kind, scale, zero_point
@@ -143,11 +146,13 @@ def arithmetic():
         for name in ("add", "add_relu", "mul"):
             yield from ((Case(f"quantized::{name} to {scale:g}, {zero_point}, {order}", functional(name, scale, zero_point),
                               [turn(quant(numbers(2, 3, 4, 5))), turn(quant(numbers(2, 3, 4, 5), 0.017, 100))])
-                         for order, turn in (("NCHW", lambda t: t), ("NHWC", nhwc))))
-    yield Case("quantized::add, an input twice", Call(lambda m, x: m.f.add(x, x), f=functional("add", 0.06, 120).f), [nhwc(quant(numbers(1, 3, 4, 5)))])
+                         for order, turn in ORDERS))
+    yield Case("quantized::add, an input twice", Call(lambda m, x: m.f.add(x, x), f=functional("add", 0.06, 120).f),
+               [nhwc(quant(numbers(1, 3, 4, 5)))])
     yield Case("quantized::add, flexible", functional("add", 0.05, 128), [quant(numbers(2, 3)), quant(numbers(2, 3))],
                [quant(torch.zeros(0, 3)), quant(torch.zeros(0, 3))])
-    yield Case("quantized::mul by a constant", Call(lambda m, x: m.f.mul(x, m.w), f=functional("mul", 0.04, 110).f, w=quant(numbers(2, 3, 4, 5))),
+    yield Case("quantized::mul by a constant",
+               Call(lambda m, x: m.f.mul(x, m.w), f=functional("mul", 0.04, 110).f, w=quant(numbers(2, 3, 4, 5))),
                [nhwc(quant(numbers(2, 3, 4, 5)))])
 
 
@@ -187,12 +192,13 @@ def images():
                          ("((3, 5), (2, 1), (1, 2))", nn.AvgPool2d((3, 5), (2, 1), (1, 2)))):
         yield from layouts("avg_pool2d" + name, module, x)
     yield from layouts("avg_pool2d of negative numbers, padded", nn.AvgPool2d(3, 2, 1), -1 - x.abs(), kinds=("float",))
-    for order in (nhwc, lambda t: t):
-        yield Case(f"avg_pool2d, flexible {'NHWC' if order is nhwc else 'NCHW'}", nn.AvgPool2d((3, 4), (1, 2)), [order(x)], [order(torch.zeros(0, 3, 0, 0))])
+    for order, turn in ORDERS:
+        yield Case(f"avg_pool2d, flexible {order}", nn.AvgPool2d((3, 4), (1, 2)), [turn(x)], [turn(torch.zeros(0, 3, 0, 0))])
     yield Case("avg_pool2d, flexible quantized NHWC", nn.AvgPool2d((3, 4), (1, 2)), [nhwc(quant(x))], [nhwc(quant(torch.zeros(2, 3, 0, 0)))])
     yield from layouts("adaptive_avg_pool2d", nn.AdaptiveAvgPool2d((1, 1)), x)
     for dim, keep in ((0, False), (1, False), ([1, 2], True)):
-        yield Case(f"mean over {dim}, {'kept' if keep else 'gone'}", Call(lambda m, x, dim=dim, keep=keep: x.mean(dim, keep)), [numbers(2, 3, 5)])
+        yield Case(f"mean over {dim}, {'kept' if keep else 'gone'}", Call(lambda m, x, dim=dim, keep=keep: x.mean(dim, keep)),
+                   [numbers(2, 3, 5)])
     for dims, keep in (([2, 3], False), ([-1, -2], True), ([2, 3], True), ([1, 2, 3], False)):
         yield from layouts(f"mean over {dims}, {'kept' if keep else 'gone'}", Call(lambda m, x, dims=dims, keep=keep: x.mean(dims, keep)), x,
                            kinds=("float",) if 1 in dims else ("float", "quantized"))
@@ -216,8 +222,8 @@ def layers():
     for batch, scale, zero_point in ((1, 0.2, 90), (3, 0.04, 200)):
         layer = quantized_layer(nnq.Linear(20, 7), numbers(7, 20), scale, zero_point, 0.016)
         yield Case(f"quantized::linear, batch of {batch}", layer, [quant(numbers(batch, 20), 0.02, 130)])
-    yield Case("quantized::linear, a weight with a zero point", quantized_layer(nnq.Linear(9, 4), numbers(4, 9, low=-1, high=2), 0.1, 90, 0.012, -40),
-               [quant(numbers(3, 9), 0.02, 130)])
+    yield Case("quantized::linear, a weight with a zero point",
+               quantized_layer(nnq.Linear(9, 4), numbers(4, 9, low=-1, high=2), 0.1, 90, 0.012, -40), [quant(numbers(3, 9), 0.02, 130)])
     forms = (("3x3", (4, 6, 3), {}), ("without a bias", (4, 6, 3), {"bias": False}), ("(3, 5), stride (2, 1), padding (1, 2)", (4, 6, (3, 5)),
              {"stride": (2, 1), "padding": (1, 2)}), ("1x1", (4, 9, 1), {}), ("depthwise", (4, 4, (3, 2)), {"groups": 4, "padding": (2, 1)}),
              ("depthwise, stride 2", (4, 4, 3), {"groups": 4, "stride": 2, "padding": 1}))
@@ -225,19 +231,22 @@ def layers():
     for name, sizes, options in forms:
         yield from layouts(f"_convolution {name}", nn.Conv2d(*sizes, **options), x, kinds=("float",))
         plain = {**options, "bias": True}
-        for order, turn in (("NCHW", lambda t: t), ("NHWC", nhwc)):
+        for order, turn in ORDERS:
             for kind, layer in (("conv2d", nnq.Conv2d), ("conv2d_relu", ConvReLU2d)):
                 made = layer(*sizes, **plain)
                 weight = numbers(*made.weight().shape, low=-1, high=1)
                 quantized_layer(made, weight, 0.05, 60 if kind == "conv2d_relu" else 128, 0.008, 3 if name == "1x1" else 0)
                 yield Case(f"quantized::{kind} {name}, {order}", made, [turn(quant(x, 0.03, 110))])
-    for order, turn in (("NCHW", lambda t: t), ("NHWC", nhwc)):
+    for order, turn in ORDERS:
         yield Case(f"conv2d, {order}", nn.Conv2d(4, 5, (3, 2), (1, 2), (1, 0)), [turn(x)], scripted=True)
-        yield Case(f"_convolution, one image, flexible {order}", nn.Conv2d(4, 5, (3, 2), (1, 2), (1, 0)), [turn(x[:1])], [turn(torch.zeros(0, 4, 0, 0))])
-        yield Case(f"quantized::conv2d, flexible {order}", quantized_layer(nnq.Conv2d(4, 5, (3, 2), (1, 2)), numbers(5, 4, 3, 2, low=-1, high=1), 0.05, 128),
+        yield Case(f"_convolution, one image, flexible {order}", nn.Conv2d(4, 5, (3, 2), (1, 2), (1, 0)), [turn(x[:1])],
+                   [turn(torch.zeros(0, 4, 0, 0))])
+        yield Case(f"quantized::conv2d, flexible {order}",
+                   quantized_layer(nnq.Conv2d(4, 5, (3, 2), (1, 2)), numbers(5, 4, 3, 2, low=-1, high=1), 0.05, 128),
                    [turn(quant(x))], [turn(quant(torch.zeros(0, 4, 0, 0)))])
         yield Case(f"transposed _convolution, {order}", nn.ConvTranspose2d(4, 5, (2, 3)), [turn(x)])
-        yield Case(f"transposed _convolution, stride (2, 3), padding (1, 2), {order}", nn.ConvTranspose2d(4, 5, (3, 5), (2, 3), (1, 2), bias=False), [turn(x)])
+        yield Case(f"transposed _convolution, stride (2, 3), padding (1, 2), {order}",
+                   nn.ConvTranspose2d(4, 5, (3, 5), (2, 3), (1, 2), bias=False), [turn(x)])
         yield Case(f"transposed _convolution, flexible {order}", nn.ConvTranspose2d(4, 5, 3, 2, 1), [turn(x)], [turn(torch.zeros(2, 4, 0, 0))])
         yield Case(f"quantized::conv_transpose2d, {order}", quantized_layer(nnq.ConvTranspose2d(4, 5, (2, 3), (2, 1), (0, 1)),
                    numbers(4, 5, 2, 3, low=-1, high=1), 0.05, 140), [turn(quant(x))])
@@ -245,8 +254,13 @@ def layers():
 
 def networks():
     conv, point, depth, line = nn.Conv2d(3, 4, 3, 2, 1), nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 3, 1, 1, groups=4), nn.Linear(4, 5)
-    block = Call(lambda m, x: m.line(torch.flatten(F.adaptive_avg_pool2d(F.hardtanh(m.depth(F.relu(m.conv(x))), 0.0, 6.0) + m.point(m.conv(x)), 1), 1)),
-                 conv=conv, depth=depth, point=point, line=line)
+
+    def block(m, x):
+        y = m.conv(x)
+        y = F.hardtanh(m.depth(F.relu(y)), 0.0, 6.0) + m.point(y)
+        return m.line(torch.flatten(F.adaptive_avg_pool2d(y, 1), 1))
+
+    block = Call(block, conv=conv, depth=depth, point=point, line=line)
     for batch in (1, 3):
         yield from layouts(f"a small network, batch of {batch}", block, numbers(batch, 3, 8, 13), kinds=("float",))
     yield from layouts("conv and relu, flexible", Call(lambda m, x: F.relu(m.conv(x)), conv=conv), numbers(2, 3, 8, 13), kinds=("float",),
@@ -260,14 +274,24 @@ def networks():
     yield Case("float to int8 to float, NHWC", Call(lambda m, x: m.leave(m.first(m.enter(x))), enter=nnq.Quantize(0.03, 117, torch.quint8),
                first=first, leave=nnq.DeQuantize()), [nhwc(numbers(2, 3, 8, 13))], step=0.03)
     yield from layouts("two outputs", Call(lambda m, x: (m.conv(x), x.mean([2, 3])), conv=conv), numbers(2, 3, 8, 13), kinds=("float",))
-    yield Case("an NHWC and an NCHW input and output", Call(lambda m, x, y: (F.relu(x), y - y * y)), [nhwc(numbers(2, 3, 4, 5)), numbers(2, 3, 4, 5)])
-    yield Case("a float and an int8 output", Call(lambda m, x: (m.q(x), F.relu(x)), q=nnq.Quantize(0.02, 128, torch.quint8)), [nhwc(numbers(2, 3, 4, 5))])
+    yield Case("an NHWC and an NCHW input and output", Call(lambda m, x, y: (F.relu(x), y - y * y)),
+               [nhwc(numbers(2, 3, 4, 5)), numbers(2, 3, 4, 5)])
+    yield Case("a float and an int8 output", Call(lambda m, x: (m.q(x), F.relu(x)), q=nnq.Quantize(0.02, 128, torch.quint8)),
+               [nhwc(numbers(2, 3, 4, 5))])
     yield Case("a tuple of one output", Call(lambda m, x: (F.relu(x),)), [numbers(2, 3)])
     yield Case("an output twice", Call(lambda m, x: (lambda y: (y, y))(F.relu(x))), [numbers(2, 3)])
     yield Case("three inputs", Call(lambda m, x, y, z: x * y + z), [numbers(2, 3), numbers(2, 3), numbers(2, 1)])
-    yield Case("return_shapes", Call(lambda m, x: F.relu(m.line(x)), line=line), [numbers(3, 4)], [torch.zeros(0, 4)], {"return_shapes": [(16, 5)]})
-    yield Case("return_shapes of -1", Call(lambda m, x: F.relu(m.line(x)), line=line), [numbers(3, 4)], [torch.zeros(0, 4)], {"return_shapes": [(-1, 5)]})
-    yield Case("relaxed to fp16", Call(lambda m, x: m.line(x), line=line), [numbers(3, 4)], options={"relax_f32_to_f16": True, "compilation_preference": 0})
+    for name, sizes in (("more than there are", (16, 5)), ("-1", (-1, 5))):
+        yield Case(f"return_shapes of {name}", Call(lambda m, x: F.relu(m.line(x)), line=line), [numbers(3, 4)], [torch.zeros(0, 4)],
+                   {"return_shapes": [sizes]})
+    yield Case("relaxed to fp16", line, [numbers(3, 4)], options={"relax_f32_to_f16": True, "compilation_preference": 0})
+    yield Case("concat, slice and mean", Call(lambda m, x, y: torch.cat([x, y], 1)[:, 1:4].mean([2, 3], True)),
+               [numbers(2, 3, 4, 5), numbers(2, 2, 4, 5)])
+    special = torch.tensor([float("nan"), float("inf"), float("-inf"), -0.0, 3e38, -1.5]).repeat(4).reshape(2, 3, 2, 2)
+    for name, function in (("relu", F.relu), ("hardtanh", lambda x: F.hardtanh(x, 0.0, 6.0)), ("sigmoid", torch.sigmoid), ("add", lambda x: x + x),
+                           ("max_pool2d", lambda x: F.max_pool2d(x, (1, 2), (1, 2))), ("softmax", lambda x: torch.softmax(x.reshape(6, 4), 1)),
+                           ("mean", lambda x: x.mean([2, 3], True))):
+        yield Case(f"{name} of numbers that are not finite", Call(lambda m, x, function=function: function(x)), [special])
 
 
 def wide_integers():
@@ -276,7 +300,8 @@ def wide_integers():
     for name, kind, zero_point in (("symmetric", SYMMETRIC, 0), ("asymmetric", ASYMMETRIC, 77)):
         a, b = int16(x, 0.5, zero_point, kind), int16(y, 0.5, zero_point, kind)
         yield Case(f"int16 {name}: reshape", Call(lambda m, x: x.reshape(4, 6)), [a], options=options)
-        yield Case(f"int16 {name}: unsqueeze, cat and slice", Call(lambda m, x, y: torch.cat([x, y], 1).unsqueeze(0)[:, :, 1:4]), [a, b], options=options)
+        yield Case(f"int16 {name}: unsqueeze, cat and slice", Call(lambda m, x, y: torch.cat([x, y], 1).unsqueeze(0)[:, :, 1:4]), [a, b],
+                   options=options)
     yield Case("int16 symmetric: relu", Call(lambda m, x: torch.relu(x)), [int16(x)], options=options)
     yield Case("int16 symmetric: add", Call(lambda m, x, y: x + y), [int16(x // 3), int16(x // 5)], options=options)
 
