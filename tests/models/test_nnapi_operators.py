@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every operator that PyTorch's NNAPI converter knows, in small models (nnapi_cases.py): what Taper makes of the converted model, as .pt
-and .ptl, as they are, optimized, and written by `taper optimize`, is what the traced module gives in PyTorch. And inputs that such a
-model must refuse. Usage: test_nnapi_operators.py TAPER [--filter TEXT]"""
+"""Every operator that PyTorch's NNAPI converter knows, in small models (nnapi_cases.py): what Taper makes of the converted model, as .pt,
+.ptl and flatbuffer, as they are, optimized, and written by `taper optimize`, is what the traced module gives in PyTorch. And inputs
+that such a model must refuse. Usage: test_nnapi_operators.py TAPER [--filter TEXT]"""
 import argparse
 import json
 import os
@@ -105,12 +105,14 @@ def forms(folder, model):
     """(name, file, options) of all ways to run a model."""
     model.save(f"{folder}/model.pt")
     model._save_for_lite_interpreter(f"{folder}/model.ptl")
-    for kind in ("pt", "ptl"):
+    model._save_for_lite_interpreter(f"{folder}/model.fb.ptl", _use_flatbuffer=True)
+    for kind in ("pt", "ptl", "fb.ptl"):
         yield f".{kind}", f"{folder}/model.{kind}", []
         yield f".{kind} as it is", f"{folder}/model.{kind}", ["--no-optimize"]
-        done = taper("optimize", f"{folder}/model.{kind}", "-o", f"{folder}/from_{kind}.ptl")
+        done = taper("optimize", f"{folder}/model.{kind}", "-o", f"{folder}/from_{kind}.ptl", *(["--flatbuffer"] if kind == "fb.ptl" else []))
         check(done.returncode and done.stderr.strip()[:300], f"{kind} written by taper optimize")
-        yield f".{kind} after taper optimize", f"{folder}/from_{kind}.ptl", []
+        if done.returncode == 0:
+            yield f".{kind} after taper optimize", f"{folder}/from_{kind}.ptl", []
     yield ".ptl with portable operators", f"{folder}/model.ptl", ["--reference"]
 
 
