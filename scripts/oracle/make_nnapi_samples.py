@@ -49,8 +49,6 @@ def record(case):
             for i, (result, form) in enumerate(zip(results if several else [results], formats))]
     call = {"method": "forward", "args": [describe(f"{name}.in{i}.npy", x) for i, x in enumerate(case.inputs)],
             "ret": {"t": "tuple", "v": rows} if several else rows[0]}
-    if any(result.is_quantized for result in (results if several else [results])):
-        call["apart"] = 1  # what the NNAPI leaves open: how an integer is rounded
     return {"name": name, "models": [f"{name}.ptl"], "note": case.name, "calls": [call]}
 
 

@@ -20,7 +20,6 @@ class Case(NamedTuple):
     flexible: Optional[list] = None  # what the converter sees in place of the inputs: a size of 0 is decided when the model is first run
     options: dict = {}  # of convert_model_to_nnapi
     scripted: bool = False
-    step: float = 0  # of a float output that comes from integers: these may be one apart
     in_order: bool = False  # PyTorch's own answer is wrong for NHWC tensors: it is asked with NCHW ones
 
 
@@ -272,7 +271,7 @@ def networks():
                   first=first, second=second, last=last, f=functional("add", 0.06, 100).f)
     yield Case("a small int8 network, NHWC", within, [nhwc(quant(numbers(2, 3, 8, 13)))])
     yield Case("float to int8 to float, NHWC", Call(lambda m, x: m.leave(m.first(m.enter(x))), enter=nnq.Quantize(0.03, 117, torch.quint8),
-               first=first, leave=nnq.DeQuantize()), [nhwc(numbers(2, 3, 8, 13))], step=0.03)
+               first=first, leave=nnq.DeQuantize()), [nhwc(numbers(2, 3, 8, 13))])
     yield from layouts("two outputs", Call(lambda m, x: (m.conv(x), x.mean([2, 3])), conv=conv), numbers(2, 3, 8, 13), kinds=("float",))
     yield Case("an NHWC and an NCHW input and output", Call(lambda m, x, y: (F.relu(x), y - y * y)),
                [nhwc(numbers(2, 3, 4, 5)), numbers(2, 3, 4, 5)])
