@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """run_samples.py TAPER DIR: runs the sample models of DIR (made by scripts/oracle/make_samples.py) and compares every call with what
-PyTorch gave: values, dtypes, sizes and strides, exceptions included."""
+PyTorch gave: values, dtypes, scales, sizes and strides, exceptions included."""
 import json
 import math
 import os
@@ -37,6 +37,9 @@ def compare(folder, want, got, path):
         for key, mine in (("dtype", want["dtype"]), ("shape", want["shape"]), ("strides", want["strides"])):
             if got[key] != mine:
                 return f"{path}: {key} {got[key]}, wanted {mine}"
+        # A scale in single precision, as files for NNAPI have it.
+        if "scale" in want and (np.float32(got["scale"]), got["zero_point"]) != (np.float32(want["scale"]), want["zero_point"]):
+            return f"{path}: scale {got['scale']} and zero point {got['zero_point']}, wanted {want['scale']} and {want['zero_point']}"
         a = npy(folder, want).astype(np.float64).ravel()
         b = np.array(got["data"], dtype=np.float64).ravel()
         if a.size != b.size:

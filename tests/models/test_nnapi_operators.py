@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Every operator that PyTorch's NNAPI converter knows, in small models (nnapi_cases.py): what Taper makes of the converted model, as .pt,
+.ptl and flatbuffer, as they are, optimized, and written by `taper optimize`, is what the traced module gives in PyTorch. And inputs
+that such a model must refuse. Usage: test_nnapi_operators.py TAPER [--filter TEXT]"""
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import warnings
+
+import numpy as np
+import torch
+from torch.backends._nnapi.prepare import convert_model_to_nnapi
+from torch.backends._nnapi.serializer import _NnapiSerializer
+
+import nnapi_cases
+from nnapi_cases import nhwc, numbers, quant
+
+passed = failed = 0
+seen = set()  # operators that occurred
+
+
+def check(wrong, what):
+    global passed, failed
+    passed, failed = passed + (not wrong), failed + bool(wrong)
+    if wrong:
+        print(f"FAILED {what}: {wrong}", flush=True)
+
+
+def convert(case):
+    """The module as PyTorch runs it, and as converted."""
+    module = case.module.eval()
+    plain = torch.jit.script(module) if case.scripted else torch.jit.trace(module, case.inputs, check_trace=False)
+    seen.update(node.kind() for node in torch.jit.freeze(plain).graph.nodes())
+    return plain, convert_model_to_nnapi(plain, case.flexible or case.inputs, **case.options)
+
+
+def give(folder, i, tensor):
+    """A tensor as an argument of `taper run`."""
+    path = f"{folder}/in{i}.npy"
+    np.save(path, (tensor.int_repr() if tensor.is_quantized else tensor).contiguous().numpy())
+    if not tensor.is_quantized:
+        return path
+    return json.dumps({"@tensor": path, "scale": tensor.q_scale(), "zero_point": tensor.q_zero_point(), "dtype": "quint8"})
+
+
+def taper(*arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+
+def run(folder, model, inputs, *options):
+    """Descriptions and arrays of the results, or what went wrong."""
+    arguments = [part for i, x in enumerate(inputs) for part in ("-i", give(folder, i, x))]
+    done = taper("run", model, *arguments, "-o", f"{folder}/out.npz", "--json", *options)
+    if done.returncode != 0:
+        return None, f"ended with {done.returncode}: {done.stderr.strip()[:300]}"
+    return (json.loads(done.stdout), dict(np.load(f"{folder}/out.npz"))), None
+
+
+def strides(shape, order):
+    """Those of an output that NNAPI wrote, without dimensions of one element: [N, C, H, W], or [N, H, W, C] seen so (order 1)."""
+    steps = torch.empty(shape).stride() if order != 1 else torch.empty([shape[i] for i in (0, 2, 3, 1)]).permute(0, 3, 1, 2).stride()
+    return [step for step, size in zip(steps, shape) if size != 1]
+
+
+def differs(want, said, got, order):
+    """What a result has otherwise than PyTorch's."""
+    for key, value in (("dtype", str(want.dtype).replace("torch.", "")), ("shape", list(want.shape))):
+        if said[key] != value:
+            return f"{key} {said[key]}, wanted {value}"
+    wrong = []
+    if want.is_quantized and (said["scale"], said["zero_point"]) != (want.q_scale(), want.q_zero_point()):
+        wrong.append(f"scale {said['scale']} and zero point {said['zero_point']}, wanted {want.q_scale()} and {want.q_zero_point()}")
+    if [step for step, size in zip(said["strides"], want.shape) if size != 1] != strides(want.shape, order):
+        wrong.append(f"strides {said['strides']} of {list(want.shape)}, wanted {strides(want.shape, order)}")
+    want = (want.int_repr() if want.is_quantized else want).numpy().astype(np.float64)
+    odd = ~np.isfinite(want)
+    if not np.array_equal(got[odd], want[odd].astype(got.dtype), equal_nan=True):
+        wrong.append(f"{got[odd][:4]}, wanted {want[odd][:4]}")
+    want, got = np.append(want[~odd], 0), np.append(got[~odd].astype(np.float64), 0)
+    allowed = 1e-4 * np.abs(want).max() + 1e-5 if said["dtype"] == "float32" else 0
+    error = np.abs(got - want).max()
+    if not error <= allowed:
+        wrong.append(f"error {error:.6g}, allowed {allowed:.3g}")
+    return "; ".join(wrong)
+
+
+def compare(want, result, orders):
+    said, arrays = result
+    if isinstance(want, torch.Tensor):
+        return differs(want, said, arrays["output"], orders[0])
+    if not isinstance(said, list) or len(said) != len(want):
+        return f"{len(want)} outputs were wanted"
+    wrong = [differs(w, s, arrays[f"output.{i}"], orders[i]) for i, (w, s) in enumerate(zip(want, said))]
+    return "; ".join(f"output {i}: {text}" for i, text in enumerate(wrong) if text)
+
+
+def forms(folder, model):
+    """(name, file, options) of all ways to run a model."""
+    model.save(f"{folder}/model.pt")
+    model._save_for_lite_interpreter(f"{folder}/model.ptl")
+    model._save_for_lite_interpreter(f"{folder}/model.fb.ptl", _use_flatbuffer=True)
+    for kind in ("pt", "ptl", "fb.ptl"):
+        yield f".{kind}", f"{folder}/model.{kind}", []
+        yield f".{kind} as it is", f"{folder}/model.{kind}", ["--no-optimize"]
+        done = taper("optimize", f"{folder}/model.{kind}", "-o", f"{folder}/from_{kind}.ptl", *(["--flatbuffer"] if kind == "fb.ptl" else []))
+        check(done.returncode and done.stderr.strip()[:300], f"{kind} written by taper optimize")
+        if done.returncode == 0:
+            yield f".{kind} after taper optimize", f"{folder}/from_{kind}.ptl", []
+    yield ".ptl with portable operators", f"{folder}/model.ptl", ["--reference"]
+
+
+def check_models(folder, filter):
+    for case in nnapi_cases.cases():
+        if filter not in case.name:
+            continue
+        plain, model = convert(case)
+        want = plain(*(x.contiguous() if case.in_order else x for x in case.inputs))
+        for name, file, options in forms(folder, model):
+            result, wrong = run(folder, file, case.inputs, *options)
+            check(wrong or compare(want, result, model.mod.out_mem_fmts), f"{case.name}, {name}")
+            if os.path.exists(f"{folder}/out.npz"):
+                os.remove(f"{folder}/out.npz")
+
+
+def check_refusals(folder, filter):
+    """Inputs that the converted model is not for: an error, no result."""
+    x, conv = numbers(2, 3, 6, 7), torch.nn.Conv2d(3, 4, 3, padding=1)
+    sizes = {"batch": numbers(3, 3, 6, 7), "height": numbers(2, 3, 5, 7), "width": numbers(2, 3, 6, 8), "channels": numbers(2, 4, 6, 7),
+             "height and width exchanged": numbers(2, 3, 7, 6), "rank": numbers(3, 6, 7), "no batch": numbers(0, 3, 6, 7)}
+    relu = nnapi_cases.Call(lambda m, x: torch.relu(x))
+    both = nnapi_cases.Call(lambda m, x, y: x + y)
+    uses = [(nnapi_cases.Case(f"conv of other sizes, {order}", conv, [turn(x)]),
+             {name: [turn(t) if t.dim() == 4 else t] for name, t in sizes.items()}) for order, turn in nnapi_cases.ORDERS]
+    uses += [
+        (nnapi_cases.Case("relu", relu, [x]), {**{name: [t] for name, t in sizes.items()}, "quint8": [quant(x)], "int32": [x.int()],
+                                               "float64": [x.double()], "no input": [], "two inputs": [x, x]}),
+        (nnapi_cases.Case("relu of quint8", relu, [quant(x)]),
+         {"float": [x], "another scale": [quant(x, 0.05)], "another zero point": [quant(x, 0.03, 90)], "another height": [quant(sizes["height"])]}),
+        (nnapi_cases.Case("add", both, [x, x]), {"one input": [x], "three inputs": [x, x, x], "one of another size": [x, sizes["width"]],
+                                                 "one to broadcast": [x, x[:1]]}),
+        (nnapi_cases.Case("flexible height and width", conv, [x], [torch.zeros(2, 3, 0, 0)]),
+         {"batch": [sizes["batch"]], "channels": [sizes["channels"]], "rank": [sizes["rank"]], "too small": [x[:, :, :0]]}),
+        (nnapi_cases.Case("two of a flexible size", both, [x, x], [torch.zeros(0, 3, 6, 7)] * 2), {"that differ": [x, sizes["batch"]]}),
+        (nnapi_cases.Case("linear of a flexible batch", torch.nn.Linear(6, 4), [numbers(2, 6)], [torch.zeros(0, 6)]),
+         {"columns": [numbers(2, 5)]}),
+    ]
+    for case, wrong_inputs in uses:
+        model = convert(case)[1]
+        for form, file, options in list(forms(folder, model)):
+            result, wrong = run(folder, file, case.inputs, *options)
+            check(wrong, f"right use of {case.name}, {form}")
+            for name, inputs in wrong_inputs.items():
+                if filter not in f"{case.name}: {name}":
+                    continue
+                arguments = [part for i, t in enumerate(inputs) for part in ("-i", give(folder, i, t))]
+                done = taper("run", file, *arguments, *options)
+                good = done.returncode == 1 and done.stderr.startswith("taper: error: ")
+                check(not good and f"ended with {done.returncode}, {done.stderr.strip()[:200] or 'no error'}",
+                      f"refusal of {case.name}: {name}, {form}")
+
+
+class Around(torch.nn.Module):
+    """Converted modules inside of another one: two, one of them called several times."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.first, self.second = first, second
+
+    def forward(self, x):
+        y = self.first(x) * 0.5
+        for i in range(3):
+            y = self.second(y) + float(i)
+        return y.sum(1)
+
+
+def check_parts(folder):
+    first, second = torch.nn.Linear(6, 4), torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.PReLU())
+    x, y = numbers(3, 6), numbers(3, 4)
+    plain = torch.jit.script(Around(first, second))
+    model = torch.jit.script(Around(convert(nnapi_cases.Case("", first, [x]))[1], convert(nnapi_cases.Case("", second, [y]))[1]))
+    for form, file, options in forms(folder, model):
+        result, wrong = run(folder, file, [x], *options)
+        check(wrong or compare(plain(x), result, [0]), f"converted modules within another, {form}")
+
+
+def check_calls(folder):
+    """Sizes are decided by the first call: another of the same sizes is right, one of others is right or refused."""
+    line = torch.nn.Linear(6, 4)
+    plain, model = convert(nnapi_cases.Case("", line, [numbers(3, 6)], [torch.zeros(0, 6)]))
+    same, others, none = [numbers(3, 6), numbers(3, 6)], [numbers(3, 6), numbers(5, 6), numbers(2, 6)], [numbers(0, 6)]
+    for form, file, options in forms(folder, model):
+        for inputs in (same, others, none):
+            with open(f"{folder}/calls.json", "w") as stream:
+                json.dump([{"inputs": ["@" + give(folder, i, x)]} for i, x in enumerate(inputs)], stream)
+            done = taper("run", file, "--calls", f"{folder}/calls.json", "--json", *options)
+            results = json.loads(done.stdout) if done.returncode == 0 else []
+            good = len(results) == len(inputs) and all(
+                r["shape"] == list(plain(x).shape) and np.allclose(plain(x).numpy(), np.array(r["data"]).reshape(r["shape"]), atol=1e-5)
+                for x, r in zip(inputs, results))
+            good = good or inputs is not same and done.returncode == 1 and done.stderr.startswith("taper: error: ")
+            check(not good and f"ended with {done.returncode}: {done.stderr.strip()[:200]}",
+                  f"calls with batches of {[len(x) for x in inputs]} of a flexible model, {form}")
+
+
+def main():
+    global program
+    warnings.simplefilter("ignore")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("taper")
+    parser.add_argument("--filter", default="")
+    arguments = parser.parse_args()
+    program = os.path.abspath(arguments.taper)
+    torch.backends.quantized.engine = "qnnpack"
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+        check_models(folder, arguments.filter)
+        check_refusals(folder, arguments.filter)
+        if not arguments.filter:
+            check_parts(folder)
+            check_calls(folder)
+    if not arguments.filter:
+        # aten::detach does not get to the converter: freezing takes it out.
+        missing = {name for name in _NnapiSerializer.ADDER_MAP if not name.startswith("prim::")} - seen - {"aten::detach"}
+        check(missing and " ".join(sorted(missing)), "every operator of the converter occurs")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
