@@ -3,14 +3,6 @@ list(APPEND TAPER_SOURCES
     src/frontend/bytecode_arguments.c
     src/frontend/bytecode_missing.c
     src/frontend/needs.c
-    src/frontend/nnapi/interface.c
-    src/frontend/nnapi/layers.c
-    src/frontend/nnapi/lowering.c
-    src/frontend/nnapi/nnapi.c
-    src/frontend/nnapi/numbers.c
-    src/frontend/nnapi/operands.c
-    src/frontend/nnapi/serialized.c
-    src/frontend/nnapi/shapes.c
     src/frontend/torchscript/atoms.c
     src/frontend/torchscript/lower_call.c
     src/frontend/torchscript/lower_expression.c
@@ -37,3 +29,15 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/unit.c
     src/frontend/upgrade.c
 )
+if(TAPER_WITH_NNAPI)
+    list(APPEND TAPER_SOURCES
+        src/frontend/nnapi/interface.c
+        src/frontend/nnapi/layers.c
+        src/frontend/nnapi/lowering.c
+        src/frontend/nnapi/nnapi.c
+        src/frontend/nnapi/numbers.c
+        src/frontend/nnapi/operands.c
+        src/frontend/nnapi/serialized.c
+        src/frontend/nnapi/shapes.c
+    )
+endif()

@@ -182,12 +182,18 @@ void taper_model_end_compilation(const taper_model *model, const taper_compilati
 
 taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error)
 {
-    taper_compilation all;
-    TAPER_TRY(taper_model_begin_compilation(model, &all, error));
-    const taper_status status =
-        taper_nnapi_lower_graphs(&model->module, all.root, all.registry, all.graphs, all.count, error);
-    taper_model_end_compilation(model, &all);
-    return status;
+#ifndef TAPER_WITHOUT_NNAPI
+    if (TAPER_HAS_OP(class__nnapi_Compilation)) {
+        taper_compilation all;
+        TAPER_TRY(taper_model_begin_compilation(model, &all, error));
+        const taper_status status =
+            taper_nnapi_lower_graphs(&model->module, all.root, all.registry, all.graphs, all.count, error);
+        taper_model_end_compilation(model, &all);
+        return status;
+    }
+#endif
+    (void)model, (void)error;
+    return TAPER_OK;
 }
 
 static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)

@@ -9,13 +9,15 @@ list(APPEND TAPER_SOURCES
     src/runtime/model.c
     src/runtime/model_info.c
     src/runtime/model_programs.c
-    src/runtime/nnapi_compilation.c
     src/runtime/planner.c
     src/runtime/program.c
     src/runtime/run.c
     src/runtime/session.c
     src/runtime/value_api.c
 )
+if(TAPER_WITH_NNAPI)
+    list(APPEND TAPER_SOURCES src/runtime/nnapi_compilation.c)
+endif()
 if(TAPER_WITH_RECORDINGS)
     list(APPEND TAPER_SOURCES src/runtime/recording.c src/runtime/recording_make.c)
 else()

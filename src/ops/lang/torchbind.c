@@ -9,8 +9,12 @@ typedef struct bound_class {
     taper_class_function *function; // NULL: left out of this build
 } bound_class;
 
-static const bound_class classes[] = {
+#ifdef TAPER_WITHOUT_NNAPI // the only ones there are
+#define CLASS(id, text, code) {.name = text},
+#else
 #define CLASS(id, text, code) {.name = text TAPER_OP_IF(id, , .function = code)},
+#endif
+static const bound_class classes[] = {
 #include "ops/list/list_class.inc"
 #undef CLASS
 };
