@@ -138,21 +138,19 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         TAPER_TRY(taper_nnapi_from_tensor(l, at, x, &x));
         taper_nnapi_give_view(l, at, at, x, format == FORMAT_IMAGE);
         l->values[at].scale = (double)NAN;
+        l->values[at].shared = true;
     }
     return TAPER_OK;
 }
 
-// Whether nobody else has the memory of operand `at`: no input, no constant, no result before this one.
-static bool is_own(const taper_nnapi_lowering *l, uint32_t at, uint32_t number)
+// Whether nobody else has the memory of operand `at`: no input, no constant, no result before this one; from now on
+// this one has it.
+static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
 {
     const uint32_t storage = l->values[at].storage;
-    bool own = !taper_nnapi_is_constant(l, at) && !taper_nnapi_is_constant(l, storage);
-    for (uint32_t i = 0; i < l->model->input_count; i++) {
-        own = own && l->model->inputs[i] != storage;
-    }
-    for (uint32_t i = 0; i < number; i++) {
-        own = own && l->values[l->model->outputs[i]].storage != storage;
-    }
+    const bool own =
+        !l->values[storage].shared && !taper_nnapi_is_constant(l, at) && !taper_nnapi_is_constant(l, storage);
+    l->values[storage].shared = true;
     return own;
 }
 
@@ -177,8 +175,8 @@ static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_inte
         TAPER_TRY(taper_nnapi_to_tensor(l, at, y, &y));
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(image ? TAPER_FORMAT_CHANNELS_LAST : TAPER_FORMAT_CONTIGUOUS),
                                        &order));
-        TAPER_TRY(is_own(l, at, i) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
-                                   : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
+        TAPER_TRY(take_storage(l, at) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
+                                      : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
         taper_node_set_input(node, i, y);
     }
     taper_node_append(l->block, node);

@@ -13,6 +13,7 @@ typedef struct taper_nnapi_value {
     taper_ir_value *plain; // with NNAPI's dimensions; NULL: not made yet
     taper_ir_value *image; // of four dimensions [N, H, W, C]: as [N, C, H, W]; NULL: not made yet
     uint32_t storage;      // the operand whose memory it may be a view of; its own number: none other's
+    bool shared;           // as a storage: somebody else has it, so a result may not
     double wanted, scale;  // of an 8-bit operand: its scale as a result, what the value has; NAN: what an input has
 } taper_nnapi_value;
 

@@ -153,19 +153,41 @@ static bool is_new_list(const site *s, const taper_node *list)
     return list != NULL && list->kind == TAPER_NODE_LIST && list->input_count == 0 && list->block == s->run->block;
 }
 
-// Whether all users of the list are in `loop`, are `run`, or, where it is asked for, come after it.
-static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
+// Whether the node, or one in its blocks, takes the value.
+static bool takes(const taper_node *node, const taper_ir_value *value)
 {
-    for (const taper_value_use *use = list->outputs[0].uses; use != NULL; use = use->next) {
-        const taper_node *user = use->user == NULL ? NULL : node_in(s->run->block, use->user);
-        bool fine = user == s->run || (user != NULL && user == loop);
-        if (or_after && !fine) {
-            fine = use->user == NULL && use->block == s->run->block;
-            for (const taper_node *node = s->run; node != NULL && !fine; node = node->next) {
-                fine = node == user;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        if (taper_node_in(node, i) == value) {
+            return true;
+        }
+    }
+    for (size_t b = 0; b < node->block_count; b++) {
+        const taper_block *block = node->blocks[b];
+        for (uint32_t i = 0; i < block->result_count; i++) {
+            if (block->results[i].value == value) {
+                return true;
             }
         }
-        if (!fine) {
+        for (const taper_node *inner = block->first; inner != NULL; inner = inner->next) {
+            if (takes(inner, value)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// Whether nothing takes the list but `loop` and run; with or_after, nothing before run.
+static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
+{
+    const taper_ir_value *value = &list->outputs[0];
+    for (const taper_node *node = list->next; node != NULL && !(or_after && node == s->run); node = node->next) {
+        if (node != loop && node != s->run && takes(node, value)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; !or_after && i < list->block->result_count; i++) {
+        if (list->block->results[i].value == value) {
             return false;
         }
     }
