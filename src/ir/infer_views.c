@@ -168,10 +168,9 @@ static taper_shape permuted(const taper_infer_call *call)
     }
     shape = (taper_shape){.rank = (int)dims->count};
     for (int d = 0; d < shape.rank; d++) {
-        const int64_t from = dims->ints[d] < 0 ? dims->ints[d] + x.rank : dims->ints[d];
-        shape.sizes[d] = x.rank == shape.rank && dims->ints[d] != TAPER_UNKNOWN && from >= 0 && from < x.rank
-                             ? x.sizes[from]
-                             : TAPER_UNKNOWN;
+        const bool known = x.rank == shape.rank && dims->ints[d] != TAPER_UNKNOWN;
+        const int64_t from = known && dims->ints[d] < 0 ? dims->ints[d] + x.rank : dims->ints[d];
+        shape.sizes[d] = known && from >= 0 && from < x.rank ? x.sizes[from] : TAPER_UNKNOWN;
     }
     return shape;
 }

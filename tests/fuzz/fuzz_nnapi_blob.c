@@ -121,6 +121,9 @@ static taper_status compile_and_run(taper_run *run, taper_object *object, const 
             taper_val args[2] = {TAPER_VAL(inputs), TAPER_VAL(outputs)};
             status = taper_nnapi_compilation(run, object, "run", args, 2);
         }
+        if ((inputs == NULL || outputs == NULL) && run->error == NULL) {
+            status = TAPER_ERROR_RESOURCE; // the allocation that fails may be of these
+        }
     }
     taper_arena_free(&arena);
     taper_obj *const made[] = {(taper_obj *)serialized, (taper_obj *)buffer, (taper_obj *)buffers, (taper_obj *)inputs,
