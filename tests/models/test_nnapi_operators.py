@@ -9,11 +9,13 @@ import os
 import subprocess
 import tempfile
 import warnings
+from typing import List
 
 import numpy as np
 import torch
-from torch.backends._nnapi.prepare import convert_model_to_nnapi
+from torch.backends._nnapi.prepare import convert_model_to_nnapi, process_for_nnapi
 from torch.backends._nnapi.serializer import _NnapiSerializer
+from torch.utils.mobile_optimizer import optimize_for_mobile
 
 import nnapi_cases
 from nnapi_cases import nhwc, numbers, quant
@@ -205,6 +207,45 @@ def check_calls(folder):
                   f"calls with batches of {[len(x) for x in inputs]} of a flexible model, {form}")
 
 
+class Bare(torch.nn.Module):
+    """A Compilation that no NnapiModule has, made and run twice in each call."""
+
+    def __init__(self, words, weights: List[torch.Tensor]):
+        super().__init__()
+        self.words, self.weights = words, weights
+
+    def forward(self, x):
+        compilation = torch.classes._nnapi.Compilation()
+        compilation.init(self.words, self.weights)
+        first, second = torch.zeros([0]), torch.zeros([0])
+        compilation.run([x.contiguous()], [first])
+        compilation.run([(x + 1).contiguous()], [second])
+        return [first, second]
+
+
+def check_rewritten(folder):
+    """Converted modules that PyTorch's own optimizers have rewritten, and a Compilation on its own."""
+    net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, 2, 1), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(48, 5)).eval()
+    x = numbers(1, 3, 6, 8)
+    for order, turn in nnapi_cases.ORDERS:
+        case = nnapi_cases.Case("", net[:2], [turn(x)])
+        for name, rewrite in (("frozen", torch.jit.freeze), ("optimized for mobile", optimize_for_mobile),
+                              ("frozen but for the module", lambda m: torch.jit.freeze(m, preserved_attrs=["mod"]))):
+            plain, model = convert(case)
+            for form, file, options in forms(folder, rewrite(model.eval())):
+                result, wrong = run(folder, file, case.inputs, *options)
+                check(wrong or compare(plain(*case.inputs), result, model.mod.out_mem_fmts), f"{name}, {order}, {form}")
+                if name != "frozen but for the module":
+                    graph = taper("inspect", file, "--graph", *[o for o in options if o != "--reference"]).stdout
+                    check("conv2d" not in graph and graph[:200], f"{name}, {order}, {form}: the model is in the graph")
+    plain = torch.jit.trace(net, x)
+    words, weights = process_for_nnapi(plain, x)[1:3]
+    model = torch.jit.script(Bare(words, [w.contiguous() for w in weights]))
+    for form, file, options in forms(folder, model):
+        result, wrong = run(folder, file, [x], *options)
+        check(wrong or compare([plain(x), plain(x + 1)], result, [0, 0]), f"a bare Compilation, {form}")
+
+
 def main():
     global program
     warnings.simplefilter("ignore")
@@ -220,6 +261,7 @@ def main():
         check_refusals(folder, arguments.filter)
         if not arguments.filter:
             check_parts(folder)
+            check_rewritten(folder)
             check_calls(folder)
     if not arguments.filter:
         # aten::detach does not get to the converter: freezing takes it out.

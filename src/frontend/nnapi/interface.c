@@ -104,13 +104,9 @@ static taper_status check_input(taper_nnapi_lowering *l, const taper_nnapi_opera
     return TAPER_OK;
 }
 
-static bool format_of(const taper_list *formats, size_t at, int64_t *format)
+static bool format_of(const int64_t *formats, size_t count, size_t at, int64_t *format)
 {
-    if (formats == NULL) {
-        *format = FORMAT_PLAIN;
-        return true;
-    }
-    *format = at < formats->count && formats->items[at].tag == TAPER_INT ? formats->items[at].as.i : -1;
+    *format = formats == NULL ? FORMAT_PLAIN : at < count ? formats[at] : -1;
     return *format >= FORMAT_PLAIN && *format <= FORMAT_ROWS;
 }
 
@@ -125,14 +121,20 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         if (known->plain != NULL || known->image != NULL || taper_nnapi_is_constant(l, at)) {
             TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u cannot be input %u: it has a value", at, i);
         }
-        if (!format_of(face->in_formats, i, &format) || format == FORMAT_ROWS ||
+        if (!format_of(face->in_formats, face->in_format_count, i, &format) || format == FORMAT_ROWS ||
             (format == FORMAT_IMAGE && operand->rank != 4)) {
             TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "input %u has type %u and format %lld", i, operand->type,
                        (long long)format);
         }
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(i), &number));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &x, face->args, number));
-        x->type = &taper_type_tensor;
+        if (face->args != NULL) {
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_int(i), &number));
+            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &x, face->args, number));
+            x->type = &taper_type_tensor;
+        } else if (i < face->item_count) {
+            x = face->items[i];
+        } else {
+            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "there is no input %u", i);
+        }
         TAPER_TRY(taper_nnapi_check_type(l, at));
         TAPER_TRY(check_input(l, operand, i, format == FORMAT_IMAGE, x));
         TAPER_TRY(taper_nnapi_from_tensor(l, at, x, &x));
@@ -166,7 +168,7 @@ static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_inte
         const uint32_t at = l->model->outputs[i];
         int64_t format;
         taper_ir_value *y, *order;
-        if (!format_of(face->out_formats, i, &format) ||
+        if (!format_of(face->out_formats, face->out_format_count, i, &format) ||
             (format == FORMAT_IMAGE && taper_nnapi_operand_of(l, at)->rank != 4)) {
             TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "output %u has format %lld", i, (long long)format);
         }

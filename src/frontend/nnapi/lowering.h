@@ -112,8 +112,11 @@ taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_
 
 // A whole model.
 typedef struct taper_nnapi_interface {
-    taper_ir_value *args;                       // the list of inputs
-    const taper_list *in_formats, *out_formats; // PyTorch's; NULL: NNAPI's dimensions for all
+    taper_ir_value *args;         // the list of inputs; NULL: they are
+    taper_ir_value *const *items; // these
+    size_t item_count;
+    const int64_t *in_formats, *out_formats; // PyTorch's; NULL: NNAPI's dimensions for all
+    size_t in_format_count, out_format_count;
     const double *out_scales; // of results, where they are known as doubles, otherwise 0; NULL: of none
     size_t out_scale_count;
     const taper_type *type; // of the list of results

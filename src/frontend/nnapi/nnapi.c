@@ -24,10 +24,10 @@ typedef struct site {
     taper_object *object;          // the NnapiModule
     taper_node *outs, *fixed;      // the lists
     taper_ir_value *args;          // what fixed is made of
-    const taper_list *in_formats, *out_formats;
 } site;
 
-enum { STEPS = 64 }; // attributes from the root to an object
+// Attributes from the root to an object; inputs where they are put into their list one by one.
+enum { STEPS = 64, MOST_ITEMS = 64 };
 
 // ---- which object a value is
 
@@ -177,6 +177,44 @@ static bool takes(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
+// The tensors that are put into the list one by one between it and run, where a loop over them was unrolled. False:
+// something else takes the list too.
+static bool appended(const site *s, const taper_node *list, taper_ir_value **items, size_t room, size_t *count)
+{
+    const taper_ir_value *value = &list->outputs[0];
+    bool before = true; // run
+    *count = 0;
+    for (const taper_node *node = list->next; node != NULL; node = node->next) {
+        before = before && node != s->run;
+        if (node == s->run || !takes(node, value)) {
+            continue;
+        }
+        if (!before || !taper_node_calls(node, TAPER_OP(aten_append_t)) || taper_node_in(node, 0) != value ||
+            taper_node_in(node, 1) == value || node->outputs[0].uses != NULL || *count == room) {
+            return false;
+        }
+        items[(*count)++] = taper_node_in(node, 1);
+    }
+    for (uint32_t i = 0; i < list->block->result_count; i++) {
+        if (list->block->results[i].value == &list->outputs[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Removes the calls that put something into the list, and the list.
+static void remove_appended(taper_node *list)
+{
+    for (taper_node *node = list->next, *next; node != NULL && list->outputs[0].uses != NULL; node = next) {
+        next = node->next;
+        if (taper_node_calls(node, TAPER_OP(aten_append_t)) && taper_node_in(node, 0) == &list->outputs[0]) {
+            taper_node_remove(node);
+        }
+    }
+    taper_node_remove(list);
+}
+
 // Whether nothing takes the list but `loop` and run; with or_after, nothing before run.
 static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
 {
@@ -214,7 +252,9 @@ static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir
         }
         taper_ir_value *list = taper_node_in(node, 0);
         const bool fixed =
-            list->node != NULL && (list->node->kind == TAPER_NODE_GET_ATTR || list->node->kind == TAPER_NODE_CONSTANT);
+            list->node != NULL && (list->node->kind == TAPER_NODE_GET_ATTR || list->node->kind == TAPER_NODE_CONSTANT ||
+                                   (list->node->kind == TAPER_NODE_LIST && list->node->type != NULL &&
+                                    taper_type_equal(list->node->type, &taper_type_list_int)));
         taper_ir_value **found = fixed ? formats : args;
         if (*found != NULL && *found != list && (!fixed || !same_attribute(*found, list))) {
             return false;
@@ -311,6 +351,15 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
         }
         const taper_node *list = taper_node_in(node, 1)->node;
         size_t count = 0;
+        if (list != NULL && list->kind == TAPER_NODE_CONSTANT && list->constant.tag == TAPER_LIST) {
+            const taper_list *made = list->constant.as.list;
+            for (; count < made->count && count < room; count++) {
+                const taper_quantizer *q =
+                    made->items[count].tag == TAPER_TENSOR ? made->items[count].as.tensor->quantizer : NULL;
+                scales[count] = q != NULL ? q->scale : 0;
+            }
+            return count;
+        }
         while (list != NULL && list->kind == TAPER_NODE_LIST && count < list->input_count && count < room) {
             const taper_node *item = taper_node_in(list, count)->node;
             while (item != NULL && item->kind == TAPER_NODE_OP && item->input_count != 0 &&
@@ -326,6 +375,25 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
     return 0;
 }
 
+// The numbers of a list that is known: an attribute, a constant, or one of constants. NULL: it is not, or no memory.
+static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_value *value, size_t *count)
+{
+    const taper_node *list = value->node;
+    const taper_val *known = known_value(s, value, TAPER_LIST);
+    const bool made = known == NULL && list != NULL && list->kind == TAPER_NODE_LIST;
+    if (known == NULL && !made) {
+        return NULL;
+    }
+    *count = made ? list->input_count : known->as.list->count;
+    int64_t *numbers = taper_arena_array(arena, *count + 1, sizeof *numbers);
+    for (size_t i = 0; numbers != NULL && i < *count; i++) {
+        const taper_node *item = made ? taper_value_constant(taper_node_in(list, i)) : NULL;
+        const taper_val number = !made ? known->as.list->items[i] : item != NULL ? item->constant : taper_val_none();
+        numbers[i] = number.tag == TAPER_INT ? number.as.i : -1;
+    }
+    return numbers;
+}
+
 static taper_status rewrite_with(site *s, taper_arena *arena)
 {
     size_t inits = 0;
@@ -335,23 +403,29 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
                *format_loop = loop_with(s, s->outs, TAPER_OP(aten__set_item_t), true);
     taper_ir_value *in_formats = NULL, *out_formats = NULL, *results = NULL;
     s->args = NULL;
-    if (inits != 1 || outs_loop == NULL || fixed_loop == NULL || format_loop == NULL ||
-        !used_only(s, s->outs, outs_loop, true) || !used_only(s, s->fixed, fixed_loop, false) ||
-        !find_lists(fixed_loop->blocks[0], &s->args, &in_formats) || s->args == NULL || in_formats == NULL ||
+    taper_ir_value *items[MOST_ITEMS];
+    size_t item_count = 0;
+    if (fixed_loop != NULL
+            ? !used_only(s, s->fixed, fixed_loop, false) || !find_lists(fixed_loop->blocks[0], &s->args, &in_formats) ||
+                  s->args == NULL || in_formats == NULL
+            : !appended(s, s->fixed, items, MOST_ITEMS, &item_count)) {
+        return TAPER_OK;
+    }
+    if (inits != 1 || outs_loop == NULL || format_loop == NULL || !used_only(s, s->outs, outs_loop, true) ||
         !find_lists(format_loop->blocks[0], &results, &out_formats) || results != &s->outs->outputs[0] ||
         out_formats == NULL) {
         return TAPER_OK;
     }
     const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init sets it: to contiguous ones
-    const taper_val *serialized = known_value(s, taper_node_in(init, 1), TAPER_TENSOR),
-                    *ins = known_value(s, in_formats, TAPER_LIST), *outs = known_value(s, out_formats, TAPER_LIST);
-    if (serialized == NULL || ins == NULL || outs == NULL || weights_slot < 0 ||
+    const taper_val *serialized = known_value(s, taper_node_in(init, 1), TAPER_TENSOR);
+    size_t in_count = 0, out_count = 0;
+    const int64_t *ins = fixed_loop != NULL ? known_numbers(s, arena, in_formats, &in_count) : NULL,
+                  *outs = known_numbers(s, arena, out_formats, &out_count);
+    if (serialized == NULL || (fixed_loop != NULL && ins == NULL) || outs == NULL || weights_slot < 0 ||
         (size_t)weights_slot >= s->object->count) {
         return TAPER_OK;
     }
     const taper_val *weights = &s->object->slots[weights_slot];
-    s->in_formats = ins->as.list;
-    s->out_formats = outs->as.list;
     const taper_tensor *blob = serialized->as.tensor;
     if (weights->tag != TAPER_LIST || blob->dtype != TAPER_I32 || blob->rank != 1 ||
         !taper_tensor_is_contiguous(blob)) {
@@ -381,8 +455,12 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         const size_t scale_count =
             scales != NULL ? result_scales(s, s->init->blocks[0], scales, model.output_count) : 0;
         const taper_nnapi_interface face = {.args = s->args,
-                                            .in_formats = s->in_formats,
-                                            .out_formats = s->out_formats,
+                                            .items = items,
+                                            .item_count = item_count,
+                                            .in_formats = ins,
+                                            .in_format_count = in_count,
+                                            .out_formats = outs,
+                                            .out_format_count = out_count,
                                             .out_scales = scales,
                                             .out_scale_count = scale_count,
                                             .type = s->outs->type};
@@ -397,8 +475,10 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
     taper_block_inline_before(block, s->run);
     taper_node_remove(format_loop);
     taper_node_remove(s->run);
-    taper_node_remove(fixed_loop);
-    taper_node_remove(s->fixed);
+    if (fixed_loop != NULL) {
+        taper_node_remove(fixed_loop);
+    }
+    remove_appended(s->fixed);
     taper_node_remove(outs_loop);
     if (s->comp != NULL) {
         taper_node_remove(s->comp);
