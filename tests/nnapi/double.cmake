@@ -25,3 +25,19 @@ foreach(name ${double_targets})
     target_compile_definitions(${name} PRIVATE _DEFAULT_SOURCE) # mincore
     taper_compile_options(${name})
 endforeach()
+
+# Its own test, which loads each library as a program does.
+add_executable(double_test ${CMAKE_CURRENT_LIST_DIR}/double_test.c ${CMAKE_CURRENT_LIST_DIR}/double_misuse.c
+                           ${CMAKE_CURRENT_LIST_DIR}/double_misuse_run.c ${CMAKE_CURRENT_LIST_DIR}/double_results.c
+                           ${CMAKE_CURRENT_LIST_DIR}/nnapi_fixture.c)
+target_include_directories(double_test PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(double_test SYSTEM PRIVATE ${CMOCKA_INCLUDE})
+target_compile_definitions(double_test PRIVATE _DEFAULT_SOURCE NNAPI_DOUBLES="${CMAKE_BINARY_DIR}/tests/nnapi")
+target_link_libraries(double_test PRIVATE ${CMOCKA_LIBRARY} Threads::Threads m ${CMAKE_DL_LIBS})
+taper_compile_options(double_test)
+taper_link_options(double_test)
+foreach(level RANGE 27 31)
+    add_dependencies(double_test nnapi_double_${level})
+endforeach()
+add_test(NAME nnapi_double_test COMMAND double_test)
+set_tests_properties(nnapi_double_test PROPERTIES LABELS "nnapi;threads")

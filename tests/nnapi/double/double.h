@@ -58,6 +58,7 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
 bool double_refuses(int32_t operation);
 bool double_has_no_devices(void);
 bool double_is_wrong(void);
+bool double_holds(void);
 bool double_has_garbage_sizes(void);
 unsigned double_slowness(void); // milliseconds
 bool double_is_lost(void);      // the accelerator

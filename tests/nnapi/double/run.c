@@ -166,6 +166,9 @@ int double_run(execution_body *execution, const char *function)
         most = count > most ? count : most;
     }
     double_hold(execution);
+    while (double_holds()) {
+        double_wait();
+    }
     double_leave();
     if (slowness != 0) {
         nanosleep(&(struct timespec){slowness / 1000, (long)(slowness % 1000) * 1000000}, NULL);

@@ -5,6 +5,7 @@
 //   lost=N              the accelerator is dead from its N-th execution on
 //   wrong               the last element of each result is off by one
 //   slow=N              each execution takes N milliseconds longer
+//   hold                executions that begin wait until the switch is gone and any function was called
 //   garbage_sizes       sizes and ranks that are asked for are nonsense
 //   no_devices          there are none
 // They are read anew when the variable has changed, and all counts then begin at 0.
@@ -48,6 +49,7 @@ static void read_switches(void)
             *at++ = '\0';
         }
         fail_calls = runs = 0;
+        double_wake();
     }
 }
 
@@ -167,6 +169,11 @@ unsigned double_slowness(void)
 {
     const char *slow = find_switch("slow");
     return slow != NULL ? (unsigned)strtoul(slow, NULL, 10) : 0;
+}
+
+bool double_holds(void)
+{
+    return find_switch("hold") != NULL;
 }
 
 void double_count_run(void)
