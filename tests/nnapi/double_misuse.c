@@ -86,6 +86,8 @@ static void misuse_values(nnapi *n)
     WRONG(BAD_DATA, "written by an operation", n->Model_setOperandValue(b.model, out, small, 24));
     identify(&b);
     WRONG(BAD_DATA, "an input of the model", n->Model_setOperandValue(b.model, x, small, 24));
+    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // though nobody reads it
+    OK(n->Model_setOperandValue(b.model, open, NULL, 0));
     OK(n->Model_finish(b.model));
     WRONG(BAD_STATE, "finished", n->Model_setOperandValue(b.model, open, small, 24));
     n->Model_free(b.model);
@@ -169,13 +171,14 @@ void misuse_models(nnapi *n)
     WRONG(BAD_DATA, "operation -1", n->Model_addOperation(b.model, -1, 3, in, 1, &out));
     OK(n->Model_addOperation(b.model, ANEURALNETWORKS_ADD, 3, in, 1, &out));
     WRONG(BAD_DATA, "another operation", n->Model_addOperation(b.model, ANEURALNETWORKS_ADD, 3, in, 1, &out));
-    WRONG(BAD_STATE, "not identified", n->Model_finish(b.model));
+    WRONG(BAD_DATA, "not identified", n->Model_finish(b.model));
     WRONG(BAD_DATA, "input twice", n->Model_identifyInputsAndOutputs(b.model, 2, both, 1, &out));
     WRONG(BAD_DATA, "output twice", n->Model_identifyInputsAndOutputs(b.model, 2, in, 2, outs));
     WRONG(BAD_DATA, "has a value", n->Model_identifyInputsAndOutputs(b.model, 3, in, 1, &out));
     WRONG(BAD_DATA, "operation writes", n->Model_identifyInputsAndOutputs(b.model, 1, &out, 1, &out));
     WRONG(BAD_DATA, "no output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 0, &out));
     WRONG(UNEXPECTED_NULL, "no output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 1, NULL));
+    WRONG(UNEXPECTED_NULL, "no input", n->Model_identifyInputsAndOutputs(b.model, 0, NULL, 1, &out));
     WRONG(BAD_DATA, "operand 77", n->Model_identifyInputsAndOutputs(b.model, 1, &far, 1, &out));
     WRONG(BAD_DATA, "an input and an output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 1, in));
     OK(n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));

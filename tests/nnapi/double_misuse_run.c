@@ -98,13 +98,16 @@ static void let_run(nnapi *n)
     n->Model_free(NULL); // any call reads the switches
 }
 
-// Until an execution that another thread runs is under way: setting its inputs is misuse then, and not before.
+// Until an execution that another thread runs is under way, as its answer to a wrong call says.
 static void await_run(nnapi *n, ANeuralNetworksExecution *execution, const float *x)
 {
-    while (n->Execution_setInput(execution, 0, NULL, x, 24) == ANEURALNETWORKS_NO_ERROR) {
+    for (bool running = false; !running;) {
+        assert_int_equal(n->Execution_setInput(execution, 0, NULL, x, 24), ANEURALNETWORKS_BAD_STATE);
+        char *text = nnapi_log();
+        running = strstr(text, "is running") != NULL;
+        free(text);
         usleep(1000);
     }
-    free(nnapi_log());
 }
 
 static void misuse_threads(nnapi *n, const compiled *c, const float *x)
@@ -180,19 +183,26 @@ static void misuse_types_of_arguments(nnapi *n, const compiled *c, const float *
     float out[6];
     OK(n->Execution_setOutput(execution, 0, NULL, out, sizeof out));
     WRONG(BAD_DATA, "input 0 has unknown sizes", run_execution(n, execution));
+    n->Execution_free(execution);
+    OK(n->Execution_create(open.compilation, &execution));
     type = (ANeuralNetworksOperandType){F32, 2, good, 0.0f, 0};
     OK(n->Execution_setInput(execution, 0, &type, x, 24));
     const uint32_t three[2] = {3, 3};
     const float more[9] = {0};
     type = (ANeuralNetworksOperandType){F32, 2, three, 0.0f, 0};
     OK(n->Execution_setInput(execution, 1, &type, more, sizeof more));
-    if (n->level < 29) {
-        WRONG(BAD_DATA, "before level 29", run_execution(n, execution));
-        type.dimensions = good;
-        OK(n->Execution_setOutput(execution, 0, &type, out, sizeof out));
-    }
+    type.dimensions = good;
+    OK(n->Execution_setOutput(execution, 0, n->level < 29 ? &type : NULL, out, sizeof out));
     WRONG(OP_FAILED, "do not fit together", run_execution(n, execution));
     n->Execution_free(execution);
+    if (n->level < 29) {
+        OK(n->Execution_create(open.compilation, &execution));
+        OK(n->Execution_setInput(execution, 0, &type, x, 24));
+        OK(n->Execution_setInput(execution, 1, &type, x, 24));
+        OK(n->Execution_setOutput(execution, 0, NULL, out, sizeof out));
+        WRONG(BAD_DATA, "before level 29", run_execution(n, execution));
+        n->Execution_free(execution);
+    }
     free_compiled(n, &open);
 }
 
@@ -211,12 +221,14 @@ void misuse_executions(nnapi *n)
     WRONG(BAD_DATA, "output 1 of 1", n->Execution_setOutput(execution, 1, NULL, out, 24));
     WRONG(BAD_DATA, "24 bytes, not 28", n->Execution_setInput(execution, 0, NULL, x, 28));
     WRONG(BAD_DATA, "24 bytes, not 20", n->Execution_setOutput(execution, 0, NULL, out, 20));
-    WRONG(BAD_DATA, "at NULL", n->Execution_setInput(execution, 0, NULL, NULL, 24));
+    WRONG(UNEXPECTED_NULL, "at NULL", n->Execution_setInput(execution, 0, NULL, NULL, 24));
+    WRONG(UNEXPECTED_NULL, "at NULL", n->Execution_setOutput(execution, 0, NULL, NULL, 24));
     WRONG(BAD_DATA, "not aligned", n->Execution_setInput(execution, 0, NULL, (const char *)x + 1, 24));
     WRONG(UNEXPECTED_NULL, "memory is NULL", n->Execution_setInputFromMemory(execution, 0, NULL, NULL, 0, 24));
     WRONG(UNEXPECTED_NULL, "execution is NULL", n->Execution_setInput(NULL, 0, NULL, x, 24));
     WRONG(BAD_DATA, "input 0 is not set", n->Execution_startCompute(execution, &event));
     OK(n->Execution_setInput(execution, 0, NULL, x, 24));
+    WRONG(BAD_STATE, "input 0 is set already", n->Execution_setInput(execution, 0, NULL, x, 24));
     OK(n->Execution_setInput(execution, 1, NULL, NULL, 0));
     WRONG(BAD_DATA, "output 0 is not set", n->Execution_startCompute(execution, &event));
     OK(n->Execution_setOutput(execution, 0, NULL, out, 24));
@@ -270,11 +282,13 @@ void misuse_executions(nnapi *n)
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setReusable(execution, true));
         OK(n->Execution_enableInputAndOutputPadding(execution, true));
-        OK(n->Execution_setInput(execution, 0, NULL, x, 28));
         WRONG(BAD_DATA, "24 bytes, not 20", n->Execution_setInput(execution, 0, NULL, x, 20));
+        OK(n->Execution_setInput(execution, 0, NULL, x, 28));
         WRONG(BAD_STATE, "are set", n->Execution_enableInputAndOutputPadding(execution, false));
-        set_all(n, execution, x, out);
+        OK(n->Execution_setInput(execution, 1, NULL, x, 24));
+        OK(n->Execution_setOutput(execution, 0, NULL, out, 28));
         OK(n->Execution_compute(execution));
+        WRONG(BAD_STATE, "has run", n->Execution_setInput(execution, 0, NULL, x, 24));
         OK(n->Execution_compute(execution));
         n->Execution_free(execution);
     }
@@ -313,7 +327,8 @@ static void misuse_descriptors(nnapi *n, const compiled *c)
     WRONG(BAD_DATA, "this role", n->Execution_setInputFromMemory(execution, 1, NULL, memory, 0, 0));
     WRONG(BAD_DATA, "this role", n->Execution_setOutputFromMemory(execution, 0, NULL, memory, 0, 0));
     WRONG(BAD_DATA, "length 24", n->Execution_setInputFromMemory(execution, 0, NULL, memory, 0, 24));
-    set_all(n, execution, x, out);
+    OK(n->Execution_setInput(execution, 1, NULL, x, 24));
+    OK(n->Execution_setOutput(execution, 0, NULL, out, 24));
     OK(n->Execution_setInputFromMemory(execution, 0, NULL, memory, 0, 0));
     WRONG(OP_FAILED, "nothing was written", n->Execution_compute(execution));
     n->Execution_free(execution);

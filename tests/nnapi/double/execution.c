@@ -70,14 +70,11 @@ void ANeuralNetworksExecution_free(ANeuralNetworksExecution *execution)
     double_leave();
 }
 
-// An execution that can be set up.
+// An execution that can be set up: one that may run again cannot be changed in between.
 static int find_open(const ANeuralNetworksExecution *execution, execution_body **body)
 {
     const int code = double_find(execution, DOUBLE_EXECUTION, body);
-    if (code != ANEURALNETWORKS_NO_ERROR) {
-        return code;
-    }
-    if ((*body)->state == EXECUTION_RUNNING || ((*body)->state == EXECUTION_DONE && !(*body)->reusable)) {
+    if (code == ANEURALNETWORKS_NO_ERROR && (*body)->state != EXECUTION_OPEN) {
         return double_misuse(ANEURALNETWORKS_BAD_STATE, "the execution %s",
                              (*body)->state == EXECUTION_RUNNING ? "is running" : "has run");
     }
@@ -120,7 +117,7 @@ static int place(execution_body *body, const placement *at)
         made.bytes = at->memory->bytes + at->offset;
     } else if (at->bytes == NULL) {
         if (at->length != 0) {
-            return double_misuse(ANEURALNETWORKS_BAD_DATA, "%zu bytes at NULL", at->length);
+            return double_misuse(ANEURALNETWORKS_UNEXPECTED_NULL, "%zu bytes at NULL", at->length);
         }
         made.omitted = true;
     } else if ((uintptr_t)at->bytes % type_width(made.t.type) != 0) {
@@ -131,11 +128,11 @@ static int place(execution_body *body, const placement *at)
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "%s %d has %zu bytes, not %zu", what, at->index, needed,
                              made.length);
     }
+    if (to->set) {
+        return double_misuse(ANEURALNETWORKS_BAD_STATE, "%s %d is set already", what, at->index);
+    }
     if (made.memory != NULL) {
         double_hold(made.memory);
-    }
-    if (to->memory != NULL) {
-        double_drop(to->memory);
     }
     *to = made;
     return ANEURALNETWORKS_NO_ERROR;

@@ -176,7 +176,7 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
     if (body->identified) {
         MISUSE(ANEURALNETWORKS_BAD_STATE, "inputs and outputs were identified before");
     }
-    if (inputCount > 0) { // a model of constants has none
+    if (inputCount > 0 || inputs == NULL) { // a model of constants has none, but not at NULL
         TRY(check_indices(body, "input", inputs, inputCount));
     }
     TRY(check_indices(body, "output", outputs, outputCount));
@@ -237,7 +237,7 @@ int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *
 }
 #endif
 
-// Each operand that is read has a value from somewhere, and each output is written.
+// Each operand has a value from somewhere, and each output is written.
 static int check_operands(const model_body *body)
 {
     for (uint32_t i = 0; i < body->output_count; i++) {
@@ -245,14 +245,16 @@ static int check_operands(const model_body *body)
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "no operation writes output %u", i);
         }
     }
+    for (uint32_t i = 0; i < body->operand_count; i++) { // those that nobody reads too
+        const operand *of = &body->operands[i];
+        if (of->value == VALUE_NONE && !of->is_input && !of->is_written) {
+            return double_misuse(ANEURALNETWORKS_BAD_DATA, "operand %u has no value", i);
+        }
+    }
     for (uint32_t i = 0; i < body->operation_count; i++) {
         const operation *op = &body->operations[i];
         for (uint32_t k = 0; k < op->in_count; k++) {
             const operand *in = &body->operands[op->in[k]];
-            if (in->value == VALUE_NONE && !in->is_input && !in->is_written) {
-                return double_misuse(ANEURALNETWORKS_BAD_DATA, "operation %u (%d) reads operand %u, which has no value",
-                                     i, op->code, op->in[k]);
-            }
             if (in->value == VALUE_OMITTED && op->row != NULL && !double_may_omit(op->row, op->in_count, k)) {
                 return double_misuse(ANEURALNETWORKS_BAD_DATA, "operation %u (%d) needs its input %u", i, op->code, k);
             }
@@ -273,7 +275,7 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
     model_body *body;
     TRY(find_open(model, &body));
     if (!body->identified) {
-        MISUSE(ANEURALNETWORKS_BAD_STATE, "inputs and outputs are not identified");
+        MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs are not identified");
     }
     TRY(check_operands(body));
     TRY(double_check_values(body));

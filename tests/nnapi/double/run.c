@@ -79,7 +79,11 @@ static int run_operation(run *r, uint32_t at)
             }
         }
         const size_t count = tensor_count(&out[k]), width = type_width(out[k].type);
-        out[k].data = count <= SIZE_MAX / 8 ? calloc(count, width) : NULL;
+        if (count > UINT32_MAX / width) {
+            snprintf(r->why, sizeof r->why, "operation %u (%d): output %u has more than 4 GiB", at, op->code, k);
+            return ANEURALNETWORKS_OP_FAILED;
+        }
+        out[k].data = calloc(count, width);
         r->values[op->out[k]] = out[k];
         r->owned[op->out[k]] = true;
         if (out[k].data == NULL) {
