@@ -87,9 +87,8 @@ static void misuse_values(nnapi *n)
     identify(&b);
     WRONG(BAD_DATA, "an input of the model", n->Model_setOperandValue(b.model, x, small, 24));
     WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // though nobody reads it
-    OK(n->Model_setOperandValue(b.model, open, NULL, 0));
-    OK(n->Model_finish(b.model));
-    WRONG(BAD_STATE, "finished", n->Model_setOperandValue(b.model, open, small, 24));
+    WRONG(BAD_STATE, "invalid", n->Model_setOperandValue(b.model, open, NULL, 0));
+    WRONG(BAD_STATE, "invalid", n->Model_finish(b.model));
     n->Model_free(b.model);
     // A long value is referred to: it must not change, until the last run.
     for (int stage = 0; stage < 3; stage++) {
@@ -171,7 +170,12 @@ void misuse_models(nnapi *n)
     WRONG(BAD_DATA, "operation -1", n->Model_addOperation(b.model, -1, 3, in, 1, &out));
     OK(n->Model_addOperation(b.model, ANEURALNETWORKS_ADD, 3, in, 1, &out));
     WRONG(BAD_DATA, "another operation", n->Model_addOperation(b.model, ANEURALNETWORKS_ADD, 3, in, 1, &out));
-    WRONG(BAD_DATA, "not identified", n->Model_finish(b.model));
+    if (n->level >= 30) {
+        builder other = build(n);
+        WRONG(BAD_STATE, "the value is not finished", n->Model_setOperandValueFromModel(b.model, 4, other.model));
+        WRONG(BAD_DATA, "not identified", n->Model_finish(other.model));
+        n->Model_free(other.model);
+    }
     WRONG(BAD_DATA, "input twice", n->Model_identifyInputsAndOutputs(b.model, 2, both, 1, &out));
     WRONG(BAD_DATA, "output twice", n->Model_identifyInputsAndOutputs(b.model, 2, in, 2, outs));
     WRONG(BAD_DATA, "has a value", n->Model_identifyInputsAndOutputs(b.model, 3, in, 1, &out));
@@ -182,7 +186,7 @@ void misuse_models(nnapi *n)
     WRONG(BAD_DATA, "operand 77", n->Model_identifyInputsAndOutputs(b.model, 1, &far, 1, &out));
     WRONG(BAD_DATA, "an input and an output", n->Model_identifyInputsAndOutputs(b.model, 2, in, 1, in));
     OK(n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
-    WRONG(BAD_STATE, "identified before", n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
+    WRONG(BAD_DATA, "identified before", n->Model_identifyInputsAndOutputs(b.model, 1, in, 1, &out));
     WRONG(BAD_DATA, "has no value", n->Model_finish(b.model)); // y
     n->Model_free(b.model);
     // An output that nothing writes; operations in a circle; any change after the end.
@@ -205,6 +209,7 @@ void misuse_models(nnapi *n)
     compiled c = compile_add(n, 2);
     const ANeuralNetworksOperandType scalar = {ANEURALNETWORKS_INT32, 0, NULL, 0.0f, 0};
     WRONG(BAD_STATE, "finished", n->Model_finish(c.model));
+    WRONG(BAD_STATE, "finished", n->Model_setOperandValue(c.model, 0, &far, 4));
     WRONG(BAD_STATE, "finished", n->Model_addOperand(c.model, &scalar));
     WRONG(BAD_STATE, "finished", n->Model_addOperation(c.model, ANEURALNETWORKS_ADD, 3, in, 1, &lost));
     WRONG(BAD_STATE, "finished", n->Model_identifyInputsAndOutputs(c.model, 1, in, 1, &out));

@@ -13,7 +13,7 @@ LEVELS = (29, 30, 31)  # PyTorch calls functions of 29
 
 
 def make_cases():
-    """(name, module, inputs): what is traced, converted and run."""
+    """(name, module, inputs): what is traced, converted and run; a fourth has sizes of 0 where only the run knows them."""
     import torch
     from torch import nn
 
@@ -60,6 +60,9 @@ def make_cases():
     cases += [(name, Net(function), [row]) for name, function in functions.items()]
     cases.append(("mean nhwc", Net(lambda self, x: torch.mean(x, [2, 3])), [nhwc(image)]))
     cases.append(("two inputs", Net(lambda self, x, y: torch.relu(x * y)), [row, torch.randn(3, 8)]))
+    cases.append(("flexible linear", nn.Linear(8, 5), [row], [torch.zeros(0, 8)]))
+    cases.append(("flexible relu nhwc", nn.ReLU(), [nhwc(image)], [nhwc(torch.zeros(0, 6, 0, 0))]))
+    cases.append(("flexible cat", Net(lambda self, x, y: torch.cat([x, y], 1)), [row, row + 1.0], [torch.zeros(0, 8), torch.zeros(0, 8)]))
 
     # ---- quantized: prepared, calibrated and converted as PyTorch does it, then taken between quantizer and dequantizer
     class Block(nn.Module):
@@ -140,13 +143,13 @@ def run_level():
     warnings.simplefilter("ignore")
     log, failed = os.environ["TAPER_NNAPI_DOUBLE_LOG"], 0
     cases = make_cases()
-    for name, module, inputs in cases:
+    for name, module, inputs, *flexible in cases:
         module.eval()
         with torch.no_grad():
             traced = torch.jit.trace(module, inputs, check_trace=False)
             want = traced(*inputs)
         try:
-            converted = convert_model_to_nnapi(traced, inputs)
+            converted = convert_model_to_nnapi(traced, flexible[0] if flexible else inputs)
             got = converted(*inputs)
             wrong = differs(want, got) or differs(want, converted(*inputs))
         except Exception as error:  # of the converter, or of a call that failed

@@ -55,12 +55,11 @@ void ANeuralNetworksModel_free(ANeuralNetworksModel *model)
     double_leave();
 }
 
-// The model, if it is there and not finished.
-static int find_open(const ANeuralNetworksModel *model, model_body **body)
+int double_find_open_model(const ANeuralNetworksModel *model, model_body **body)
 {
     const int code = double_find(model, DOUBLE_MODEL, body);
-    if (code == ANEURALNETWORKS_NO_ERROR && (*body)->finished) {
-        return double_misuse(ANEURALNETWORKS_BAD_STATE, "the model is finished");
+    if (code == ANEURALNETWORKS_NO_ERROR && ((*body)->finished || (*body)->invalid)) {
+        return double_misuse(ANEURALNETWORKS_BAD_STATE, "the model is %s", (*body)->finished ? "finished" : "invalid");
     }
     return code;
 }
@@ -70,7 +69,7 @@ int ANeuralNetworksModel_addOperand(ANeuralNetworksModel *model, const ANeuralNe
     ENTER;
     model_body *body;
     tensor t;
-    TRY(find_open(model, &body));
+    TRY(double_find_open_model(model, &body));
     if (type == NULL) {
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "the type is NULL");
     }
@@ -129,7 +128,7 @@ int ANeuralNetworksModel_addOperation(ANeuralNetworksModel *model, ANeuralNetwor
 {
     ENTER;
     model_body *body;
-    TRY(find_open(model, &body));
+    TRY(double_find_open_model(model, &body));
     TRY(check_indices(body, "input", inputs, inputCount));
     TRY(check_indices(body, "output", outputs, outputCount));
     for (uint32_t i = 0; i < outputCount; i++) {
@@ -172,9 +171,9 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
 {
     ENTER;
     model_body *body;
-    TRY(find_open(model, &body));
+    TRY(double_find_open_model(model, &body));
     if (body->identified) {
-        MISUSE(ANEURALNETWORKS_BAD_STATE, "inputs and outputs were identified before");
+        MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs were identified before");
     }
     if (inputCount > 0 || inputs == NULL) { // a model of constants has none, but not at NULL
         TRY(check_indices(body, "input", inputs, inputCount));
@@ -231,7 +230,7 @@ int ANeuralNetworksModel_relaxComputationFloat32toFloat16(ANeuralNetworksModel *
 {
     ENTER;
     model_body *body;
-    TRY(find_open(model, &body));
+    TRY(double_find_open_model(model, &body));
     (void)allow; // more exact than asked for
     LEAVE(ANEURALNETWORKS_NO_ERROR);
 }
@@ -269,18 +268,24 @@ static int check_operands(const model_body *body)
     return ANEURALNETWORKS_NO_ERROR;
 }
 
+static int check_model(model_body *body)
+{
+    if (!body->identified) {
+        return double_misuse(ANEURALNETWORKS_BAD_DATA, "inputs and outputs are not identified");
+    }
+    int code = check_operands(body);
+    code = code == ANEURALNETWORKS_NO_ERROR ? double_check_values(body) : code;
+    code = code == ANEURALNETWORKS_NO_ERROR ? double_order_operations(body) : code;
+    return code == ANEURALNETWORKS_NO_ERROR ? double_check_shapes(body) : code;
+}
+
 int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
 {
     ENTER;
     model_body *body;
-    TRY(find_open(model, &body));
-    if (!body->identified) {
-        MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs are not identified");
-    }
-    TRY(check_operands(body));
-    TRY(double_check_values(body));
-    TRY(double_order_operations(body));
-    TRY(double_check_shapes(body));
-    body->finished = true;
-    LEAVE(ANEURALNETWORKS_NO_ERROR);
+    TRY(double_find_open_model(model, &body));
+    const int code = check_model(body);
+    body->finished = code == ANEURALNETWORKS_NO_ERROR;
+    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // there is no second attempt
+    LEAVE(code);
 }

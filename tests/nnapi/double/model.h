@@ -79,8 +79,11 @@ typedef struct model_body {
     uint32_t *order; // of the operations: each behind those whose results it takes
     uint32_t operand_count, operation_count, input_count, output_count;
     uint32_t *inputs, *outputs;
-    bool identified, finished;
+    bool identified, finished, invalid;
 } model_body;
+
+// The model, if it is there and can be changed.
+int double_find_open_model(const ANeuralNetworksModel *model, model_body **body);
 
 // Operand types (types.c). Copies; misuse where the type cannot be.
 int double_read_type(const ANeuralNetworksOperandType *type, tensor *t);

@@ -79,7 +79,7 @@ static int run_operation(run *r, uint32_t at)
             }
         }
         const size_t count = tensor_count(&out[k]), width = type_width(out[k].type);
-        if (count > UINT32_MAX / width) {
+        if (count == SIZE_MAX || count > UINT32_MAX / width) {
             snprintf(r->why, sizeof r->why, "operation %u (%d): output %u has more than 4 GiB", at, op->code, k);
             return ANEURALNETWORKS_OP_FAILED;
         }
@@ -175,7 +175,7 @@ int double_run(execution_body *execution, const char *function)
     }
     double_leave();
     if (slowness != 0) {
-        nanosleep(&(struct timespec){slowness / 1000, (long)(slowness % 1000) * 1000000}, NULL);
+        nanosleep(&(struct timespec){(time_t)(slowness / 1000), (long)(slowness % 1000) * 1000000}, NULL);
     }
     run r = {.execution = execution, .model = model};
     r.values = calloc(model->operand_count + most, sizeof *r.values);

@@ -70,7 +70,7 @@ int double_read_type(const ANeuralNetworksOperandType *type, tensor *t)
         memcpy(t->sizes, type->dimensions, t->rank * sizeof *t->sizes);
     }
     const size_t count = tensor_count(t);
-    if (count > UINT32_MAX / type_width(type->type)) {
+    if (count == SIZE_MAX || count > UINT32_MAX / type_width(type->type)) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "a tensor of more than 4 GiB");
     }
     return check_quantization(type->type, type->scale, type->zeroPoint);

@@ -44,12 +44,9 @@ tensor double_tensor(const operand *from)
 static int find_operand(ANeuralNetworksModel *model, int32_t index, operand **of)
 {
     model_body *body;
-    const int code = double_find(model, DOUBLE_MODEL, &body);
+    const int code = double_find_open_model(model, &body);
     if (code != ANEURALNETWORKS_NO_ERROR) {
         return code;
-    }
-    if (body->finished) {
-        return double_misuse(ANEURALNETWORKS_BAD_STATE, "the model is finished");
     }
     if (index < 0 || (uint32_t)index >= body->operand_count) {
         return double_misuse(ANEURALNETWORKS_BAD_DATA, "operand %d of %u", index, body->operand_count);
@@ -184,6 +181,9 @@ int ANeuralNetworksModel_setOperandValueFromModel(ANeuralNetworksModel *model, i
     model_body *body;
     TRY(find_operand(model, index, &of));
     TRY(double_find(value, DOUBLE_MODEL, &body));
+    if (!body->finished) {
+        MISUSE(ANEURALNETWORKS_BAD_STATE, "the value is not finished");
+    }
     MISUSE(ANEURALNETWORKS_BAD_DATA, "operand %d is no model; models within models are not known here", index);
 }
 #endif
