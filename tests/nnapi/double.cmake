@@ -29,7 +29,7 @@ endforeach()
 # Its own test, which loads each library as a program does.
 add_executable(double_test ${CMAKE_CURRENT_LIST_DIR}/double_test.c ${CMAKE_CURRENT_LIST_DIR}/double_misuse.c
                            ${CMAKE_CURRENT_LIST_DIR}/double_misuse_run.c ${CMAKE_CURRENT_LIST_DIR}/double_results.c
-                           ${CMAKE_CURRENT_LIST_DIR}/nnapi_fixture.c)
+                           ${CMAKE_CURRENT_LIST_DIR}/double_results_quantized.c ${CMAKE_CURRENT_LIST_DIR}/nnapi_fixture.c)
 target_include_directories(double_test PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_include_directories(double_test SYSTEM PRIVATE ${CMOCKA_INCLUDE})
 target_compile_definitions(double_test PRIVATE _DEFAULT_SOURCE NNAPI_DOUBLES="${CMAKE_BINARY_DIR}/tests/nnapi")

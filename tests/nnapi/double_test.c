@@ -45,6 +45,7 @@ static void test_results(void **state)
         nnapi_open(&n, level, NULL);
         results_float(&n);
         results_quantized(&n);
+        results_integers(&n);
         results_operations(&n);
         results_sizes(&n);
         results_memory(&n);

@@ -82,6 +82,7 @@ void misuse_lifetimes(nnapi *n);
 // ---- and of double_results.c
 void results_float(nnapi *n);
 void results_quantized(nnapi *n);
+void results_integers(nnapi *n); // double_results_quantized.c
 void results_operations(nnapi *n);
 void results_sizes(nnapi *n);
 void results_memory(nnapi *n);
