@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HEAD = 3, MOST_ELEMENTS = 4096, MOST_WORK = 100000000 };
+enum { HEAD = 3, MOST_ELEMENTS = 4096, MOST_WORK = 10000000, MOST_BYTES = 32 << 20 };
 
 typedef struct fuzzed {
     const uint8_t *words, *buffer;
@@ -169,6 +169,7 @@ static taper_status run_once(const fuzzed *f, size_t fail_at, size_t *calls)
         status = object != NULL ? TAPER_OK : TAPER_ERROR_RESOURCE;
     }
     if (status == TAPER_OK) {
+        taper_heap_set_limit(heap, MOST_BYTES);
         taper_run run = taper_run_on(heap, context->registry, error);
         run.context = context;
         run.cpu = context->cpu;
