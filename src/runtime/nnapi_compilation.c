@@ -148,35 +148,13 @@ static taper_status compile(taper_run *run, const taper_tuple *state, compiled *
 
 // ---- running it
 
-// target gets value's sizes, contiguous, on a storage that may be written.
-static taper_status resize_output(taper_run *run, taper_tensor *target, const taper_tensor *value)
-{
-    const bool same = target->rank == value->rank && !target->hidden_nhwc &&
-                      memcmp(target->sizes, value->sizes, value->rank * sizeof *value->sizes) == 0;
-    if (same && taper_tensor_is_contiguous(target)) {
-        return taper_storage_write(target->storage, run->error);
-    }
-    taper_tensor *fresh = NULL;
-    TAPER_TRY(
-        taper_tensor_new(run->heap, (taper_dtype)target->dtype, value->rank, value->sizes, NULL, &fresh, run->error));
-    taper_storage *old = target->storage;
-    target->storage = fresh->storage;
-    fresh->storage = old;
-    target->offset = 0;
-    target->hidden_nhwc = false;
-    target->rank = value->rank;
-    memcpy(target->sizes, fresh->sizes, sizeof target->sizes);
-    memcpy(target->strides, fresh->strides, sizeof target->strides);
-    taper_val_release(TAPER_VAL(fresh));
-    return TAPER_OK;
-}
-
 static taper_status write_outputs(taper_run *run, const taper_list *results, const taper_list *outputs)
 {
     if (results->count != outputs->count) {
         TAPER_FAIL(run->error, TAPER_ERROR_ARGUMENT, "the NNAPI model has %zu outputs, there are tensors for %zu",
                    results->count, outputs->count);
     }
+    taper_call call = {.run = run};
     for (size_t i = 0; i < results->count; i++) {
         taper_tensor *value = results->items[i].as.tensor, *target = outputs->items[i].as.tensor;
         if (target->dtype != value->dtype && !(target->dtype == TAPER_U8 && value->dtype == TAPER_QU8)) {
@@ -184,7 +162,9 @@ static taper_status write_outputs(taper_run *run, const taper_list *results, con
                        taper_dtype_torch_name((taper_dtype)value->dtype),
                        taper_dtype_torch_name((taper_dtype)target->dtype));
         }
-        TAPER_TRY(resize_output(run, target, value));
+        TAPER_TRY(taper_settle(run, TAPER_VAL(target)));
+        TAPER_TRY(taper_out_resize(&call, target, value->rank, value->sizes, NULL));
+        TAPER_TRY(taper_storage_write(target->storage, run->error));
         TAPER_TRY(taper_run_copy(run, target, value));
     }
     return TAPER_OK;

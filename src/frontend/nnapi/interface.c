@@ -159,11 +159,8 @@ static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
 // The list of results: new tensors, contiguous in NNAPI's order of dimensions.
 static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_interface *face, taper_ir_value **list)
 {
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, l->model->output_count, 1, &node, l->error));
-    node->type = node->outputs[0].type = face->type;
-    node->debug = l->debug;
-    node->instruction = l->instruction;
+    taper_ir_value **items;
+    TAPER_TRY(taper_nnapi_values(l, l->model->output_count, &items));
     for (uint32_t i = 0; i < l->model->output_count; i++) {
         const uint32_t at = l->model->outputs[i];
         int64_t format;
@@ -179,11 +176,9 @@ static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_inte
                                        &order));
         TAPER_TRY(take_storage(l, at) ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), &y, y, order)
                                       : TAPER_NNAPI_CALL(l, TAPER_OP(aten_clone), &y, y, order));
-        taper_node_set_input(node, i, y);
+        items[i] = y;
     }
-    taper_node_append(l->block, node);
-    *list = &node->outputs[0];
-    return TAPER_OK;
+    return taper_nnapi_list(l, face->type, items, l->model->output_count, list);
 }
 
 taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena, const taper_nnapi_interface *face,

@@ -23,6 +23,12 @@ taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, tape
     return append(l, node, made);
 }
 
+taper_status taper_nnapi_values(taper_nnapi_lowering *l, size_t count, taper_ir_value ***values)
+{
+    *values = taper_arena_array(&l->graph->arena, count, sizeof **values);
+    return *values == NULL && count != 0 ? taper_fail_memory(l->error) : TAPER_OK;
+}
+
 taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type, taper_ir_value *const *items,
                               size_t count, taper_ir_value **made)
 {
@@ -54,14 +60,18 @@ taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op, taper
         TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "an operator that a serialized NNAPI model needs is left out");
     }
     TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
+    taper_ir_value **values;
+    TAPER_TRY(taper_nnapi_values(l, schema->arg_count, &values));
+    for (size_t i = 0; i < schema->arg_count; i++) {
+        values[i] = i < count ? args[i] : NULL;
+        if (values[i] == NULL) {
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_retain(schema->args[i].default_value), &values[i]));
+        }
+    }
     TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, &node, l->error));
     taper_node_set_op(node, op, schema);
     for (size_t i = 0; i < schema->arg_count; i++) {
-        taper_ir_value *value = i < count ? args[i] : NULL;
-        if (value == NULL) {
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_retain(schema->args[i].default_value), &value));
-        }
-        taper_node_set_input(node, i, value);
+        taper_node_set_input(node, i, values[i]);
     }
     for (size_t i = 0; i < schema->ret_count; i++) {
         node->outputs[i].type = schema->rets[i].type;

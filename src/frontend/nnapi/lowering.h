@@ -35,6 +35,9 @@ typedef struct taper_nnapi_lowering {
 
 // TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is.
 TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, taper_ir_value **made);
+// Room for the values that a node will take: no node takes a value before it stands in the block, so that what was made
+// can be removed from behind when the rest cannot be.
+TAPER_MUST_USE taper_status taper_nnapi_values(taper_nnapi_lowering *l, size_t count, taper_ir_value ***values);
 TAPER_MUST_USE taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type,
                                              taper_ir_value *const *items, size_t count, taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count,

@@ -26,8 +26,9 @@ typedef struct site {
     taper_ir_value *args;          // what fixed is made of
 } site;
 
-// Attributes from the root to an object; inputs where they are put into their list one by one.
-enum { STEPS = 64, MOST_ITEMS = 64 };
+// Attributes from the root to an object; inputs where they are put into their list one by one; operators around a
+// template's quantize_per_tensor.
+enum { STEPS = 64, MOST_ITEMS = 64, TEMPLATE_STEPS = 4 };
 
 // ---- which object a value is
 
@@ -318,7 +319,9 @@ static bool find_object(site *s)
     }
     s->object = object_of(s, taper_node_in(value->node, 0), STEPS);
     const int64_t slot = value->node->number;
-    if (s->object == NULL || slot != taper_object_slot(s->object, "comp") || (size_t)slot >= s->object->count ||
+    // That class alone, as what else its code might do in the part that goes would be lost.
+    if (s->object == NULL || strstr(s->object->klass->name, ".torch.backends._nnapi.prepare.") == NULL ||
+        slot != taper_object_slot(s->object, "comp") || (size_t)slot >= s->object->count ||
         s->object->slots[slot].tag != TAPER_NONE) {
         return false;
     }
@@ -362,12 +365,14 @@ static size_t result_scales(const site *s, const taper_block *block, double *sca
         }
         while (list != NULL && list->kind == TAPER_NODE_LIST && count < list->input_count && count < room) {
             const taper_node *item = taper_node_in(list, count)->node;
-            while (item != NULL && item->kind == TAPER_NODE_OP && item->input_count != 0 &&
-                   !taper_node_calls(item, TAPER_OP(aten_quantize_per_tensor))) {
+            for (int steps = 0; steps < TEMPLATE_STEPS && item != NULL && item->kind == TAPER_NODE_OP &&
+                                item->input_count != 0 && !taper_node_calls(item, TAPER_OP(aten_quantize_per_tensor));
+                 steps++) {
                 item = taper_node_in(item, 0)->node;
             }
-            const taper_val *scale =
-                item != NULL && item->kind == TAPER_NODE_OP ? taper_node_constant_in(item, 1) : NULL;
+            const taper_val *scale = item != NULL && taper_node_calls(item, TAPER_OP(aten_quantize_per_tensor))
+                                         ? taper_node_constant_in(item, 1)
+                                         : NULL;
             scales[count++] = scale != NULL && scale->tag == TAPER_DOUBLE ? scale->as.f : 0;
         }
         return count;
@@ -422,7 +427,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
     const int64_t *ins = fixed_loop != NULL ? known_numbers(s, arena, in_formats, &in_count) : NULL,
                   *outs = known_numbers(s, arena, out_formats, &out_count);
     if (serialized == NULL || (fixed_loop != NULL && ins == NULL) || outs == NULL || weights_slot < 0 ||
-        (size_t)weights_slot >= s->object->count) {
+        (size_t)weights_slot >= s->object->count || is_set(s, s->object, weights_slot, s->init)) {
         return TAPER_OK;
     }
     const taper_val *weights = &s->object->slots[weights_slot];

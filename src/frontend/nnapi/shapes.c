@@ -87,26 +87,21 @@ taper_status taper_nnapi_lower_concat(taper_nnapi_lowering *l, const taper_nnapi
     bool image = rank == 4, integers = taper_nnapi_is_quantized(l, op->out[0]);
     size_t axis = 0;
     taper_ir_value *list, *dim, *scale, *zero, *y;
-    taper_node *node;
+    taper_ir_value **items;
     TAPER_TRY(taper_nnapi_axis_of(l, op->in[count], rank, &axis));
     for (uint32_t i = 0; i < count; i++) {
         image = image && l->values[op->in[i]].image != NULL && taper_nnapi_operand_of(l, op->in[i])->rank == 4;
         integers = integers && taper_nnapi_same_quantizer(l, op->in[i], op->out[0]);
     }
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, count, 1, &node, l->error));
-    node->type = node->outputs[0].type = &taper_type_list_tensor;
-    node->debug = l->debug;
-    node->instruction = l->instruction;
+    TAPER_TRY(taper_nnapi_values(l, count, &items));
     for (uint32_t i = 0; i < count; i++) {
-        taper_ir_value *x;
-        TAPER_TRY(image ? taper_nnapi_image(l, op->in[i], false, &x) : taper_nnapi_plain(l, op->in[i], &x));
+        TAPER_TRY(image ? taper_nnapi_image(l, op->in[i], false, &items[i])
+                        : taper_nnapi_plain(l, op->in[i], &items[i]));
         if (!integers) {
-            TAPER_TRY(taper_nnapi_floats(l, op->in[i], x, &x));
+            TAPER_TRY(taper_nnapi_floats(l, op->in[i], items[i], &items[i]));
         }
-        taper_node_set_input(node, i, x);
     }
-    taper_node_append(l->block, node);
-    list = &node->outputs[0];
+    TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, items, count, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)(image ? taper_nnapi_image_dim(axis) : axis)), &dim));
     if (integers) {
         TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
