@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Nodes of a graph as a network of NNAPI. One table says of every operator how (translate.c); the device's recordings
+// and the converter use it, and whether an operator could be taken is asked by the same rules, with less known.
+//
+// Images ([N, C, H, W] for PyTorch) are [N, H, W, C] in a network, unless it is made as PyTorch's converter makes it.
+#ifndef TAPER_BACKENDS_TRANSLATE_H
+#define TAPER_BACKENDS_TRANSLATE_H
+
+#include "backends/nnapi/network.h"
+#include "ir/graph.h"
+#include "ir/infer.h"
+
+// What is known of a value that nodes take or give.
+typedef struct taper_known_value {
+    const taper_val *constant; // the value itself, where it is the same in every run of the network; NULL: it is not
+    taper_shape shape;         // of a tensor that is no constant; while nodes are only asked about, any of it may be
+                               // unknown
+    bool quantized;            // of one that comes from outside
+    double scale;
+    int64_t zero_point;
+} taper_known_value;
+
+typedef struct taper_translate_options {
+    int level;     // 27 to 31: what the device, or who runs the file, knows
+    bool pytorch;  // as PyTorch's converter does it: inputs in their own order, one operation for a node
+    bool portable; // for a file: operand types that PyTorch's format has
+    const taper_allocator *allocator;
+    taper_heap *heap; // of weights that are laid out anew
+    void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
+    void *user;
+} taper_translate_options;
+
+typedef struct taper_translated {
+    taper_network network;
+    const taper_ir_value **inputs; // of each of the network's inputs, in the network's arena
+    // TAPER_DECLINED: the node that could not be had, and why, a static text.
+    const taper_node *refused;
+    const char *why;
+} taper_translated;
+
+// The nodes, in order; results are the network's outputs, one for each. Fails with TAPER_DECLINED where a node cannot
+// be had with these shapes. The caller frees translated->network, also on failure.
+TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *options, taper_node *const *nodes,
+                                            size_t count, const taper_ir_value *const *results, size_t result_count,
+                                            taper_translated *translated, taper_error *error);
+
+// Why the node cannot be had, as far as it is known (a static text); NULL: it probably can.
+const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
+
+// Multiplications and additions of the node, as far as shapes are known; 0: it has none to speak of.
+double taper_translate_work(const taper_translate_options *options, const taper_node *node);
+
+#endif
