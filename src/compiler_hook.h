@@ -12,8 +12,12 @@ typedef enum taper_portable_backend {
     TAPER_PORTABLE_CPU, // prepacked::
     TAPER_PORTABLE_VULKAN,
     TAPER_PORTABLE_METAL,
-    TAPER_PORTABLE_FLOAT // nobody's: plain layers, to be quantized
+    TAPER_PORTABLE_NNAPI, // nobody's: what NNAPI takes is taken out (runtime/draft_nnapi.c)
+    TAPER_PORTABLE_FLOAT  // nobody's: plain layers, to be quantized
 } taper_portable_backend;
+
+struct taper_shape; // ir/infer.h
+struct taper_shapes;
 
 // The graphs of a model and what they are about.
 typedef struct taper_compilation {
@@ -31,6 +35,10 @@ typedef struct taper_compilation {
     bool portable;                  // the graphs are to be written to a file
     bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)
     taper_portable_backend backend; // of the portable stage
+    struct taper_shapes *shapes;    // what is known of the graph that is shown; NULL: what constants tell
+    // At the end of the portable stage, before attributes that nobody looks at go; NULL: nothing.
+    taper_status (*finish)(struct taper_compilation *compilation, void *user);
+    void *finish_user;
     // Takes what the debug handles of emitted functions stand for. NULL: these are those of the module's file, or none.
     taper_module_callstacks *callstacks;
     taper_error *error;
@@ -84,6 +92,11 @@ struct taper_compiler {
     taper_status (*emit)(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
                          taper_module_function *function);
     const taper_quantization_table *quantization;
+    // For who finishes a portable stage: the graph for parameters of these shapes, with the shapes of its values in its
+    // arena; and shown to compilation->devices, with compilation->shapes.
+    taper_status (*specialize)(taper_compilation *compilation, taper_graph *graph, const struct taper_shape *params,
+                               size_t count, struct taper_shapes **shapes);
+    taper_status (*segments)(taper_compilation *compilation, taper_graph *graph);
 };
 
 #endif

@@ -128,7 +128,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
 {
     for (size_t p = 0; p < PASSES; p++) {
         if ((passes[p].stages & stage) == 0 || is_left_out(compilation->disabled, passes[p].name) ||
-            passes[p].layers == (compilation->backend == TAPER_PORTABLE_FLOAT ? PACKED : PLAIN)) {
+            passes[p].layers == (compilation->backend >= TAPER_PORTABLE_NNAPI ? PACKED : PLAIN)) {
             continue;
         }
         if (passes[p].run == taper_pass_freeze) {
@@ -162,7 +162,10 @@ static taper_status prepare(taper_compilation *compilation, taper_val *root)
 {
     *root = taper_val_none();
     compilation->portable = true;
-    const taper_status status = run_passes(compilation, TAPER_PASS_IN_DRAFT);
+    taper_status status = run_passes(compilation, TAPER_PASS_IN_DRAFT);
+    if (status == TAPER_OK && compilation->finish != NULL) {
+        status = compilation->finish(compilation, compilation->finish_user);
+    }
     forget(compilation);
     TAPER_TRY(status);
     return compilation->backend != TAPER_PORTABLE_FLOAT ? taper_prune_attributes(compilation, root) : TAPER_OK;
@@ -180,8 +183,12 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
     return taper_emit_bytecode(&target, graph, function, compilation->error);
 }
 
-static const struct taper_compiler compiler = {
-    .optimize = optimize, .prepare = prepare, .emit = emit, .quantization = &taper_quantization_functions};
+static const struct taper_compiler compiler = {.optimize = optimize,
+                                               .prepare = prepare,
+                                               .emit = emit,
+                                               .quantization = &taper_quantization_functions,
+                                               .specialize = taper_specialize,
+                                               .segments = taper_pass_segments};
 #else
 static const struct taper_compiler compiler = {.optimize = optimize};
 #endif

@@ -9,7 +9,7 @@
 
 enum { MOST_ITEMS = 64 }; // of a list that was a constant
 
-static bool reads_only(const taper_value_use *use)
+bool taper_use_only_reads_list(const taper_value_use *use)
 {
     const taper_node *user = use->user;
     if (user == NULL || user->kind != TAPER_NODE_OP || use->index >= user->schema->arg_count ||
@@ -39,7 +39,7 @@ static bool reads_only(const taper_value_use *use)
 static bool all_read_only(const taper_ir_value *list)
 {
     for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
-        if (!reads_only(use)) {
+        if (!taper_use_only_reads_list(use)) {
             return false;
         }
     }

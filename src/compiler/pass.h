@@ -16,6 +16,8 @@ void taper_pass_freeze_end(taper_compilation *compilation);
 // Whether any graph sets an attribute with this slot number (freeze.c).
 TAPER_MUST_USE taper_status taper_slot_is_set(taper_compilation *compilation, int64_t slot, bool *is_set);
 taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_graph *graph);
+// Whether that user of a list only reads it, by an operator that takes such a list alone (constant_lists.c).
+bool taper_use_only_reads_list(const taper_value_use *use);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
 // A pure operator on constants becomes its result (*done); an If of a constant condition the nodes of the block taken.
 TAPER_MUST_USE taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done);
@@ -49,6 +51,10 @@ taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_grap
 taper_status taper_pass_copy_to_host(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_hoist_packed(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *graph);
+// No pass: the graph for parameters of these shapes (specialize.c). shapes: of its values, in its arena.
+TAPER_MUST_USE taper_status taper_specialize(taper_compilation *compilation, taper_graph *graph,
+                                             const struct taper_shape *params, size_t count,
+                                             struct taper_shapes **shapes);
 
 // Not a pass but the end of the portable stage: *root is a root object (a reference) without what no graph looks at,
 // and the graphs' slots are numbered accordingly.

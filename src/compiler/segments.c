@@ -116,10 +116,38 @@ static bool writes_to_its_own(const finder *f, const taper_node *node, int depth
            (target->node->kind != TAPER_NODE_OP || target->node->schema->in_place || taper_value_is_fresh(target));
 }
 
+// A list of tensors that is made for operators which take it at once, or that is taken apart at once.
+static bool is_passing_list(const finder *f, const taper_node *node)
+{
+    if (!TAPER_DEVICES || !f->device->backend->copies) {
+        return false;
+    }
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        const taper_node *list = taper_node_in(node, 0)->node;
+        return list != NULL && list->kind == TAPER_NODE_OP && list->block == node->block &&
+               taper_value_used_once(taper_node_in(node, 0));
+    }
+    if (node->kind != TAPER_NODE_LIST || node->type == NULL || node->type->kind != TAPER_TYPE_LIST ||
+        node->type->items[0]->kind != TAPER_TYPE_TENSOR) {
+        return false;
+    }
+    for (const taper_value_use *use = node->outputs[0].uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (user == NULL || user->kind != TAPER_NODE_OP || user->block != node->block || !taper_node_is_pure(user) ||
+            needs_the_object(user)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool is_candidate(const finder *f, const taper_node *node, int depth)
 {
     if (node->kind == TAPER_NODE_SEGMENT) {
         return depth > 0; // what it gives is new
+    }
+    if (is_passing_list(f, node)) {
+        return depth == 0;
     }
     return node->kind == TAPER_NODE_OP && node->output_count != 0 &&
            (!TAPER_DEVICES || f->aliases == NULL || !needs_the_object(node)) &&
@@ -213,11 +241,13 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-// How many arguments come from outside; the segment, if it is there yet, gets them as its inputs.
+// How many arguments come from outside; the segment, if it is there yet, gets them as its inputs. A list remembers
+// where its own begin, as who takes it asks for them (ops/call/segment.c).
 static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
-    for (const taper_node *node = body->first; node != NULL; node = node->next) {
+    for (taper_node *node = body->first; node != NULL; node = node->next) {
+        node->number2 = node->kind == TAPER_NODE_LIST ? (int64_t)count : node->number2;
         for (size_t i = 0; i < node->input_count; i++) {
             taper_ir_value *value = taper_node_in(node, i);
             if (value->block == body) {
@@ -320,7 +350,10 @@ static taper_status build(finder *f, taper_node *end)
     TAPER_TRY(fill_body(f, anchor, body));
     size_t outputs = 0;
     const taper_node *first = body->first;
-    for (const taper_node *node = first; node != NULL; node = node->next) {
+    while (first->kind != TAPER_NODE_OP && first->next != NULL) { // whose name it has
+        first = first->next;
+    }
+    for (const taper_node *node = body->first; node != NULL; node = node->next) {
         for (size_t i = 0; i < node->output_count; i++) {
             outputs += is_used_outside(&node->outputs[i], body);
         }
@@ -432,7 +465,7 @@ static taper_status offer_block(finder *f, taper_block *block)
 static taper_status offer_graph(finder *f)
 {
     if (TAPER_DEVICES &&
-        f->device->backend->store != NULL) { // what is elsewhere needs views there; here they cost nothing
+        (f->device->backend->store != NULL || f->device->backend->copies)) { // views cost nothing here, but there
         TAPER_TRY(taper_aliases_create(f->graph, &f->aliases, f->compilation->error));
     }
     const taper_status status = offer_block(f, f->graph->body);
@@ -440,14 +473,14 @@ static taper_status offer_graph(finder *f)
         taper_aliases_destroy(f->aliases);
         f->aliases = NULL;
     }
-    f->region.shapes = NULL;
+    f->region.shapes = f->compilation->shapes;
     return status;
 }
 
 taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *graph)
 {
     const taper_allocator *allocator = compilation->allocator;
-    finder f = {.compilation = compilation, .graph = graph};
+    finder f = {.compilation = compilation, .graph = graph, .region = {.shapes = compilation->shapes}};
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {
         f.device = compilation->devices[i];

@@ -15,6 +15,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/fuse_add_relu.c
     src/compiler/fuse_clamp.c
     src/compiler/hoist_packed.c
+    src/compiler/specialize.c
     src/compiler/known_devices.c
     src/compiler/known_ranks.c
     src/compiler/layer.c

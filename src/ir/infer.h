@@ -98,6 +98,15 @@ int taper_infer_dim(const taper_infer_call *call, const char *name, int rank);
 // Unknown sizes, as many as x has dimensions.
 taper_shape taper_infer_same_rank(const taper_shape *x);
 
+// What a convolution or pool does to one dimension.
+typedef struct taper_conv_shape {
+    int64_t kernel[3], stride[3], padding[3], dilation[3], more[3];
+    bool same, transposed, up;
+} taper_conv_shape;
+int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t size); // infer_layers.c
+
+// Of a layer whose weights are packed: false where they are not known (infer_packed.c).
+bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape);
 taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // infer_layers.c
 taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // infer_views.c
 

@@ -20,12 +20,9 @@ static int64_t divide(int64_t a, int64_t b, bool up)
 
 // ---- convolutions and pools
 
-typedef struct window {
-    int64_t kernel[DIMS], stride[DIMS], padding[DIMS], dilation[DIMS], more[DIMS];
-    bool same, transposed, up;
-} window;
+typedef taper_conv_shape window;
 
-static int64_t one_size(const window *w, size_t d, int64_t size)
+int64_t taper_infer_conv_size(const taper_conv_shape *w, size_t d, int64_t size)
 {
     const int64_t numbers[] = {size, w->kernel[d], w->stride[d], w->padding[d], w->dilation[d], w->more[d]};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -89,7 +86,7 @@ static taper_shape convolved(const taper_infer_call *call)
                                                                                         : weight.sizes[1] * groups;
     for (size_t d = 0; d < dims; d++) {
         w.kernel[d] = weight.sizes[2 + d];
-        shape.sizes[(size_t)at + d] = one_size(&w, d, x.sizes[(size_t)at + d]);
+        shape.sizes[(size_t)at + d] = taper_infer_conv_size(&w, d, x.sizes[(size_t)at + d]);
     }
     return shape;
 }
@@ -129,7 +126,7 @@ static taper_shape pooled(const taper_infer_call *call)
         shape.sizes[d] = x.sizes[d];
     }
     for (size_t d = 0; d < dims; d++) {
-        shape.sizes[(size_t)at + d] = one_size(&w, d, x.sizes[(size_t)at + d]);
+        shape.sizes[(size_t)at + d] = taper_infer_conv_size(&w, d, x.sizes[(size_t)at + d]);
     }
     return shape;
 }
@@ -152,11 +149,14 @@ static taper_shape adapted(const taper_infer_call *call)
     return shape;
 }
 
-// An object of packed weights is not looked into.
+// Of most objects of packed weights it is not known what is in them.
 static taper_shape packed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
     taper_shape shape = taper_infer_same_rank(&x);
+    if (taper_infer_packed(call, &shape)) {
+        return shape;
+    }
     if (x.rank > 0) {
         const bool linear = TAPER_FIELD(taper_op_facts(call->op), LAYER) == TAPER_LAYER_LINEAR;
         for (int d = 0; d < (linear ? x.rank - 1 : 1); d++) {

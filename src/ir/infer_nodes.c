@@ -77,9 +77,55 @@ taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *v
     return holds(shapes, value) ? shapes->of[value->id - shapes->first] : taper_shape_unknown();
 }
 
+// A list that is made of values of the graph: what is known of its items, where all are tensors.
+static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
+                       const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user,
+                       taper_known_call *call)
+{
+    const taper_node *list = value->node;
+    if (list == NULL || list->kind != TAPER_NODE_LIST || list->input_count == 0 ||
+        call->count == TAPER_KNOWN_ARGUMENTS || call->shape_count + list->input_count > TAPER_KNOWN_ITEMS) {
+        return false;
+    }
+    taper_known known = {
+        .kind = TAPER_KNOWN_TENSORS, .shapes = &call->shapes[call->shape_count], .count = list->input_count};
+    for (size_t i = 0; i < list->input_count; i++) {
+        const taper_val *given = arg != NULL ? arg(user, list, i) : NULL;
+        const taper_shape shape = given != NULL && given->tag == TAPER_TENSOR
+                                      ? taper_shape_of(given->as.tensor)
+                                      : taper_shapes_get(shapes, taper_node_in(list, i));
+        if (!is_tensor(&shape)) {
+            return false;
+        }
+        call->shapes[call->shape_count + i] = shape;
+    }
+    call->shape_count += list->input_count;
+    call->args[call->count++] = known;
+    return true;
+}
+
+// Of what a list of pieces is taken apart into.
+static void learn_pieces(taper_shapes *shapes, const taper_node *node)
+{
+    const taper_node *pieces = taper_node_in(node, 0)->node;
+    if (pieces == NULL || pieces->kind != TAPER_NODE_OP ||
+        TAPER_FIELD(taper_op_facts(pieces->op), SHAPE) != TAPER_SHAPE_PIECES || !holds(shapes, &pieces->outputs[0])) {
+        return;
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        if (holds(shapes, &node->outputs[i])) { // what they have in common
+            shapes->of[node->outputs[i].id - shapes->first] = shapes->of[pieces->outputs[0].id - shapes->first];
+        }
+    }
+}
+
 void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
                         const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user)
 {
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        learn_pieces(shapes, node);
+        return;
+    }
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 || !holds(shapes, &node->outputs[0])) {
         return;
     }
@@ -93,6 +139,8 @@ void taper_shapes_learn(taper_shapes *shapes, const taper_node *node,
             taper_know_val(&call, given != NULL ? *given : constant->constant);
         } else if (holds(shapes, value) && is_tensor(&shapes->of[value->id - shapes->first])) {
             taper_know_shape(&call, &shapes->of[value->id - shapes->first]);
+        } else if (know_items(shapes, value, arg, user, &call)) {
+            continue;
         } else if (call.count < TAPER_KNOWN_ARGUMENTS) {
             call.args[call.count++] = (taper_known){.kind = TAPER_KNOWN_NOTHING};
         }

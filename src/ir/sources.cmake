@@ -11,6 +11,7 @@ list(APPEND TAPER_SOURCES
     src/ir/infer.c
     src/ir/infer_layers.c
     src/ir/infer_nodes.c
+    src/ir/infer_packed.c
     src/ir/infer_views.c
     src/ir/liveness.c
     src/ir/scaled_storage.c

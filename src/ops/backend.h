@@ -43,8 +43,9 @@ typedef struct taper_device {
     void *state;  // backend->state_bytes, zeroed before open
 } taper_device;
 
-// Nodes of one block, in order, that may be computed together: operators without effects, whose results are new, or
-// written in place where nobody can tell. NULL: already in a segment. Other nodes may stand between them.
+// Nodes of one block, in order, that may be computed together: operators (and lists, taper_backend.copies) without
+// effects, whose results are new, or written in place where nobody can tell. NULL: already in a segment. Other nodes
+// may stand between them.
 typedef struct taper_region {
     taper_node *const *nodes;
     size_t count;
@@ -83,8 +84,12 @@ struct taper_segment {
 
 struct taper_backend {
     size_t struct_size;
-    const char *name;       // "cpu"
-    size_t state_bytes;     // of an open device
+    const char *name;   // "cpu"
+    size_t state_bytes; // of an open device
+    // What it gives are tensors of its own also where the operator gives a view: it is shown views whose memory nobody
+    // else writes to, and lists of tensors that are made for operators of the region, or taken apart in it (nodes LIST
+    // and LIST_UNPACK). Implied for views where there is a store.
+    bool copies;
     size_t recording_bytes; // of what is prepared for shapes, zeroed; 0: nothing is, record and forget are NULL
     // Declines where there is no such device; *why then says why there is none (a static text).
     taper_status (*open)(taper_device *device, const char **why, taper_error *error); // NULL: always there

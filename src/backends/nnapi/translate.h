@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes of a graph as a network of NNAPI. One table says of every operator how (translate.c); the device's recordings
+// Nodes of a graph as a network of NNAPI. One table says of every operator how (translate_nodes.c); the device's recordings
 // and the converter use it, and whether an operator could be taken is asked by the same rules, with less known.
 //
 // Images ([N, C, H, W] for PyTorch) are [N, H, W, C] in a network, unless it is made as PyTorch's converter makes it.

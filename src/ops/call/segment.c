@@ -197,14 +197,25 @@ taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value
 
 typedef struct inputs {
     const taper_block *body;
-    const taper_val *next;
+    const taper_val *args, *next;
 } inputs;
 
-// Arguments from outside stand in the call in the order in which nodes take them.
+// Arguments from outside stand in the call in the order in which nodes take them. Lists are asked about when they are
+// taken, and know where theirs begin.
 static const taper_val *from_outside(void *user, const taper_node *node, size_t at)
 {
     inputs *in = user;
-    return taper_node_in(node, at)->block != in->body ? in->next++ : NULL;
+    if (taper_node_in(node, at)->block == in->body) {
+        return NULL;
+    }
+    if (node->kind != TAPER_NODE_LIST) {
+        return in->next++;
+    }
+    size_t before = (size_t)node->number2;
+    for (size_t i = 0; i < at; i++) {
+        before += taper_node_in(node, i)->block != in->body;
+    }
+    return &in->args[before];
 }
 
 taper_status taper_segment_shapes(const taper_segment *segment, const taper_call *call, taper_shapes *shapes)
@@ -225,7 +236,7 @@ taper_status taper_segment_shapes(const taper_segment *segment, const taper_call
     for (size_t i = 0; i < shapes->count; i++) {
         shapes->of[i] = taper_shape_unknown();
     }
-    inputs in = {.body = body};
+    inputs in = {.body = body, .args = call->args};
     const taper_val *next = call->args;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         in.next = next;
@@ -242,10 +253,43 @@ void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes)
     taper_heap_free(call->run->heap, shapes->of, (shapes->count + 1) * sizeof *shapes->of);
 }
 
+// A list of tensors, and one that is taken apart.
+static taper_status make_list(taper_call *call, const taper_node *node, const taper_val *args, taper_val *made)
+{
+    taper_list *list = taper_list_new(call->run->heap, node->type->items[0], node->input_count);
+    if (list == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    for (size_t i = 0; i < node->input_count; i++) {
+        list->items[i] = taper_val_retain(args[i]);
+    }
+    list->count = node->input_count;
+    *made = TAPER_VAL(list);
+    return TAPER_OK;
+}
+
+static taper_status take_apart(taper_call *call, const taper_node *node, taper_val list, taper_val *rets)
+{
+    if (list.tag != TAPER_LIST || list.as.list->count != node->output_count) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_INTERNAL, "a list of %zu items was to have %u",
+                   list.tag == TAPER_LIST ? list.as.list->count : (size_t)0, node->output_count);
+    }
+    for (size_t i = 0; i < node->output_count; i++) {
+        rets[i] = taper_val_retain(list.as.list->items[i]);
+    }
+    return TAPER_OK;
+}
+
 // Of one node: its results go where the body's values are.
 static taper_status run_node(taper_call *call, taper_device *device, const taper_node *node, taper_val *args,
                              taper_val *rets)
 {
+    if (node->kind == TAPER_NODE_LIST) {
+        return make_list(call, node, args, rets);
+    }
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        return take_apart(call, node, args[0], rets);
+    }
     const taper_kernel kernel =
         device != NULL && device->backend->kernel != NULL ? device->backend->kernel(device, node->op) : NULL;
     void *state = NULL;
@@ -291,7 +335,7 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
             values[count + i] = value->block == body ? values[value->reg - first] : call->args[input++];
         }
         status = run_node(call, device, node, values + count, values + at);
-        if ((int)status > 0) {
+        if ((int)status > 0 && node->kind == TAPER_NODE_OP) {
             taper_call_blame(node->schema, values + count, node->input_count, call->run->error);
             call->run->failed = node;
         }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A claim is the nodes that can be had and need nothing that needs a node which cannot. Values are marked while it is
+// made; who numbers registers does so later.
+#include "backends/nnapi/claim.h"
+
+#include "ir/effects.h"
+
+enum { NONE, INSIDE, BEHIND }; // of values: made by what is taken; made of that by others
+
+// Nodes behind the last one taken that are looked at, so that many small claims cost no more than their nodes.
+enum { LOOK_AHEAD = 512 };
+
+void taper_nnapi_know_region(void *user, const taper_ir_value *value, taper_known_value *known)
+{
+    const taper_node *constant = taper_value_constant(value);
+    *known = (taper_known_value){.constant = constant != NULL ? &constant->constant : NULL,
+                                 .shape = taper_region_shape(user, value)};
+}
+
+static uint32_t needs(const taper_node *node)
+{
+    uint32_t most = NONE;
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        const uint32_t mark = value->block == node->block && value->node != NULL ? value->reg : NONE;
+        most = mark > most ? mark : most;
+    }
+    return most;
+}
+
+static void mark(taper_node *node, uint32_t as)
+{
+    for (size_t i = 0; i < node->output_count; i++) {
+        node->outputs[i].reg = as;
+    }
+}
+
+static bool all_inside(const taper_ir_value *value)
+{
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (use->user == NULL || use->user->output_count == 0 || use->user->outputs[0].reg != INSIDE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_list(const taper_node *node)
+{
+    return node->kind == TAPER_NODE_LIST ||
+           (node->kind == TAPER_NODE_OP && TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_PIECES);
+}
+
+// Lists go with all that look at them, and what takes one apart with what makes it: others let go of both, and of what
+// needs them.
+static void drop_lists(taper_region *region, taper_claim *claim)
+{
+    for (bool again = true; again;) {
+        size_t kept = 0;
+        again = false;
+        for (size_t i = claim->count; i-- != 0;) { // users first
+            taper_node *node = region->nodes[claim->takes[i]];
+            const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
+            const bool loose = (is_list(node) && !all_inside(&node->outputs[0])) ||
+                               (node->kind == TAPER_NODE_LIST_UNPACK && from->reg != INSIDE);
+            if (loose) {
+                mark(node, NONE);
+                again = node->kind == TAPER_NODE_LIST_UNPACK || again;
+            }
+        }
+        for (size_t i = 0; i < claim->count; i++) {
+            taper_node *node = region->nodes[claim->takes[i]];
+            if (node->outputs[0].reg == INSIDE && needs(node) != BEHIND) {
+                claim->takes[kept++] = claim->takes[i];
+            }
+        }
+        again = again && kept != claim->count;
+        claim->count = kept;
+    }
+}
+
+// What a claim without a layer or pool saves is less than what going there costs.
+static bool pays(const taper_region *region, const taper_claim *claim)
+{
+    for (size_t i = 0; i < claim->count; i++) {
+        const taper_node *node = region->nodes[claim->takes[i]];
+        const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER),
+                       shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+        if ((layer != TAPER_LAYER_NONE && layer <= TAPER_LAYER_LINEAR) || shape == TAPER_SHAPE_PACKED ||
+            shape == TAPER_SHAPE_CONV || shape == TAPER_SHAPE_LINEAR || shape == TAPER_SHAPE_ADDED_PRODUCT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_region *region, taper_claim *claim)
+{
+    taper_translate_options options = *claiming->options;
+    size_t at = region->from, passed = 0, first_refused = region->count;
+    taper_node *node, *start, *end;
+    options.know = taper_nnapi_know_region;
+    options.user = region;
+    while (at < region->count && region->nodes[at] == NULL) {
+        at++;
+    }
+    if (at == region->count) {
+        return TAPER_DECLINED;
+    }
+    claim->count = 0;
+    start = region->nodes[at];
+    for (node = start; node != NULL && at < region->count && passed < LOOK_AHEAD; node = node->next, passed++) {
+        while (at < region->count && region->nodes[at] == NULL) {
+            at++;
+        }
+        const bool shown = at < region->count && region->nodes[at] == node;
+        const uint32_t need = needs(node);
+        mark(node, need == NONE ? NONE : BEHIND);
+        if (!shown) {
+            continue;
+        }
+        const char *why = need != BEHIND ? taper_translate_refuses(&options, node) : "";
+        if (need != BEHIND && why == NULL) {
+            claim->takes[claim->count++] = at;
+            mark(node, INSIDE);
+            passed = 0;
+        } else {
+            first_refused = first_refused == region->count ? at : first_refused;
+            if (why != NULL && *why != '\0') {
+                claim->refused = claim->refused == region->count ? at : claim->refused;
+                claim->why = claim->refused == at ? why : claim->why;
+                if (claiming->refused != NULL) {
+                    claiming->refused(claiming->user, node, why);
+                }
+            }
+        }
+        at++;
+    }
+    end = node;
+    const size_t seen = at;
+    drop_lists(region, claim);
+    // Goes on with the first node that was left, which others may be taken behind.
+    claim->next = seen;
+    if (first_refused != region->count && claim->count != 0) {
+        claim->next = first_refused;
+    }
+    if (claim->next <= region->from) { // it was the very first: nothing before it is left to ask about
+        claim->next = region->from + 1;
+    }
+    if (!claiming->anything && !pays(region, claim)) {
+        claim->count = 0;
+    }
+    for (node = start; node != end; node = node->next) {
+        mark(node, NONE);
+    }
+    return TAPER_OK;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What layers with packed quantized weights give: the sizes of the weight and the numbers of the configuration stand in
+// the object's state (ops/quantized/quantized_params.h says in what forms). Nothing is known where a state is another.
+#include "ir/infer.h"
+
+typedef struct items {
+    const taper_val *of;
+    size_t count;
+} items;
+
+static bool items_of(taper_val value, items *found)
+{
+    if (value.tag == TAPER_TUPLE) {
+        *found = (items){value.as.tuple->items, value.as.tuple->count};
+    } else if (value.tag == TAPER_LIST) {
+        *found = (items){value.as.list->items, value.as.list->count};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool item_list(const items *from, size_t at, items *found)
+{
+    return at < from->count && items_of(from->of[at], found);
+}
+
+// A tensor of int16, or a list of ints, as lists of numbers.
+enum { MOST_NUMBERS = 5 * 3 + 3 };
+static size_t numbers_of(taper_val value, int64_t *numbers)
+{
+    items list;
+    if (value.tag == TAPER_TENSOR) {
+        const taper_tensor *t = value.as.tensor;
+        if (t->dtype != TAPER_I16 || t->rank != 1 || t->sizes[0] > MOST_NUMBERS || t->storage->data == NULL) {
+            return 0;
+        }
+        const int16_t *data = taper_tensor_data(t);
+        for (int64_t i = 0; i < t->sizes[0]; i++) {
+            numbers[i] = data[i * t->strides[0]];
+        }
+        return (size_t)t->sizes[0];
+    }
+    if (!items_of(value, &list) || list.count > MOST_NUMBERS) {
+        return 0;
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.of[i].tag != TAPER_INT) {
+            return 0;
+        }
+        numbers[i] = list.of[i].as.i;
+    }
+    return list.count;
+}
+
+// k, then k strides, k paddings, k dilations, k output paddings, groups, 1 if transposed; and the weight's sizes.
+static const taper_tensor *conv_state(const items *state, int64_t *numbers, size_t *count)
+{
+    items lists[2];
+    taper_val config, weight;
+    if (state->count >= 3 && state->of[0].tag == TAPER_INT && item_list(state, 2, &lists[1]) && lists[1].count >= 2) {
+        config = state->of[1];
+        weight = lists[1].of[1];
+    } else if (state->count >= 2 && state->of[0].tag == TAPER_STRING && item_list(state, 1, &lists[0]) &&
+               lists[0].count >= 2) {
+        config = lists[0].of[0];
+        weight = lists[0].of[1];
+    } else {
+        return NULL;
+    }
+    *count = numbers_of(config, numbers);
+    return weight.tag == TAPER_TENSOR ? weight.as.tensor : NULL;
+}
+
+static bool is_named(const taper_object *object, const char *name)
+{
+    const size_t length = object->klass != NULL ? strlen(object->klass->name) : 0, wanted = strlen(name);
+    return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
+}
+
+bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
+{
+    const taper_shape x = taper_infer_tensor(call, 0);
+    items state;
+    if (call->count < 2 || call->args[1].kind != TAPER_KNOWN_VALUE || call->args[1].value.tag != TAPER_OBJECT) {
+        return false;
+    }
+    const taper_object *object = call->args[1].value.as.object;
+    if (object->count == 0 || !items_of(object->slots[0], &state)) {
+        return false;
+    }
+    if (is_named(object, ".quantized.LinearPackedParamsBase")) {
+        if (x.rank < 1 || state.count < 1 || state.of[0].tag != TAPER_TENSOR || state.of[0].as.tensor->rank != 2) {
+            return false;
+        }
+        *shape = x;
+        shape->sizes[x.rank - 1] = state.of[0].as.tensor->sizes[0];
+        return true;
+    }
+    int64_t numbers[MOST_NUMBERS];
+    size_t count;
+    const taper_tensor *weight =
+        is_named(object, ".quantized.Conv2dPackedParamsBase") ? conv_state(&state, numbers, &count) : NULL;
+    if (weight == NULL || weight->rank != 4 || x.rank != 4 || count != 11 || numbers[0] != 2) {
+        return false;
+    }
+    const taper_conv_shape conv = {.stride = {numbers[1], numbers[2]},
+                                   .padding = {numbers[3], numbers[4]},
+                                   .dilation = {numbers[5], numbers[6]},
+                                   .more = {numbers[7], numbers[8]},
+                                   .kernel = {weight->sizes[2], weight->sizes[3]},
+                                   .transposed = numbers[10] != 0};
+    *shape = x;
+    shape->sizes[1] = !conv.transposed ? weight->sizes[0]
+                      : numbers[9] > 0 && numbers[9] <= INT32_MAX && weight->sizes[1] <= INT32_MAX
+                          ? weight->sizes[1] * numbers[9]
+                          : TAPER_UNKNOWN;
+    for (size_t d = 0; d < 2; d++) {
+        shape->sizes[2 + d] = taper_infer_conv_size(&conv, d, x.sizes[2 + d]);
+    }
+    return true;
+}
