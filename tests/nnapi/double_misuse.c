@@ -263,6 +263,9 @@ static void misuse_signatures(nnapi *n)
     REFUSED(&b, CONV_2D, "does not take", out, x, x, x, zero);
     REFUSED(&b, MAX_POOL_2D, "does not take", qout, x, zero, zero, zero, zero, zero, zero);
     REFUSED(&b, DEQUANTIZE, "does not take", out, x);
+    REFUSED(&b, FLOOR, "does not take", qout, q);
+    REFUSED(&b, FLOOR, "on 5 dimensions", out, five);
+    REFUSED(&b, DEPTH_TO_SPACE, "does not take", out, x, half);
     if (n->level < 28) {
         REFUSED(&b, SUB, "does not have", out, x, x, zero);
         REFUSED(&b, MEAN, "does not have", out, x, list, zero);
@@ -270,11 +273,21 @@ static void misuse_signatures(nnapi *n)
     if (n->level < 29) {
         REFUSED(&b, PRELU, "does not have", out, x, x);
         REFUSED(&b, TANH, "from level 29", qout, q);
+        REFUSED(&b, POW, "does not have", out, x, x);
+        REFUSED(&b, CHANNEL_SHUFFLE, "does not have", out, x, zero, zero);
         REFUSED(&b, SOFTMAX, "from level 29", out, x, half, zero);
     } else {
         const uint32_t nchw = add_bool(&b, true);
         REFUSED(&b, MAX_POOL_2D, "does not take", out, x, nchw, zero, zero, zero, zero, zero);
         REFUSED(&b, LOG_SOFTMAX, "does not take", qout, q, half, zero);
+        REFUSED(&b, REDUCE_SUM, "does not take", qout, q, list, nchw);
+        REFUSED(&b, REDUCE_MAX, "does not take", out, x, list, zero);
+        REFUSED(&b, REDUCE_MIN, "on 5 dimensions", out, five, list, nchw);
+        REFUSED(&b, POW, "does not take", qout, q, q);
+        REFUSED(&b, LOG, "does not take", qout, q);
+        REFUSED(&b, RSQRT, "does not take", out, x, x);
+        REFUSED(&b, CHANNEL_SHUFFLE, "does not take", out, x, zero);
+        REFUSED(&b, DEPTH_TO_SPACE, "does not take", out, x, nchw);
     }
     if (n->level < 30) {
         const uint32_t i = add_operand(&b, I32, 0.0f, 0, SIZES(2)), iout = add_operand(&b, I32, 0.0f, 0, SIZES(2));
@@ -359,6 +372,21 @@ void misuse_operations(nnapi *n)
     OK(n->Model_setOperandValue(b.model, (int32_t)omitted, NULL, 0));
     OPERATION(&b, RESHAPE, add_result(&b, F32, 0.0f, 0, SIZES(6, 1)), x, omitted);
     wrong_finish(n, &b, "needs its input 1");
+    b = build(n);
+    x = add_input(&b, F32, 0.0f, 0, SIZES(1, 1, 1, 8));
+    OPERATION(&b, DEPTH_TO_SPACE, add_result(&b, F32, 0.0f, 0, SIZES(1, 3, 3, 1)), x, add_int(&b, 3));
+    wrong_finish(n, &b, "blocks of 3 by 3 of 8 channels");
+    if (n->level >= 29) {
+        b = build(n);
+        x = add_input(&b, F32, 0.0f, 0, SIZES(1, 6));
+        OPERATION(&b, CHANNEL_SHUFFLE, add_result(&b, F32, 0.0f, 0, SIZES(1, 6)), x, add_int(&b, 4), add_int(&b, 1));
+        wrong_finish(n, &b, "6 in 4 groups");
+        b = build(n);
+        x = add_input(&b, Q8, 0.5f, 1, SIZES(2, 3));
+        OPERATION(&b, REDUCE_MAX, add_result(&b, Q8, 0.25f, 1, SIZES(1, 3)), x, add_ints(&b, 1, (const int32_t[]){0}),
+                  add_bool(&b, true));
+        wrong_finish(n, &b, "an input of 0.5 and 1");
+    }
     if (n->level >= 28) {
         b = build(n);
         x = add_input(&b, F32, 0.0f, 0, SIZES(2, 3));

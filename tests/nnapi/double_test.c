@@ -145,12 +145,12 @@ static void switch_refuse(nnapi *n)
     OK(n->Compilation_create(b.model, &compilation));
     assert_int_equal(n->Compilation_finish(compilation), ANEURALNETWORKS_BAD_DATA);
     n->Compilation_free(compilation);
-    // FLOOR is an operation of the API that the double does not compute.
+    // L2_NORMALIZATION is an operation of the API that the double does not compute.
     nnapi_switch(NULL);
     n->Model_free(b.model);
     b = build(n);
     const uint32_t z = add_input(&b, ANEURALNETWORKS_TENSOR_FLOAT32, 0.0f, 0, SIZES(4));
-    OPERATION(&b, FLOOR, add_result(&b, ANEURALNETWORKS_TENSOR_FLOAT32, 0.0f, 0, SIZES(4)), z);
+    OPERATION(&b, L2_NORMALIZATION, add_result(&b, ANEURALNETWORKS_TENSOR_FLOAT32, 0.0f, 0, SIZES(4)), z);
     identify(&b);
     OK(n->Model_finish(b.model));
     OK(n->Compilation_create(b.model, &compilation));

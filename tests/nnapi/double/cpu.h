@@ -132,5 +132,9 @@ bool prepare_strided(call *c);
 void run_gather(const call *c);
 bool prepare_split(call *c);
 void run_split(const call *c);
+bool prepare_depth(call *c);
+void run_depth(const call *c);
+bool prepare_shuffle(call *c);
+void run_shuffle(const call *c);
 
 #endif

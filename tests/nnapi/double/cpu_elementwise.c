@@ -55,6 +55,8 @@ static float combine(int32_t code, float a, float b)
         return a > b ? a : b;
     case ANEURALNETWORKS_MINIMUM:
         return a < b ? a : b;
+    case ANEURALNETWORKS_POW:
+        return powf(a, b);
     default: // PRELU
         return a >= 0.0f ? a : a * b;
     }
@@ -125,6 +127,12 @@ static float transform(int32_t code, float x)
         return expf(x);
     case ANEURALNETWORKS_SQRT:
         return sqrtf(x);
+    case ANEURALNETWORKS_RSQRT:
+        return 1.0f / sqrtf(x);
+    case ANEURALNETWORKS_LOG:
+        return logf(x);
+    case ANEURALNETWORKS_FLOOR:
+        return floorf(x);
     default: // HARD_SWISH
         return x * apply_fuse(ANEURALNETWORKS_FUSED_RELU6, x + 3.0f) / 6.0f;
     }

@@ -134,9 +134,10 @@ static float find_source(const call *c, uint32_t at, uint32_t in, uint32_t out)
 
 static uint32_t find_nearest(const call *c, uint32_t at, uint32_t in, uint32_t out)
 {
-    float source = find_source(c, at, in, out);
-    source = is_aligned(c) ? roundf(source) : floorf(is_half(c) ? source + 0.5f : source);
-    return source < 0.0f ? 0 : source > (float)(in - 1) ? in - 1 : (uint32_t)source;
+    const float scale = (float)in / (float)out;
+    const float source =
+        is_aligned(c) ? roundf(find_source(c, at, in, out)) : floorf(((float)at + (is_half(c) ? 0.5f : 0.0f)) * scale);
+    return source > (float)(in - 1) ? in - 1 : (uint32_t)source;
 }
 
 void run_resize(const call *c)

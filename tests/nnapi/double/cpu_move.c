@@ -248,6 +248,66 @@ void run_split(const call *c)
     }
 }
 
+// x, the side of a block, [nchw]: what is [block, block, channels] of one element's channels becomes a block of them.
+bool prepare_depth(call *c)
+{
+    const int32_t block = scalar_int(c, 1);
+    c->window.nchw = c->in_count > 2 && scalar_bool(c, 2);
+    if (c->in[0].rank != 4) {
+        return refuse(c, "an image has 4 dimensions, not %u", c->in[0].rank);
+    }
+    const image in = see_image(&c->in[0], c->window.nchw);
+    if (block < 1 || (uint64_t)block * (uint64_t)block > in.channels ||
+        in.channels % ((uint32_t)block * (uint32_t)block) != 0) {
+        return refuse(c, "blocks of %d by %d of %u channels", block, block, in.channels);
+    }
+    const uint32_t side = (uint32_t)block;
+    set_image(&c->out[0], c->window.nchw, in.batch, in.height * side, in.width * side, in.channels / (side * side));
+    return true;
+}
+
+void run_depth(const call *c)
+{
+    const uint32_t side = (uint32_t)scalar_int(c, 1);
+    const image in = see_image(&c->in[0], c->window.nchw), out = see_image(&c->out[0], c->window.nchw);
+    const size_t count = tensor_count(&c->out[0]);
+    for (size_t i = 0; i < count; i++) {
+        const size_t o = i % out.channels, x = i / out.channels % out.width;
+        const size_t y = i / out.channels / out.width % out.height, n = i / out.channels / out.width / out.height;
+        const size_t from = ((y % side) * side + x % side) * out.channels + o;
+        move_element(&c->out[0], n * out.step_n + y * out.step_h + x * out.step_w + o * out.step_c, &c->in[0],
+                     n * in.step_n + y / side * in.step_h + x / side * in.step_w + from * in.step_c);
+    }
+}
+
+// x, groups, the dimension: what is [groups, elements] becomes [elements, groups].
+bool prepare_shuffle(call *c)
+{
+    const tensor *in = &c->in[0];
+    const int32_t groups = scalar_int(c, 1);
+    if (!find_axis(c, scalar_int(c, 2), in->rank, &c->axis)) {
+        return false;
+    }
+    if (groups < 1 || in->sizes[c->axis] % (uint32_t)groups != 0) {
+        return refuse(c, "%u in %d groups", in->sizes[c->axis], groups);
+    }
+    return prepare_like_first(c);
+}
+
+void run_shuffle(const call *c)
+{
+    const tensor *in = &c->in[0];
+    const size_t groups = (size_t)scalar_int(c, 1), size = in->sizes[c->axis], count = tensor_count(in);
+    size_t inner = 1;
+    for (uint32_t i = c->axis + 1; i < in->rank; i++) {
+        inner *= in->sizes[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i / inner % size, from = at % groups * (size / groups) + at / groups;
+        move_element(&c->out[0], i, in, i / (inner * size) * (inner * size) + from * inner + i % inner);
+    }
+}
+
 // ---- joining and padding
 
 bool prepare_concat(call *c)

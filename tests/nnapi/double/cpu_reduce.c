@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Softmax and means.
+// Softmax, means and other reductions.
 #include <math.h>
 #include <string.h>
 
@@ -48,6 +48,8 @@ bool prepare_mean(call *c)
     const tensor *in = &c->in[0];
     const size_t count = tensor_count(&c->in[1]);
     uint32_t rank = 0, sizes[DOUBLE_RANK] = {1};
+    // An int of MEAN, a bool of the others.
+    const bool keep = c->in[2].type == ANEURALNETWORKS_BOOL ? scalar_bool(c, 2) : scalar_int(c, 2) > 0;
     memset(c->axes, 0, sizeof c->axes);
     if (c->in[1].rank != 1) {
         return refuse(c, "dimensions should be a list");
@@ -60,7 +62,7 @@ bool prepare_mean(call *c)
         c->axes[axis] = true;
     }
     for (uint32_t i = 0; i < in->rank; i++) {
-        if (!c->axes[i] || scalar_int(c, 2) > 0) {
+        if (!c->axes[i] || keep) {
             sizes[rank++] = c->axes[i] ? 1 : in->sizes[i];
         }
     }
@@ -74,6 +76,7 @@ void run_mean(const call *c)
     const size_t made = tensor_count(out), each = tensor_count(in) / made;
     for (size_t i = 0; i < made; i++) {
         double sum = 0.0;
+        float most = -INFINITY, least = INFINITY;
         for (size_t k = 0; k < each; k++) {
             size_t kept = i, gone = k, where = 0, step = 1;
             for (uint32_t d = in->rank; d-- > 0; step *= in->sizes[d]) {
@@ -81,8 +84,15 @@ void run_mean(const call *c)
                 where += *rest % in->sizes[d] * step;
                 *rest /= in->sizes[d];
             }
-            sum += (double)get_real(in, where);
+            const float x = get_real(in, where);
+            most = x > most ? x : most;
+            least = x < least ? x : least;
+            sum += (double)x;
         }
-        put_real(out, i, (float)(sum / (double)each));
+        put_real(out, i,
+                 c->code == ANEURALNETWORKS_REDUCE_MAX   ? most
+                 : c->code == ANEURALNETWORKS_REDUCE_MIN ? least
+                 : c->code == ANEURALNETWORKS_REDUCE_SUM ? (float)sum
+                                                         : (float)(sum / (double)each));
     }
 }

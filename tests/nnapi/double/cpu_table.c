@@ -13,6 +13,7 @@ static const operation_kernel kernels[] = {
     ROW(DIV, prepare_binary, run_binary),
     ROW(MAXIMUM, prepare_binary, run_binary),
     ROW(MINIMUM, prepare_binary, run_binary),
+    ROW(POW, prepare_binary, run_binary),
     ROW(PRELU, prepare_binary, run_binary),
     ROW(RELU, prepare_unary, run_unary),
     ROW(RELU1, prepare_unary, run_unary),
@@ -23,6 +24,9 @@ static const operation_kernel kernels[] = {
     ROW(NEG, prepare_unary, run_unary),
     ROW(EXP, prepare_unary, run_unary),
     ROW(SQRT, prepare_unary, run_unary),
+    ROW(RSQRT, prepare_unary, run_unary),
+    ROW(LOG, prepare_unary, run_unary),
+    ROW(FLOOR, prepare_unary, run_unary),
     ROW(HARD_SWISH, prepare_unary, run_unary),
     ROW(QUANTIZE, prepare_cast, run_cast),
     ROW(DEQUANTIZE, prepare_cast, run_cast),
@@ -38,6 +42,9 @@ static const operation_kernel kernels[] = {
     ROW(SOFTMAX, prepare_softmax, run_softmax),
     ROW(LOG_SOFTMAX, prepare_softmax, run_softmax),
     ROW(MEAN, prepare_mean, run_mean),
+    ROW(REDUCE_SUM, prepare_mean, run_mean),
+    ROW(REDUCE_MAX, prepare_mean, run_mean),
+    ROW(REDUCE_MIN, prepare_mean, run_mean),
     ROW(CONCATENATION, prepare_concat, run_concat),
     ROW(RESHAPE, prepare_reshape, run_copy),
     ROW(SQUEEZE, prepare_squeeze, run_copy),
@@ -48,6 +55,8 @@ static const operation_kernel kernels[] = {
     ROW(SLICE, prepare_slice, run_gather),
     ROW(STRIDED_SLICE, prepare_strided, run_gather),
     ROW(SPLIT, prepare_split, run_split),
+    ROW(DEPTH_TO_SPACE, prepare_depth, run_depth),
+    ROW(CHANNEL_SHUFFLE, prepare_shuffle, run_shuffle),
 };
 
 const operation_kernel *double_kernel(int32_t code)

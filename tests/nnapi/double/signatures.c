@@ -23,6 +23,7 @@ static const signature rows[] = {
     ROW(DIV, 28, 28, 0, 30, 4, "TTI", "T"),
     ROW(MAXIMUM, 29, 29, 29, 29, DOUBLE_RANK, "TT", "T"),
     ROW(MINIMUM, 29, 29, 29, 29, DOUBLE_RANK, "TT", "T"),
+    ROW(POW, 29, 29, 0, 0, DOUBLE_RANK, "TT", "T"),
     ROW(PRELU, 29, 29, 29, 0, DOUBLE_RANK, "TT", "T"),
     ROW(RELU, 27, 27, 27, 0, 4, "T", "T"),
     ROW(RELU1, 27, 27, 27, 0, 4, "T", "T"),
@@ -33,6 +34,9 @@ static const signature rows[] = {
     ROW(NEG, 29, 29, 0, 29, DOUBLE_RANK, "T", "T"),
     ROW(EXP, 29, 29, 0, 0, DOUBLE_RANK, "T", "T"),
     ROW(SQRT, 29, 29, 0, 0, DOUBLE_RANK, "T", "T"),
+    ROW(RSQRT, 29, 29, 0, 0, DOUBLE_RANK, "T", "T"),
+    ROW(LOG, 29, 29, 0, 0, DOUBLE_RANK, "T", "T"),
+    ROW(FLOOR, 27, 27, 0, 0, 4, "T", "T"),
     ROW(HARD_SWISH, 30, 30, 30, 0, DOUBLE_RANK, "T", "T"),
     ROW(QUANTIZE, 29, 29, 0, 0, DOUBLE_RANK, "f", "Q"),
     ROW(DEQUANTIZE, 27, 27, 27, 0, DOUBLE_RANK, "D", "f"),
@@ -73,6 +77,9 @@ static const signature rows[] = {
     ROW(SOFTMAX, 29, 29, 29, 0, 4, "TFI", "T"),
     ROW(LOG_SOFTMAX, 29, 29, 0, 0, DOUBLE_RANK, "TFI", "T"),
     ROW(MEAN, 28, 28, 28, 0, 4, "TiI", "T"),
+    ROW(REDUCE_SUM, 29, 29, 0, 0, 4, "TiB", "T"),
+    ROW(REDUCE_MAX, 29, 29, 29, 0, 4, "TiB", "T"),
+    ROW(REDUCE_MIN, 29, 29, 29, 0, 4, "TiB", "T"),
     ROW(CONCATENATION, 27, 27, 27, 0, 4, "T*I", "T"),
     ROW(RESHAPE, 27, 27, 27, 30, 4, "Ti", "T"),
     ROW(SQUEEZE, 28, 28, 28, 0, 4, "To", "T"),
@@ -83,6 +90,9 @@ static const signature rows[] = {
     ROW(SLICE, 29, 29, 29, 29, DOUBLE_RANK, "Tii", "T"),
     ROW(STRIDED_SLICE, 28, 28, 28, 0, 4, "TiiiIII", "T"),
     ROW(SPLIT, 29, 29, 29, 29, DOUBLE_RANK, "TII", "T*"),
+    ROW(DEPTH_TO_SPACE, 27, 27, 27, 0, 4, "TI", "T"),
+    ROW(DEPTH_TO_SPACE, 29, 29, 29, 0, 4, "TIB", "T"),
+    ROW(CHANNEL_SHUFFLE, 29, 29, 29, 0, 4, "TII", "T"),
 };
 
 static bool fits_letter(char letter, const tensor *t, int32_t first)
