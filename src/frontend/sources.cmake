@@ -31,6 +31,7 @@ list(APPEND TAPER_SOURCES
 )
 if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
+        src/frontend/nnapi/images.c
         src/frontend/nnapi/interface.c
         src/frontend/nnapi/layers.c
         src/frontend/nnapi/lowering.c
@@ -39,5 +40,6 @@ if(TAPER_WITH_NNAPI)
         src/frontend/nnapi/operands.c
         src/frontend/nnapi/serialized.c
         src/frontend/nnapi/shapes.c
+        src/frontend/nnapi/windows.c
     )
 endif()

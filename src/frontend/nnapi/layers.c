@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions, linear layers, pooling, resizing.
-#include <stdio.h>
-#include <stdlib.h>
-
+// Convolutions and linear layers.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 #include "ops/call/call.h"
+#include "ops/engine/matmul.h"
 
 // A constant weight with its dimensions in PyTorch's order, and its elements too: kernels for depthwise layers want
 // them so, and the copy is what is packed once.
@@ -83,8 +81,9 @@ static taper_status number_list(taper_nnapi_lowering *l, const int64_t *numbers,
     return TAPER_OK;
 }
 
+// How PyTorch has a convolution. Pairs are of height and width.
 typedef struct geometry {
-    int64_t stride[2], padding[2], groups;
+    int64_t stride[2], padding[2], more[2], dilation[2], groups; // more: output_padding of a transposed one
     bool transposed;
 } geometry;
 
@@ -96,7 +95,6 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
     const taper_op *row = g == NULL       ? TAPER_OP(quantized_linear_prepack)
                           : g->transposed ? TAPER_OP(quantized_conv_transpose2d_prepack)
                                           : TAPER_OP(quantized_conv2d_prepack);
-    static const int64_t ones[2] = {1, 1}, zeros[2] = {0, 0};
     taper_val args[7], object = taper_val_none();
     size_t count = 0;
     taper_tensor *tensor;
@@ -117,9 +115,9 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
         lists[list_count++] = g->stride;
         lists[list_count++] = g->padding;
         if (g->transposed) {
-            lists[list_count++] = zeros;
+            lists[list_count++] = g->more;
         }
-        lists[list_count++] = ones;
+        lists[list_count++] = g->dilation;
     }
     for (size_t i = 0; status == TAPER_OK && i < list_count; i++) {
         status = number_list(l, lists[i], 2, &args[count]);
@@ -138,15 +136,14 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
     return status == TAPER_OK ? taper_nnapi_constant(l, object, packed) : status;
 }
 
-// A layer on packed weights; relu is part of it, other activations follow.
+// A layer on packed weights; `relu`: its row has one already.
 static taper_status packed_layer(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_op *row,
-                                 taper_ir_value *x, taper_ir_value *packed, int64_t fuse, bool is_image)
+                                 taper_ir_value *x, taper_ir_value *packed, int64_t fuse, bool relu, taper_ir_value **y)
 {
-    taper_ir_value *scale, *zero, *y;
+    taper_ir_value *scale, *zero;
     TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, row, &y, x, packed, scale, zero));
-    TAPER_TRY(taper_nnapi_fuse(l, fuse == 1 ? 0 : fuse, y, &y));
-    return taper_nnapi_give(l, op->out[0], y, false, is_image);
+    TAPER_TRY(TAPER_NNAPI_CALL(l, row, y, x, packed, scale, zero));
+    return taper_nnapi_fuse(l, relu ? 0 : fuse, *y, y);
 }
 
 // ---- layers
@@ -174,58 +171,109 @@ static taper_status float_weights(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), weight, plain, dims);
 }
 
+// How many groups there are, and that the weights are for them.
+static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const taper_nnapi_window *w,
+                                int64_t *groups)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]),
+                              *weight = taper_nnapi_operand_of(l, op->in[1]);
+    const int64_t channels = in->sizes[w->nchw ? 1 : 3];
+    bool fits = true;
+    *groups = w->number;
+    if (op->code == TAPER_NNAPI_DEPTHWISE_CONV_2D) {
+        fits = w->number >= 1 && weight->sizes[0] == 1 && weight->sizes[3] % w->number == 0;
+        *groups = fits ? weight->sizes[3] / w->number : 1;
+        fits = fits && (channels == 0 || channels == *groups);
+    } else if (op->code == TAPER_NNAPI_GROUPED_CONV_2D) {
+        fits = w->number >= 1 && weight->sizes[0] % w->number == 0 &&
+               (channels == 0 || (channels % w->number == 0 && channels / w->number == weight->sizes[3]));
+    }
+    if (!fits) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE,
+                   "weights %s for %lld channels, %lld groups or results of each channel, do not fit",
+                   taper_shape_print(weight->rank, weight->sizes).text, (long long)channels, (long long)w->number);
+    }
+    return TAPER_OK;
+}
+
+// What is left of a transposed convolution's result. It was made with the smaller one of both paddings on both sides.
+static taper_status cut_result(taper_nnapi_lowering *l, const taper_nnapi_window *w, const geometry *g,
+                               taper_ir_value **y)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const int64_t start = w->before[i] - g->padding[i], end = g->padding[i] - w->after[i];
+        if (start > 0 || end < 0) {
+            TAPER_TRY(taper_nnapi_cut(l, *y, 2 + i, start, end < 0 ? end : INT64_MAX, 1, y));
+        }
+    }
+    return TAPER_OK;
+}
+
+// The layer itself, with its activation.
+static taper_status convolve(taper_nnapi_lowering *l, const taper_nnapi_operation *op, const uint8_t *order,
+                             const geometry *g, int64_t fuse, taper_ir_value *x, taper_ir_value **y)
+{
+    taper_ir_value *w, *b, *packed, *stride, *padding, *more, *dilation, *groups;
+    if (taper_nnapi_is_quantized(l, op->in[0])) {
+        const bool relu = fuse == 1 && !g->transposed;
+        TAPER_TRY(pack(l, op, order, g, &packed));
+        return packed_layer(l, op,
+                            g->transposed ? TAPER_OP(quantized_conv_transpose2d)
+                            : relu        ? TAPER_OP(quantized_conv2d_relu_new)
+                                          : TAPER_OP(quantized_conv2d_new),
+                            x, packed, fuse, relu, y);
+    }
+    TAPER_TRY(float_weights(l, op, order, &w, &b));
+    TAPER_TRY(taper_nnapi_int_list(l, g->stride, 2, &stride));
+    TAPER_TRY(taper_nnapi_int_list(l, g->padding, 2, &padding));
+    TAPER_TRY(taper_nnapi_int_list(l, g->dilation, 2, &dilation));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(g->groups), &groups));
+    if (g->transposed) {
+        TAPER_TRY(taper_nnapi_int_list(l, g->more, 2, &more));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv_transpose2d_input), y, x, w, b, stride, padding, more, groups,
+                                   dilation));
+    } else {
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv2d), y, x, w, b, stride, padding, dilation, groups));
+    }
+    return taper_nnapi_fuse(l, fuse, *y, y);
+}
+
 taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     // [out, H, W, in] to [out, in, H, W]; depthwise [1, H, W, C] to [C, 1, H, W]; transposed [out, H, W, in] to
     // [in, out, H, W].
     static const uint8_t plain[4] = {0, 3, 1, 2}, turned[4] = {3, 0, 1, 2};
-    const bool depthwise = op->code == TAPER_NNAPI_DEPTHWISE_CONV_2D;
-    const uint8_t *order = op->code == TAPER_NNAPI_CONV_2D ? plain : turned;
+    const bool dense = op->code == TAPER_NNAPI_CONV_2D || op->code == TAPER_NNAPI_GROUPED_CONV_2D;
     const taper_nnapi_operand *weight = taper_nnapi_operand_of(l, op->in[1]);
-    int64_t n[12] = {0}; // from 3: left, right, top, bottom, stride over width, over height
-    for (uint32_t i = 3; i < op->in_count; i++) {
-        TAPER_TRY(taper_nnapi_int_of(l, op->in[i], &n[i]));
-    }
-    const int64_t fuse = n[depthwise ? 10 : 9];
-    const bool nchw = n[depthwise ? 11 : 10] != 0;
     const bool quantized = taper_nnapi_is_quantized(l, op->in[0]);
-    if (weight->rank != 4 || quantized != taper_nnapi_is_quantized(l, op->in[1]) ||
-        quantized != taper_nnapi_is_quantized(l, op->out[0])) {
+    if (weight->rank != 4 || taper_nnapi_operand_of(l, op->in[0])->rank != 4 ||
+        quantized != taper_nnapi_is_quantized(l, op->in[1]) || quantized != taper_nnapi_is_quantized(l, op->out[0])) {
         TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u, of type %u and %u dimensions, is no weight for this input",
                    op->in[1], weight->type, weight->rank);
     }
-    if (depthwise && (n[9] < 1 || weight->sizes[3] % n[9] != 0)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld channels are not %lld for each of the input",
-                   (long long)weight->sizes[3], (long long)n[9]);
+    taper_nnapi_window w;
+    TAPER_TRY(taper_nnapi_window_of(l, op, weight->sizes + 1, &w));
+    geometry g = {.transposed = op->code == TAPER_NNAPI_TRANSPOSE_CONV_2D};
+    TAPER_TRY(find_groups(l, op, &w, &g.groups));
+    memcpy(g.stride, w.stride, sizeof g.stride);
+    memcpy(g.dilation, w.dilation, sizeof g.dilation);
+    taper_ir_value *x, *y;
+    TAPER_TRY(taper_nnapi_image(l, op->in[0], w.nchw, &x));
+    const bool even = w.before[0] == w.after[0] && w.before[1] == w.after[1];
+    if (even || g.transposed) {
+        for (size_t i = 0; i < 2; i++) {
+            g.more[i] = w.after[i] < 0 ? -w.after[i] : 0;
+            w.after[i] += g.more[i];
+            g.padding[i] = w.before[i] < w.after[i] ? w.before[i] : w.after[i];
+        }
+    } else {
+        TAPER_TRY(taper_nnapi_pad_image(l, &w, 0.0, x, &x));
     }
-    if (n[3] != n[4] || n[5] != n[6]) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "more padding on one side than on the other");
+    TAPER_TRY(convolve(l, op, dense ? plain : turned, &g, w.fuse, x, &y));
+    if (g.transposed) {
+        TAPER_TRY(cut_result(l, &w, &g, &y));
     }
-    const geometry g = {.stride = {n[8], n[7]},
-                        .padding = {n[5], n[3]},
-                        .groups = depthwise ? weight->sizes[3] / n[9] : 1,
-                        .transposed = op->code == TAPER_NNAPI_TRANSPOSE_CONV_2D};
-    taper_ir_value *x, *y, *w, *b, *packed, *stride, *padding, *ones, *groups;
-    TAPER_TRY(taper_nnapi_image(l, op->in[0], nchw, &x));
-    if (quantized) {
-        TAPER_TRY(pack(l, op, order, &g, &packed));
-        return packed_layer(l, op,
-                            g.transposed ? TAPER_OP(quantized_conv_transpose2d)
-                            : fuse == 1  ? TAPER_OP(quantized_conv2d_relu_new)
-                                         : TAPER_OP(quantized_conv2d_new),
-                            x, packed, fuse, !nchw);
-    }
-    static const int64_t one[2] = {1, 1};
-    TAPER_TRY(float_weights(l, op, order, &w, &b));
-    TAPER_TRY(taper_nnapi_int_list(l, g.stride, 2, &stride));
-    TAPER_TRY(taper_nnapi_int_list(l, g.padding, 2, &padding));
-    TAPER_TRY(taper_nnapi_int_list(l, one, 2, &ones));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_int(g.groups), &groups));
-    TAPER_TRY(g.transposed ? TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv_transpose2d_input), &y, x, w, b, stride, padding,
-                                              NULL, groups, ones)
-                           : TAPER_NNAPI_CALL(l, TAPER_OP(aten_conv2d), &y, x, w, b, stride, padding, ones, groups));
-    TAPER_TRY(taper_nnapi_fuse(l, fuse, y, &y));
-    return taper_nnapi_give(l, op->out[0], y, true, !nchw);
+    return taper_nnapi_give(l, op->out[0], y, !quantized, !w.nchw);
 }
 
 // An input of any rank is rows of as many numbers as the weight has columns.
@@ -249,111 +297,12 @@ taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi
     }
     if (quantized) {
         TAPER_TRY(pack(l, op, NULL, NULL, &w));
-        return packed_layer(l, op, fuse == 1 ? TAPER_OP(quantized_linear_relu) : TAPER_OP(quantized_linear), x, w, fuse,
-                            false);
+        TAPER_TRY(packed_layer(l, op, fuse == 1 ? TAPER_OP(quantized_linear_relu) : TAPER_OP(quantized_linear), x, w,
+                               fuse, fuse == 1, &y));
+        return taper_nnapi_give(l, op->out[0], y, false, false);
     }
     TAPER_TRY(float_weights(l, op, NULL, &w, &b));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_linear), &y, x, w, b));
     TAPER_TRY(taper_nnapi_fuse(l, fuse, y, &y));
     return taper_nnapi_give(l, op->out[0], y, true, false);
-}
-
-// ---- pooling and resizing
-
-// 8-bit results of the input's quantizer come from the integers; others by way of floats.
-static taper_status input_as_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, bool *integers,
-                                    taper_ir_value **x)
-{
-    *integers = taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_same_quantizer(l, op->in[0], op->out[0]);
-    return *integers ? TAPER_OK : taper_nnapi_floats(l, op->in[0], *x, x);
-}
-
-static taper_status give_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_ir_value *y,
-                                bool integers, bool image)
-{
-    if (!integers) {
-        return taper_nnapi_give(l, op->out[0], y, true, image);
-    }
-    taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
-    return TAPER_OK;
-}
-
-// The average counts the padding, as that of the model which was converted (PyTorch's converter takes no other).
-taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
-{
-    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
-    // from 1: left, right, top, bottom, stride over width, over height, kernel width, height, fuse, nchw
-    int64_t n[11] = {0};
-    for (uint32_t i = 1; i < 11; i++) {
-        TAPER_TRY(taper_nnapi_int_of(l, op->in[i], &n[i]));
-    }
-    const bool nchw = n[10] != 0, max = op->code == TAPER_NNAPI_MAX_POOL_2D;
-    if (n[1] != n[2] || n[3] != n[4] || n[1] > n[7] / 2 || n[3] > n[8] / 2) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "more padding than half a kernel, or not the same on both sides");
-    }
-    const int64_t kernel[2] = {n[8], n[7]}, stride[2] = {n[6], n[5]}, padding[2] = {n[3], n[1]}, one[2] = {1, 1};
-    taper_ir_value *x, *y, *k, *s, *p;
-    bool integers;
-    TAPER_TRY(taper_nnapi_image(l, op->in[0], nchw, &x));
-    TAPER_TRY(input_as_result(l, op, &integers, &x));
-    const bool whole = !max && n[1] == 0 && n[3] == 0 && kernel[0] == in->sizes[nchw ? 2 : 1] &&
-                       kernel[1] == in->sizes[nchw ? 3 : 2]; // all there is
-    if (whole) {
-        TAPER_TRY(taper_nnapi_int_list(l, one, 2, &k));
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_adaptive_avg_pool2d), &y, x, k));
-    } else {
-        TAPER_TRY(taper_nnapi_int_list(l, kernel, 2, &k));
-        TAPER_TRY(taper_nnapi_int_list(l, stride, 2, &s));
-        TAPER_TRY(taper_nnapi_int_list(l, padding, 2, &p));
-        if (max) {
-            taper_ir_value *dilation;
-            TAPER_TRY(taper_nnapi_int_list(l, one, 2, &dilation));
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_max_pool2d), &y, x, k, s, p, dilation));
-        } else {
-            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_avg_pool2d), &y, x, k, s, p));
-        }
-    }
-    TAPER_TRY(taper_nnapi_fuse(l, n[9], y, &y));
-    return give_result(l, op, y, integers, !nchw);
-}
-
-// The number that a single was written as: 1.3, not 1.2999999523162842.
-static double shortest(double single)
-{
-    char text[32];
-    for (int digits = 1; digits <= 9; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, single);
-        const double read = strtod(text, NULL);
-        if ((float)read == (float)single) {
-            return read;
-        }
-    }
-    return single;
-}
-
-// x, width and height (ints: sizes, floats: scales), nchw
-taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
-{
-    int64_t nchw;
-    double wanted[2]; // height, width
-    bool integers;
-    taper_ir_value *x, *y, *none, *items[2], *list;
-    TAPER_TRY(taper_nnapi_number_of(l, op->in[2], &wanted[0]));
-    TAPER_TRY(taper_nnapi_number_of(l, op->in[1], &wanted[1]));
-    TAPER_TRY(taper_nnapi_int_of(l, op->in[3], &nchw));
-    const bool scales = taper_nnapi_operand_of(l, op->in[1])->type == TAPER_NNAPI_FLOAT32;
-    if (scales != (taper_nnapi_operand_of(l, op->in[2])->type == TAPER_NNAPI_FLOAT32)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a size for one side and a scale for the other");
-    }
-    TAPER_TRY(taper_nnapi_image(l, op->in[0], nchw != 0, &x));
-    TAPER_TRY(input_as_result(l, op, &integers, &x));
-    for (size_t i = 0; i < 2; i++) {
-        const taper_val item = scales ? taper_val_double(shortest(wanted[i])) : taper_val_int((int64_t)wanted[i]);
-        TAPER_TRY(taper_nnapi_constant(l, item, &items[i]));
-    }
-    TAPER_TRY(taper_nnapi_list(l, scales ? &taper_type_list_float : &taper_type_list_int, items, 2, &list));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_none(), &none));
-    TAPER_TRY(
-        TAPER_NNAPI_CALL(l, TAPER_OP(aten_upsample_nearest2d_vec), &y, x, scales ? none : list, scales ? list : none));
-    return give_result(l, op, y, integers, nchw == 0);
 }

@@ -110,26 +110,51 @@ static const operation_row rows[] = {
     {TAPER_NNAPI_SUB, 3, 3, taper_nnapi_lower_binary},
     {TAPER_NNAPI_MUL, 3, 3, taper_nnapi_lower_binary},
     {TAPER_NNAPI_DIV, 3, 3, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_MAXIMUM, 2, 2, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_MINIMUM, 2, 2, taper_nnapi_lower_binary},
+    {TAPER_NNAPI_POW, 2, 2, taper_nnapi_lower_binary},
     {TAPER_NNAPI_PRELU, 2, 2, taper_nnapi_lower_prelu},
-    {TAPER_NNAPI_RELU, 1, 1, taper_nnapi_lower_unary},
-    {TAPER_NNAPI_RELU1, 1, 1, taper_nnapi_lower_unary},
-    {TAPER_NNAPI_RELU6, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_RELU, 1, 1, taper_nnapi_lower_activation},
+    {TAPER_NNAPI_RELU1, 1, 1, taper_nnapi_lower_activation},
+    {TAPER_NNAPI_RELU6, 1, 1, taper_nnapi_lower_activation},
     {TAPER_NNAPI_LOGISTIC, 1, 1, taper_nnapi_lower_unary},
-    {TAPER_NNAPI_CONV_2D, 11, 11, taper_nnapi_lower_conv},
-    {TAPER_NNAPI_DEPTHWISE_CONV_2D, 12, 12, taper_nnapi_lower_conv},
-    {TAPER_NNAPI_TRANSPOSE_CONV_2D, 11, 11, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_TANH, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_HARD_SWISH, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_ABS, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_NEG, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_EXP, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_LOG, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_SQRT, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_RSQRT, 1, 1, taper_nnapi_lower_unary},
+    {TAPER_NNAPI_FLOOR, 1, 1, taper_nnapi_lower_unary},
+    // windows.c knows which numbers of inputs layers and pools can have.
+    {TAPER_NNAPI_CONV_2D, 7, 13, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_DEPTHWISE_CONV_2D, 8, 14, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_GROUPED_CONV_2D, 9, 12, taper_nnapi_lower_conv},
+    {TAPER_NNAPI_TRANSPOSE_CONV_2D, 9, 11, taper_nnapi_lower_conv},
     {TAPER_NNAPI_FULLY_CONNECTED, 4, 4, taper_nnapi_lower_linear},
-    {TAPER_NNAPI_MAX_POOL_2D, 11, 11, taper_nnapi_lower_pool},
-    {TAPER_NNAPI_AVERAGE_POOL_2D, 11, 11, taper_nnapi_lower_pool},
-    {TAPER_NNAPI_RESIZE_NEAREST_NEIGHBOR, 4, 4, taper_nnapi_lower_resize},
+    {TAPER_NNAPI_MAX_POOL_2D, 7, 11, taper_nnapi_lower_pool},
+    {TAPER_NNAPI_AVERAGE_POOL_2D, 7, 11, taper_nnapi_lower_pool},
+    {TAPER_NNAPI_RESIZE_NEAREST_NEIGHBOR, 4, 6, taper_nnapi_lower_resize},
+    {TAPER_NNAPI_RESIZE_BILINEAR, 3, 6, taper_nnapi_lower_resize},
+    {TAPER_NNAPI_DEPTH_TO_SPACE, 2, 3, taper_nnapi_lower_depth_to_space},
+    {TAPER_NNAPI_CHANNEL_SHUFFLE, 3, 3, taper_nnapi_lower_shuffle},
     {TAPER_NNAPI_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
     {TAPER_NNAPI_LOG_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
-    {TAPER_NNAPI_MEAN, 3, 3, taper_nnapi_lower_mean},
+    {TAPER_NNAPI_MEAN, 3, 3, taper_nnapi_lower_reduce},
+    {TAPER_NNAPI_REDUCE_SUM, 3, 3, taper_nnapi_lower_reduce},
+    {TAPER_NNAPI_REDUCE_MAX, 3, 3, taper_nnapi_lower_reduce},
+    {TAPER_NNAPI_REDUCE_MIN, 3, 3, taper_nnapi_lower_reduce},
     {TAPER_NNAPI_QUANTIZE, 1, 1, taper_nnapi_lower_quantize},
     {TAPER_NNAPI_DEQUANTIZE, 1, 1, taper_nnapi_lower_quantize},
     {TAPER_NNAPI_RESHAPE, 2, 2, taper_nnapi_lower_reshape},
     {TAPER_NNAPI_EXPAND_DIMS, 2, 2, taper_nnapi_lower_expand_dims},
-    {TAPER_NNAPI_STRIDED_SLICE, 7, 7, taper_nnapi_lower_slice},
+    {TAPER_NNAPI_SQUEEZE, 2, 2, taper_nnapi_lower_squeeze},
+    {TAPER_NNAPI_STRIDED_SLICE, 7, 7, taper_nnapi_lower_strided_slice},
+    {TAPER_NNAPI_SLICE, 3, 3, taper_nnapi_lower_slice},
+    {TAPER_NNAPI_SPLIT, 3, 3, taper_nnapi_lower_split},
+    {TAPER_NNAPI_PAD, 2, 2, taper_nnapi_lower_pad},
+    {TAPER_NNAPI_PAD_V2, 3, 3, taper_nnapi_lower_pad},
     {TAPER_NNAPI_CONCATENATION, 2, UINT32_MAX, taper_nnapi_lower_concat},
     {TAPER_NNAPI_TRANSPOSE, 2, 2, taper_nnapi_lower_transpose},
 };
@@ -140,14 +165,13 @@ static taper_status lower_operation(taper_nnapi_lowering *l, const taper_nnapi_o
         if (rows[i].code != op->code) {
             continue;
         }
-        if (op->in_count < rows[i].least || op->in_count > rows[i].most || op->out_count != 1) {
+        const bool many = op->code == TAPER_NNAPI_SPLIT;
+        if (op->in_count < rows[i].least || op->in_count > rows[i].most || op->out_count < 1 ||
+            (op->out_count > 1 && !many)) {
             TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible", op->in_count,
                        op->out_count);
         }
-        const taper_nnapi_value *out = &l->values[op->out[0]];
-        if (out->plain != NULL || out->image != NULL || taper_nnapi_is_constant(l, op->out[0])) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has a value already", op->out[0]);
-        }
+        TAPER_TRY(taper_nnapi_check_free(l, op->out[0]));
         return rows[i].lower(l, op);
     }
     TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "the operation is not supported");

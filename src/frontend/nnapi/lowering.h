@@ -69,10 +69,14 @@ TAPER_MUST_USE taper_status taper_nnapi_to_tensor(taper_nnapi_lowering *l, uint3
                                                   taper_ir_value **tensor);
 // That its type is known here, and its quantizer possible.
 TAPER_MUST_USE taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at);
+// That nothing has given it a value yet.
+TAPER_MUST_USE taper_status taper_nnapi_check_free(const taper_nnapi_lowering *l, uint32_t at);
 bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint32_t b);
 // The value, with NNAPI's dimensions; images of nchw false as [N, C, H, W].
 TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 TAPER_MUST_USE taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value);
+// A constant of fewer than four dimensions, which are an image's last: as [N, C, H, W].
+TAPER_MUST_USE taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 // The same as floats.
 TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
                                                taper_ir_value **floats);
@@ -86,6 +90,12 @@ TAPER_MUST_USE taper_status taper_nnapi_quantizer(taper_nnapi_lowering *l, uint3
                                                   taper_ir_value **zero_point);
 // One that may share memory with another operand's.
 void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image);
+// value, made of the first input without computing anything, as result number `out`.
+TAPER_MUST_USE taper_status taper_nnapi_give_moved(taper_nnapi_lowering *l, const taper_nnapi_operation *op,
+                                                   uint32_t out, taper_ir_value *value, bool is_image);
+// The operand in whichever form it has; *image: [N, C, H, W] of [N, H, W, C].
+TAPER_MUST_USE taper_status taper_nnapi_either(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value,
+                                               bool *image);
 // A constant's tensor, with these of its dimensions in this order (NULL: as they are); a reference.
 TAPER_MUST_USE taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order,
                                                taper_tensor **tensor);
@@ -96,11 +106,39 @@ TAPER_MUST_USE taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t
 TAPER_MUST_USE taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double *number);
 // An axis, 0 to rank - 1.
 TAPER_MUST_USE taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, size_t *axis);
+// Dimensions, each from -rank to rank - 1: which they are.
+TAPER_MUST_USE taper_status taper_nnapi_axes_of(taper_nnapi_lowering *l, uint32_t at, size_t rank,
+                                                bool axes[TAPER_MAX_RANK], size_t *count);
+// Whether what is left of an image without these dimensions is in NNAPI's order: its channels come first or alone.
+static inline bool taper_nnapi_keeps_order(const bool *gone)
+{
+    return gone[3] || (gone[1] && gone[2]);
+}
 // Dimension d of NNAPI's [N, H, W, C] in [N, C, H, W].
 static inline size_t taper_nnapi_image_dim(size_t d)
 {
     return d == 0 ? 0 : d == 3 ? 1 : d + 1;
 }
+
+// ---- windows (windows.c)
+
+// What a convolution or pool says of its window. Pairs are of height and width.
+typedef struct taper_nnapi_window {
+    int64_t before[2], after[2]; // paddings; a transposed convolution's after may say that the result has more (< 0)
+    int64_t stride[2], dilation[2], kernel[2];
+    int64_t number; // of groups, or the channel multiplier
+    int64_t fuse;
+    bool nchw, scheme; // scheme: paddings are those that NNAPI works out
+} taper_nnapi_window;
+// kernel: of weights; pools have their own.
+TAPER_MUST_USE taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_operation *op,
+                                                  const int64_t *kernel, taper_nnapi_window *w);
+// An image with the window's paddings around it.
+TAPER_MUST_USE taper_status taper_nnapi_pad_image(taper_nnapi_lowering *l, const taper_nnapi_window *w, double filling,
+                                                  taper_ir_value *x, taper_ir_value **made);
+// A slice of dimension dim; end INT64_MAX: to its own end.
+TAPER_MUST_USE taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_value *x, size_t dim, int64_t start,
+                                            int64_t end, int64_t step, taper_ir_value **made);
 
 // ---- operations
 
@@ -109,9 +147,11 @@ TAPER_MUST_USE taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t co
                                              taper_ir_value **made);
 typedef taper_status taper_nnapi_lower(taper_nnapi_lowering *l, const taper_nnapi_operation *op);
 taper_nnapi_lower taper_nnapi_lower_conv, taper_nnapi_lower_linear, taper_nnapi_lower_pool, taper_nnapi_lower_resize,
-    taper_nnapi_lower_binary, taper_nnapi_lower_prelu, taper_nnapi_lower_unary, taper_nnapi_lower_softmax,
-    taper_nnapi_lower_mean, taper_nnapi_lower_quantize, taper_nnapi_lower_reshape, taper_nnapi_lower_expand_dims,
-    taper_nnapi_lower_slice, taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
+    taper_nnapi_lower_depth_to_space, taper_nnapi_lower_shuffle, taper_nnapi_lower_binary, taper_nnapi_lower_prelu,
+    taper_nnapi_lower_activation, taper_nnapi_lower_unary, taper_nnapi_lower_softmax, taper_nnapi_lower_reduce,
+    taper_nnapi_lower_quantize, taper_nnapi_lower_reshape, taper_nnapi_lower_expand_dims, taper_nnapi_lower_squeeze,
+    taper_nnapi_lower_strided_slice, taper_nnapi_lower_slice, taper_nnapi_lower_split, taper_nnapi_lower_pad,
+    taper_nnapi_lower_concat, taper_nnapi_lower_transpose;
 
 // A whole model.
 typedef struct taper_nnapi_interface {

@@ -1,19 +1,44 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operations element by element, softmax, means, and between floats and 8-bit integers.
+// Operations element by element, softmax, reductions, and between floats and 8-bit integers.
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
-// Both operands in one order of dimensions: as images where both have that form already, or one has and the other, a
-// constant, can be seen so.
+static bool is_one_number(const taper_nnapi_operand *operand)
+{
+    bool one = operand->rank <= 4;
+    for (uint32_t d = 0; d < operand->rank; d++) {
+        one = one && operand->sizes[d] == 1;
+    }
+    return one;
+}
+
+// Whether an operand can be seen as an image: one that is, a constant of which it can be made, one number.
+static bool fits_images(const taper_nnapi_lowering *l, uint32_t at)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    return (operand->rank == 4 && l->values[at].image != NULL) || is_one_number(operand) ||
+           (taper_nnapi_is_constant(l, at) && operand->rank <= 4 && taper_nnapi_dtype(operand->type) != TAPER_I16);
+}
+
+static taper_status one_of_both(taper_nnapi_lowering *l, uint32_t at, bool image, taper_ir_value **value)
+{
+    const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
+    if (!image || (is_one_number(operand) && l->values[at].image == NULL)) {
+        return taper_nnapi_plain(l, at, value);
+    }
+    return operand->rank == 4 ? taper_nnapi_image(l, at, false, value) : taper_nnapi_low_image(l, at, value);
+}
+
+// Both operands in one order of dimensions: as images where one is and the other one can be seen so.
 static taper_status both(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_ir_value **a,
                          taper_ir_value **b, bool *image)
 {
     const uint32_t x = op->in[0], y = op->in[1];
-    *image = taper_nnapi_operand_of(l, x)->rank == 4 && taper_nnapi_operand_of(l, y)->rank == 4 &&
-             (l->values[x].image != NULL || taper_nnapi_is_constant(l, x)) &&
-             (l->values[y].image != NULL || taper_nnapi_is_constant(l, y));
-    TAPER_TRY(*image ? taper_nnapi_image(l, x, false, a) : taper_nnapi_plain(l, x, a));
-    return *image ? taper_nnapi_image(l, y, false, b) : taper_nnapi_plain(l, y, b);
+    const bool rank = taper_nnapi_operand_of(l, x)->rank == 4 || taper_nnapi_operand_of(l, y)->rank == 4;
+    *image =
+        rank && (l->values[x].image != NULL || l->values[y].image != NULL) && fits_images(l, x) && fits_images(l, y);
+    TAPER_TRY(one_of_both(l, x, *image, a));
+    return one_of_both(l, y, *image, b);
 }
 
 static bool same_sizes(const taper_nnapi_operand *a, const taper_nnapi_operand *b)
@@ -45,15 +70,39 @@ static const taper_op *quantized_row(const taper_nnapi_lowering *l, const taper_
     return NULL;
 }
 
+static const taper_op *float_row(uint32_t code)
+{
+    switch (code) {
+    case TAPER_NNAPI_ADD:
+        return TAPER_OP(aten_add_Tensor);
+    case TAPER_NNAPI_SUB:
+        return TAPER_OP(aten_sub_Tensor);
+    case TAPER_NNAPI_MUL:
+        return TAPER_OP(aten_mul_Tensor);
+    case TAPER_NNAPI_MAXIMUM:
+        return TAPER_OP(aten_maximum);
+    case TAPER_NNAPI_MINIMUM:
+        return TAPER_OP(aten_minimum);
+    case TAPER_NNAPI_POW:
+        return TAPER_OP(aten_pow_Tensor_Tensor);
+    default:
+        return TAPER_OP(aten_div_Tensor);
+    }
+}
+
+// Two operands, and an activation where the operation has one.
 taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     taper_ir_value *a, *b, *y;
-    int64_t fuse;
+    int64_t fuse = 0;
     bool image;
-    if (op->code == TAPER_NNAPI_DIV && taper_nnapi_operand_of(l, op->out[0])->type == TAPER_NNAPI_TENSOR_INT32) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a quotient of integers");
+    if (taper_nnapi_operand_of(l, op->out[0])->type == TAPER_NNAPI_TENSOR_INT32 &&
+        (op->code == TAPER_NNAPI_DIV || op->code == TAPER_NNAPI_POW)) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a quotient or a power of integers");
     }
-    TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &fuse));
+    if (op->in_count == 3) {
+        TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &fuse));
+    }
     TAPER_TRY(both(l, op, &a, &b, &image));
     const taper_op *row = quantized_row(l, op, fuse == 1);
     if (row != NULL) {
@@ -65,36 +114,24 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     }
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], a, &a));
     TAPER_TRY(taper_nnapi_floats(l, op->in[1], b, &b));
-    switch (op->code) {
-    case TAPER_NNAPI_ADD:
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_add_Tensor), &y, a, b));
-        break;
-    case TAPER_NNAPI_SUB:
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_sub_Tensor), &y, a, b));
-        break;
-    case TAPER_NNAPI_MUL:
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_mul_Tensor), &y, a, b));
-        break;
-    default:
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_div_Tensor), &y, a, b));
-        break;
-    }
+    TAPER_TRY(TAPER_NNAPI_CALL(l, float_row(op->code), &y, a, b));
     TAPER_TRY(taper_nnapi_fuse(l, fuse, y, &y));
     return taper_nnapi_give(l, op->out[0], y, true, image);
 }
 
 // x where it is not negative, alpha x elsewhere; alpha is broadcast from the last dimension on. PyTorch's prelu has a
-// number for each channel, which is what there is mostly.
+// number for each channel, or one, which is what there is mostly.
 taper_status taper_nnapi_lower_prelu(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]), *alpha = taper_nnapi_operand_of(l, op->in[1]);
+    const bool one = alpha->rank == 1 && is_one_number(alpha);
     const bool image = in->rank == 4 && l->values[op->in[0]].image != NULL && alpha->rank == 1;
     taper_ir_value *x, *a, *y, *zero, *scaled;
     TAPER_TRY(image ? taper_nnapi_image(l, op->in[0], false, &x) : taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_plain(l, op->in[1], &a));
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     TAPER_TRY(taper_nnapi_floats(l, op->in[1], a, &a));
-    if (image || (in->rank == 2 && alpha->rank == 1)) {
+    if (image || one || (in->rank == 2 && alpha->rank == 1)) {
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_prelu), &y, x, a));
         return taper_nnapi_give(l, op->out[0], y, true, image);
     }
@@ -105,39 +142,77 @@ taper_status taper_nnapi_lower_prelu(taper_nnapi_lowering *l, const taper_nnapi_
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }
 
-// The operand in whichever form it has.
-static taper_status either_form(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value, bool *image)
+// RELU, RELU1, RELU6
+taper_status taper_nnapi_lower_activation(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
-    *image = l->values[at].plain == NULL && l->values[at].image != NULL;
-    return *image ? taper_nnapi_image(l, at, false, value) : taper_nnapi_plain(l, at, value);
+    const int64_t fuse = op->code == TAPER_NNAPI_RELU ? 1 : op->code == TAPER_NNAPI_RELU1 ? 2 : 3;
+    const bool integers =
+        taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_same_quantizer(l, op->in[0], op->out[0]);
+    bool image;
+    taper_ir_value *x, *y;
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    if (!integers) {
+        TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
+    }
+    TAPER_TRY(taper_nnapi_fuse(l, fuse, x, &y));
+    if (integers) {
+        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
+        return TAPER_OK;
+    }
+    return taper_nnapi_give(l, op->out[0], y, true, image);
+}
+
+static const taper_op *unary_row(uint32_t code)
+{
+    switch (code) {
+    case TAPER_NNAPI_LOGISTIC:
+        return TAPER_OP(aten_sigmoid);
+    case TAPER_NNAPI_TANH:
+        return TAPER_OP(aten_tanh);
+    case TAPER_NNAPI_HARD_SWISH:
+        return TAPER_OP(aten_hardswish);
+    case TAPER_NNAPI_ABS:
+        return TAPER_OP(aten_abs);
+    case TAPER_NNAPI_NEG:
+        return TAPER_OP(aten_neg);
+    case TAPER_NNAPI_EXP:
+        return TAPER_OP(aten_exp);
+    case TAPER_NNAPI_LOG:
+        return TAPER_OP(aten_log);
+    case TAPER_NNAPI_SQRT:
+        return TAPER_OP(aten_sqrt);
+    case TAPER_NNAPI_RSQRT:
+        return TAPER_OP(aten_rsqrt);
+    default:
+        return TAPER_OP(aten_floor);
+    }
 }
 
 taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
-    const taper_nnapi_operand *out = taper_nnapi_operand_of(l, op->out[0]);
-    const bool sigmoid = op->code == TAPER_NNAPI_LOGISTIC;
-    bool image, integers = taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_is_quantized(l, op->out[0]);
-    taper_ir_value *x, *y;
-    if (sigmoid && out->type == TAPER_NNAPI_TENSOR_INT32) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a sigmoid that is an integer");
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]), *out = taper_nnapi_operand_of(l, op->out[0]);
+    const bool whole = in->type == TAPER_NNAPI_TENSOR_INT32;
+    const bool quantized = taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_is_quantized(l, op->out[0]);
+    bool image;
+    taper_ir_value *x, *y, *scale, *zero;
+    if (whole != (out->type == TAPER_NNAPI_TENSOR_INT32) ||
+        (whole && op->code != TAPER_NNAPI_ABS && op->code != TAPER_NNAPI_NEG)) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "an operand of type %u becomes one of type %u", in->type, out->type);
     }
-    // PyTorch's sigmoid of 8-bit integers has this quantizer, as NNAPI's.
-    integers = integers && (sigmoid ? out->scale == 1.0f / 256.0f && out->zero_point == 0
-                                    : taper_nnapi_same_quantizer(l, op->in[0], op->out[0]));
-    TAPER_TRY(either_form(l, op->in[0], &x, &image));
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    if (quantized && op->code == TAPER_NNAPI_HARD_SWISH) {
+        TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(quantized_hardswish), &y, x, scale, zero));
+        return taper_nnapi_give(l, op->out[0], y, false, image);
+    }
+    // PyTorch's sigmoid and tanh of 8-bit integers have these quantizers, as NNAPI's.
+    const bool integers =
+        quantized && ((op->code == TAPER_NNAPI_LOGISTIC && out->scale == 1.0f / 256.0f && out->zero_point == 0) ||
+                      (op->code == TAPER_NNAPI_TANH && out->scale == 1.0f / 128.0f && out->zero_point == 128));
     if (!integers) {
         TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     }
-    if (sigmoid) {
-        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_sigmoid), &y, x));
-    } else {
-        const int64_t fuse = op->code == TAPER_NNAPI_RELU ? 1 : op->code == TAPER_NNAPI_RELU1 ? 2 : 3;
-        TAPER_TRY(taper_nnapi_fuse(l, fuse, x, &y));
-    }
-    if (integers && !sigmoid) {
-        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
-        return TAPER_OK;
-    }
+    TAPER_TRY(TAPER_NNAPI_CALL(l, unary_row(op->code), &y, x));
     return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
 
@@ -161,50 +236,73 @@ taper_status taper_nnapi_lower_softmax(taper_nnapi_lowering *l, const taper_nnap
     return taper_nnapi_give(l, op->out[0], y, true, false);
 }
 
-// x, axes, whether they stay with size 1
-taper_status taper_nnapi_lower_mean(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+static const taper_op *reduce_row(uint32_t code)
 {
-    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
-    int64_t axes[TAPER_MAX_RANK], keep, unique[TAPER_MAX_RANK];
-    bool reduced[TAPER_MAX_RANK] = {false}, form, integers;
-    size_t count, dims = 0;
-    taper_ir_value *x, *y, *list, *keeps;
-    TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], TAPER_MAX_RANK, axes, &count));
+    switch (code) {
+    case TAPER_NNAPI_MEAN:
+        return TAPER_OP(aten_mean_dim);
+    case TAPER_NNAPI_REDUCE_SUM:
+        return TAPER_OP(aten_sum_dim_IntList);
+    case TAPER_NNAPI_REDUCE_MAX:
+        return TAPER_OP(aten_amax);
+    default:
+        return TAPER_OP(aten_amin);
+    }
+}
+
+// x, axes, whether they stay with size 1
+taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]), *out = taper_nnapi_operand_of(l, op->out[0]);
+    const bool mean = op->code == TAPER_NNAPI_MEAN, sum = op->code == TAPER_NNAPI_REDUCE_SUM;
+    static const int64_t one[1] = {1};
+    int64_t keep, dims[TAPER_MAX_RANK];
+    bool reduced[TAPER_MAX_RANK], image, integers;
+    size_t count, dim_count = 0;
+    taper_ir_value *x, *y, *list, *keeps, *scale, *zero;
+    TAPER_TRY(taper_nnapi_axes_of(l, op->in[1], in->rank, reduced, &count));
     TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &keep));
-    for (size_t i = 0; i < count; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + in->rank : axes[i];
-        if (axis < 0 || axis >= in->rank) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %u dimensions", (long long)axes[i],
-                       in->rank);
-        }
-        reduced[axis] = true;
+    if (count == 0) { // of PyTorch that is the mean of all
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a reduction over no dimension");
     }
-    TAPER_TRY(either_form(l, op->in[0], &x, &form));
-    // Without dimensions that stay, what is left of an image is in NNAPI's order if its channels come first or alone.
-    const bool image = form && (keep != 0 || reduced[3] || (reduced[1] && reduced[2]));
-    if (form && !image) {
+    if (in->type == TAPER_NNAPI_TENSOR_INT32 || out->type == TAPER_NNAPI_TENSOR_INT32) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a reduction of integers");
+    }
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    if (image && keep == 0 && !taper_nnapi_keeps_order(reduced)) {
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
+        image = false;
     }
-    integers = taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_same_quantizer(l, op->in[0], op->out[0]);
+    integers = !sum && taper_nnapi_is_quantized(l, op->in[0]) && taper_nnapi_same_quantizer(l, op->in[0], op->out[0]);
     if (!integers) {
         TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
+    } else if (!mean) { // the integers are in order, too
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_int_repr), &x, x));
     }
     for (size_t d = 0; d < in->rank; d++) {
         if (reduced[d]) {
-            unique[dims++] = (int64_t)(image ? taper_nnapi_image_dim(d) : d);
+            dims[dim_count++] = (int64_t)(image ? taper_nnapi_image_dim(d) : d);
         }
     }
-    if (dims == 0) { // of PyTorch that is the mean of all
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a mean over no dimension");
-    }
-    TAPER_TRY(taper_nnapi_int_list(l, unique, dims, &list));
+    // What is left of all dimensions is one, of size 1, unless the model says none.
+    const bool all = keep == 0 && dim_count == in->rank && out->rank == 1;
+    TAPER_TRY(taper_nnapi_int_list(l, dims, dim_count, &list));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(keep != 0), &keeps));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_mean_dim), &y, x, list, keeps));
-    if (integers) {
-        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image && keep != 0);
+    TAPER_TRY(TAPER_NNAPI_CALL(l, reduce_row(op->code), &y, x, list, keeps));
+    if (all) {
+        TAPER_TRY(taper_nnapi_int_list(l, one, 1, &list));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &y, y, list));
+    }
+    image = image && keep != 0;
+    if (integers && mean) {
+        taper_nnapi_give_kept(l, op->out[0], op->in[0], y, image);
         return TAPER_OK;
     }
-    return taper_nnapi_give(l, op->out[0], y, true, image && keep != 0);
+    if (integers) {
+        TAPER_TRY(taper_nnapi_quantizer(l, op->out[0], &scale, &zero));
+        TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__make_per_tensor_quantized_tensor), &y, y, scale, zero));
+    }
+    return taper_nnapi_give(l, op->out[0], y, !integers, image);
 }
 
 // QUANTIZE and DEQUANTIZE: the operands' types tell which.
@@ -212,7 +310,7 @@ taper_status taper_nnapi_lower_quantize(taper_nnapi_lowering *l, const taper_nna
 {
     taper_ir_value *x;
     bool image;
-    TAPER_TRY(either_form(l, op->in[0], &x, &image));
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     return taper_nnapi_give(l, op->out[0], x, true, image);
 }

@@ -39,6 +39,14 @@ taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at)
     return TAPER_OK;
 }
 
+taper_status taper_nnapi_check_free(const taper_nnapi_lowering *l, uint32_t at)
+{
+    if (l->values[at].plain != NULL || l->values[at].image != NULL || taper_nnapi_is_constant(l, at)) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has a value already", at);
+    }
+    return TAPER_OK;
+}
+
 // ---- 16 bits
 
 static taper_status with_number(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *x, taper_val number,
@@ -253,6 +261,23 @@ taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t ra
     return TAPER_OK;
 }
 
+taper_status taper_nnapi_axes_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, bool axes[TAPER_MAX_RANK],
+                                 size_t *count)
+{
+    int64_t numbers[TAPER_MAX_RANK];
+    memset(axes, 0, TAPER_MAX_RANK * sizeof *axes);
+    TAPER_TRY(taper_nnapi_ints_of(l, at, TAPER_MAX_RANK, numbers, count));
+    for (size_t i = 0; i < *count; i++) {
+        const int64_t axis = numbers[i] < 0 ? numbers[i] + (int64_t)rank : numbers[i];
+        if (axis < 0 || axis >= (int64_t)rank) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)numbers[i],
+                       rank);
+        }
+        axes[axis] = true;
+    }
+    return TAPER_OK;
+}
+
 // ---- values
 
 static taper_status permuted(taper_nnapi_lowering *l, taper_ir_value *value, const int64_t *order,
@@ -304,6 +329,27 @@ taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, 
     return TAPER_OK;
 }
 
+taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value)
+{
+    taper_tensor *low, *image;
+    TAPER_TRY(taper_nnapi_tensor(l, at, NULL, &low));
+    const int64_t all = taper_tensor_numel(low);
+    int64_t sizes[4] = {1, 1, 1, 1}, strides[4] = {all, all, all, all};
+    for (size_t d = 4 - low->rank; d < 4; d++) {
+        sizes[taper_nnapi_image_dim(d)] = low->sizes[d + low->rank - 4];
+        strides[taper_nnapi_image_dim(d)] = taper_tensor_step(low, d + low->rank - 4);
+    }
+    const taper_status status = taper_tensor_alias(l->heap, low, low->offset, 4, sizes, strides, &image, l->error);
+    taper_val_release(TAPER_VAL(low));
+    return status == TAPER_OK ? taper_nnapi_constant(l, TAPER_VAL(image), value) : status;
+}
+
+taper_status taper_nnapi_either(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value, bool *image)
+{
+    *image = l->values[at].plain == NULL && l->values[at].image != NULL;
+    return *image ? taper_nnapi_image(l, at, false, value) : taper_nnapi_plain(l, at, value);
+}
+
 taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value, taper_ir_value **floats)
 {
     *floats = value;
@@ -336,6 +382,19 @@ void taper_nnapi_give_view(taper_nnapi_lowering *l, uint32_t at, uint32_t of, ta
     const uint32_t storage = of == at ? at : l->values[of].storage;
     taper_nnapi_give_kept(l, at, of, value, is_image);
     l->values[at].storage = storage;
+}
+
+taper_status taper_nnapi_give_moved(taper_nnapi_lowering *l, const taper_nnapi_operation *op, uint32_t out,
+                                    taper_ir_value *value, bool is_image)
+{
+    const uint32_t from = op->in[0], to = op->out[out];
+    if (taper_nnapi_operand_of(l, from)->type == taper_nnapi_operand_of(l, to)->type &&
+        (!taper_nnapi_is_quantized(l, from) || taper_nnapi_same_quantizer(l, from, to))) {
+        taper_nnapi_give_view(l, to, from, value, is_image);
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_nnapi_floats(l, from, value, &value));
+    return taper_nnapi_give(l, to, value, true, is_image);
 }
 
 void taper_nnapi_give_kept(taper_nnapi_lowering *l, uint32_t at, uint32_t of, taper_ir_value *value, bool is_image)

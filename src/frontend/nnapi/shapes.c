@@ -4,19 +4,6 @@
 #include "frontend/nnapi/lowering.h"
 #include "ops/engine/matmul.h"
 
-// value, made of operand in without computing anything, as the result.
-static taper_status give_moved(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_ir_value *value,
-                               bool image)
-{
-    if (taper_nnapi_operand_of(l, op->in[0])->type == taper_nnapi_operand_of(l, op->out[0])->type &&
-        (!taper_nnapi_is_quantized(l, op->in[0]) || taper_nnapi_same_quantizer(l, op->in[0], op->out[0]))) {
-        taper_nnapi_give_view(l, op->out[0], op->in[0], value, image);
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_nnapi_floats(l, op->in[0], value, &value));
-    return taper_nnapi_give(l, op->out[0], value, true, image);
-}
-
 taper_status taper_nnapi_lower_reshape(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -26,7 +13,7 @@ taper_status taper_nnapi_lower_reshape(taper_nnapi_lowering *l, const taper_nnap
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_int_list(l, sizes, rank, &list));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_reshape), &y, x, list));
-    return give_moved(l, op, y, false);
+    return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
 taper_status taper_nnapi_lower_expand_dims(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
@@ -37,11 +24,11 @@ taper_status taper_nnapi_lower_expand_dims(taper_nnapi_lowering *l, const taper_
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)axis), &dim));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_unsqueeze), &y, x, dim));
-    return give_moved(l, op, y, false);
+    return taper_nnapi_give_moved(l, op, 0, y, false);
 }
 
 // x, begins, ends, steps, masks: whose begin, whose end is the dimension's own, which dimensions go
-taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const size_t rank = taper_nnapi_operand_of(l, op->in[0])->rank;
     int64_t numbers[3][TAPER_MAX_RANK], masks[3];
@@ -58,8 +45,8 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     if (masks[2] != 0) {
         TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a slice that drops dimensions");
     }
-    const bool image = l->values[op->in[0]].plain == NULL && l->values[op->in[0]].image != NULL;
-    TAPER_TRY(image ? taper_nnapi_image(l, op->in[0], false, &x) : taper_nnapi_plain(l, op->in[0], &x));
+    bool image;
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     for (size_t d = 0; d < rank; d++) {
         const bool from_begin = (masks[0] >> d & 1) != 0, to_end = (masks[1] >> d & 1) != 0;
         const int64_t step = numbers[2][d];
@@ -77,7 +64,151 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
         }
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_slice_Tensor), &x, x, args[0], args[1], args[2], args[3]));
     }
-    return give_moved(l, op, x, image);
+    return taper_nnapi_give_moved(l, op, 0, x, image);
+}
+
+// x, begins, sizes (-1: all that follow)
+taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
+    int64_t begins[TAPER_MAX_RANK], sizes[TAPER_MAX_RANK];
+    size_t begin_count, size_count;
+    bool image;
+    taper_ir_value *x;
+    TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], TAPER_MAX_RANK, begins, &begin_count));
+    TAPER_TRY(taper_nnapi_ints_of(l, op->in[2], TAPER_MAX_RANK, sizes, &size_count));
+    if (begin_count != in->rank || size_count != in->rank) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%zu and %zu numbers for the slice of a tensor with %u dimensions",
+                   begin_count, size_count, in->rank);
+    }
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    for (size_t d = 0; d < in->rank; d++) {
+        const int64_t known = in->sizes[d], size = sizes[d] == -1 ? known - begins[d] : sizes[d];
+        // What is not known ends where it ends, if it goes on to there; otherwise the run sees what there is.
+        const bool open = known == 0 && sizes[d] == -1;
+        if (begins[d] < 0 || (!open && size < 1) || (known != 0 && begins[d] + size > known)) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],
+                       (long long)begins[d], (long long)known);
+        }
+        if (begins[d] != 0 || (!open && size != known)) {
+            TAPER_TRY(taper_nnapi_cut(l, x, image ? taper_nnapi_image_dim(d) : d, begins[d],
+                                      open ? INT64_MAX : begins[d] + size, 1, &x));
+        }
+    }
+    return taper_nnapi_give_moved(l, op, 0, x, image);
+}
+
+// x, the dimension, how many parts of the same size
+taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
+    int64_t parts;
+    size_t axis = 0;
+    bool image;
+    taper_ir_value *x, *y;
+    TAPER_TRY(taper_nnapi_axis_of(l, op->in[1], in->rank, &axis));
+    TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &parts));
+    if (in->sizes[axis] == 0) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a split of an unknown size");
+    }
+    if (parts != op->out_count || in->sizes[axis] % parts != 0) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld elements split into %lld parts, %u results",
+                   (long long)in->sizes[axis], (long long)parts, op->out_count);
+    }
+    const int64_t each = in->sizes[axis] / parts;
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    for (uint32_t i = 0; i < op->out_count; i++) {
+        TAPER_TRY(taper_nnapi_check_free(l, op->out[i]));
+        TAPER_TRY(taper_nnapi_cut(l, x, image ? taper_nnapi_image_dim(axis) : axis, each * i, each * (i + 1), 1, &y));
+        TAPER_TRY(taper_nnapi_give_moved(l, op, i, y, image));
+    }
+    return TAPER_OK;
+}
+
+// x, the dimensions of size 1 that go (none: all that are)
+taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
+    bool gone[TAPER_MAX_RANK], image;
+    size_t count;
+    taper_ir_value *x, *dim;
+    TAPER_TRY(taper_nnapi_axes_of(l, op->in[1], in->rank, gone, &count));
+    for (size_t d = 0; d < in->rank; d++) {
+        if (in->sizes[d] == 0 && (count == 0 || gone[d])) {
+            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "dimension %zu, of an unknown size, may go", d);
+        }
+        gone[d] = count == 0 ? in->sizes[d] == 1 : gone[d];
+        if (gone[d] && in->sizes[d] != 1) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "dimension %zu of size %lld cannot go", d, (long long)in->sizes[d]);
+        }
+    }
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    if (image && !taper_nnapi_keeps_order(gone)) {
+        TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
+        image = false;
+    }
+    for (size_t d = in->rank; d-- > 0;) { // of [N, C, H, W] from behind
+        const size_t from = image ? (d == 0 ? 0 : d == 1 ? 3 : d - 1) : d;
+        if (gone[from]) {
+            TAPER_TRY(taper_nnapi_constant(l, taper_val_int((int64_t)d), &dim));
+            TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_squeeze_dim), &x, x, dim));
+        }
+    }
+    return taper_nnapi_give_moved(l, op, 0, x, false);
+}
+
+// What a PAD fills with, as the number that elements stand for.
+static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_operation *op, taper_val *value)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
+    double number = 0.0;
+    *value = taper_val_int(0);
+    if (op->code == TAPER_NNAPI_PAD) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_nnapi_number_of(l, op->in[2], &number));
+    const bool real = taper_nnapi_operand_of(l, op->in[2])->type == TAPER_NNAPI_FLOAT32;
+    if (taper_nnapi_is_quantized(l, op->in[0])) {
+        if (real || number < 0.0 || number > 255.0) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "8-bit integers are padded with %g", number);
+        }
+        number = (number - in->zero_point) * (double)in->scale;
+    }
+    *value = taper_val_double(number);
+    return TAPER_OK;
+}
+
+// x, [rank, 2] paddings, what they are filled with
+taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
+{
+    const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
+    int64_t numbers[2 * TAPER_MAX_RANK], pads[2 * TAPER_MAX_RANK];
+    size_t count, needed = 0;
+    bool image;
+    taper_val filling;
+    taper_ir_value *x, *y, *list, *value;
+    TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], 2 * TAPER_MAX_RANK, numbers, &count));
+    if (count != 2 * (size_t)in->rank) {
+        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%zu paddings for %u dimensions", count, in->rank);
+    }
+    if (in->type == TAPER_NNAPI_TENSOR_INT32) {
+        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "integers are padded");
+    }
+    TAPER_TRY(find_filling(l, op, &filling));
+    TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
+    for (size_t d = 0; d < in->rank; d++) { // PyTorch has the last dimension first
+        const size_t to = 2 * (in->rank - 1 - (image ? taper_nnapi_image_dim(d) : d));
+        if (numbers[2 * d] < 0 || numbers[2 * d + 1] < 0) {
+            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)numbers[2 * d],
+                       (long long)numbers[2 * d + 1]);
+        }
+        memcpy(&pads[to], &numbers[2 * d], 2 * sizeof pads[0]);
+        needed = (numbers[2 * d] != 0 || numbers[2 * d + 1] != 0) && to + 2 > needed ? to + 2 : needed;
+    }
+    TAPER_TRY(taper_nnapi_int_list(l, pads, needed, &list));
+    TAPER_TRY(taper_nnapi_constant(l, filling, &value));
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_constant_pad_nd), &y, x, list, value));
+    return taper_nnapi_give_moved(l, op, 0, y, image);
 }
 
 taper_status taper_nnapi_lower_concat(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
@@ -133,14 +264,14 @@ taper_status taper_nnapi_lower_transpose(taper_nnapi_lowering *l, const taper_nn
     }
     if (rank == 4 && memcmp(order, last, sizeof last) == 0) { // [N, C, H, W] becomes an image
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
-        return give_moved(l, op, x, true);
+        return taper_nnapi_give_moved(l, op, 0, x, true);
     }
     if (rank == 4 && memcmp(order, first, sizeof first) == 0) {
         TAPER_TRY(taper_nnapi_image(l, op->in[0], false, &x));
-        return give_moved(l, op, x, false);
+        return taper_nnapi_give_moved(l, op, 0, x, false);
     }
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_int_list(l, order, count, &list));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_permute), &y, x, list));
-    return give_moved(l, op, y, false);
+    return taper_nnapi_give_moved(l, op, 0, y, false);
 }

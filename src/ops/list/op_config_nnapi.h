@@ -8,18 +8,30 @@
 #define TAPER_USE_aten___getitem___t 1
 #undef TAPER_USE_aten__make_per_tensor_quantized_tensor
 #define TAPER_USE_aten__make_per_tensor_quantized_tensor 1
+#undef TAPER_USE_aten__upsample_nearest_exact2d_vec
+#define TAPER_USE_aten__upsample_nearest_exact2d_vec 1
+#undef TAPER_USE_aten_abs
+#define TAPER_USE_aten_abs 1
 #undef TAPER_USE_aten_adaptive_avg_pool2d
 #define TAPER_USE_aten_adaptive_avg_pool2d 1
 #undef TAPER_USE_aten_add_Scalar
 #define TAPER_USE_aten_add_Scalar 1
 #undef TAPER_USE_aten_add_Tensor
 #define TAPER_USE_aten_add_Tensor 1
+#undef TAPER_USE_aten_amax
+#define TAPER_USE_aten_amax 1
+#undef TAPER_USE_aten_amin
+#define TAPER_USE_aten_amin 1
 #undef TAPER_USE_aten_avg_pool2d
 #define TAPER_USE_aten_avg_pool2d 1
 #undef TAPER_USE_aten_cat
 #define TAPER_USE_aten_cat 1
+#undef TAPER_USE_aten_channel_shuffle
+#define TAPER_USE_aten_channel_shuffle 1
 #undef TAPER_USE_aten_clone
 #define TAPER_USE_aten_clone 1
+#undef TAPER_USE_aten_constant_pad_nd
+#define TAPER_USE_aten_constant_pad_nd 1
 #undef TAPER_USE_aten_contiguous
 #define TAPER_USE_aten_contiguous 1
 #undef TAPER_USE_aten_conv2d
@@ -38,12 +50,18 @@
 #define TAPER_USE_aten_eq_int 1
 #undef TAPER_USE_aten_eq_int_list
 #define TAPER_USE_aten_eq_int_list 1
+#undef TAPER_USE_aten_exp
+#define TAPER_USE_aten_exp 1
 #undef TAPER_USE_aten_fake_quantize_per_tensor_affine
 #define TAPER_USE_aten_fake_quantize_per_tensor_affine 1
+#undef TAPER_USE_aten_floor
+#define TAPER_USE_aten_floor 1
 #undef TAPER_USE_aten_ge_Scalar
 #define TAPER_USE_aten_ge_Scalar 1
 #undef TAPER_USE_aten_ge_float
 #define TAPER_USE_aten_ge_float 1
+#undef TAPER_USE_aten_hardswish
+#define TAPER_USE_aten_hardswish 1
 #undef TAPER_USE_aten_hardtanh
 #define TAPER_USE_aten_hardtanh 1
 #undef TAPER_USE_aten_int_repr
@@ -52,18 +70,28 @@
 #define TAPER_USE_aten_le_float 1
 #undef TAPER_USE_aten_linear
 #define TAPER_USE_aten_linear 1
+#undef TAPER_USE_aten_log
+#define TAPER_USE_aten_log 1
 #undef TAPER_USE_aten_log_softmax_int
 #define TAPER_USE_aten_log_softmax_int 1
 #undef TAPER_USE_aten_max_pool2d
 #define TAPER_USE_aten_max_pool2d 1
+#undef TAPER_USE_aten_maximum
+#define TAPER_USE_aten_maximum 1
 #undef TAPER_USE_aten_mean_dim
 #define TAPER_USE_aten_mean_dim 1
+#undef TAPER_USE_aten_minimum
+#define TAPER_USE_aten_minimum 1
 #undef TAPER_USE_aten_mul_Scalar
 #define TAPER_USE_aten_mul_Scalar 1
 #undef TAPER_USE_aten_mul_Tensor
 #define TAPER_USE_aten_mul_Tensor 1
+#undef TAPER_USE_aten_neg
+#define TAPER_USE_aten_neg 1
 #undef TAPER_USE_aten_permute
 #define TAPER_USE_aten_permute 1
+#undef TAPER_USE_aten_pow_Tensor_Tensor
+#define TAPER_USE_aten_pow_Tensor_Tensor 1
 #undef TAPER_USE_aten_prelu
 #define TAPER_USE_aten_prelu 1
 #undef TAPER_USE_aten_q_scale
@@ -78,6 +106,8 @@
 #define TAPER_USE_aten_reshape 1
 #undef TAPER_USE_aten_round
 #define TAPER_USE_aten_round 1
+#undef TAPER_USE_aten_rsqrt
+#define TAPER_USE_aten_rsqrt 1
 #undef TAPER_USE_aten_sigmoid
 #define TAPER_USE_aten_sigmoid 1
 #undef TAPER_USE_aten_size
@@ -88,14 +118,24 @@
 #define TAPER_USE_aten_slice_Tensor 1
 #undef TAPER_USE_aten_softmax_int
 #define TAPER_USE_aten_softmax_int 1
+#undef TAPER_USE_aten_sqrt
+#define TAPER_USE_aten_sqrt 1
+#undef TAPER_USE_aten_squeeze_dim
+#define TAPER_USE_aten_squeeze_dim 1
 #undef TAPER_USE_aten_sub_Scalar
 #define TAPER_USE_aten_sub_Scalar 1
 #undef TAPER_USE_aten_sub_Tensor
 #define TAPER_USE_aten_sub_Tensor 1
+#undef TAPER_USE_aten_sum_dim_IntList
+#define TAPER_USE_aten_sum_dim_IntList 1
+#undef TAPER_USE_aten_tanh
+#define TAPER_USE_aten_tanh 1
 #undef TAPER_USE_aten_to_dtype
 #define TAPER_USE_aten_to_dtype 1
 #undef TAPER_USE_aten_unsqueeze
 #define TAPER_USE_aten_unsqueeze 1
+#undef TAPER_USE_aten_upsample_bilinear2d_vec
+#define TAPER_USE_aten_upsample_bilinear2d_vec 1
 #undef TAPER_USE_aten_upsample_nearest2d_vec
 #define TAPER_USE_aten_upsample_nearest2d_vec 1
 #undef TAPER_USE_aten_where_self
@@ -120,6 +160,8 @@
 #define TAPER_USE_quantized_conv_transpose2d 1
 #undef TAPER_USE_quantized_conv_transpose2d_prepack
 #define TAPER_USE_quantized_conv_transpose2d_prepack 1
+#undef TAPER_USE_quantized_hardswish
+#define TAPER_USE_quantized_hardswish 1
 #undef TAPER_USE_quantized_linear
 #define TAPER_USE_quantized_linear 1
 #undef TAPER_USE_quantized_linear_prepack
