@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_corpus_nnapi.py: writes the seeds of fuzz_nnapi_blob to corpus/nnapi_blob: what PyTorch's converter makes of small models, one or
-two for each of its operators. A byte (fuzz_nnapi_blob.c says what it chooses), the number of words, the words, the weights."""
+two for each of its operators, and operations in forms that it does not write (tests/models/nnapi_form_cases.py). A byte (fuzz_nnapi_blob.c says what it chooses), the number of words, the words, the weights."""
 import os
 import struct
+import sys
 import warnings
 
 import torch
@@ -11,9 +12,14 @@ from torch import nn
 from torch.backends._nnapi import prepare
 from torch.nn import functional as F
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "models"))
+import nnapi_form_cases  # noqa: E402
+import test_nnapi_forms  # noqa: E402
+
 warnings.simplefilter("ignore")
 torch.backends.quantized.engine = "qnnpack"
-OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus", "nnapi_blob")
+OUT = os.path.join(HERE, "corpus", "nnapi_blob")
 
 
 class Call(nn.Module):
@@ -97,27 +103,40 @@ def main():
         except Exception as error:
             print("left out:", name, str(error).split("\n")[0])
             continue
-        # The weights as one buffer: what points into another has its number and place changed.
-        words, buffer = words.tolist(), b""
-        places = []
-        for weight in weights:
-            plain = weight.contiguous()
-            plain = plain.int_repr() if plain.is_quantized else plain
-            buffer += b"\0" * (-len(buffer) % 4)
-            places.append(len(buffer))
-            buffer += plain.numpy().tobytes()
-        operands, values, operations = words[1:4]
-        at = 6 + 4 * operands
-        heads = [words[at + 3 * i:at + 3 * i + 3] for i in range(values)]
-        at += 3 * values + 3 * operations + sum(words[6 + 4 * i + 1] for i in range(operands))
-        for _, source, size in heads:
-            if source == 2:
-                words[at + 1] += places[words[at]]
-                words[at] = 0
-            at += (size + 3) // 4
-        data = struct.pack("<BH", number % 4, len(words)) + struct.pack("<%di" % len(words), *words) + buffer
-        with open(os.path.join(OUT, name), "wb") as file:
-            file.write(data)
+        write(number, name, words, weights)
+    written = set()
+    for number, case in enumerate(nnapi_form_cases.cases()):
+        # One of floats for each number of inputs, one of integers; every other one in NHWC.
+        key = (case.code, "quantized") if case.inputs[0].is_quantized else (case.code, len(case.inputs) + len(case.arguments))
+        if key in written:
+            continue
+        written.add(key)
+        blob = test_nnapi_forms.Model(case, "nhwc" if case.after or number % 2 else "nchw" if case.flagged else "plain").blob
+        write(number, "form_" + "_".join(map(str, key)).lower(), blob.words(), blob.weights)
+
+
+def write(number, name, words, weights):
+    """The weights as one buffer: what points into another has its number and place changed."""
+    words, buffer = words.tolist(), b""
+    places = []
+    for weight in weights:
+        plain = weight.contiguous()
+        plain = plain.int_repr() if plain.is_quantized else plain
+        buffer += b"\0" * (-len(buffer) % 4)
+        places.append(len(buffer))
+        buffer += plain.numpy().tobytes()
+    operands, values, operations = words[1:4]
+    at = 6 + 4 * operands
+    heads = [words[at + 3 * i:at + 3 * i + 3] for i in range(values)]
+    at += 3 * values + 3 * operations + sum(words[6 + 4 * i + 1] for i in range(operands))
+    for _, source, size in heads:
+        if source == 2:
+            words[at + 1] += places[words[at]]
+            words[at] = 0
+        at += (size + 3) // 4
+    data = struct.pack("<BH", number % 4, len(words)) + struct.pack("<%di" % len(words), *words) + buffer
+    with open(os.path.join(OUT, name), "wb") as file:
+        file.write(data)
 
 
 if __name__ == "__main__":
