@@ -90,15 +90,17 @@ def layers():
             yield from layer(f"CONV_2D {name}, dilated", "CONV_2D", image, full, bias[:4], none, (1, 1), (2, 2), scheme=scheme)
             yield from layer(f"CONV_2D {name}, no flag", "CONV_2D", image, full, bias[:4], none, (2, 1), scheme=scheme, bare=True)
             yield from layer(f"DEPTHWISE_CONV_2D {name}", "DEPTHWISE_CONV_2D", image, wide, bias, none, (2, 2), (1, 1), 6, 2, scheme=scheme)
-            yield from layer(f"DEPTHWISE_CONV_2D {name}, dilated", "DEPTHWISE_CONV_2D", image, deep, bias[:6], none, (1, 1), (2, 3), 6, 1, scheme=scheme)
-            yield from layer(f"GROUPED_CONV_2D {name}", "GROUPED_CONV_2D", image, group, bias[:4], none, (2, 2), groups=2, number=2, scheme=scheme)
+            yield from layer(f"DEPTHWISE_CONV_2D {name}, dilated", "DEPTHWISE_CONV_2D", image, deep, bias[:6], none, (1, 1), (2, 3), 6, 1,
+                             scheme=scheme)
+            yield from layer(f"GROUPED_CONV_2D {name}", "GROUPED_CONV_2D", image, group, bias[:4], none, (2, 2), groups=2, number=2,
+                             scheme=scheme)
     yield from transposed()
 
 
 def transposed():
-    for size, kernel, stride, out, scheme in (((4, 5), (3, 3), (2, 2), (8, 10), 1), ((4, 5), (3, 3), (2, 2), (7, 9), 1), ((4, 5), (2, 4), (3, 1), (12, 5), 1),
-                                              ((4, 5), (3, 2), (2, 2), (9, 10), 2), ((4, 5), (3, 2), (2, 2), (10, 11), 2), (None, (3, 4), (2, 3), None, None)):
-        size = size or (4, 5)
+    size = (4, 5)
+    for kernel, stride, out, scheme in (((3, 3), (2, 2), (8, 10), 1), ((3, 3), (2, 2), (7, 9), 1), ((2, 4), (3, 1), (12, 5), 1),
+                                        ((3, 2), (2, 2), (9, 10), 2), ((3, 2), (2, 2), (10, 11), 2), ((3, 4), (2, 3), None, None)):
         x, weight, bias = numbers(2, 3, *size), numbers(3, 4, *kernel, low=-1, high=1), numbers(4)
         if scheme:
             before = [share(out[i], kernel[i], stride[i])[0] if scheme == 1 else 0 for i in range(2)]
@@ -127,8 +129,8 @@ def transposed():
 def pools():
     for size in ((9, 12), (10, 7)):
         x = numbers(2, 3, *size) - 1.5
-        for kernel, stride, scheme in (((3, 3), (2, 2), 1), ((2, 2), (1, 1), 1), ((2, 3), (2, 1), 1), ((4, 2), (1, 3), 1), ((1, 1), (3, 2), 1), ((2, 2), (3, 3), 1),
-                                       ((3, 2), (2, 2), 2), (size, (1, 1), 2)):
+        for kernel, stride, scheme in (((3, 3), (2, 2), 1), ((2, 2), (1, 1), 1), ((2, 3), (2, 1), 1), ((4, 2), (1, 3), 1), ((1, 1), (3, 2), 1),
+                                       ((2, 2), (3, 3), 1), ((3, 2), (2, 2), 2), (size, (1, 1), 2)):
             pads = pads_of(scheme, x, kernel, stride)
 
             def most(x, pads=pads, kernel=kernel, stride=stride):
@@ -144,21 +146,24 @@ def pools():
                 yield Case(f"{code} {word}, quantized", code, [quant(x, 0.03, 200)], arguments, want, True)
     # Paddings as numbers that differ: as PyTorch's ceil_mode makes them, and others.
     x = numbers(2, 3, 10, 8) - 1.5
-    for kernel, stride, pads in (((3, 3), (2, 2), ((0, 1), (0, 1))), ((3, 2), (2, 2), ((1, 2), (0, 0))), ((3, 3), (2, 3), ((2, 0), (1, 1))), ((4, 4), (1, 1), ((1, 2), (3, 0)))):
+    for kernel, stride, pads in (((3, 3), (2, 2), ((0, 1), (0, 1))), ((3, 2), (2, 2), ((1, 2), (0, 0))),
+                                 ((3, 3), (2, 3), ((2, 0), (1, 1))), ((4, 4), (1, 1), ((1, 2), (3, 0)))):
         arguments = [pads[1][0], pads[1][1], pads[0][0], pads[0][1], stride[1], stride[0], kernel[1], kernel[0], 0, FLAG]
         for word, image in (("", x), (", quantized", quant(x, 0.03, 200))):
             yield Case(f"MAX_POOL_2D {kernel}, stride {stride}, paddings {pads}{word}", "MAX_POOL_2D", [image], arguments,
                        lambda x, k=kernel, s=stride, p=pads: F.max_pool2d(around(x, p, float("-inf")), k, s), True)
     x = numbers(1, 2, 6, 8)
     yield Case("MAX_POOL_2D, 7 inputs", "MAX_POOL_2D", [x], [2, 2, 2, 2, 2, 1], lambda x: F.relu(F.max_pool2d(x, 2)), True, after=True)
-    yield Case("AVERAGE_POOL_2D, 10 inputs", "AVERAGE_POOL_2D", [x], [0, 0, 0, 0, 2, 3, 2, 3, 0], lambda x: F.avg_pool2d(x, (3, 2)), True, after=True)
+    yield Case("AVERAGE_POOL_2D, 10 inputs", "AVERAGE_POOL_2D", [x], [0, 0, 0, 0, 2, 3, 2, 3, 0], lambda x: F.avg_pool2d(x, (3, 2)),
+               True, after=True)
 
 
 def resizes():
     x = numbers(2, 3, 7, 10)
     for size in ((14, 20), (9, 23), (3, 5), (7, 10)):
         for code, align, half, mode in (("RESIZE_BILINEAR", True, False, "bilinear"), ("RESIZE_BILINEAR", False, True, "bilinear"),
-                                        ("RESIZE_NEAREST_NEIGHBOR", False, True, "nearest-exact"), ("RESIZE_NEAREST_NEIGHBOR", False, False, "nearest")):
+                                        ("RESIZE_NEAREST_NEIGHBOR", False, True, "nearest-exact"),
+                                        ("RESIZE_NEAREST_NEIGHBOR", False, False, "nearest")):
             def want(x, size=size, mode=mode, align=align):
                 return F.interpolate(x, size, mode=mode, align_corners=align if mode == "bilinear" else None)
 
@@ -169,8 +174,10 @@ def resizes():
         for scale in ((2.0, 3.0), (1.5, 1.3), (0.5, 0.7)):
             size = tuple(int(torch.tensor(s) * n) for s, n in zip(scale, x.shape[2:]))
             yield Case(f"{code} by {scale}, half pixel centers", code, [x], [scale[1], scale[0], FLAG, False, True],
-                       lambda x, size=size, mode=mode: F.interpolate(x, size, mode=mode, align_corners=False if mode == "bilinear" else None), True)
-    yield Case("RESIZE_BILINEAR, 5 inputs", "RESIZE_BILINEAR", [x], [13, 9, FLAG, True], lambda x: F.interpolate(x, (9, 13), mode="bilinear", align_corners=True), True)
+                       lambda x, size=size, mode=mode: F.interpolate(x, size, mode=mode, align_corners=False if mode == "bilinear" else None),
+                       True)
+    yield Case("RESIZE_BILINEAR, 5 inputs", "RESIZE_BILINEAR", [x], [13, 9, FLAG, True],
+               lambda x: F.interpolate(x, (9, 13), mode="bilinear", align_corners=True), True)
 
 
 # ---- what has no flag: dimensions as NNAPI has them. Tensors of four dimensions are taken as they are, and as images.
@@ -199,7 +206,7 @@ def functions():
     for code, function in (("MAXIMUM", torch.maximum), ("MINIMUM", torch.minimum)):
         yield from plain(code, code, y, [], function, result=(0.025, 100), others=[positive - 2])
         yield from plain(f"{code}, broadcast", code, y, [], function, others=[numbers(1, 1, 5)])
-        yield Case(f"{code} of integers", code, [torch.tensor([3, -7, 9], dtype=torch.int32), torch.tensor([4, -8, 9], dtype=torch.int32)], [], function)
+        yield Case(f"{code} of integers", code, [torch.tensor(n, dtype=torch.int32) for n in ([3, -7, 9], [4, -8, 9])], [], function)
     # Constants of fewer dimensions: images stay images.
     for name, other in (("a constant for each channel", numbers(5, low=0.5)), ("one number", numbers(1, low=0.5)),
                         ("a constant for each column", numbers(4, 1)), ("a constant for rows and channels", numbers(3, 1, 5, low=0.5))):
@@ -209,11 +216,13 @@ def functions():
     for of in (y, row):
         yield from plain(f"PRELU with one number of {list(of.shape)}", "PRELU", of, [torch.tensor([0.2])], lambda x: F.leaky_relu(x, 0.2), "f")
     low = quant(numbers(5), 0.02, 99)
-    yield Case("ADD of a quantized constant for each channel", "ADD", [quant(y)], [low, 1], lambda x: F.relu(x + low.dequantize()), result=(0.05, 60))
+    yield Case("ADD of a quantized constant for each channel", "ADD", [quant(y)], [low, 1],
+               lambda x: F.relu(x + low.dequantize()), result=(0.05, 60))
     yield from plain("POW", "POW", positive, [], torch.pow, "f", others=[y])
     yield from plain("POW, broadcast", "POW", positive, [], torch.pow, "f", others=[numbers(1)])
     for code, function in (("REDUCE_SUM", torch.sum), ("REDUCE_MAX", torch.amax), ("REDUCE_MIN", torch.amin)):
-        for axes, keep in (([1, 2], False), ([1, 2], True), ([-1], False), ([3], True), ([0, 1], False), ([1, -1, 2, 0], False), ([2, 2], False)):
+        for axes, keep in (([1, 2], False), ([1, 2], True), ([-1], False), ([3], True), ([0, 1], False),
+                           ([1, -1, 2, 0], False), ([2, 2], False)):
             dims = sorted({a % 4 for a in axes})
             yield from plain(f"{code} over {axes}, {'kept' if keep else 'gone'}", code, y, [axes, keep],
                              lambda x, dims=dims, keep=keep, f=function: f(x, dims, keep).reshape(-1) if len(dims) == 4 else f(x, dims, keep),
@@ -227,14 +236,16 @@ def moves():
         flat = [n for pair in reversed(pairs) for n in pair]
         yield from plain(f"PAD {pairs}", "PAD", x, [Pairs(pairs)], lambda x, flat=flat: F.pad(x, flat))
         yield Case(f"PAD_V2 {pairs}", "PAD_V2", [x], [Pairs(pairs), -1.5], lambda x, flat=flat: F.pad(x, flat, value=-1.5))
-        yield Case(f"PAD_V2 {pairs}, quantized", "PAD_V2", [quant(x)], [Pairs(pairs), 30], lambda x, flat=flat: F.pad(x, flat, value=(30 - 117) * 0.03))
+        yield Case(f"PAD_V2 {pairs}, quantized", "PAD_V2", [quant(x)], [Pairs(pairs), 30],
+                   lambda x, flat=flat: F.pad(x, flat, value=(30 - 117) * 0.03))
     yield from plain("PAD of a vector", "PAD", numbers(5), [Pairs(((2, 1),))], lambda x: F.pad(x, (2, 1)))
     for axis, parts in ((0, 2), (1, 2), (2, 3), (-1, 4), (3, 1)):
         yield from plain(f"SPLIT at {axis} in {parts}", "SPLIT", x, [axis, parts], lambda x, axis=axis, parts=parts: torch.chunk(x, parts, axis))
     yield from plain("SLICE", "SLICE", x, [[0, 1, 2, 3], [1, -1, 3, 2]], lambda x: x[:1, 1:, 2:5, 3:5])
     yield from plain("SLICE of all", "SLICE", x, [[0, 0, 0, 0], [2, -1, 6, 8]], lambda x: x * 1)
     for shape, axes in (((2, 1, 1, 5), [1, 2]), ((2, 3, 4, 1), [3]), ((1, 3, 1, 5), [-2]), ((1, 3, 1, 5), [0, 2])):
-        yield from plain(f"SQUEEZE {axes} of {shape}", "SQUEEZE", numbers(*shape), [axes], lambda x, shape=shape, axes=axes: x.reshape([s for d, s in enumerate(shape) if d not in {a % 4 for a in axes}]))
+        left = [size for d, size in enumerate(shape) if d not in {a % 4 for a in axes}]
+        yield from plain(f"SQUEEZE {axes} of {shape}", "SQUEEZE", numbers(*shape), [axes], lambda x, left=left: x.reshape(left))
     for block, channels in ((2, 8), (3, 9), (1, 3)):
         image = numbers(2, channels, 3, 4)
 

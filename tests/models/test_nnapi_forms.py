@@ -71,7 +71,8 @@ def differs(want, got, slack=None):
 
 
 def compare(want, got):
-    return "; ".join(text for text in (differs(integers(w), g, 1 if w.is_quantized else 0 if w.dtype == torch.int32 else None) for w, g in zip(want, got)) if text)
+    slacks = [1 if w.is_quantized else 0 if w.dtype == torch.int32 else None for w in want]
+    return "; ".join(filter(None, (differs(integers(w), g, slack) for w, g, slack in zip(want, got, slacks))))
 
 
 def logged():
@@ -107,7 +108,8 @@ def on_taper(folder, made, inputs, want, name):
 
 def check_models(folder, filter):
     for case in cases():
-        ways = ["nhwc"] if case.after else ["nchw", "nhwc"] if case.flagged else ["plain", "nhwc"] if case.inputs[0].dim() == 4 else ["plain"]
+        ways = ["nchw", "nhwc"] if case.flagged else ["plain", "nhwc"] if case.inputs[0].dim() == 4 else ["plain"]
+        ways = ["nhwc"] if case.after else ways
         for how in ways:
             name = f"{case.name}, {how}"
             if filter not in name:
@@ -184,7 +186,8 @@ def check_net(folder):
     blob.inputs, blob.outputs = [blob.operand(3, (1, 0, 0, 3))], [blob.operand(3, (1, 0, 0, 4))]
     weight, bias, x = numbers(4, 3, 3, 3), numbers(4), numbers(1, 3, 7, 10)
     blob.add("CONV_2D", [*blob.inputs, *map(blob.constant, (weight.permute(0, 2, 3, 1).contiguous(), bias, 1, 2, 2, 0, False))], blob.outputs)
-    lines = [f"ser_model[{word}] = " + (f"args[0].shape[{d + 1}]" if at == 0 else f"(args[0].shape[{d + 1}] + 1) // 2") for word, at, d in blob.open_sizes()]
+    lines = [f"ser_model[{word}] = " + (f"args[0].shape[{d + 1}]" if at == 0 else f"(args[0].shape[{d + 1}] + 1) // 2")
+             for word, at, d in blob.open_sizes()]
     want = torch.nn.functional.conv2d(torch.nn.functional.pad(x, (0, 1, 1, 1)), weight, bias, 2)
     got, wrong = on_the_double(module(blob, [1], [1], [(1, 4, 5, 4)], lines), [x])
     check(wrong or compare([want], [integers(got[0])]), "a scheme for open sizes, PyTorch on the double")
