@@ -112,9 +112,9 @@ typedef struct taper_context_options {
     taper_log_function log;           /* NULL: print to stdout, warnings to stderr */
     void *log_user;
     uint64_t cpu_mask; /* instruction sets that may be used; 0: all the CPU has (see taper_cpu_set) */
-    /* A directory of the app's own, which must exist: copied. What takes long to make on a machine will be kept there
-     * between processes, what a driver makes of shaders and what a quick measurement chose, in files named "taper-…",
-     * which may be deleted at any time. This version has nothing to keep. NULL: Taper writes no file. */
+    /* A directory of the app's own, which must exist: copied. What takes long to make on a machine is kept there
+     * between processes: what NNAPI's drivers make of a network, in files that Android names. They may be deleted at
+     * any time. NULL: Taper writes no file. */
     const char *cache_dir;
 } taper_context_options;
 
@@ -327,10 +327,17 @@ typedef struct taper_load_options {
     uint64_t memory_limit, step_limit;
     /* Where the model runs: NAME[:INDEX][!], NAME of small letters, digits and "_"; NULL: "cpu". A device that this
      * build or machine does not have: the CPU runs the model, and the context's log says so in one line; with "!" the
-     * load ends in TAPER_ERROR_UNSUPPORTED. This version has the CPU alone. */
+     * load ends in TAPER_ERROR_UNSUPPORTED. Beside the CPU there is "nnapi", on Android: the first of its devices,
+     * accelerators before GPUs before others; "nnapi:1" is the second, "nnapi:NAME" the one that Android calls so. What
+     * the device does not do, does slower than the CPU in the first runs, or fails at, the CPU does, and the log says
+     * it (TAPER_LOG_INFO); with "!" the device is kept to, and the run fails where it does. */
     const char *device;
     /* Of what is computed: "fp32" (NULL), "fp16", "bf16". This version has "fp32" alone and refuses the others. */
     const char *precision;
+    /* NAME=VALUE of the device's own options, with commas between; NULL: none. Of nnapi: preference=low_power,
+     * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
+     * level=27 to 31, the Android version whose functions and operations are used at most. */
+    const char *device_options;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

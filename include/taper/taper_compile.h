@@ -47,13 +47,28 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_load_memory(taper_context *con
 TAPER_API void taper_draft_release(taper_draft *draft);
 
 typedef struct taper_optimize_options {
-    size_t struct_size;  /* sizeof(taper_optimize_options) */
-    const char *backend; /* "cpu" (NULL), "vulkan", "metal": whose packed weights the file shall have */
+    size_t struct_size; /* sizeof(taper_optimize_options) */
+    const char
+        *backend; /* "cpu" (NULL), "vulkan", "metal": whose packed weights the file shall have; "nnapi": see below */
     /* Methods to keep besides forward and those of bundled inputs; each must exist. */
     const char *const *preserve;
     size_t preserve_count;
     /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), comma-separated; NULL: none. */
     const char *disable_passes;
+    /* For "nnapi": what NNAPI has operations for becomes modules of PyTorch's own NNAPI classes, made for inputs of the
+     * sizes of this sample (a value for each argument of forward; borrowed). Every lite interpreter runs the file:
+     * PyTorch's where there is NNAPI, Taper's everywhere. */
+    taper_value *const *inputs;
+    size_t input_count;
+    /* NULL, or a comma-separated list: layout=nhwc, or pytorch or pytorch_nhwc (as its converter does it, with images
+     * as they come, or marked nnapi_nhwc: nothing fused), level=27 to 31 (29: whose operations may be used),
+     * preference=low_power, fast_single_answer or sustained_speed (the last), relax=1 (float16 is precise enough). */
+    const char *backend_options;
+    /* Called for each operator of forward: segment is the number of the NNAPI module that has it, or -1 where it stays
+     * with the CPU; why is then the reason. value is the number of its result, work its multiplications and additions.
+     * NULL: nobody asks. */
+    void (*placed)(void *user, const char *op, uint32_t value, int segment, const char *why, double work);
+    void *placed_user;
 } taper_optimize_options;
 
 /* Once for a draft. On failure the draft can only be released. */

@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/base/inline.c
     src/base/memory.c
     src/base/pointer_map.c
+    src/base/sha256.c
     src/base/status.c
     src/base/text.c
 )

@@ -186,9 +186,11 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
 static const struct taper_compiler compiler = {.optimize = optimize,
                                                .prepare = prepare,
                                                .emit = emit,
-                                               .quantization = &taper_quantization_functions,
+#ifndef TAPER_WITHOUT_NNAPI
                                                .specialize = taper_specialize,
-                                               .segments = taper_pass_segments};
+                                               .segments = taper_pass_segments,
+#endif
+                                               .quantization = &taper_quantization_functions};
 #else
 static const struct taper_compiler compiler = {.optimize = optimize};
 #endif

@@ -267,6 +267,7 @@ static taper_status mark_optimized(taper_compilation *compilation, taper_object 
     static const char *const marks[] = {[TAPER_PORTABLE_CPU] = "mobile_optimized",
                                         [TAPER_PORTABLE_VULKAN] = "optimized_for_vulkan",
                                         [TAPER_PORTABLE_METAL] = "optimized_for_metal",
+                                        [TAPER_PORTABLE_NNAPI] = "mobile_optimized",
                                         [TAPER_PORTABLE_FLOAT] = "mobile_optimized"};
     const char *mark = marks[compilation->backend];
     const taper_class *old = root->klass;

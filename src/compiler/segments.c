@@ -66,9 +66,34 @@ static taper_status grow_marks(finder *f)
 
 // ---- regions
 
-// Its results are new, or nobody can tell them from new ones.
-static bool gives_new(const finder *f, const taper_node *node)
+static bool gives_new(const finder *f, const taper_node *node, int depth);
+
+// What it gives is argument 0, or a view of it, or new.
+static bool is_view_of_first(const taper_node *node)
 {
+    const taper_schema *schema = node->schema;
+    return taper_node_has(node, TAPER_OP_VIEW | TAPER_OP_NEW_VIEW) ||
+           (schema->arg_count != 0 && schema->ret_count == 1 && schema->args[0].alias != 0 &&
+            schema->args[0].alias == schema->rets[0].alias && !schema->rets[0].wildcard);
+}
+
+// A view of what a node of the block made for it alone: nobody else has that memory.
+static bool views_its_own(const finder *f, const taper_node *node, int depth)
+{
+    enum { MOST_VIEWS = 8 }; // one of the other
+    const taper_ir_value *of = node->input_count != 0 ? taper_node_in(node, 0) : NULL;
+    return TAPER_DEVICES && f->device->backend->copies && depth < MOST_VIEWS && node->output_count == 1 && of != NULL &&
+           of->node != NULL && of->node->kind == TAPER_NODE_OP && of->block == node->block &&
+           taper_value_used_once(of) && is_view_of_first(node) && taper_node_is_pure(of->node) &&
+           gives_new(f, of->node, depth + 1);
+}
+
+// Its results are new, or nobody can tell them from new ones.
+static bool gives_new(const finder *f, const taper_node *node, int depth)
+{
+    if (views_its_own(f, node, depth)) {
+        return true;
+    }
     for (size_t i = 0; i < node->output_count; i++) {
         const taper_ir_value *value = &node->outputs[i];
         const bool apart = TAPER_DEVICES && f->aliases != NULL && !taper_aliases_written(f->aliases, value) &&
@@ -151,7 +176,7 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth)
     }
     return node->kind == TAPER_NODE_OP && node->output_count != 0 &&
            (!TAPER_DEVICES || f->aliases == NULL || !needs_the_object(node)) &&
-           (taper_node_is_pure(node) ? gives_new(f, node) : writes_to_its_own(f, node, depth));
+           (taper_node_is_pure(node) ? gives_new(f, node, 0) : writes_to_its_own(f, node, depth));
 }
 
 // Whether what stands behind it in the block may be computed before it.

@@ -15,7 +15,6 @@ list(APPEND TAPER_SOURCES
     src/compiler/fuse_add_relu.c
     src/compiler/fuse_clamp.c
     src/compiler/hoist_packed.c
-    src/compiler/specialize.c
     src/compiler/known_devices.c
     src/compiler/known_ranks.c
     src/compiler/layer.c
@@ -48,4 +47,7 @@ if(TAPER_WITH_DRAFTS)
         src/compiler/quantize_weights.c
         src/compiler/unpack.c
     )
+endif()
+if(TAPER_WITH_DRAFTS AND TAPER_WITH_NNAPI) # for who converts drafts
+    list(APPEND TAPER_SOURCES src/compiler/specialize.c)
 endif()

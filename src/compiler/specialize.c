@@ -8,6 +8,8 @@ typedef struct specializing {
     taper_compilation *compilation;
     taper_graph *graph;
     taper_shapes *shapes;
+    size_t list_items; // of lists that were made of one that grows
+    size_t steps;      // from lists and dicts to who uses them
     bool changed;
 } specializing;
 
@@ -17,7 +19,9 @@ static bool is_only_read(const taper_ir_value *list)
     for (const taper_value_use *use = list->uses; use != NULL; use = use->next) {
         const taper_node *user = use->user;
         const bool copies =
-            user != NULL && (user->kind == TAPER_NODE_LIST_UNPACK || taper_node_calls(user, TAPER_OP(aten_slice_t)));
+            user != NULL &&
+            (user->kind == TAPER_NODE_LIST_UNPACK || taper_node_calls(user, TAPER_OP(aten_slice_t)) ||
+             taper_node_calls(user, TAPER_OP(aten_list_t)) || taper_node_calls(user, TAPER_OP(aten_format)));
         if (!copies && !taper_use_only_reads_list(use)) {
             return false;
         }
@@ -167,17 +171,208 @@ static taper_status join(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, numbers, node->input_count);
 }
 
+// ---- lists that grow
+
+// The next node that has the list or dict as its first argument, from `node` on; NULL: `left` of them are seen, or the
+// graph has so many lists and dicts whose users are far away that the search would take too long.
+static taper_node *next_user(specializing *s, taper_node *node, const taper_ir_value *value, size_t *left)
+{
+    enum { EACH = 512 }; // steps for a value of the graph
+    for (; node != NULL && *left != 0 && s->steps / EACH <= s->graph->value_count; node = node->next, s->steps++) {
+        if (node->kind == TAPER_NODE_OP && node->input_count != 0 && taper_node_in(node, 0) == value) {
+            --*left;
+            return node;
+        }
+    }
+    return NULL;
+}
+
+// Every user of the list stands in its block, and either appends to it there or only reads it.
+static bool only_grows(const taper_node *list, size_t *users)
+{
+    bool grows = false;
+    *users = 0;
+    for (const taper_value_use *use = list->outputs[0].uses; use != NULL; use = use->next, ++*users) {
+        const taper_node *user = use->user;
+        if (user == NULL || user->block != list->block || user->kind != TAPER_NODE_OP) {
+            return false;
+        }
+        if (taper_node_calls(user, TAPER_OP(aten_append_t)) && use->index == 0 && user->outputs[0].uses == NULL) {
+            grows = true;
+            continue;
+        }
+        const bool cat = TAPER_FIELD(taper_node_facts(user), SHAPE) == TAPER_SHAPE_JOIN ||
+                         TAPER_FIELD(taper_node_facts(user), SHAPE) == TAPER_SHAPE_STACK;
+        if (!cat || use->index != 0 || !taper_node_is_pure(user)) {
+            return false;
+        }
+    }
+    return grows;
+}
+
+// Whoever reads a list of tensors that grows gets one of its own, of what is in it by then.
+static taper_status grown_lists(specializing *s, taper_node *list)
+{
+    enum { MOST = 512 };
+    taper_ir_value *items[MOST];
+    size_t count = list->input_count, appends = 0, users;
+    if (list->type == NULL || list->type->kind != TAPER_TYPE_LIST || list->type->items[0]->kind != TAPER_TYPE_TENSOR ||
+        count > MOST || !only_grows(list, &users)) {
+        return TAPER_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        items[i] = taper_node_in(list, i);
+    }
+    for (taper_node *node = next_user(s, list->next, &list->outputs[0], &users); node != NULL;
+         node = next_user(s, node->next, &list->outputs[0], &users)) {
+        if (taper_node_calls(node, TAPER_OP(aten_append_t))) {
+            if (count == MOST) {
+                return TAPER_OK;
+            }
+            items[count++] = taper_node_in(node, 1);
+            appends++;
+            continue;
+        }
+        if (s->list_items + count > (size_t)s->graph->node_count + MOST * 64) { // as many as the graph has nodes
+            return TAPER_OK;
+        }
+        s->list_items += count;
+        taper_node *own;
+        TAPER_TRY(taper_node_create(s->graph, TAPER_NODE_LIST, count, 1, &own, s->compilation->error));
+        own->type = own->outputs[0].type = list->type;
+        own->debug = list->debug;
+        own->instruction = list->instruction;
+        taper_node_insert_before(own, node);
+        for (size_t i = 0; i < count; i++) {
+            taper_node_set_input(own, i, items[i]);
+        }
+        taper_node_set_input(node, 0, &own->outputs[0]);
+    }
+    if (users != 0) {
+        return TAPER_OK;
+    }
+    for (taper_node *node = list->next, *next; appends != 0; node = next) { // nobody reads it
+        next = node->next;
+        if (taper_node_calls(node, TAPER_OP(aten_append_t)) && taper_node_in(node, 0) == &list->outputs[0]) {
+            taper_node_remove(node);
+            appends--;
+        }
+    }
+    s->changed = true;
+    return TAPER_OK;
+}
+
+// ---- dicts that are filled and read in one block
+
+static bool is_key(const taper_node *node)
+{
+    const taper_val *key = taper_node_constant_in(node, 1);
+    return key != NULL && key->tag == TAPER_STRING;
+}
+
+static bool is_plain_dict(const taper_node *dict, size_t *users)
+{
+    *users = 0;
+    for (const taper_value_use *use = dict->outputs[0].uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (user == NULL && use->block == dict->block->graph->body) {
+            continue; // what is returned
+        }
+        if (user == NULL || user->block != dict->block || use->index != 0 || !is_key(user) ||
+            (!taper_node_calls(user, TAPER_OP(aten__set_item_str)) &&
+             !taper_node_calls(user, TAPER_OP(aten___getitem___Dict_str)))) {
+            return false;
+        }
+        ++*users;
+    }
+    return true;
+}
+
+// What is read is what was stored there last.
+static taper_status plain_dict(specializing *s, taper_node *dict)
+{
+    enum { MOST = 64 };
+    const taper_node *stores[MOST];
+    size_t count = 0, left, sets = 0;
+    bool kept = false;
+    if (!taper_node_calls(dict, TAPER_OP(aten_dict)) || !is_plain_dict(dict, &left)) {
+        return TAPER_OK;
+    }
+    for (taper_node *node = next_user(s, dict->next, &dict->outputs[0], &left), *next; node != NULL;
+         node = next_user(s, next, &dict->outputs[0], &left)) {
+        next = node->next;
+        const taper_val key = *taper_node_constant_in(node, 1);
+        size_t at = 0;
+        while (at < count && !taper_val_same(*taper_node_constant_in(stores[at], 1), key)) {
+            at++;
+        }
+        if (taper_node_calls(node, TAPER_OP(aten__set_item_str))) {
+            if (at == MOST) {
+                return TAPER_OK;
+            }
+            stores[at] = node;
+            count += at == count;
+            sets++;
+        } else if (at < count) {
+            taper_value_replace_uses(&node->outputs[0], taper_node_in(stores[at], 2));
+            taper_node_remove(node);
+            s->changed = true;
+        } else {
+            kept = true; // it raises
+        }
+    }
+    kept = kept || left != 0;
+    for (const taper_value_use *use = dict->outputs[0].uses; use != NULL; use = use->next) {
+        kept = kept || use->user == NULL;
+    }
+    for (taper_node *node = dict->next, *next; sets != 0 && !kept; node = next) { // nobody reads it
+        next = node->next;
+        if (taper_node_calls(node, TAPER_OP(aten__set_item_str)) && taper_node_in(node, 0) == &dict->outputs[0]) {
+            taper_node_remove(node);
+            sets--;
+        }
+    }
+    return TAPER_OK;
+}
+
 // A pure operator on constants whose result is no tensor, or one of a number that traces make of sizes.
 static taper_status fold(specializing *s, taper_node *node, bool *done)
 {
+    taper_val args[TAPER_FOLD_INPUTS], result;
+    bool tensors = false;
+    if (node->input_count > TAPER_FOLD_INPUTS || node->output_count != 1) {
+        return TAPER_OK;
+    }
     for (size_t i = 0; i < node->input_count; i++) {
         const taper_val *arg = taper_node_constant_in(node, i);
-        if (arg == NULL || (arg->tag == TAPER_TENSOR && arg->as.tensor->rank != 0)) {
+        if (arg == NULL || (arg->tag == TAPER_TENSOR && taper_tensor_numel(arg->as.tensor) != 1)) {
             return TAPER_OK;
         }
+        tensors = tensors || arg->tag == TAPER_TENSOR;
+        args[i] = *arg;
     }
-    TAPER_TRY(taper_fold_node(s->compilation, node, done));
-    s->changed = s->changed || *done;
+    const bool made = taper_node_calls(node, TAPER_OP(prim_NumToTensor_Scalar)) ||
+                      taper_node_calls(node, TAPER_OP(prim_NumToTensor_bool)),
+               small = made || (tensors && taper_node_has(node, TAPER_OP_ELEMENTWISE));
+    if (small && taper_node_is_pure(node)) { // of one element
+        bool view;
+        if (taper_fold_tensor(s->compilation->registry, s->compilation->module->heap, node->op, args, node->input_count,
+                              sizeof(double), &result, &view)) {
+            *done = true;
+            return replace(s, node, result);
+        }
+        return TAPER_OK;
+    }
+    if (!tensors) {
+        TAPER_TRY(taper_fold_node(s->compilation, node, done));
+        s->changed = s->changed || *done;
+        return TAPER_OK;
+    }
+    if (taper_node_is_pure(node) && taper_fold(s->compilation->registry, s->compilation->module->heap, node->op,
+                                               node->schema, args, node->input_count, &result)) {
+        *done = true;
+        return replace(s, node, result);
+    }
     return TAPER_OK;
 }
 
@@ -187,14 +382,17 @@ static taper_status look_at(specializing *s, taper_node *node, bool *done)
 {
     if (node->kind == TAPER_NODE_OP) {
         TAPER_TRY(answer(s, node, done));
+        TAPER_TRY(*done ? TAPER_OK : plain_dict(s, node));
         if (!*done && taper_node_calls(node, TAPER_OP(aten_slice_t))) {
             TAPER_TRY(slice(s, node, done));
         }
         return *done ? TAPER_OK : fold(s, node, done);
     }
-    return node->kind == TAPER_NODE_LIST_UNPACK ? take_apart(s, node, done)
-           : node->kind == TAPER_NODE_LIST      ? join(s, node, done)
-                                                : TAPER_OK;
+    if (node->kind == TAPER_NODE_LIST) {
+        TAPER_TRY(join(s, node, done));
+        return *done ? TAPER_OK : grown_lists(s, node);
+    }
+    return node->kind == TAPER_NODE_LIST_UNPACK ? take_apart(s, node, done) : TAPER_OK;
 }
 
 static taper_status walk(specializing *s, taper_block *block)
@@ -212,6 +410,7 @@ static taper_status walk(specializing *s, taper_block *block)
         if (done) {
             continue;
         }
+        next = node->next; // what was behind it may have gone
         taper_shapes_learn(s->shapes, node, NULL, NULL);
         for (size_t b = 0; b < node->block_count; b++) {
             TAPER_TRY(walk(s, node->blocks[b]));

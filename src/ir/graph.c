@@ -94,6 +94,15 @@ taper_status taper_node_constant(taper_graph *graph, taper_val value, taper_node
     return TAPER_OK;
 }
 
+taper_heap *taper_graph_heap(const taper_graph *graph)
+{
+    taper_heap *heap = NULL;
+    for (const taper_constant_ref *ref = graph->constant_refs; ref != NULL && heap == NULL; ref = ref->next) {
+        heap = ref->value.as.obj->heap;
+    }
+    return heap;
+}
+
 taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t params, taper_block **block,
                                 taper_error *error)
 {

@@ -104,6 +104,9 @@ TAPER_MUST_USE taper_status taper_graph_create(const taper_allocator *allocator,
                                                taper_graph **graph, taper_error *error);
 void taper_graph_destroy(taper_graph *graph);
 
+// Of the constant objects; NULL: there are none.
+taper_heap *taper_graph_heap(const taper_graph *graph);
+
 // A node that is not linked into a block yet. Inputs are set with taper_node_set_input.
 TAPER_MUST_USE taper_status taper_node_create(taper_graph *graph, taper_node_kind kind, size_t inputs, size_t outputs,
                                               taper_node **node, taper_error *error);

@@ -263,6 +263,8 @@ static taper_shape shape_of(const taper_infer_call *call)
     switch (rule) {
     case TAPER_SHAPE_UNKNOWN:
         return (facts & TAPER_OP_ELEMENTWISE) != 0 ? broadcast_all(call) : taper_shape_unknown();
+    case TAPER_SHAPE_BROADCAST:
+        return broadcast_all(call);
     case TAPER_SHAPE_SAME:
         return taper_infer_tensor(call, 0);
     case TAPER_SHAPE_MATMUL:

@@ -191,8 +191,17 @@ static taper_shape resized(const taper_infer_call *call)
     const size_t dims = (size_t)x.rank - 2;
     shape.sizes[0] = x.sizes[0];
     shape.sizes[1] = x.sizes[1];
-    if (taper_infer_ints(call, "output_size", dims, TAPER_UNKNOWN, sizes)) {
+    if (taper_infer_ints(call, "output_size", dims, TAPER_UNKNOWN, sizes) && sizes[0] != TAPER_UNKNOWN) {
         memcpy(shape.sizes + 2, sizes, dims * sizeof *sizes);
+        return shape;
+    }
+    const taper_known *factors = taper_infer_named(call, "scale_factors");
+    for (size_t d = 0; d < dims && factors != NULL && factors->kind == TAPER_KNOWN_VALUE; d++) {
+        const taper_list *list = factors->value.tag == TAPER_LIST ? factors->value.as.list : NULL;
+        const double factor =
+            list != NULL && list->count == dims && list->items[d].tag == TAPER_DOUBLE ? list->items[d].as.f : -1;
+        const double size = x.sizes[2 + d] == TAPER_UNKNOWN ? -1 : factor * (double)x.sizes[2 + d];
+        shape.sizes[2 + d] = size >= 0 && size < INT32_MAX ? (int64_t)size : TAPER_UNKNOWN;
     }
     return shape;
 }

@@ -33,6 +33,8 @@ static void know_list(taper_known_call *call, const taper_list *list, taper_know
         for (size_t i = 0; i < list->count; i++) {
             call->ints[call->int_count++] = list->items[i].tag == TAPER_INT ? list->items[i].as.i : TAPER_UNKNOWN;
         }
+    } else if (list->items[0].tag == TAPER_DOUBLE) {
+        *known = (taper_known){.kind = TAPER_KNOWN_VALUE, .value = TAPER_VAL((taper_list *)(uintptr_t)list)};
     }
 }
 
@@ -104,7 +106,35 @@ static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
     return true;
 }
 
-// Of what a list of pieces is taken apart into.
+// How much of `size` elements piece i of chunk(x, n), split(x, n) or split(x, [n, …]) has.
+static int64_t piece_size(const taper_node *pieces, int64_t size, size_t i)
+{
+    const taper_val *how = pieces->input_count > 1 ? taper_node_constant_in(pieces, 1) : NULL;
+    const taper_node *list = how == NULL && pieces->input_count > 1 ? taper_node_in(pieces, 1)->node : NULL;
+    if (list != NULL && list->kind == TAPER_NODE_LIST) { // of numbers
+        how = i < list->input_count ? taper_node_constant_in(list, i) : NULL;
+        return how != NULL && how->tag == TAPER_INT ? how->as.i : TAPER_UNKNOWN;
+    }
+    if (size == TAPER_UNKNOWN || how == NULL) {
+        return TAPER_UNKNOWN;
+    }
+    if (how->tag == TAPER_LIST) {
+        const taper_list *sizes = how->as.list;
+        return i < sizes->count && sizes->items[i].tag == TAPER_INT ? sizes->items[i].as.i : TAPER_UNKNOWN;
+    }
+    if (how->tag != TAPER_INT || how->as.i < 1) {
+        return TAPER_UNKNOWN;
+    }
+    const bool chunks = strcmp(pieces->schema->args[1].name, "chunks") == 0;
+    const int64_t each = chunks ? size / how->as.i + (size % how->as.i != 0) : how->as.i;
+    if (each < 1 || (int64_t)i > size / each) {
+        return TAPER_UNKNOWN;
+    }
+    const int64_t rest = size - (int64_t)i * each;
+    return rest < each ? rest : each;
+}
+
+// What a list of pieces is taken apart into.
 static void learn_pieces(taper_shapes *shapes, const taper_node *node)
 {
     const taper_node *pieces = taper_node_in(node, 0)->node;
@@ -112,9 +142,16 @@ static void learn_pieces(taper_shapes *shapes, const taper_node *node)
         TAPER_FIELD(taper_op_facts(pieces->op), SHAPE) != TAPER_SHAPE_PIECES || !holds(shapes, &pieces->outputs[0])) {
         return;
     }
+    const taper_shape common = shapes->of[pieces->outputs[0].id - shapes->first],
+                      x = taper_shapes_get(shapes, taper_node_in(pieces, 0));
     for (size_t i = 0; i < node->output_count; i++) {
-        if (holds(shapes, &node->outputs[i])) { // what they have in common
-            shapes->of[node->outputs[i].id - shapes->first] = shapes->of[pieces->outputs[0].id - shapes->first];
+        if (!holds(shapes, &node->outputs[i])) {
+            continue;
+        }
+        taper_shape *shape = &shapes->of[node->outputs[i].id - shapes->first];
+        *shape = common;
+        for (int d = 0; d < shape->rank && x.rank == shape->rank; d++) { // the one in which they differ
+            shape->sizes[d] = shape->sizes[d] == TAPER_UNKNOWN ? piece_size(pieces, x.sizes[d], i) : shape->sizes[d];
         }
     }
 }

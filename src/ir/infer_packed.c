@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What layers with packed quantized weights give: the sizes of the weight and the numbers of the configuration stand in
-// the object's state (ops/quantized/quantized_params.h says in what forms). Nothing is known where a state is another.
+// What layers with packed weights give: the sizes of the weight and the numbers of the configuration stand in the
+// object's state (ops/quantized/quantized_params.h and ops/nn/prepacked.c say in what forms). Nothing is known where a
+// state is another.
 #include "ir/infer.h"
 
 typedef struct items {
@@ -78,6 +79,35 @@ static bool is_named(const taper_object *object, const char *name)
     return length >= wanted && strcmp(object->klass->name + length - wanted, name) == 0;
 }
 
+// weight, bias, stride, padding, dilation, groups, …
+static bool xnnpack_conv(const taper_shape *x, const items *state, taper_shape *shape)
+{
+    taper_conv_shape conv = {.same = false};
+    int64_t *const lists[] = {conv.stride, conv.padding, conv.dilation}, numbers[MOST_NUMBERS];
+    if (state->count < 6 || state->of[0].tag != TAPER_TENSOR || x->rank != 4) {
+        return false;
+    }
+    const taper_tensor *weight = state->of[0].as.tensor;
+    for (size_t i = 0; i < 3; i++) {
+        const size_t count = numbers_of(state->of[2 + i], numbers);
+        if (count != 1 && count != 2) {
+            return false;
+        }
+        lists[i][0] = numbers[0];
+        lists[i][1] = numbers[count - 1];
+    }
+    if (weight->rank != 4) {
+        return false;
+    }
+    *shape = *x;
+    shape->sizes[1] = weight->sizes[0];
+    for (size_t d = 0; d < 2; d++) {
+        conv.kernel[d] = weight->sizes[2 + d];
+        shape->sizes[2 + d] = taper_infer_conv_size(&conv, d, x->sizes[2 + d]);
+    }
+    return true;
+}
+
 bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
 {
     const taper_shape x = taper_infer_tensor(call, 0);
@@ -89,7 +119,10 @@ bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape)
     if (object->count == 0 || !items_of(object->slots[0], &state)) {
         return false;
     }
-    if (is_named(object, ".quantized.LinearPackedParamsBase")) {
+    if (is_named(object, ".xnnpack.Conv2dOpContext")) {
+        return xnnpack_conv(&x, &state, shape);
+    }
+    if (is_named(object, ".quantized.LinearPackedParamsBase") || is_named(object, ".xnnpack.LinearOpContext")) {
         if (x.rank < 1 || state.count < 1 || state.of[0].tag != TAPER_TENSOR || state.of[0].as.tensor->rank != 2) {
             return false;
         }

@@ -11,6 +11,7 @@
 //   record   when a segment is first run with given shapes: all that these decide is worked out. It may decline: then,
 //            as whenever it does, the plain nodes of the segment run instead.
 //   run      with the inputs of this run.
+//   measured when a call that run declined has been done by the plain nodes: how long they took.
 //   forget   a recording goes.
 //   close    when the context has gone and no memory of the device is left, in the thread that let go last.
 //
@@ -37,6 +38,9 @@ typedef struct taper_device {
     const taper_backend *backend;
     const char *name;          // as it was asked for: "vulkan:1"
     unsigned index;            // of several of its kind
+    const char *called;        // the one of that name, where one was asked for: "nnapi:NAME"; NULL: index says which
+    const char *options;       // taper_load_options.device_options; NULL: none. A device is opened for each set of them
+    const char *cache_dir;     // where it may keep things, taper_context_options.cache_dir; NULL: nowhere
     taper_memory_owner *owner; // what its memory is told to be of
     const taper_allocator *allocator;
     uint64_t cpu; // TAPER_ISA_ bits allowed
@@ -91,7 +95,8 @@ struct taper_backend {
     // and LIST_UNPACK). Implied for views where there is a store.
     bool copies;
     size_t recording_bytes; // of what is prepared for shapes, zeroed; 0: nothing is, record and forget are NULL
-    // Declines where there is no such device; *why then says why there is none (a static text).
+    // Declines where there is no such device; *why then says why there is none (a static text, or one in the state).
+    // Options that it does not know are TAPER_ERROR_ARGUMENT.
     taper_status (*open)(taper_device *device, const char **why, taper_error *error); // NULL: always there
     void (*close)(taper_device *device);                                              // NULL: nothing to do
     // Declines where there is nothing (more) for it in the region.
@@ -108,6 +113,10 @@ struct taper_backend {
     // The device's copy of a tensor of the host, which has any strides and may be hidden NHWC. May decline. NULL: the
     // backend works in the host's memory.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
+    // The plain nodes did a call that run declined, in so many seconds. With run->replan set, here or in run, the next
+    // runs' memory is planned anew: what is done from now on is something else. NULL: nobody wants to know.
+    void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
+    bool lasting; // recordings cost much: a call that none can be kept of is not asked about, the plain nodes do it
 };
 
 // ---- for backends
@@ -127,5 +136,7 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
 // Calls the segment: brings arguments into their forms, prepares where the call is none like the ones before, runs.
 // TAPER_DECLINED: the plain nodes are to run.
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
+// The plain nodes have done what the last call declined.
+void taper_segment_done_plain(const taper_segment *segment, taper_run *run, struct taper_prepared *prepared);
 
 #endif

@@ -6,8 +6,7 @@
 #include <stddef.h>
 
 #if TAPER_WITH_LAPACK
-#include <dlfcn.h>
-#include <string.h>
+#include "platform/dynamic_library.h"
 
 taper_lapack *taper_lapack_open(void)
 {
@@ -16,29 +15,21 @@ taper_lapack *taper_lapack_open(void)
         "/System/Library/Frameworks/Accelerate.framework/Accelerate",
 #endif
         "liblapack.so.3", "liblapack.so", "libopenblas.so.0"};
-    void *library = NULL;
+    taper_library *library = NULL;
     for (size_t i = 0; library == NULL && i < sizeof names / sizeof *names; i++) {
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        library = taper_library_open(names[i]);
     }
-    return library;
+    return (taper_lapack *)library;
 }
 
 void taper_lapack_close(taper_lapack *lapack)
 {
-    if (lapack != NULL) {
-        (void)dlclose(lapack);
-    }
+    taper_library_close((taper_library *)lapack);
 }
 
 taper_lapack_routine taper_lapack_find(taper_lapack *lapack, const char *name)
 {
-    // ISO C knows no conversion between pointers to data and to functions; POSIX says that they have one
-    // representation.
-    void *const address = dlsym(lapack, name);
-    taper_lapack_routine routine;
-    _Static_assert(sizeof routine == sizeof address, "pointers of one size");
-    memcpy(&routine, &address, sizeof routine);
-    return routine;
+    return taper_library_find((taper_library *)lapack, name);
 }
 #else
 taper_lapack *taper_lapack_open(void)

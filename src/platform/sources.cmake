@@ -7,3 +7,9 @@ list(APPEND TAPER_SOURCES
     src/platform/posix.c
     src/platform/threads.c
 )
+if(TAPER_WITH_LAPACK OR (TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES))
+    list(APPEND TAPER_SOURCES src/platform/dynamic_library.c)
+endif()
+if(TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES)
+    list(APPEND TAPER_SOURCES src/platform/shared_memory.c)
+endif()

@@ -2,6 +2,7 @@
 // Contexts: what models and sessions of one host share.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/isa.h"
 #include "platform/platform.h"
@@ -18,6 +19,19 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)user;
     FILE *file = level == TAPER_LOG_PRINT ? stdout : stderr;
     (void)fwrite(text, 1, length, file);
+}
+
+static taper_status keep_cache_dir(taper_context *context, const char *path, taper_error *error)
+{
+    const size_t size = path != NULL ? strlen(path) + 1 : 0;
+    context->cache_dir = size != 0 ? taper_alloc(&context->allocator, size) : NULL;
+    if (size != 0) {
+        if (context->cache_dir == NULL) {
+            return taper_fail_memory(error);
+        }
+        memcpy(context->cache_dir, path, size);
+    }
+    return TAPER_OK;
 }
 
 taper_status taper_context_create(const taper_context_options *options, taper_context **context, taper_error *error)
@@ -41,7 +55,10 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (o.cpu_mask != 0) {
         c->cpu &= o.cpu_mask;
     }
-    taper_status status = taper_types_create(&c->allocator, &c->types, error);
+    taper_status status = TAPER_DEVICES ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
+    if (status == TAPER_OK) {
+        status = taper_types_create(&c->allocator, &c->types, error);
+    }
     if (status == TAPER_OK) {
         status = taper_heap_create(&c->allocator, c->types, &c->heap, error);
     }
@@ -84,6 +101,9 @@ void taper_context_release(taper_context *context)
     taper_heap_close(context->heap);
     taper_types_release(context->types);
     const taper_allocator allocator = context->allocator;
+    if (TAPER_DEVICES && context->cache_dir != NULL) {
+        taper_free(&allocator, context->cache_dir, strlen(context->cache_dir) + 1);
+    }
     taper_free(&allocator, context, sizeof *context);
 }
 

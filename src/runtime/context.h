@@ -18,6 +18,7 @@ struct taper_context {
     struct taper_mutex *device_lock;
     struct opened *devices;    // runtime/device.c
     struct taper_device *host; // of these: the CPU
+    char *cache_dir;           // taper_context_options.cache_dir; NULL: none
     taper_log_function log;
     void *log_user;
 };

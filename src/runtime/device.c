@@ -20,16 +20,18 @@ static const taper_backend *const built_in[] = {
 
 taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789", *const digits = letters + 27;
+    static const char letters[] = "-.ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    static const char *const small = letters + 28, *const digits = small + 27;
     text = text != NULL ? text : "cpu";
-    *name = (taper_device_name){.text = text, .length = strspn(text, letters)};
+    *name = (taper_device_name){.text = text, .length = strspn(text, small)};
     const char *rest = text + name->length;
     bool wrong = name->length == 0;
     if (*rest == ':') {
-        const size_t count = strspn(rest + 1, digits);
-        for (size_t i = 1; i <= count; i++) {
+        const size_t count = strspn(rest + 1, letters), number = strspn(rest + 1, digits);
+        for (size_t i = 1; i <= count && count == number; i++) {
             name->index = name->index > 999 ? UINT_MAX : name->index * 10 + (unsigned)(rest[i] - '0');
         }
+        name->called = count != number ? (size_t)(rest + 1 - text) : 0;
         wrong |= count == 0;
         rest += 1 + count;
     }
@@ -37,7 +39,17 @@ taper_status taper_device_read(const char *text, taper_device_name *name, taper_
     name->insists = *rest == '!';
     if (wrong || rest[name->insists] != '\0') {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                   "device \"%.100s\" should be NAME[:INDEX][!], as \"cpu\" or \"vulkan:1!\"", text);
+                   "device \"%.100s\" should be NAME[:INDEX][!], as \"cpu\" or \"vulkan:1!\", or NAME:DEVICE[!]", text);
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_device_options_check(const char *options, taper_error *error)
+{
+    for (const char *at = options; at != NULL && *at != '\0'; at++) {
+        if (*at < ' ' || *at > '~') {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options \"%.100s\" should be NAME=VALUE,…", options);
+        }
     }
     return TAPER_OK;
 }
@@ -54,13 +66,14 @@ static const char unknown[] = "is not part of this build";
 #ifdef TAPER_WITHOUT_DEVICES // the CPU alone
 static bool is_host(const taper_device_name *name)
 {
-    return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0;
+    return name->length == 3 && memcmp(name->text, "cpu", 3) == 0 && name->index == 0 && name->called == 0;
 }
 
-taper_status taper_context_device(taper_context *context, const char *text, taper_device **device, const char **why,
-                                  taper_error *error)
+taper_status taper_context_device(taper_context *context, const char *text, const char *options, taper_device **device,
+                                  const char **why, taper_error *error)
 {
     taper_device_name name;
+    (void)options; // the CPU has none
     *why = unknown;
     TAPER_TRY(taper_device_read(text, &name, error));
     *device = is_host(&name) ? context->host : NULL;
@@ -71,7 +84,7 @@ taper_status taper_device_check(taper_context *context, const char *text, taper_
 {
     taper_device *device;
     const char *why;
-    return taper_context_device(context, text, &device, &why, error);
+    return taper_context_device(context, text, NULL, &device, &why, error);
 }
 
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
@@ -104,18 +117,26 @@ static const taper_backend *find_backend(const taper_context *context, const tap
     const taper_backend *const *list = context->backends != NULL ? context->backends : built_in;
     for (; *list != NULL; list++) {
         if (strlen((*list)->name) == name->length && memcmp((*list)->name, name->text, name->length) == 0) {
-            return (*list)->open != NULL || name->index == 0 ? *list : NULL; // there is one CPU
+            const bool first = name->index == 0 && name->called == 0;
+            return (*list)->open != NULL || first ? *list : NULL; // there is one CPU
         }
     }
     return NULL;
 }
 
 // One that was looked for before, there or not.
-static opened *find_opened(const taper_context *context, const taper_backend *backend, unsigned index)
+static opened *find_opened(const taper_context *context, const taper_backend *backend, const taper_device_name *name,
+                           const char *options)
 {
+    const size_t called = name->called != 0 ? name->shown - name->called : 0;
     opened *o = context->devices;
-    while (o != NULL && (o->device.backend != backend || o->device.index != index)) {
-        o = o->next;
+    for (; o != NULL; o = o->next) {
+        const taper_device *d = &o->device;
+        if (d->backend == backend && d->index == name->index && (d->called != NULL ? strlen(d->called) : 0) == called &&
+            (called == 0 || memcmp(d->called, name->text + name->called, called) == 0) &&
+            strcmp(d->options != NULL ? d->options : "", options) == 0) {
+            break;
+        }
     }
     return o;
 }
@@ -131,15 +152,16 @@ static void close_device(taper_memory_owner *owner)
 }
 
 static taper_status open_device(taper_context *context, const taper_backend *backend, const taper_device_name *name,
-                                opened **made, taper_error *error)
+                                const char *options, opened **made, taper_error *error)
 {
     const taper_allocator *allocator = &context->allocator;
-    const size_t text = (sizeof(opened) + name->shown + 1 + 15) / 16 * 16;
+    const size_t length = strlen(options), text = (sizeof(opened) + name->shown + length + 2 + 15) / 16 * 16;
     opened *o = taper_alloc_zeroed(allocator, text + backend->state_bytes);
     if (o == NULL) {
         return taper_fail_memory(error);
     }
     memcpy(o->name, name->text, name->shown);
+    memcpy(o->name + name->shown + 1, options, length);
     o->bytes = text + backend->state_bytes;
     taper_refs_init(&o->owner.refs);
     o->owner.close = close_device;
@@ -147,6 +169,9 @@ static taper_status open_device(taper_context *context, const taper_backend *bac
     o->device = (taper_device){.backend = backend,
                                .name = o->name,
                                .index = name->index,
+                               .called = name->called != 0 ? o->name + name->called : NULL,
+                               .options = length != 0 ? o->name + name->shown + 1 : NULL,
+                               .cache_dir = context->cache_dir,
                                .owner = &o->owner,
                                .allocator = &o->allocator,
                                .cpu = context->cpu,
@@ -171,18 +196,22 @@ taper_status taper_device_check(taper_context *context, const char *text, taper_
     return find_backend(context, &name) != NULL ? TAPER_OK : absent(&name, unknown, error);
 }
 
-taper_status taper_context_device(taper_context *context, const char *text, taper_device **device, const char **why,
-                                  taper_error *error)
+taper_status taper_context_device(taper_context *context, const char *text, const char *options, taper_device **device,
+                                  const char **why, taper_error *error)
 {
     taper_device_name name;
     *device = NULL;
+    options = options != NULL ? options : "";
     *why = unknown;
     TAPER_TRY(taper_device_read(text, &name, error));
     const taper_backend *backend = find_backend(context, &name);
     if (backend != NULL) {
+        if (backend->open == NULL && *options != '\0') {
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "device_options: device %s has none", backend->name);
+        }
         taper_mutex_lock(context->device_lock);
-        opened *o = find_opened(context, backend, name.index);
-        const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &name, &o, error);
+        opened *o = find_opened(context, backend, &name, options);
+        const taper_status status = o != NULL ? TAPER_OK : open_device(context, backend, &name, options, &o, error);
         taper_mutex_unlock(context->device_lock);
         TAPER_TRY(status);
         const bool lost = atomic_load_explicit(&o->owner.lost, memory_order_relaxed);
@@ -195,7 +224,7 @@ taper_status taper_context_device(taper_context *context, const char *text, tape
 taper_status taper_context_open_host(taper_context *context, taper_error *error)
 {
     const char *why;
-    return taper_context_device(context, NULL, &context->host, &why, error);
+    return taper_context_device(context, NULL, NULL, &context->host, &why, error);
 }
 
 taper_status taper_context_set_backends(taper_context *context, const taper_backend *const *backends,
@@ -243,7 +272,7 @@ taper_status taper_value_to_device(taper_value *value, const char *device, taper
     TAPER_NEED(value, error);
     TAPER_NEED(device, error);
     TAPER_TRY(taper_device_read(device, &name, error));
-    if (name.length != 3 || memcmp(name.text, "cpu", 3) != 0 || name.index != 0) {
+    if (name.length != 3 || memcmp(name.text, "cpu", 3) != 0 || name.index != 0 || name.called != 0) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
                    "device %.100s is not part of this build: the value stays on the CPU", device);
     }

@@ -6,21 +6,24 @@
 #include "ops/backend.h"
 #include "runtime/context.h"
 
-// NAME[:INDEX][!]; NULL: "cpu".
+// NAME[:INDEX][!] or NAME:CALLED[!]; NULL: "cpu".
 typedef struct taper_device_name {
     const char *text;
     size_t length;  // of NAME
     size_t shown;   // without "!"
+    size_t called;  // where CALLED begins; 0: there is none
     unsigned index; // UINT_MAX: more than there can be
     bool insists;   // "!": fail rather than have the CPU do it
 } taper_device_name;
 TAPER_MUST_USE taper_status taper_device_read(const char *text, taper_device_name *name, taper_error *error);
 // Fails where the name insists on what this build does not have.
 TAPER_MUST_USE taper_status taper_device_check(taper_context *context, const char *text, taper_error *error);
-// The device, opened if nobody did before. NULL where there is none: *why says so, unless the name insists, which
-// fails.
-TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, taper_device **device,
-                                                 const char **why, taper_error *error);
+// What hosts may pass as device_options, as far as that can be said of any device.
+TAPER_MUST_USE taper_status taper_device_options_check(const char *options, taper_error *error);
+// The device, opened with these options if nobody did before. NULL where there is none: *why says so, unless the name
+// insists, which fails.
+TAPER_MUST_USE taper_status taper_context_device(taper_context *context, const char *text, const char *options,
+                                                 taper_device **device, const char **why, taper_error *error);
 // Of what works in the host's memory and does single operators, the CPU. NULL: the row's own.
 taper_kernel taper_context_kernel(const taper_context *context, const taper_op *op);
 

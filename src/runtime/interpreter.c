@@ -428,6 +428,11 @@ static taper_status run(const frame *f, taper_val *result)
             }
             break;
         }
+        case TAPER_DO_SEGMENT_DONE:
+            if (TAPER_DEVICES && f->source->prepared != NULL) {
+                taper_segment_done_plain(in->segment, f->source->run, f->source->prepared[in->state]);
+            }
+            break;
         case TAPER_DO_MOVE:
             do_move(f, in);
             break;

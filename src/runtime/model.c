@@ -275,15 +275,15 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
 }
 
 // Opens the device that was asked for. One line where the CPU stands in for it.
-static taper_status find_device(taper_model *model, const char *name, taper_error *error)
+static taper_status find_device(taper_model *model, const char *name, const char *options, taper_error *error)
 {
     const taper_context *context = model->context;
     taper_device *device;
     const char *why;
-    char line[160];
-    TAPER_TRY(taper_context_device(model->context, name, &device, &why, error));
+    char line[400];
+    TAPER_TRY(taper_context_device(model->context, name, options, &device, &why, error));
     if (device == NULL) {
-        const int length = snprintf(line, sizeof line, "device %.80s %.40s: the CPU runs the model\n", name, why);
+        const int length = snprintf(line, sizeof line, "device %.80s %.256s: the CPU runs the model\n", name, why);
         context->log(context->log_user, TAPER_LOG_WARNING, line, (size_t)length);
     } else if (TAPER_DEVICES && device != context->host) {
         model->device = device;
@@ -391,7 +391,7 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
     if (status == TAPER_OK) {
         taper_packs_belong(m->packs, m->module.heap);
         status = m->draft || m->listing ? taper_device_check(context, options->device, error)
-                                        : find_device(m, options->device, error);
+                                        : find_device(m, options->device, options->device_options, error);
     }
     if (status == TAPER_OK) {
         status = load_module(m, options, error);
@@ -407,6 +407,7 @@ taper_status taper_load_options_read(const taper_load_options *given, taper_load
     TAPER_TRY(taper_struct_read(given, "taper_load_options", options, sizeof *options, error));
     TAPER_TRY(taper_device_read(options->device, &name, error));
     TAPER_TRY(taper_precision_check(options->precision, error));
+    TAPER_TRY(TAPER_DEVICES ? taper_device_options_check(options->device_options, error) : TAPER_OK);
     return options->methods == NULL ? TAPER_OK
                                     : taper_check_items(options->methods, "methods", options->method_count, error);
 }

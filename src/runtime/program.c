@@ -184,12 +184,12 @@ static void set_operator(builder *b, taper_instruction *in, const taper_op *op, 
     in->state = (uint32_t)(b->program->first_state + b->program->state_count++);
 }
 
-// SEGMENT, declined: the plain nodes, MOVE of their results, JUMP end; done: CLEAR of what these would have used up;
-// end.
+// SEGMENT, declined: the plain nodes, MOVE of their results, SEGMENT_DONE where the backend asks, JUMP end; done: CLEAR
+// of what these would have used up; end.
 static taper_status build_segment(builder *b, const taper_node *node)
 {
     const taper_block *body = node->blocks[1];
-    size_t at, move, jump;
+    size_t at, move, jump, told;
     TAPER_TRY(add(b, TAPER_DO_SEGMENT, node->inputs, node->input_count, node->outputs, node->output_count, &at));
     taper_instruction *in = &b->program->code[at];
     in->node = node;
@@ -200,6 +200,11 @@ static taper_status build_segment(builder *b, const taper_node *node)
     TAPER_TRY(build_block(b, body));
     TAPER_TRY(add(b, TAPER_DO_MOVE, body->results, body->result_count, node->outputs, node->output_count, &move));
     discard_unused(b->program, b->program->code[move].out, node->outputs, node->output_count);
+    if (TAPER_DEVICES && node->segment->device->backend->measured != NULL) {
+        TAPER_TRY(add(b, TAPER_DO_SEGMENT_DONE, NULL, 0, NULL, 0, &told));
+        b->program->code[told].segment = node->segment;
+        b->program->code[told].state = b->program->code[at].state;
+    }
     TAPER_TRY(add(b, TAPER_DO_JUMP, NULL, 0, NULL, 0, &jump));
     jump_here(b, at);
     TAPER_TRY(add_clears(b, node->blocks[0]->clears, node->blocks[0]->clear_count));

@@ -9,16 +9,17 @@
 #include "ops/call/call.h"
 
 typedef enum taper_opcode {
-    TAPER_DO_OP,         // op
-    TAPER_DO_SEGMENT,    // done: target, declined: goes on with the plain nodes behind it
-    TAPER_DO_MOVE,       // in[i] -> out[i], all at once
-    TAPER_DO_JUMP,       // target
-    TAPER_DO_BRANCH,     // in[0] false: target
-    TAPER_DO_LOOP_BEGIN, // out[0] := 0 (the trip counter)
-    TAPER_DO_LOOP_TEST,  // in: most trips, condition, counter; ends: target; else out[0] := counter++
-    TAPER_DO_CLEAR,      // in[i] are emptied
-    TAPER_DO_RETURN,     // in[0]
-    TAPER_DO_NODE        // the other node kinds: node
+    TAPER_DO_OP,           // op
+    TAPER_DO_SEGMENT,      // done: target, declined: goes on with the plain nodes behind it
+    TAPER_DO_SEGMENT_DONE, // its plain nodes are done: the backend is told how long they took
+    TAPER_DO_MOVE,         // in[i] -> out[i], all at once
+    TAPER_DO_JUMP,         // target
+    TAPER_DO_BRANCH,       // in[0] false: target
+    TAPER_DO_LOOP_BEGIN,   // out[0] := 0 (the trip counter)
+    TAPER_DO_LOOP_TEST,    // in: most trips, condition, counter; ends: target; else out[0] := counter++
+    TAPER_DO_CLEAR,        // in[i] are emptied
+    TAPER_DO_RETURN,       // in[0]
+    TAPER_DO_NODE          // the other node kinds: node
 } taper_opcode;
 
 #define TAPER_OPERAND_CONSTANT 0x80000000u

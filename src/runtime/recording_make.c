@@ -305,7 +305,7 @@ static void make_step(taper_step *to, noted_step *from, taper_shell *shell, uint
 // Takes so much of a block; NULL: only the size is wanted.
 static void *part(taper_recording *block, size_t *at, size_t count, size_t size)
 {
-    void *taken = (char *)block + (block != NULL ? *at : 0);
+    void *taken = block != NULL ? (char *)block + *at : NULL;
     *at += (count * size + 15) / 16 * 16; // counts of what lies in memory already
     return taken;
 }

@@ -186,6 +186,10 @@ taper_status taper_session_run(taper_session *session, const char *method, taper
     session->run.error = error;
     session->instructions_left = session->instruction_budget;
     session->deadline = session->time_budget > 0 ? taper_clock() + session->time_budget : 0;
+    if (TAPER_DEVICES && session->run.replan) {
+        session->run.replan = false;
+        taper_planner_forget(session->planner);
+    }
     session->run.work_left = 0; // the first to say what it does asks
     session->run.ended = TAPER_OK;
     taper_heap_set_limit(session->heap, session->memory_budget);

@@ -97,7 +97,8 @@ static void devices_that_are_not(void **state)
     (void)state;
     world w;
     open_world(&w);
-    static const char *const names[] = {"vulkan", "vulkan:1", "metal", "nnapi", "cpu:1", "cpu:01", "cp", "cpus", "_9"};
+    static const char *const names[] = {"vulkan", "vulkan:1", "metal",  "vulkan:a.b-C_9", "cpu:1", "cpu:01",
+                                        "cp",     "cpus",     "cpu:0x", "cpu:x",          "_9"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[128];
         assert_int_equal(load(&w, names[i], NULL, 0), TAPER_OK);
@@ -115,6 +116,24 @@ static void devices_that_are_not(void **state)
     close_world(&w);
 }
 
+// What there is of NNAPI is Android's: no other machine has the library.
+static void without_its_library(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w);
+    assert_int_equal(load(&w, "nnapi", NULL, 0), TAPER_OK);
+    assert_int_equal(w.heard.lines, 1);
+    const bool part = strstr(w.heard.line, "is not part of this build") == NULL;
+    assert_non_null(
+        strstr(w.heard.line, part ? "device nnapi is not there: this system has no libneuralnetworks.so: the "
+                                    "CPU runs the model\n"
+                                  : "device nnapi is not part of this build: the CPU runs the model\n"));
+    assert_int_equal(load(&w, "nnapi:1!", NULL, 0), TAPER_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(taper_error_message(w.error), "device nnapi:1 is not "));
+    close_world(&w);
+}
+
 static void devices_that_are_none(void **state)
 {
     (void)state;
@@ -123,8 +142,8 @@ static void devices_that_are_none(void **state)
     char lengthy[400];
     memset(lengthy, 'a', sizeof lengthy);
     memcpy(lengthy + sizeof lengthy - 2, "?", 2);
-    const char *const names[] = {"",          "!",       ":0",         "cpu:",  "cpu:!",   "cpu:x",
-                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "vulkan:-1",
+    const char *const names[] = {"",          "!",       ":0",         "cpu:",  "cpu:!",   "cpu: x",
+                                 "cpu!!",     "cpu! ",   " cpu",       "CPU!",  "cpu cpu", "vulkan:/",
                                  "vulkan:+1", "cpu:0:0", "cp\xc3\xbc", "cpu\n", lengthy};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         expect(&w, names[i], NULL, TAPER_ERROR_ARGUMENT, "should be NAME[:INDEX][!]");
@@ -254,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_that_are_here),
         cmocka_unit_test(devices_that_are_not),
+        cmocka_unit_test(without_its_library),
         cmocka_unit_test(devices_that_are_none),
         cmocka_unit_test(precisions),
         cmocka_unit_test(drafts),

@@ -87,7 +87,7 @@ static const member load_members[] = {
     MEMBER(taper_load_options, methods),        MEMBER(taper_load_options, method_count),
     MEMBER(taper_load_options, evaluation),     MEMBER(taper_load_options, memory_limit),
     MEMBER(taper_load_options, step_limit),     MEMBER(taper_load_options, device),
-    MEMBER(taper_load_options, precision),
+    MEMBER(taper_load_options, precision),      MEMBER(taper_load_options, device_options),
 };
 static const member session_members[] = {
     MEMBER(taper_session_options, struct_size),

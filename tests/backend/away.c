@@ -163,7 +163,7 @@ static taper_status open(taper_device *device, const char **why, taper_error *er
 {
     (void)error;
     away_state *state = device->state;
-    if (device->index != 0) {
+    if (device->index != 0 || device->called != NULL) {
         *why = "has one device";
         return TAPER_DECLINED;
     }

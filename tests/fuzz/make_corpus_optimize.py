@@ -58,6 +58,52 @@ SOURCES = {
 """,
 }
 
+# For NNAPI: images with the layouts it has, level 30 and 27.
+NNAPI = (7, 7 + 8, 7 + 16, 7 + 24 + 32)
+CONV = "torch.conv2d({}, self.w, None, [1, 1], [0, 0], [1, 1], 1)"
+NNAPI_SOURCES = {
+    "nnapi_images": """Tensor:
+    a = torch.relu(""" + CONV.format("x") + """)
+    b = torch.max_pool2d(a, [2, 2], [2, 2], [0, 0], [1, 1], False)
+    c = torch.upsample_nearest2d(b, [8, 8], None)
+    d = torch.avg_pool2d(torch.hardtanh(torch.add(c, a), 0., 6.), [2, 2], [2, 2], [0, 0], False, True, None)
+    e = torch.constant_pad_nd(torch.sigmoid(""" + CONV.format("d") + """), [0, 1, 1, 0], 0)
+    f = torch.adaptive_avg_pool2d(torch.mul(e, 2), [1, 1])
+    return torch.softmax(torch.flatten(torch.leaky_relu(f, 0.1), 1), 1, None)
+""",
+    "nnapi_shapes": """Tuple[Tensor, Tensor]:
+    a = """ + CONV.format("x") + """
+    b = torch.size(a, 0)
+    c = torch.size(a)[2:]
+    d = torch.reshape(a, [b, -1, 4, 2])
+    e = torch.permute(torch.slice(d, 1, 1, -1, 2), [0, 2, 3, 1])
+    f, g, h, = torch.chunk(""" + CONV.format("a") + """, 3, 1)
+    i = torch.transpose(torch.view(torch.cat([f, h, g, a], 1), [1, 2, 3, 8, 8]), 1, 2)
+    j = torch.view(torch.contiguous(i), [1, 6, 8, 8])
+    return (torch.mean(e, [2, 3], True), torch.unsqueeze(torch.mean(j, [2, 3]), 0))
+""",
+    "nnapi_lists": """Dict[str, Tensor]:
+    out = annotate(List[Tensor], [])
+    kept = annotate(Dict[str, Tensor], {})
+    y = x
+    for i in range(self.n):
+      y0 = torch.relu(""" + CONV.format("y") + """)
+      _0 = torch.append(out, y0)
+      y = torch.cat(out, 1)
+      y = torch.slice(y, 1, 0, 3)
+      _1 = torch._set_item(kept, "last", y)
+    _2 = torch._set_item(kept, "sum", torch.add(kept["last"], torch.select(torch.stack(out, 0), 0, 0), alpha=2))
+    return kept
+""",
+    "nnapi_bytes": """Tensor:
+    a = torch.quantize_per_tensor(x, 0.0625, 128, 13)
+    b = torch.max_pool2d(torch.relu(a), [2, 2], [2, 2], [0, 0], [1, 1], False)
+    c = ops.quantized.add(b, torch.mean(b, [2, 3], True), 0.125, 3)
+    d = torch.dequantize(torch.cat([c, b], 1))
+    return torch.add(torch.slice(d, 1, 0, 3), """ + CONV.format("torch.dequantize(b)") + """)
+""",
+}
+
 
 def text(value):
     return b"X" + len(value).to_bytes(4, "little") + value
@@ -76,6 +122,9 @@ def main():
     for i, (name, source) in enumerate(sorted(SOURCES.items())):
         for choice in (CHOICES[i], 16 + 3 * (i % 2)):  # with records of places
             write("optimize", f"{name}_{choice}", bytes([choice]) + (HEAD + source).encode())
+    for name, source in sorted(NNAPI_SOURCES.items()):
+        for choice in NNAPI:
+            write("optimize", f"{name}_{choice}", bytes([choice]) + (HEAD + source).encode())
     for i, rows in enumerate((((0, (0, 1), 5), (60, (1,), 6), (140, (0,), 7), (400, (1,), 300)), ((90, (0,), 1), (80, (0,), 2)), ())):
         write("optimize", f"places_{i}", bytes([16 + 3 * (i % 2)]) + places(rows, [b"    y = conv(x)\n", b"net.py"]))
     for i, (name, data) in enumerate(sorted((program.run_programs() | program.stop_programs()).items())):
@@ -84,7 +133,7 @@ def main():
         with open(os.path.join(MODELS, name), "rb") as file:
             data = file.read()
         if name.endswith(".fb.ptl"):
-            for choice in (CHOICES[i % 3], CHOICES[3 + i % 7]):
+            for choice in (CHOICES[i % 3], CHOICES[3 + i % 7], NNAPI[i % 4]):
                 write("optimize", f"{name[:-7]}_{choice}", bytes([choice]) + data)
 
 

@@ -43,9 +43,9 @@ char *passes_join(const arg_texts *disable)
 
 static void log_text(void *user, taper_log_level level, const char *text, size_t length)
 {
-    const bool *print_to_stderr = user;
-    FILE *stream = level == TAPER_LOG_PRINT && !*print_to_stderr ? stdout : stderr;
-    if (level != TAPER_LOG_INFO) {
+    const model_options *options = user;
+    FILE *stream = level == TAPER_LOG_PRINT && !options->print_to_stderr ? stdout : stderr;
+    if (level != TAPER_LOG_INFO || options->verbose) {
         text_put(stream, text, length, true);
         fputs(length == 0 || text[length - 1] != '\n' ? "\n" : "", stream);
     }
@@ -57,7 +57,7 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                            .threads = (unsigned)options->threads,
                                            .cpu_mask = cpu_mask,
                                            .log = log_text,
-                                           .log_user = (void *)(uintptr_t)&options->print_to_stderr};
+                                           .log_user = (void *)(uintptr_t)options};
     taper_load_options load = {.struct_size = sizeof load,
                                .compiler = options->no_optimize || options->reference ? NULL : taper_compiler(),
                                .disable_passes = disabled,
@@ -65,7 +65,8 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                .listing = options->listing,
                                .evaluation = options->evaluation,
                                .device = options->device,
-                               .precision = options->precision};
+                               .precision = options->precision,
+                               .device_options = options->device_options};
     load_limits_apply(&options->limits, &load);
     opened->context = options->context;
     opened->has_context = options->context == NULL;

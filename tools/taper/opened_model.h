@@ -12,7 +12,7 @@
 #include "taper/load_limits.h"
 
 typedef struct model_options {
-    const char *device, *precision, *cpu;
+    const char *device, *device_options, *precision, *cpu;
     long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
@@ -20,6 +20,7 @@ typedef struct model_options {
     load_limits limits;
     taper_session_options session; // struct_size 0: the defaults
     bool print_to_stderr;          // where the model's print() goes
+    bool verbose;                  // what ran where, on stderr
     taper_context *context;        // another open model's, which stays open longer; NULL: its own
 } model_options;
 
@@ -27,7 +28,8 @@ enum { THREADS_LIMIT = 1024 };
 
 // Rows for a table of arg_option.
 #define MODEL_OPTION_ROWS(o)                                                                                           \
-    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},                  \
+    {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--device-options", 0, ARG_TEXT, &(o).device_options, 0, 0},        \
+        {"--verbose", 0, ARG_FLAG, &(o).verbose, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},            \
         {"--threads", 0, ARG_COUNT, &(o).threads, 1, THREADS_LIMIT}, {"--cpu", 0, ARG_TEXT, &(o).cpu, 0, 0},           \
         {"--reference", 0, ARG_FLAG, &(o).reference, 0, 0}, {"--no-optimize", 0, ARG_FLAG, &(o).no_optimize, 0, 0},    \
         {"--disable", 0, ARG_TEXTS, &(o).disable, 0, 0}, LOAD_LIMIT_ROWS((o).limits),                                  \
@@ -36,8 +38,12 @@ enum { THREADS_LIMIT = 1024 };
     }
 
 #define MODEL_OPTION_USAGE                                                                                             \
-    "  --device NAME       where to run: cpu is what this build has, and stands in for any other;\n"                   \
-    "                      NAME! refuses when NAME is not here\n"                                                      \
+    "  --device NAME       where to run: cpu, which stands in for any other, or on Android nnapi, nnapi:1,\n"          \
+    "                      nnapi:DEVICE; NAME! refuses when NAME is not here, or declines\n"                           \
+    "  --device-options NAME=VALUE,…\n"                                                                              \
+    "                      of nnapi: preference=low_power, fast_single_answer or sustained_speed;\n"                   \
+    "                      relax_f32_to_f16=1; level=27 to 31\n"                                                       \
+    "  --verbose           say on stderr what ran where, and why\n"                                                    \
     "  --precision fp32    of what is computed; this build has fp32\n"                                                 \
     "  --threads N         threads to use (default: one for each big core it may use)\n" CPU_OPTION_USAGE              \
     "  --no-optimize       run the model as it was saved\n"                                                            \

@@ -83,11 +83,7 @@ static void drop_lists(taper_region *region, taper_claim *claim)
 static bool pays(const taper_region *region, const taper_claim *claim)
 {
     for (size_t i = 0; i < claim->count; i++) {
-        const taper_node *node = region->nodes[claim->takes[i]];
-        const unsigned layer = TAPER_FIELD(taper_node_facts(node), LAYER),
-                       shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
-        if ((layer != TAPER_LAYER_NONE && layer <= TAPER_LAYER_LINEAR) || shape == TAPER_SHAPE_PACKED ||
-            shape == TAPER_SHAPE_CONV || shape == TAPER_SHAPE_LINEAR || shape == TAPER_SHAPE_ADDED_PRODUCT) {
+        if (taper_translate_is_layer(region->nodes[claim->takes[i]])) {
             return true;
         }
     }
@@ -149,6 +145,11 @@ taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_regio
     }
     if (!claiming->anything && !pays(region, claim)) {
         claim->count = 0;
+        // All of it is looked at again from claim->next on: so that this ends, some of very many stays behind.
+        const size_t looked_at = seen - region->from;
+        if (looked_at > LOOK_AHEAD && claim->next < region->from + looked_at / 8) {
+            claim->next = region->from + looked_at / 8;
+        }
     }
     for (node = start; node != end; node = node->next) {
         mark(node, NONE);

@@ -36,14 +36,23 @@ taper_status taper_network_add_operand(taper_network *network, const taper_netwo
     return TAPER_OK;
 }
 
+static uint8_t hash(const void *value, size_t bytes)
+{
+    uint32_t sum = 2166136261U;
+    for (size_t i = 0; i < bytes; i++) {
+        sum = (sum ^ ((const uint8_t *)value)[i]) * 16777619U;
+    }
+    return (uint8_t)(sum ^ sum >> 8 ^ sum >> 16 ^ sum >> 24);
+}
+
 taper_status taper_network_add_immediate(taper_network *network, int32_t type, uint32_t rank, const void *value,
                                          size_t bytes, uint32_t *number, taper_error *error)
 {
-    for (size_t i = 0; i < network->operand_count; i++) {
-        const taper_network_operand *o = &network->operands[i];
-        if (o->immediate != NULL && o->type == type && o->rank == rank && o->bytes == bytes &&
-            memcmp(o->immediate, value, bytes) == 0) {
-            *number = (uint32_t)i;
+    uint32_t *const last = &network->immediates[hash(value, bytes)];
+    for (uint32_t at = *last; at != 0; at = network->operands[at - 1].next) {
+        const taper_network_operand *o = &network->operands[at - 1];
+        if (o->type == type && o->rank == rank && o->bytes == bytes && memcmp(o->immediate, value, bytes) == 0) {
+            *number = at - 1;
             return TAPER_OK;
         }
     }
@@ -52,11 +61,13 @@ taper_status taper_network_add_immediate(taper_network *network, int32_t type, u
         return taper_fail_memory(error);
     }
     memcpy(copy, value, bytes);
-    taper_network_operand o = {.type = type, .rank = rank, .immediate = copy, .bytes = bytes};
+    taper_network_operand o = {.type = type, .rank = rank, .immediate = copy, .bytes = bytes, .next = *last};
     if (rank == 1) {
         o.sizes[0] = (uint32_t)(bytes / sizeof(int32_t));
     }
-    return taper_network_add_operand(network, &o, number, error);
+    TAPER_TRY(taper_network_add_operand(network, &o, number, error));
+    *last = *number + 1;
+    return TAPER_OK;
 }
 
 taper_status taper_network_add_operation(taper_network *network, int32_t code, const uint32_t *in, uint32_t in_count,

@@ -21,6 +21,7 @@ typedef struct taper_network_operand {
     const void *immediate; // `bytes` bytes, in the network's arena
     taper_tensor *tensor;  // contiguous, as NNAPI wants it; a reference
     size_t bytes;
+    uint32_t next; // immediates: 1 + the one before with the same hash; 0: there is none
     bool is_image; // sizes are [N, H, W, C] of what PyTorch has as [N, C, H, W]
 } taper_network_operand;
 
@@ -36,7 +37,9 @@ typedef struct taper_network {
     taper_network_operand *operands;
     taper_network_operation *operations;
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
+    uint32_t immediates[256];   // by hash: 1 + the last operand; 0: there is none
     uint32_t *inputs, *outputs; // operands, in the arena
+    bool *output_images; // what is given is [N, H, W, C] of PyTorch's [N, C, H, W]; of inputs the operands say so
     uint32_t input_count, output_count;
 } taper_network;
 

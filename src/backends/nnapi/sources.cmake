@@ -2,7 +2,6 @@ if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
         src/backends/nnapi/claim.c
         src/backends/nnapi/network.c
-        src/backends/nnapi/serialize.c
         src/backends/nnapi/translate_nodes.c
         src/backends/nnapi/translate_arguments.c
         src/backends/nnapi/translate_images.c
@@ -10,5 +9,18 @@ if(TAPER_WITH_NNAPI)
         src/backends/nnapi/translate_moves.c
         src/backends/nnapi/translate_numbers.c
         src/backends/nnapi/translate_operands.c
+    )
+endif()
+if(TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES)
+    list(APPEND TAPER_SOURCES
+        src/backends/nnapi/compilation.c
+        src/backends/nnapi/driver.c
+        src/backends/nnapi/driver_memory.c
+        src/backends/nnapi/execution.c
+        src/backends/nnapi/image_orders.c
+        src/backends/nnapi/nnapi_backend.c
+        src/backends/nnapi/nnapi_recording.c
+        src/backends/nnapi/operation_names.c
+        src/backends/nnapi/segment_values.c
     )
 endif()

@@ -48,6 +48,8 @@ static taper_status read_window(taper_translator *t, const taper_node *node, win
         w->stride[d] = w->stride[d] == 0 ? w->kernel[d] : w->stride[d];
         TAPER_REFUSE(t, w->kernel[d] < 1 || w->stride[d] < 1, "a pool without extent");
         w->padding_end[d] = w->padding[d];
+        TAPER_REFUSE(t, x.rank == 4 && (x.sizes[2 + d] > INT32_MAX || (y.rank == 4 && y.sizes[2 + d] > INT32_MAX)),
+                     "a number that 32 bits do not hold");
         if (up != 0 && x.rank == 4 && y.rank == 4 && x.sizes[2 + d] != TAPER_UNKNOWN &&
             y.sizes[2 + d] != TAPER_UNKNOWN) {
             const int64_t reach = (y.sizes[2 + d] - 1) * w->stride[d] + w->kernel[d],
@@ -56,6 +58,7 @@ static taper_status read_window(taper_translator *t, const taper_node *node, win
             *grown = *grown || more > 0;
         }
     }
+    TAPER_REFUSE(t, t->options->pytorch && *grown, "a pool that rounds sizes up, which PyTorch's converter does wrong");
     return TAPER_OK;
 }
 

@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "backends/nnapi/translating.h"
+#include "base/checked.h"
+#include "ops/nn/prepacked.h"
 #include "ops/quantized/quantized_params.h"
 
 // ---- convolutions
@@ -34,6 +36,7 @@ static taper_status check_geometry(taper_translator *t, const geometry *g, int k
                  "a dilation that NNAPI's convolution of this kind has not");
     TAPER_REFUSE(t, kind == GROUPED && (t->options->level < 29 || g->transposed),
                  "groups that NNAPI's convolution of this kind has not");
+    TAPER_REFUSE(t, g->transposed && t->options->level < 29, "an operation of a level above that of the device");
     TAPER_REFUSE(t, kind != PLAIN && g->transposed, "groups that NNAPI's convolution of this kind has not");
     TAPER_REFUSE(t, t->options->pytorch && (dilated || kind == GROUPED), "PyTorch's converter has no such convolution");
     return TAPER_OK;
@@ -116,42 +119,68 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
     return TAPER_OK;
 }
 
-static taper_status bias_of_floats(taper_translator *t, const taper_ir_value *value, int64_t count, uint32_t *operand)
+// bias NULL: none, which NNAPI has not: zeros.
+static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int64_t count, bool needed,
+                                   uint32_t *operand)
 {
-    const taper_val *constant = taper_translate_constant(t, value);
     float *zeros;
-    if (value == NULL || (constant != NULL && constant->tag == TAPER_NONE)) {
-        TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no layer without bias");
+    if (bias == NULL) {
+        TAPER_REFUSE(t, t->options->pytorch && needed, "PyTorch's converter has no linear layer without bias");
         return taper_translate_new_floats(t, 1, &count, &zeros, operand);
     }
-    TAPER_REFUSE(t, constant == NULL || constant->tag != TAPER_TENSOR, "a bias that is no constant");
-    return taper_translate_weight(t, constant->as.tensor, NULL, operand);
+    return taper_translate_weight(t, bias, NULL, operand);
+}
+
+// An argument that is a constant tensor, or None.
+static taper_status constant_bias(taper_translator *t, const taper_ir_value *value, taper_tensor **bias)
+{
+    const taper_val *constant = taper_translate_constant(t, value);
+    *bias = NULL;
+    if (value != NULL && (constant == NULL || constant->tag != TAPER_NONE)) {
+        TAPER_REFUSE(t, constant == NULL || constant->tag != TAPER_TENSOR, "a bias that is no constant");
+        *bias = constant->as.tensor;
+    }
+    return TAPER_OK;
+}
+
+static taper_status float_conv(taper_translator *t, const taper_ir_value *x, taper_tensor *weight, taper_tensor *bias,
+                               const geometry *g)
+{
+    layer l;
+    uint32_t in[16], out;
+    size_t count;
+    TAPER_REFUSE(t, g->groups < 1 || g->groups > INT32_MAX, "groups that are none");
+    for (size_t d = 0; d < weight->rank; d++) {
+        TAPER_REFUSE(t, weight->sizes[d] > INT32_MAX, "a number that 32 bits do not hold");
+    }
+    const int64_t channels = g->transposed ? weight->sizes[0] : weight->sizes[1] * g->groups;
+    const int kind = kind_of(g, weight->sizes, channels);
+    const int64_t outs = g->transposed ? weight->sizes[1] * g->groups : weight->sizes[0];
+    TAPER_TRY(check_geometry(t, g, kind));
+    TAPER_REFUSE(t, kind == DEPTHWISE && t->options->pytorch && outs != channels,
+                 "PyTorch's converter has no such convolution");
+    TAPER_TRY(bias_of_floats(t, bias, outs, false, &l.bias));
+    TAPER_TRY(taper_translate_weight(t, weight, weight_order(g, kind), &l.weight));
+    TAPER_TRY(taper_translate_layer_input(t, x, &l.input, &l.nchw));
+    TAPER_TRY(add_conv(t, g, kind, channels != 0 ? outs / channels : 1, &l, in, &count));
+    TAPER_TRY(taper_translate_result(t, t->result, NULL, !l.nchw, &out));
+    return taper_translate_operation(t, conv_code(g, kind), in, count, out);
 }
 
 taper_status taper_translate_conv(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
-    taper_tensor *weight = taper_translate_tensor(t, taper_node_in(node, 1));
+    taper_tensor *weight = taper_translate_tensor(t, taper_node_in(node, 1)), *bias;
     geometry g;
-    layer l;
-    uint32_t in[16], out;
-    size_t count;
     TAPER_REFUSE(t, weight == NULL, "weights that are no constants");
     TAPER_REFUSE(t, weight->rank != 4, "a convolution over other than two dimensions");
+    for (size_t d = 0; d < 4; d++) {
+        TAPER_REFUSE(t, weight->sizes[d] > INT32_MAX, "a number that 32 bits do not hold");
+    }
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
     TAPER_TRY(read_geometry(t, node, weight->sizes + 2, &g));
-    const int64_t channels = g.transposed ? weight->sizes[0] : weight->sizes[1] * g.groups;
-    const int kind = kind_of(&g, weight->sizes, channels);
-    const int64_t outs = g.transposed ? weight->sizes[1] * g.groups : weight->sizes[0];
-    TAPER_TRY(check_geometry(t, &g, kind));
-    TAPER_REFUSE(t, kind == DEPTHWISE && t->options->pytorch && outs != channels,
-                 "PyTorch's converter has no such convolution");
-    TAPER_TRY(bias_of_floats(t, taper_node_in(node, 2), outs, &l.bias));
-    TAPER_TRY(taper_translate_weight(t, weight, weight_order(&g, kind), &l.weight));
-    TAPER_TRY(taper_translate_layer_input(t, x, &l.input, &l.nchw));
-    TAPER_TRY(add_conv(t, &g, kind, channels != 0 ? outs / channels : 1, &l, in, &count));
-    TAPER_TRY(taper_translate_result(t, t->result, NULL, !l.nchw, &out));
-    return taper_translate_operation(t, conv_code(&g, kind), in, count, out);
+    TAPER_TRY(constant_bias(t, taper_node_in(node, 2), &bias));
+    return float_conv(t, x, weight, bias, &g);
 }
 
 // ---- linear layers
@@ -173,7 +202,8 @@ static taper_status add_linear(taper_translator *t, const taper_ir_value *x, uin
     TAPER_REFUSE(t, !taper_translate_is_known(&result), "a tensor whose sizes are not known");
     taper_shape flat = {.rank = 2, .sizes = {1, outs}};
     for (int d = 0; d + 1 < shape.rank; d++) {
-        flat.sizes[0] *= shape.sizes[d];
+        TAPER_REFUSE(t, !taper_mul_i64(flat.sizes[0], shape.sizes[d], &flat.sizes[0]),
+                     "a number that 32 bits do not hold");
     }
     TAPER_TRY(taper_translate_vector(t, result.sizes, (size_t)result.rank, &sizes));
     TAPER_TRY(taper_translate_result(t, t->result, q, false, &out));
@@ -183,35 +213,88 @@ static taper_status add_linear(taper_translator *t, const taper_ir_value *x, uin
     return TAPER_OPERATION(t, RESHAPE, out, rows, sizes);
 }
 
-static taper_status linear(taper_translator *t, const taper_ir_value *x, const taper_ir_value *weights,
-                           const taper_ir_value *biases, bool turned)
+static taper_status linear(taper_translator *t, const taper_ir_value *x, taper_tensor *weight, taper_tensor *bias,
+                           bool turned)
 {
     static const uint8_t swapped[2] = {1, 0};
-    taper_tensor *weight = taper_translate_tensor(t, weights);
     uint32_t w, b;
     TAPER_REFUSE(t, weight == NULL, "weights that are no constants");
     TAPER_REFUSE(t, weight->rank != 2, "weights of other than two dimensions");
     TAPER_REFUSE(t, taper_translate_is_quantized(t, x), "floats expected, but the input is quantized");
     const int64_t outs = weight->sizes[turned ? 1 : 0];
-    TAPER_TRY(bias_of_floats(t, biases, outs, &b));
+    TAPER_TRY(bias_of_floats(t, bias, outs, true, &b));
     TAPER_TRY(taper_translate_weight(t, weight, turned ? swapped : NULL, &w));
     return add_linear(t, x, w, b, outs, NULL);
 }
 
 taper_status taper_translate_linear(taper_translator *t, const taper_node *node)
 {
-    return linear(t, taper_node_in(node, 0), taper_node_in(node, 1), taper_node_in(node, 2), false);
+    taper_tensor *bias;
+    TAPER_TRY(constant_bias(t, taper_node_in(node, 2), &bias));
+    return linear(t, taper_node_in(node, 0), taper_translate_tensor(t, taper_node_in(node, 1)), bias, false);
 }
 
 taper_status taper_translate_addmm(taper_translator *t, const taper_node *node)
 {
     double beta, alpha;
-    const taper_tensor *bias = taper_translate_tensor(t, taper_node_in(node, 0));
+    taper_tensor *bias = taper_translate_tensor(t, taper_node_in(node, 0));
     TAPER_TRY(taper_translate_number(t, node, "beta", 1, &beta));
     TAPER_TRY(taper_translate_number(t, node, "alpha", 1, &alpha));
     TAPER_REFUSE(t, beta != 1 || alpha != 1, "a sum with factors");
     TAPER_REFUSE(t, bias == NULL || bias->rank != 1, "a bias that is no constant vector");
-    return linear(t, taper_node_in(node, 1), taper_node_in(node, 2), taper_node_in(node, 0), true);
+    return linear(t, taper_node_in(node, 1), taper_translate_tensor(t, taper_node_in(node, 2)), bias, true);
+}
+
+// ---- layers whose weights are packed for XNNPACK, with the activation behind them
+
+static taper_status fuse_bounds(taper_translator *t, double min, double max)
+{
+    const bool above = !(max < HUGE_VAL), below = !(min > -HUGE_VAL);
+    TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no packed weights");
+    const int32_t code = below && above          ? ANEURALNETWORKS_FUSED_NONE
+                         : min == 0 && above     ? ANEURALNETWORKS_FUSED_RELU
+                         : min == 0 && max == 6  ? ANEURALNETWORKS_FUSED_RELU6
+                         : min == -1 && max == 1 ? ANEURALNETWORKS_FUSED_RELU1
+                                                 : -1;
+    TAPER_REFUSE(t, code < 0, "bounds that NNAPI has no activation for");
+    TAPER_REFUSE(t, code != ANEURALNETWORKS_FUSED_NONE && t->fuse != ANEURALNETWORKS_FUSED_NONE,
+                 "two activations of one layer");
+    t->fuse = code != ANEURALNETWORKS_FUSED_NONE ? code : t->fuse;
+    return TAPER_OK;
+}
+
+static taper_status packed_object(taper_translator *t, const taper_node *node, taper_object **object);
+
+taper_status taper_translate_prepacked_conv(taper_translator *t, const taper_node *node)
+{
+    taper_run run = taper_run_on(t->options->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_conv_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    TAPER_TRY(packed_object(t, node, &object));
+    TAPER_REFUSE(t, taper_prepacked_conv_state(&call, object, &args) != TAPER_OK, "packed weights that cannot be read");
+    const taper_conv_params *p = &args.params;
+    const geometry g = {.stride = {p->stride[0], p->stride[1]},
+                        .padding = {p->padding[0], p->padding[1]},
+                        .padding_end = {p->padding[0] - p->output_padding[0], p->padding[1] - p->output_padding[1]},
+                        .dilation = {p->dilation[0], p->dilation[1]},
+                        .groups = p->groups,
+                        .transposed = p->transposed};
+    TAPER_TRY(fuse_bounds(t, args.min, args.max));
+    return float_conv(t, taper_node_in(node, 0), args.weight, args.bias, &g);
+}
+
+taper_status taper_translate_prepacked_linear(taper_translator *t, const taper_node *node)
+{
+    taper_run run = taper_run_on(t->options->heap, NULL, NULL);
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_linear_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
+    taper_object *object;
+    TAPER_TRY(packed_object(t, node, &object));
+    TAPER_REFUSE(t, taper_prepacked_linear_state(&call, object, &args) != TAPER_OK,
+                 "packed weights that cannot be read");
+    TAPER_TRY(fuse_bounds(t, args.min, args.max));
+    return linear(t, taper_node_in(node, 0), args.weight, args.bias, args.weight_is_in_out);
 }
 
 // ---- 8-bit layers
@@ -269,7 +352,9 @@ static taper_status integer_bias(taper_translator *t, const taper_tensor *bias, 
     const float *from = bias != NULL ? taper_tensor_data(bias) : NULL, inverse = 1.0f / (float)unit;
     for (int64_t i = 0; from != NULL && i < count; i++) {
         const float wanted = nearbyintf(from[i * bias->strides[0]] * inverse);
-        to[i] = wanted >= 2147483648.0f ? INT32_MAX : wanted <= -2147483648.0f ? INT32_MIN : (int32_t)wanted;
+        to[i] = wanted >= 2147483648.0f   ? INT32_MAX
+                : wanted > -2147483648.0f ? (int32_t)wanted
+                                          : INT32_MIN; // or no number
     }
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_INT32, unit, 0, operand);
 }
@@ -444,4 +529,44 @@ taper_status taper_translate_quantized_linear(taper_translator *t, const taper_n
     TAPER_TRY(integer_bias(t, params.bias, params.out, unit, &bias));
     TAPER_TRY(unsigned_weight(t, params.weight, NULL, &weight));
     return add_linear(t, x, weight, bias, params.out, &q);
+}
+
+double taper_translate_packed_work(const taper_translator *t, const taper_node *node)
+{
+    const taper_val *packed = taper_translate_constant(t, taper_node_in(node, 1));
+    const taper_shape x = taper_translate_shape(t, taper_node_in(node, 0)),
+                      y = taper_translate_shape(t, &node->outputs[0]);
+    taper_run run = taper_run_on(t->options->heap, NULL, NULL);
+    taper_qconv_params conv;
+    taper_qlinear_params linear;
+    if (packed == NULL || packed->tag != TAPER_OBJECT) {
+        return 0;
+    }
+    const taper_tensor *weight = NULL;
+    bool transposed = false;
+    const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
+    taper_conv_args conv_args = {.min = -HUGE_VAL};
+    taper_linear_args linear_args = {.min = -HUGE_VAL};
+    const unsigned kind = TAPER_FIELD(taper_node_facts(node), LAYER);
+    if (kind == TAPER_LAYER_LINEAR) {
+        weight = taper_prepacked_linear_state(&call, packed->as.object, &linear_args) == TAPER_OK ? linear_args.weight
+                                                                                                  : NULL;
+    } else if (kind != TAPER_LAYER_NONE) {
+        weight = taper_prepacked_conv_state(&call, packed->as.object, &conv_args) == TAPER_OK ? conv_args.weight : NULL;
+        transposed = conv_args.params.transposed;
+    } else if (taper_qconv_open(&run, packed->as.object, 0, &conv) == TAPER_OK) {
+        weight = conv.weight;
+        transposed = conv.conv.transposed;
+    } else if (taper_qlinear_open(&run, packed->as.object, &linear) == TAPER_OK) {
+        weight = linear.weight;
+    }
+    const taper_shape space = transposed ? x : y;
+    if (weight == NULL || !taper_translate_is_known(&space) || weight->sizes[0] == 0) {
+        return 1;
+    }
+    double work = (double)taper_tensor_numel(weight) / (double)weight->sizes[0];
+    for (int d = 0; d < space.rank; d++) {
+        work *= (double)space.sizes[d];
+    }
+    return work;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backends/nnapi/translating.h"
-#include "ops/engine/matmul.h"
+#include "ops/list/op_table.h"
 
 static const uint8_t image_order[4] = {0, 2, 3, 1};
 
@@ -18,10 +18,12 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
     const taper_ir_value *x = taper_node_in(node, 0);
     const taper_shape from = taper_translate_shape(t, x), to = taper_translate_shape(t, &node->outputs[0]);
     int64_t training;
+    double chance;
     uint32_t operand;
     bool image;
     TAPER_TRY(taper_translate_int(t, node, "train", 0, &training));
-    TAPER_REFUSE(t, training != 0, "dropout in training");
+    TAPER_TRY(taper_translate_number(t, node, "p", 0, &chance));
+    TAPER_REFUSE(t, training != 0 && chance != 0, "dropout in training");
     TAPER_REFUSE(t, from.dtype >= 0 && to.dtype >= 0 && from.dtype != to.dtype, "a change of the dtype");
     TAPER_REFUSE(t, !t->asking && from.dtype != to.dtype && to.dtype >= 0, "a change of the dtype");
     TAPER_TRY(taper_translate_either(t, x, &operand, &image));
@@ -115,20 +117,20 @@ static taper_status permuted(taper_translator *t, const taper_ir_value *x, const
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
     TAPER_REFUSE(t, rank > 4, "a tensor of more than four dimensions");
     // What is an image for one is plain for the other.
-    if (rank == 4 && memcmp(order, last, sizeof last) == 0 && taper_translate_has_image(t, x)) {
-        TAPER_TRY(taper_translate_image(t, x, &in));
-        TAPER_TRY(taper_translate_between(t, in, NULL, false, &out));
-    }
-    TAPER_TRY(taper_translate_plain(t, x, &in));
-    if (rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking) {
-        t->values[t->result->id] = t->values[x->id];
-        t->values[t->result->id].image = in;
-        t->values[t->result->id].plain = TAPER_NO_OPERAND;
-        t->values[t->result->id].shape = taper_translate_shape(t, t->result);
-        TAPER_REFUSE(t, t->network->operands[in].immediate != NULL || t->network->operands[in].tensor != NULL,
-                     "a constant in another order");
+    const bool to_last = rank == 4 && memcmp(order, last, sizeof last) == 0 && taper_translate_has_image(t, x);
+    const bool to_first =
+        rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking && taper_translate_tensor(t, x) == NULL;
+    if (to_last || to_first) {
+        TAPER_TRY(to_last ? taper_translate_image(t, x, &in) : taper_translate_plain(t, x, &in));
+        const taper_shape shape = taper_translate_shape(t, t->result);
+        taper_translated_value *state = &t->values[t->result->id];
+        *state = t->values[x->id];
+        state->plain = to_last ? in : TAPER_NO_OPERAND;
+        state->image = to_last ? TAPER_NO_OPERAND : in;
+        state->shape = shape;
         return TAPER_OK;
     }
+    TAPER_TRY(taper_translate_plain(t, x, &in));
     TAPER_TRY(taper_translate_vector(t, order, rank, &vector));
     TAPER_TRY(taper_translate_result_like(t, t->result, x, false, &out));
     return TAPER_OPERATION(t, TRANSPOSE, out, in, vector);
@@ -256,16 +258,17 @@ static taper_status piece_begins(taper_translator *t, const taper_node *pieces, 
     size_t have = 0;
     if (number != NULL && number->tag == TAPER_INT) {
         TAPER_REFUSE(t, number->as.i < 1, "pieces without elements");
-        each = chunks ? (size + number->as.i - 1) / number->as.i : number->as.i;
+        each = chunks ? size / number->as.i + (size % number->as.i != 0) : number->as.i;
+        each = each > size ? size : each;
     } else {
         TAPER_TRY(taper_translate_int_list(t, how, sizes, &have));
         TAPER_REFUSE(t, have != count, "other than so many pieces");
     }
     begins[0] = 0;
     for (size_t i = 0; i < count; i++) {
-        const int64_t end = begins[i] + (have != 0 ? sizes[i] : each);
-        begins[i + 1] = have == 0 && end > size ? size : end;
-        TAPER_REFUSE(t, begins[i + 1] <= begins[i] || begins[i + 1] > size, "pieces without elements");
+        const int64_t left = size - begins[i], piece = have != 0 ? sizes[i] : each > left ? left : each;
+        TAPER_REFUSE(t, piece < 1 || piece > left, "pieces without elements");
+        begins[i + 1] = begins[i] + piece;
     }
     TAPER_REFUSE(t, begins[count] != size, "other than so many pieces");
     return TAPER_OK;
@@ -371,7 +374,11 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
     size_t count;
     uint32_t in, paddings, filler, out;
     bool image;
+    const taper_val *mode = taper_translate_constant(t, taper_translate_argument(node, "mode"));
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
+    TAPER_REFUSE(
+        t, taper_translate_argument(node, "mode") != NULL && (mode == NULL || !taper_val_string_is(*mode, "constant")),
+        "padding with other than a constant");
     TAPER_TRY(taper_translate_int_list(t, taper_node_in(node, 1), pads, &count));
     TAPER_TRY(taper_translate_number(t, node, "value", 0, &value));
     TAPER_REFUSE(t, count % 2 != 0 || count > 8 || (shape.rank >= 0 && count / 2 > (size_t)shape.rank),
@@ -407,8 +414,8 @@ static const taper_node *only_user(const taper_node *node)
 
 static bool is_view(const taper_node *node)
 {
-    return strncmp(node->op_name, "aten::view(", 11) == 0 || strncmp(node->op_name, "aten::reshape(", 14) == 0 ||
-           strncmp(node->op_name, "aten::flatten", 13) == 0;
+    const uint64_t shape = TAPER_FIELD(taper_node_facts(node), SHAPE);
+    return (shape == TAPER_SHAPE_GIVEN || shape == TAPER_SHAPE_FLATTEN) && taper_translate_has_rule(node);
 }
 
 bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, const taper_node **transposed,
@@ -420,15 +427,15 @@ bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, 
     }
     taper_translator asking = {.options = t->options, .asking = true};
     *transposed = only_user(node);
-    if (*transposed == NULL || strncmp((*transposed)->op_name, "aten::transpose.int", 19) != 0 ||
+    if (*transposed == NULL || !taper_node_calls(*transposed, TAPER_OP(aten_transpose_int)) ||
         taper_translate_int(&asking, *transposed, "dim0", 0, &dims[0]) != TAPER_OK ||
-        taper_translate_int(&asking, *transposed, "dim1", 0, &dims[1]) != TAPER_OK || dims[0] + dims[1] != 3 ||
-        dims[0] * dims[1] != 2) {
+        taper_translate_int(&asking, *transposed, "dim1", 0, &dims[1]) != TAPER_OK ||
+        !((dims[0] == 1 && dims[1] == 2) || (dims[0] == 2 && dims[1] == 1))) {
         return false;
     }
     *end = only_user(*transposed);
     *contiguous = NULL;
-    if (*end != NULL && strncmp((*end)->op_name, "aten::contiguous", 16) == 0) {
+    if (*end != NULL && taper_node_calls(*end, TAPER_OP(aten_contiguous))) {
         *contiguous = *end;
         *end = only_user(*contiguous);
     }

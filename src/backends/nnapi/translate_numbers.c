@@ -15,14 +15,19 @@ static bool is_named(const taper_node *node, const char *name)
 
 // ---- two tensors
 
+static bool has_relu(const taper_node *node)
+{
+    return TAPER_FIELD(taper_node_facts(node), FUNCTION) == TAPER_FUNCTION_ADD_RELU;
+}
+
 static int32_t binary_code(const taper_node *node)
 {
-    return is_named(node, "add")       ? ANEURALNETWORKS_ADD
-           : is_named(node, "sub")     ? ANEURALNETWORKS_SUB
-           : is_named(node, "mul")     ? ANEURALNETWORKS_MUL
-           : is_named(node, "div")     ? ANEURALNETWORKS_DIV
-           : is_named(node, "maximum") ? ANEURALNETWORKS_MAXIMUM
-                                       : ANEURALNETWORKS_MINIMUM;
+    return is_named(node, "add") || has_relu(node) ? ANEURALNETWORKS_ADD
+           : is_named(node, "sub")                 ? ANEURALNETWORKS_SUB
+           : is_named(node, "mul")                 ? ANEURALNETWORKS_MUL
+           : is_named(node, "div")                 ? ANEURALNETWORKS_DIV
+           : is_named(node, "maximum")             ? ANEURALNETWORKS_MAXIMUM
+                                                   : ANEURALNETWORKS_MINIMUM;
 }
 
 static bool number_of(const taper_val *constant, double *number)
@@ -129,6 +134,9 @@ taper_status taper_translate_binary(taper_translator *t, const taper_node *node)
     TAPER_TRY(taper_translate_number(t, node, "alpha", 1, &alpha));
     const taper_val *rounding = taper_translate_constant(t, taper_translate_argument(node, "rounding_mode"));
     TAPER_REFUSE(t, alpha != 1, "a factor of the second argument");
+    TAPER_REFUSE(t, has_relu(node) && (t->fuse != ANEURALNETWORKS_FUSED_NONE || t->options->pytorch),
+                 "two activations of one operator");
+    t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : t->fuse;
     TAPER_REFUSE(t, rounding != NULL && rounding->tag != TAPER_NONE, "a division that rounds");
     for (size_t i = 0; i < 2; i++) {
         TAPER_REFUSE(t, !t->asking && taper_translate_is_quantized(t, values[i]),
@@ -396,14 +404,20 @@ taper_status taper_translate_softmax(taper_translator *t, const taper_node *node
     }
     TAPER_REFUSE(t, t->options->level < 29 && shape.rank >= 0 && (shape.rank != 2 || dim != 1),
                  "a softmax over another than the last of two dimensions before level 29");
-    TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
+    const bool whole = is_named(node, "softmax"); // PyTorch's converter makes the result first for this one
+    if (whole) {
+        TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
+    }
     TAPER_TRY(taper_translate_float32(t, 1, &beta));
     if (t->options->level < 29) {
         return TAPER_OPERATION(t, SOFTMAX, out, in, beta);
     }
     TAPER_TRY(taper_translate_int32(t, t->options->pytorch ? number : image ? 3 : (int64_t)dim, &axis));
-    return is_named(node, "softmax") ? TAPER_OPERATION(t, SOFTMAX, out, in, beta, axis)
-                                     : TAPER_OPERATION(t, LOG_SOFTMAX, out, in, beta, axis);
+    if (whole) {
+        return TAPER_OPERATION(t, SOFTMAX, out, in, beta, axis);
+    }
+    TAPER_TRY(taper_translate_result(t, t->result, NULL, image, &out));
+    return TAPER_OPERATION(t, LOG_SOFTMAX, out, in, beta, axis);
 }
 
 // ---- means
@@ -463,7 +477,7 @@ taper_status taper_translate_quantize(taper_translator *t, const taper_node *nod
     TAPER_TRY(taper_translate_int(t, node, "dtype", 0, &dtype));
     TAPER_REFUSE(t, dtype != TAPER_QU8, "a quantized dtype other than quint8");
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
-    TAPER_REFUSE(t, t->options->pytorch && !image, "PyTorch's converter quantizes images in NHWC only");
+    TAPER_REFUSE(t, t->options->pytorch && !image && !t->asking, "PyTorch's converter quantizes images in NHWC only");
     TAPER_TRY(taper_translate_result(t, t->result, &q, image, &out));
     return TAPER_OPERATION(t, QUANTIZE, out, in);
 }

@@ -161,12 +161,13 @@ static taper_status add_input(taper_translator *t, const taper_ir_value *value, 
     t->options->know(t->options->user, value, &known);
     TAPER_REFUSE(t, known.shape.rank < 0, "a tensor whose shape is not known");
     TAPER_REFUSE(t, known.shape.rank > 4 || known.shape.rank == 0, "a tensor of more than four dimensions, or none");
+    TAPER_REFUSE(t, known.shape.dtype == TAPER_QU8 && !known.quantized, "a quantized tensor whose scale is not known");
     made->shape = known.shape;
     made->quantized = known.quantized;
     made->scale = known.scale;
     made->zero_point = known.zero_point;
     taper_network_operand o = {.scale = (float)known.scale, .zero_point = (int32_t)known.zero_point};
-    o.is_image = known.shape.rank == 4 && !t->options->pytorch;
+    o.is_image = known.shape.rank == 4 && t->options->images;
     TAPER_TRY(type_of(t, known.shape.dtype, known.quantized, &o.type));
     TAPER_TRY(set_sizes(t, &known.shape, o.is_image ? to_image : NULL, &o));
     if (t->input_count == t->input_capacity) { // two arrays that grow as one

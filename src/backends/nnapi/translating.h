@@ -11,7 +11,7 @@
 #include "ir/effects.h"
 #include "ops/call/call.h"
 
-enum { TAPER_NO_OPERAND = UINT32_MAX };
+#define TAPER_NO_OPERAND UINT32_MAX
 
 // What has become of a value so far.
 typedef struct taper_translated_value {
@@ -135,20 +135,26 @@ TAPER_MUST_USE taper_status taper_translate_float_result(taper_translator *t, co
 TAPER_MUST_USE taper_status taper_translate_give(taper_translator *t, const taper_ir_value *value, uint32_t floats,
                                                  const taper_result_quantizer *q, bool is_image);
 
+// Multiplications of a layer with packed weights.
+double taper_translate_packed_work(const taper_translator *t, const taper_node *node);
+
 // ---- rules
 
 typedef taper_status taper_translate_rule(taper_translator *t, const taper_node *node);
 taper_translate_rule taper_translate_conv, taper_translate_quantized_conv, taper_translate_linear,
-    taper_translate_addmm, taper_translate_quantized_linear, taper_translate_max_pool, taper_translate_avg_pool,
-    taper_translate_adaptive_pool, taper_translate_batch_norm, taper_translate_nearest, taper_translate_bilinear,
-    taper_translate_binary, taper_translate_quantized_binary, taper_translate_unary, taper_translate_clamp,
-    taper_translate_sigmoid, taper_translate_hardswish, taper_translate_hardsigmoid, taper_translate_silu,
-    taper_translate_leaky_relu, taper_translate_prelu, taper_translate_softmax, taper_translate_mean,
-    taper_translate_quantize, taper_translate_dequantize, taper_translate_identity, taper_translate_reshape,
-    taper_translate_flatten, taper_translate_unsqueeze, taper_translate_squeeze, taper_translate_permute,
-    taper_translate_transpose, taper_translate_slice, taper_translate_pieces, taper_translate_unpack,
-    taper_translate_list, taper_translate_cat, taper_translate_pad;
+    taper_translate_addmm, taper_translate_quantized_linear, taper_translate_prepacked_conv,
+    taper_translate_prepacked_linear, taper_translate_max_pool, taper_translate_avg_pool, taper_translate_adaptive_pool,
+    taper_translate_batch_norm, taper_translate_nearest, taper_translate_bilinear, taper_translate_binary,
+    taper_translate_quantized_binary, taper_translate_unary, taper_translate_clamp, taper_translate_sigmoid,
+    taper_translate_hardswish, taper_translate_hardsigmoid, taper_translate_silu, taper_translate_leaky_relu,
+    taper_translate_prelu, taper_translate_softmax, taper_translate_mean, taper_translate_quantize,
+    taper_translate_dequantize, taper_translate_identity, taper_translate_reshape, taper_translate_flatten,
+    taper_translate_unsqueeze, taper_translate_squeeze, taper_translate_permute, taper_translate_transpose,
+    taper_translate_slice, taper_translate_pieces, taper_translate_unpack, taper_translate_list, taper_translate_cat,
+    taper_translate_pad;
 
+// Whether the table has it.
+bool taper_translate_has_rule(const taper_node *node);
 // Nodes that shuffle channels together: the view that begins, and those behind it (*contiguous may be NULL).
 bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, const taper_node **transposed,
                              const taper_node **contiguous, const taper_node **end);

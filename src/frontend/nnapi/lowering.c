@@ -139,7 +139,7 @@ static const operation_row rows[] = {
     {TAPER_NNAPI_RESIZE_BILINEAR, 3, 6, taper_nnapi_lower_resize},
     {TAPER_NNAPI_DEPTH_TO_SPACE, 2, 3, taper_nnapi_lower_depth_to_space},
     {TAPER_NNAPI_CHANNEL_SHUFFLE, 3, 3, taper_nnapi_lower_shuffle},
-    {TAPER_NNAPI_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
+    {TAPER_NNAPI_SOFTMAX, 2, 3, taper_nnapi_lower_softmax},
     {TAPER_NNAPI_LOG_SOFTMAX, 3, 3, taper_nnapi_lower_softmax},
     {TAPER_NNAPI_MEAN, 3, 3, taper_nnapi_lower_reduce},
     {TAPER_NNAPI_REDUCE_SUM, 3, 3, taper_nnapi_lower_reduce},

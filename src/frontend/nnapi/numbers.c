@@ -220,10 +220,10 @@ taper_status taper_nnapi_lower_softmax(taper_nnapi_lowering *l, const taper_nnap
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
     double beta;
-    size_t axis = 0;
+    size_t axis = in->rank == 0 ? 0 : in->rank - 1; // where it is not said: the last
     taper_ir_value *x, *y, *dim, *factor;
     TAPER_TRY(taper_nnapi_number_of(l, op->in[1], &beta));
-    TAPER_TRY(taper_nnapi_axis_of(l, op->in[2], in->rank, &axis));
+    TAPER_TRY(op->in_count > 2 ? taper_nnapi_axis_of(l, op->in[2], in->rank, &axis) : TAPER_OK);
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     TAPER_TRY(taper_nnapi_floats(l, op->in[0], x, &x));
     if (beta != 1.0) {

@@ -53,6 +53,9 @@ struct taper_run {
     struct taper_context *context;         // for operators of the host; NULL: they cannot be called
     const struct taper_compiler *compiler; // of the model, for programs that are made while it runs; NULL: none
     const struct taper_node *failed;       // of a segment's plain nodes: the error says so already; NULL: none
+    const char
+        *why;    // a backend declined, or lost its device: a text that stays while that is open; NULL: it does not say
+    bool replan; // set by a backend: the memory of later runs is to be planned anew
 };
 
 struct taper_call {

@@ -3,24 +3,49 @@
 #include "ops/backend.h"
 #include "ops/call/prepared.h"
 #include "ops/list/op_table.h"
+#include "platform/platform.h"
 
 #ifdef TAPER_WITHOUT_DEVICES // the CPU, in the host's memory, with nothing that is prepared for shapes
 taper_status taper_segment_call(taper_call *call)
 {
     return call->segment->device->backend->run(call->segment, call, NULL);
 }
+
+void taper_segment_done_plain(const taper_segment *segment, taper_run *run, taper_prepared *prepared)
+{
+    (void)segment, (void)run, (void)prepared;
+}
 #else
 // Of a segment with recordings: what is kept for calls that are alike.
 typedef struct recording {
     const taper_segment *segment;
     bool declined; // those shapes: nobody asks again
+    double since;  // run declined; 0: it did not
     max_align_t data[];
 } recording;
 
 static taper_status run_recording(taper_call *call, void *data)
 {
     recording *r = data;
-    return r->declined ? TAPER_DECLINED : r->segment->device->backend->run(r->segment, call, r->data);
+    if (r->declined) {
+        return TAPER_DECLINED;
+    }
+    const taper_backend *backend = r->segment->device->backend;
+    const taper_status status = backend->run(r->segment, call, r->data);
+    if (status == TAPER_DECLINED && backend->measured != NULL) {
+        r->since = taper_clock();
+    }
+    return status;
+}
+
+void taper_segment_done_plain(const taper_segment *segment, taper_run *run, taper_prepared *prepared)
+{
+    recording *r = prepared != NULL ? prepared->data : NULL;
+    if (r != NULL && r->since > 0) {
+        const double seconds = taper_clock() - r->since;
+        r->since = 0;
+        segment->device->backend->measured(segment, run, r->data, seconds);
+    }
 }
 
 static void release_recording(void *data)
@@ -42,6 +67,10 @@ static taper_status record(const taper_segment *segment, taper_call *call, recor
 // A call whose arguments are not to be compared is prepared for itself alone.
 static taper_status run_once(const taper_segment *segment, taper_call *call, size_t bytes)
 {
+    if (segment->device->backend->lasting) {
+        call->run->why = "arguments cannot be compared with those of the next call";
+        return TAPER_DECLINED;
+    }
     recording *r = taper_heap_alloc(call->run->heap, bytes);
     if (r == NULL) {
         return taper_fail_memory(call->run->error);
@@ -168,18 +197,22 @@ taper_status taper_segment_call(taper_call *call)
 {
     taper_device *device = call->segment->device;
     taper_status status = TAPER_DECLINED;
+    call->run->why = NULL;
     if (!atomic_load_explicit(&device->owner->lost, memory_order_relaxed)) {
         status = device->backend->store != NULL ? call_away(call) : call_here(call);
     }
     if (status == TAPER_DEVICE_LOST) {
         tell_lost(call, device);
+        call->run->replan = true;
         status = TAPER_DECLINED;
     }
     if (status == TAPER_DECLINED && call->segment->insists) {
         const bool lost = atomic_load_explicit(&device->owner->lost, memory_order_relaxed);
+        const char *why = call->run->why;
         return taper_fail(call->run->error, lost ? TAPER_ERROR_DEVICE : TAPER_ERROR_UNSUPPORTED,
-                          "device %s %s; without \"!\" behind its name the CPU does what it does not", device->name,
-                          lost ? "does not work any more" : "declined");
+                          "device %s %s%s%s; without \"!\" behind its name the CPU does what it does not", device->name,
+                          lost ? "does not work any more" : "declined", why != NULL ? ": " : "",
+                          why != NULL ? why : "");
     }
     return status;
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The NNAPI backend: its side of the seam. Tensors stay in the host's memory; each call copies them to and from memory
+// that the driver maps.
+#include "backends/nnapi/claim.h"
+#include "backends/nnapi/nnapi_recording.h"
+
+static taper_status open(taper_device *device, const char **why, taper_error *error)
+{
+    taper_nnapi_driver *driver = device->state;
+    taper_nnapi_options options;
+    TAPER_TRY(taper_nnapi_options_read(device->options, &options, error));
+    if (!taper_nnapi_open(driver, &options, device->called, device->index)) {
+        *why = driver->why;
+        return TAPER_DECLINED;
+    }
+    return TAPER_OK;
+}
+
+static void close(taper_device *device)
+{
+    taper_nnapi_close(device->state);
+}
+
+static taper_status claim(taper_device *device, taper_region *region, taper_claim *claim, taper_error *error)
+{
+    const taper_nnapi_driver *driver = device->state;
+    const taper_translate_options options = {
+        .level = driver->level, .allocator = device->allocator, .heap = taper_graph_heap(region->graph)};
+    const taper_nnapi_claiming claiming = {.options = &options};
+    (void)error;
+    return taper_nnapi_claim(&claiming, region, claim);
+}
+
+static taper_status plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
+{
+    (void)device, (void)arena, (void)error;
+    for (size_t i = 0; i < segment->node->input_count; i++) {
+        segment->forms[i] = TAPER_FORM_HOST;
+    }
+    return TAPER_OK;
+}
+
+const taper_backend taper_backend_nnapi = {.struct_size = sizeof taper_backend_nnapi,
+                                           .name = "nnapi",
+                                           .state_bytes = sizeof(taper_nnapi_driver),
+                                           .copies = true,
+                                           .recording_bytes = sizeof(taper_nnapi_recording),
+                                           .open = open,
+                                           .close = close,
+                                           .claim = claim,
+                                           .plan = plan,
+                                           .record = taper_nnapi_record,
+                                           .run = taper_nnapi_run,
+                                           .forget = taper_nnapi_forget,
+                                           .measured = taper_nnapi_measured,
+                                           .lasting = true};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values of a segment: see segment_values.h.
+#include "backends/nnapi/segment_values.h"
+
+taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
+                                       const taper_allocator *allocator, taper_segment_values *v)
+{
+    *v = (taper_segment_values){.call = call, .body = segment->node->blocks[1], .allocator = allocator};
+    TAPER_TRY(taper_segment_shapes(segment, call, &v->shapes));
+    size_t at = 0;
+    for (const taper_node *node = v->body->first; node != NULL; node = node->next) {
+        for (size_t i = 0; i < node->input_count; i++) {
+            const taper_ir_value *value = taper_node_in(node, i);
+            if (value->block == v->body) {
+                continue;
+            }
+            if (taper_pointer_find(&v->args, value) == NULL) {
+                TAPER_TRY(taper_pointer_add(allocator, &v->args, value, at, call->run->error));
+            }
+            at++;
+        }
+    }
+    return TAPER_OK;
+}
+
+void taper_segment_values_free(taper_segment_values *v)
+{
+    taper_pointer_free(v->allocator, &v->args);
+    if (v->shapes.of != NULL) {
+        taper_segment_shapes_free(v->call, &v->shapes);
+    }
+    *v = (taper_segment_values){0};
+}
+
+size_t taper_segment_values_argument(const taper_segment_values *v, const taper_ir_value *value)
+{
+    const size_t *at = taper_pointer_find(&v->args, value);
+    return at != NULL ? *at : SIZE_MAX;
+}
+
+// Numbers are what they are for as long as the recording is used: calls with others have their own.
+static bool is_constant(const taper_segment_values *v, size_t arg)
+{
+    return v->call->args[arg].tag != TAPER_TENSOR || taper_arg_is_constant(v->call, arg);
+}
+
+void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known)
+{
+    const taper_segment_values *v = user;
+    const size_t arg = taper_segment_values_argument(v, value);
+    *known = (taper_known_value){.shape = taper_shape_unknown()};
+    if (arg == SIZE_MAX) {
+        known->shape = value->block == v->body ? taper_shapes_get(&v->shapes, value) : taper_shape_unknown();
+        return;
+    }
+    const taper_val *val = &v->call->args[arg];
+    if (is_constant(v, arg)) {
+        known->constant = val;
+        return;
+    }
+    const taper_tensor *x = val->as.tensor;
+    known->shape = taper_shape_of(x);
+    known->quantized = x->quantizer != NULL;
+    if (known->quantized) {
+        known->scale = x->quantizer->scale;
+        known->zero_point = x->quantizer->zero_point;
+    }
+}

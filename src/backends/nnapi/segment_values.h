@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is known of a segment's values in a call of it: arguments and shapes.
+#ifndef TAPER_BACKENDS_SEGMENT_VALUES_H
+#define TAPER_BACKENDS_SEGMENT_VALUES_H
+
+#include "backends/nnapi/translate.h"
+#include "base/pointer_map.h"
+#include "ops/backend.h"
+
+typedef struct taper_segment_values {
+    const taper_call *call;
+    const taper_block *body;
+    const taper_allocator *allocator;
+    taper_shapes shapes;    // of values inside
+    taper_pointer_map args; // numbers of arguments, by values from outside
+} taper_segment_values;
+
+// Good for as long as the call. To be freed also on failure.
+TAPER_MUST_USE taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
+                                                      const taper_allocator *allocator, taper_segment_values *values);
+void taper_segment_values_free(taper_segment_values *values);
+
+// The number of a value from outside among the arguments; SIZE_MAX: it is made inside.
+size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
+// As translating wants to know it; user: the values.
+void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
+
+#endif
