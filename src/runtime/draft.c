@@ -6,6 +6,9 @@
 #include "format/module_write.h"
 #include "frontend/bytecode_arguments.h"
 #include "runtime/arguments.h"
+#ifndef TAPER_WITHOUT_NNAPI
+#include "runtime/draft_nnapi.h"
+#endif
 
 // ---- loading
 
@@ -104,11 +107,15 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
 
 static taper_status find_backend(const char *name, taper_portable_backend *backend, taper_error *error)
 {
-    static const char *const names[] = {"cpu", "vulkan", "metal"};
+    static const char *const names[] = {[TAPER_PORTABLE_CPU] = "cpu",
+                                        [TAPER_PORTABLE_VULKAN] = "vulkan",
+                                        [TAPER_PORTABLE_METAL] = "metal",
+                                        [TAPER_PORTABLE_NNAPI] = "nnapi"};
     *backend = TAPER_PORTABLE_CPU;
     for (size_t i = 0; name != NULL; i++) {
         if (i == sizeof names / sizeof names[0]) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": cpu, vulkan and metal are", name);
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "there is no backend \"%s\": cpu, vulkan, metal and nnapi are",
+                       name);
         }
         if (strcmp(name, names[i]) == 0) {
             *backend = (taper_portable_backend)i;
@@ -130,7 +137,12 @@ taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_option
     TAPER_TRY(taper_model_begin_compilation(draft->model, &compilation, error));
     compilation.disabled = options->disable_passes;
     compilation.backend = backend;
-    compilation.to_save = backend != TAPER_PORTABLE_FLOAT; // that one is finished, to be run
+    compilation.to_save = backend < TAPER_PORTABLE_NNAPI; // weights are looked at, or run
+#ifndef TAPER_WITHOUT_NNAPI
+    taper_nnapi_conversion conversion = {options, draft->compiler};
+    compilation.finish = backend == TAPER_PORTABLE_NNAPI ? taper_draft_finish_nnapi : NULL;
+    compilation.finish_user = &conversion;
+#endif
     const taper_status status = draft->compiler->prepare(&compilation, &draft->root);
     taper_model_end_compilation(draft->model, &compilation);
     draft->broken = status != TAPER_OK;
@@ -148,6 +160,16 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
     TAPER_TRY(find_backend(options.backend, &backend, error));
+#ifdef TAPER_WITHOUT_NNAPI
+    if (backend == TAPER_PORTABLE_NNAPI) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "this build has no NNAPI: a model optimized for cpu runs everywhere");
+    }
+#else
+    if (backend == TAPER_PORTABLE_NNAPI) {
+        TAPER_TRY(taper_draft_check_nnapi(&options, error));
+    }
+#endif
     return taper_draft_prepare(draft, &options, backend, error);
 }
 

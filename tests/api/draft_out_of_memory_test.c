@@ -16,18 +16,55 @@ typedef struct rewriting {
     int flatbuffer;
     bool bundles;
     int debug_info;
+    const char *layout; // of NNAPI: it is converted with the sample
 } rewriting;
+
+static taper_status make_sample(taper_context *context, taper_value **input, taper_error *error)
+{
+    static const int64_t sizes[] = {1, 3, 10, 12};
+    const taper_status status = taper_value_tensor(context, TAPER_F32, 4, sizes, input, error);
+    if (status == TAPER_OK) {
+        taper_tensor_info info = {.struct_size = sizeof info};
+        assert_int_equal(taper_value_get_tensor(*input, &info, NULL), TAPER_OK);
+        memset(info.data, 0, info.bytes);
+    }
+    return status;
+}
 
 static taper_status add_sample(taper_context *context, taper_draft *draft, taper_error *error)
 {
-    static const int64_t sizes[] = {1, 3, 10, 12};
     taper_value *input;
-    taper_status status = taper_value_tensor(context, TAPER_F32, 4, sizes, &input, error);
+    taper_status status = make_sample(context, &input, error);
     if (status == TAPER_OK) {
-        taper_tensor_info info = {.struct_size = sizeof info};
-        assert_int_equal(taper_value_get_tensor(input, &info, NULL), TAPER_OK);
-        memset(info.data, 0, info.bytes);
         status = taper_draft_bundle(draft, NULL, &input, 1, error);
+        taper_value_release(input);
+    }
+    return status;
+}
+
+static void count_modules(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
+{
+    (void)op, (void)value, (void)why, (void)work;
+    *(int *)user = segment >= *(int *)user ? segment + 1 : *(int *)user;
+}
+
+static taper_status optimize(taper_context *context, const rewriting *r, taper_draft *draft, taper_error *error)
+{
+    taper_value *input = NULL;
+    int modules = 0;
+    taper_optimize_options options = {.struct_size = sizeof options, .backend = r->backend};
+    if (r->layout == NULL) {
+        return taper_draft_optimize(draft, &options, error);
+    }
+    taper_status status = make_sample(context, &input, error);
+    if (status == TAPER_OK) {
+        options.inputs = &input;
+        options.input_count = 1;
+        options.backend_options = r->layout;
+        options.placed = count_modules;
+        options.placed_user = &modules;
+        status = taper_draft_optimize(draft, &options, error);
+        assert_true(status != TAPER_OK || modules != 0);
         taper_value_release(input);
     }
     return status;
@@ -39,7 +76,6 @@ static taper_status once(taper_context *context, const void *what, taper_error *
     char path[512];
     test_path(r->file, path, sizeof path);
     const taper_load_options load = {.struct_size = sizeof load, .compiler = taper_compiler()};
-    const taper_optimize_options optimize = {.struct_size = sizeof optimize, .backend = r->backend};
     const taper_save_options save = {
         .struct_size = sizeof save, .flatbuffer = r->flatbuffer, .debug_info = r->debug_info};
     taper_draft *draft;
@@ -51,7 +87,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
         return status;
     }
     if (r->backend != NULL) {
-        status = taper_draft_optimize(draft, &optimize, error);
+        status = optimize(context, r, draft, error);
     }
     if (status == TAPER_OK && r->bundles) {
         status = add_sample(context, draft, error);
@@ -83,6 +119,24 @@ static void optimized_for_metal(void **state)
     sweep(&(rewriting){.file = "s01_convnet.ptl", .backend = "metal", .flatbuffer = 1});
 }
 
+static void optimized_for_nnapi(void **state)
+{
+    (void)state;
+    const rewriting script = {.file = "s01_convnet.pt", .backend = "nnapi", .layout = "layout=nhwc"};
+    taper_context *context = test_context(NULL, 1);
+    taper_error *error = taper_error_create();
+    const bool without = once(context, &script, error) == TAPER_ERROR_UNSUPPORTED &&
+                         strstr(taper_error_message(error), "this build has no NNAPI") != NULL;
+    taper_error_destroy(error);
+    taper_context_release(context);
+    if (without) {
+        skip();
+    }
+    sweep(&script);
+    sweep(&(rewriting){.file = "s02_traced.ptl", .backend = "nnapi", .layout = "layout=pytorch", .flatbuffer = 1});
+    sweep(&(rewriting){.file = "int8_convnet.ptl", .backend = "nnapi", .layout = "layout=nhwc,level=29"});
+}
+
 static void converted(void **state)
 {
     (void)state;
@@ -93,6 +147,6 @@ static void converted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(optimized_script), cmocka_unit_test(optimized_for_metal),
-                                       cmocka_unit_test(converted)};
+                                       cmocka_unit_test(optimized_for_nnapi), cmocka_unit_test(converted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

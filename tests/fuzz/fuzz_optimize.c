@@ -19,7 +19,7 @@ enum { MOST_PLACES = 400 }; // about as many allocations as a small model takes
 typedef struct choice {
     taper_optimize_options optimize;
     taper_save_options save;
-    bool optimizes, exact, bundles;
+    bool optimizes, exact, bundles, nnapi;
 } choice;
 
 static choice choose(uint8_t byte)
@@ -27,9 +27,16 @@ static choice choose(uint8_t byte)
     static const char *const backends[] = {"cpu", "vulkan", "metal"};
     // What computes sums in another order.
     static const char inexact[] = "fold_batch_norm,prepack,fuse_clamp,fuse_add_relu,recognize_linear,conv1d_to_conv2d";
-    choice c = {.optimizes = byte % 4 != 3, .exact = byte % 4 == 3 || byte / 4 % 2 == 1, .bundles = byte / 8 % 4 == 3};
+    static const char *const nnapi[] = {"layout=nhwc,level=30", "layout=pytorch", "layout=pytorch_nhwc,relax=1",
+                                        "layout=nhwc,level=27,preference=low_power"};
+    choice c = {.nnapi = byte % 8 == 7, .bundles = byte / 8 % 4 == 3};
+    c.optimizes = byte % 4 != 3 || c.nnapi;
+    c.exact = !c.nnapi && (byte % 4 == 3 || byte / 4 % 2 == 1);
     c.optimize = (taper_optimize_options){.struct_size = sizeof c.optimize,
-                                          .backend = c.optimizes ? backends[byte % 4] : NULL,
+                                          .backend = c.nnapi       ? "nnapi"
+                                                     : c.optimizes ? backends[byte % 4]
+                                                                   : NULL,
+                                          .backend_options = c.nnapi ? nnapi[byte / 8 % 4] : NULL,
                                           .disable_passes = c.exact ? inexact : NULL};
     c.save = (taper_save_options){.struct_size = sizeof c.save, .flatbuffer = byte / 32 % 2, .bytecode = 0};
     if (c.save.flatbuffer == 0) {
@@ -41,9 +48,11 @@ static choice choose(uint8_t byte)
 
 // ---- comparing
 
-static void compare(taper_context *context, taper_model *before, taper_model *after, bool exact, taper_error *error)
+static void compare(taper_context *context, taper_model *before, taper_model *after, const choice *c,
+                    taper_error *error)
 {
-    for (unsigned round = 0; round < MADE_ROUNDS; round++) {
+    const bool exact = c->exact;
+    for (unsigned round = 0; round < (c->nnapi ? 1U : MADE_ROUNDS); round++) {
         taper_value *wanted, *again, *got;
         // What ends in an exception, or beyond its budgets, may do without: passes drop what nobody looks at.
         if (run(context, before, before, round, &wanted, error) != TAPER_OK) {
@@ -94,11 +103,42 @@ static void look_at(taper_draft *draft, taper_error *error)
     }
 }
 
+static void count_placed(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
+{
+    (void)value;
+    if (*op == '\0' || (segment < 0) != (why != NULL) || !(work >= 0)) {
+        abort();
+    }
+    ++*(size_t *)user;
+}
+
+// The samples are of a context of their own, whose allocations do not fail.
+static taper_status optimize(taper_draft *draft, const choice *c, taper_error *error)
+{
+    if (!c->nnapi) {
+        return taper_draft_optimize(draft, &c->optimize, error);
+    }
+    const taper_context_options options = {.struct_size = sizeof options, .threads = 1, .log = say_nothing};
+    taper_optimize_options with = c->optimize;
+    taper_context *context;
+    taper_value *inputs[MADE_MOST_INPUTS];
+    size_t placed = 0;
+    need(taper_context_create(&options, &context, NULL));
+    with.inputs = inputs;
+    with.input_count = make_inputs(context, taper_draft_model(draft), 0, inputs);
+    with.placed = count_placed;
+    with.placed_user = &placed;
+    const taper_status status = taper_draft_optimize(draft, &with, error);
+    release_inputs(inputs, with.input_count);
+    taper_context_release(context);
+    return status;
+}
+
 // *saved: the file, to be freed with the draft.
 static taper_status rewrite(taper_context *context, taper_draft *draft, const choice *c, void **saved, size_t *size,
                             taper_error *error)
 {
-    taper_status status = c->optimizes ? taper_draft_optimize(draft, &c->optimize, error) : TAPER_OK;
+    taper_status status = c->optimizes ? optimize(draft, c, error) : TAPER_OK;
     if (status == TAPER_OK && c->bundles) {
         taper_value *inputs[MADE_MOST_INPUTS];
         const size_t count = make_inputs(context, taper_draft_model(draft), 0, inputs);
@@ -141,7 +181,7 @@ static void rewrite_and_compare(const uint8_t *data, size_t size, const choice *
                 abort();
             }
             if (taper_model_load_memory(context, data, size, NULL, NULL, &plain, &before, error) == TAPER_OK) {
-                compare(context, before, after, c->exact, error);
+                compare(context, before, after, c, error);
                 taper_model_release(before);
             }
             taper_model_release(after);

@@ -34,7 +34,31 @@ class Optimize(ToolCase):
         self.call("optimize", VALUES, "-o", "o.ptl", "--preserve", "real", "--preserve", "ints")
         self.assertEqual(self.run_json("o.ptl", "--method", "real", "-i", "2.5"), 2.5)
         self.fails("run", "o.ptl", "--method", "words", says="words")
-        self.fails("optimize", NET, "-o", "o2.ptl", "--backend", "nnapi", says="nnapi")
+
+    def test_nnapi(self):
+        x = np.load(os.path.join(SAMPLES, "s01_convnet.c0.in0.npy"))
+        self.save("x.npy", x)
+        for layout in ("nhwc", "pytorch", "pytorch_nhwc"):
+            with self.subTest(layout):
+                said = self.call("optimize", NET, "-o", "n.ptl", "--backend", "nnapi", "-i", "x.npy", "--backend-options", f"layout={layout}",
+                                 "--report").stdout
+                self.assertIn("NNAPI: ", said)
+                self.assertIn("NNAPI 0", said)
+                self.call("run", "n.ptl", "-i", "x.npy", "-o", "y.npz")
+                want = np.load(os.path.join(SAMPLES, "s01_convnet.c0.out.npy"))
+                got = np.load(self.path("y.npz"))["output"]
+                self.assertLessEqual(np.abs(got - want).max(), 1e-4 * np.abs(want).max())
+        self.call("bundle", NET, "-o", "b.pt", "-i", "x.npy")
+        self.assertIn("NNAPI: 1 modules", self.call("optimize", "b.pt", "-o", "n2.ptl", "--backend", "nnapi").stdout)
+        for wrong in ("layout=nchw", "level=26", "level=300", "relax", "relax=2", "preference=fast", "speed=1", "layout=nhwc,,", "=", ","):
+            with self.subTest(wrong):
+                self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "--backend-options", wrong,
+                           says="backend_options")
+        self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", says="no bundled inputs")
+        self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "-i", "x.npy", says="inputs")
+        self.fails("optimize", NET, "-o", "w.ptl", "-i", "x.npy", status=2, says="--backend nnapi")
+        self.fails("optimize", NET, "-o", "w.ptl", "--report", status=2, says="--backend nnapi")
+        self.assertFalse(os.path.exists(self.path("w.ptl")))
 
     def test_debug_info(self):
         net = os.path.join(SAMPLES, "s05_methods.pt")

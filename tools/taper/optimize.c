@@ -7,8 +7,10 @@
 #include "common/args.h"
 #include "common/errors.h"
 #include "taper/commands.h"
+#include "taper/inputs.h"
 #include "taper/opened_draft.h"
 #include "taper/opened_model.h"
+#include "taper/placement.h"
 
 static const char usage[] =
     "usage: taper optimize MODEL -o OUT [options]\n"
@@ -16,8 +18,13 @@ static const char usage[] =
     "Prepares a TorchScript or lite model for phones: folds batch norm and constants, packs weights for a backend, "
     "fuses\n"
     "activations, and writes a model for the lite interpreter.\n\n"
-    "  --backend NAME      whose packed weights: cpu (XNNPACK), vulkan or metal (default: cpu); every such file also\n"
-    "                      runs on the CPU\n"
+    "  --backend NAME      whose packed weights: cpu (XNNPACK), vulkan or metal (default: cpu), or nnapi: what NNAPI\n"
+    "                      can do becomes modules for it; every such file also runs on the CPU\n"
+    "  -i, --input INPUT   for nnapi: a sample of the inputs, whose sizes the file is made for (default: the first\n"
+    "                      bundled ones)\n"
+    "  --backend-options LIST  for nnapi: layout=nhwc|pytorch|pytorch_nhwc, level=27..31 (29), relax=0|1, preference=\n"
+    "                      low_power|fast_single_answer|sustained_speed, comma-separated\n"
+    "  --report            for nnapi: a line for every operator\n"
     "  --preserve METHOD   keep this method too, besides forward and those of bundled inputs\n"
     "  --disable PASS,…    leave out passes; PyTorch's names (CONV_BN_FUSION, …) are known too\n"
     "  --list-passes       print the names of the passes in their order\n"
@@ -25,11 +32,16 @@ static const char usage[] =
     "  --graph             print the graph of forward before and after\n" SAVE_OPTION_USAGE;
 
 typedef struct optimize_arguments {
-    arg_texts positional, preserve, disable;
+    arg_texts positional, preserve, disable, inputs;
     save_arguments save;
-    const char *backend;
-    bool list_passes, operators, graph;
+    const char *backend, *backend_options;
+    bool list_passes, operators, graph, report;
 } optimize_arguments;
+
+static bool is_nnapi(const optimize_arguments *arguments)
+{
+    return arguments->backend != NULL && strcmp(arguments->backend, "nnapi") == 0;
+}
 
 static void put_passes(void)
 {
@@ -75,8 +87,33 @@ static bool put_state(const optimize_arguments *arguments, const opened_draft *o
     return !arguments->operators || put_operators(opened, title);
 }
 
+// The inputs that a file for NNAPI is made for: those given, or the first that the model carries.
+static bool read_inputs(const optimize_arguments *arguments, const opened_draft *opened, opened_model *model,
+                        call_inputs *inputs)
+{
+    const model_options options = {.cpu = arguments->save.cpu, .limits = arguments->save.limits};
+    if (arguments->inputs.count != 0) {
+        const opened_model draft = {.path = opened->path,
+                                    .error = opened->error,
+                                    .context = opened->context,
+                                    .model = (taper_model *)(uintptr_t)taper_draft_model(opened->draft)};
+        return inputs_from_texts(&draft, NULL, &arguments->inputs, inputs);
+    }
+    return model_open(model, opened->path, &options) && inputs_from_bundle(model, NULL, 0, inputs);
+}
+
 static bool optimize(const optimize_arguments *arguments, const opened_draft *opened, const taper_save_options *save)
 {
+    opened_model model = {0};
+    call_inputs inputs = {0};
+    placement placed = {0};
+    if (is_nnapi(arguments) && !read_inputs(arguments, opened, &model, &inputs)) {
+        if (model.path != NULL) {
+            model_close(&model);
+        }
+        return false;
+    }
+
     char *disabled = passes_join(&arguments->disable);
     if (disabled == NULL && arguments->disable.count != 0) {
         return error_report_memory(opened->path);
@@ -85,7 +122,12 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
                                             .backend = arguments->backend,
                                             .preserve = arguments->preserve.items,
                                             .preserve_count = arguments->preserve.count,
-                                            .disable_passes = disabled};
+                                            .disable_passes = disabled,
+                                            .inputs = inputs.values,
+                                            .input_count = inputs.count,
+                                            .backend_options = arguments->backend_options,
+                                            .placed = placement_add,
+                                            .placed_user = &placed};
     const size_t before = taper_draft_node_count(opened->draft);
     bool done = put_state(arguments, opened, "before");
     if (done && taper_draft_optimize(opened->draft, &options, opened->error) != TAPER_OK) {
@@ -96,12 +138,20 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
     if (done) {
         printf("%s: %zu nodes, %zu before\n", arguments->save.output, taper_draft_node_count(opened->draft), before);
     }
+    if (done && is_nnapi(arguments)) {
+        placement_print(&placed, arguments->report);
+    }
+    placement_free(&placed);
+    inputs_release(&inputs);
+    if (model.path != NULL) {
+        model_close(&model);
+    }
     return done;
 }
 
 static int check(const optimize_arguments *arguments, taper_save_options *save)
 {
-    static const char *const backends[] = {"cpu", "vulkan", "metal"};
+    static const char *const backends[] = {"cpu", "vulkan", "metal", "nnapi"};
     const char *backend = arguments->backend != NULL ? arguments->backend : "cpu";
     if (arguments->list_passes) {
         put_passes();
@@ -110,9 +160,9 @@ static int check(const optimize_arguments *arguments, taper_save_options *save)
     if (arguments->positional.count == 0) {
         return error_usage(usage, "MODEL is missing");
     }
-    if (strcmp(backend, "nnapi") == 0) {
-        error_report("--backend", "nnapi is not available in this build; a model optimized for cpu runs everywhere");
-        return EXIT_WORK_FAILED;
+    if (!is_nnapi(arguments) &&
+        (arguments->inputs.count != 0 || arguments->backend_options != NULL || arguments->report)) {
+        return error_usage(usage, "-i, --backend-options and --report are for --backend nnapi");
     }
     for (size_t i = 0; strcmp(backend, backends[i]) != 0;) {
         if (++i == sizeof backends / sizeof *backends) {
@@ -127,6 +177,9 @@ int command_optimize(int argc, char **argv)
 {
     optimize_arguments a = {0};
     const arg_option rows[] = {{"--backend", 0, ARG_TEXT, &a.backend, 0, 0},
+                               {"--input", 'i', ARG_TEXTS, &a.inputs, 0, 0},
+                               {"--backend-options", 0, ARG_TEXT, &a.backend_options, 0, 0},
+                               {"--report", 0, ARG_FLAG, &a.report, 0, 0},
                                {"--preserve", 0, ARG_TEXTS, &a.preserve, 0, 0},
                                {"--disable", 0, ARG_TEXTS, &a.disable, 0, 0},
                                {"--list-passes", 0, ARG_FLAG, &a.list_passes, 0, 0},

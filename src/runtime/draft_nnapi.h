@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Files converted for NNAPI. draft_nnapi.c finds the parts of forward that NNAPI takes and translates them;
+// draft_nnapi_module.c writes each as PyTorch's NnapiModule, and the calls of it.
+#ifndef TAPER_RUNTIME_DRAFT_NNAPI_H
+#define TAPER_RUNTIME_DRAFT_NNAPI_H
+
+#include <taper/taper_compile.h>
+
+#include "backends/nnapi/network.h"
+#include "compiler_hook.h"
+
+// A part of forward, as a module.
+typedef struct taper_nnapi_part {
+    taper_compilation *compilation;
+    taper_graph *graph;
+    taper_node *segment; // it stands for
+    const taper_network *network;
+    const taper_ir_value *const *inputs; // of the network's inputs
+    const double *scales;                // of the network's outputs, exactly, where they are quantized
+    size_t number;                       // of several
+    int preference;                      // ANEURALNETWORKS_PREFER_
+    bool relax;
+} taper_nnapi_part;
+
+// The segment's node goes, and calls of a new attribute of the root take its place. *results: its outputs' values now.
+TAPER_MUST_USE taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_value ***results,
+                                                     taper_error *error);
+
+// compilation.finish of a draft that is optimized for NNAPI; user: the options, a taper_nnapi_conversion.
+typedef struct taper_nnapi_conversion {
+    const taper_optimize_options *options;
+    const struct taper_compiler *compiler;
+} taper_nnapi_conversion;
+TAPER_MUST_USE taper_status taper_draft_finish_nnapi(taper_compilation *compilation, void *user);
+// That the options for NNAPI make sense, before anything is done.
+TAPER_MUST_USE taper_status taper_draft_check_nnapi(const taper_optimize_options *options, taper_error *error);
+
+#endif

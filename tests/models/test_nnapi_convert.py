@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""taper optimize --backend nnapi: small models (nnapi_convert_cases.py) at each level. Which operators stay with the CPU is as expected; the
+file runs in Taper, and by stock PyTorch on the double of NNAPI, and gives what the model gives: floats within 1e-4 of the largest, integers
+within 1. The log of misuse stays empty. Files that PyTorch's converter can make are equal to its own word by word.
+Usage: test_nnapi_convert.py TAPER FOLDER_OF_DOUBLES [--levels 27,28] [--filter TEXT]"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+warnings.simplefilter("ignore")
+import numpy as np
+import torch
+
+import nnapi_convert_cases as all_cases
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "nnapi"))
+from run_networks_nnapi import modules_of
+
+counts = [0, 0]
+
+
+def check(wrong, name):
+    counts[bool(wrong)] += 1
+    if wrong:
+        print(f"FAILED {name}: {wrong}", flush=True)
+
+
+def differs(want, got, unit):
+    if got is None or list(want.shape) != list(got.shape):
+        return f"shape {None if got is None else list(got.shape)}, wanted {list(want.shape)}"
+    error, allowed = np.abs(want.astype("f8") - got).max(), 1.01 * unit if unit else 1e-4 * np.abs(want).max() + 1e-6
+    return "" if error <= allowed else f"error {error:.6g}, allowed {allowed:.3g}"
+
+
+class Run:
+    def __init__(self, taper, folder, case):
+        self.taper, self.folder, self.case = taper, folder, case
+        with torch.no_grad():
+            want = case.module(*case.inputs)
+        self.want = [y.numpy() for y in (want if isinstance(want, tuple) else (want,))]
+        self.unit = 0
+        if case.name.startswith("quantized"):
+            values = np.unique(self.want[0])
+            self.unit = float(np.diff(values).min()) if len(values) > 1 else 1
+            self.unit *= 2 if "per channel" in case.name else 1  # as several layers are rounded from floats
+        self.traced = torch.jit.trace(case.module, tuple(case.inputs), check_trace=False)
+        torch.jit.save(self.traced, self.path("net.pt"))
+        self.inputs = []
+        for i, x in enumerate(case.inputs):
+            np.save(self.path(f"x{i}.npy"), x.numpy())
+            self.inputs += ["-i", self.path(f"x{i}.npy")]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def convert(self, level, layout="nhwc", source="net.pt"):
+        return subprocess.run([self.taper, "optimize", self.path(source), "-o", self.path("net.ptl"), "--backend", "nnapi", *self.inputs,
+                               "--backend-options", f"layout={layout},level={level}"], capture_output=True, text=True)
+
+    def compare(self, results):
+        return "; ".join(filter(None, (differs(w, g, self.unit) for w, g in zip(self.want, results)))) or (
+            "" if len(results) == len(self.want) else f"{len(results)} results")
+
+    def on_taper(self):
+        p = subprocess.run([self.taper, "run", self.path("net.ptl"), *self.inputs, "-o", self.path("y.npz")], capture_output=True, text=True)
+        if p.returncode:
+            return p.stderr.strip()[-300:]
+        y = np.load(self.path("y.npz"))
+        return self.compare([y[key] for key in (["output"] if len(self.want) == 1 else [f"output.{i}" for i in range(len(self.want))])])
+
+    def on_the_double(self):
+        from torch.jit.mobile import _load_for_lite_interpreter
+
+        log = os.environ["TAPER_NNAPI_DOUBLE_LOG"]
+        if os.path.exists(log):
+            os.remove(log)
+        try:
+            with torch.no_grad():
+                y = _load_for_lite_interpreter(self.path("net.ptl"))(*self.case.inputs)
+        except RuntimeError as error:
+            return ([line for line in str(error).split("\n") if line.strip()] or [""])[-1][:300]
+        said = open(log).read().strip() if os.path.exists(log) else ""
+        return said[:300] or self.compare([t.numpy() for t in (y if isinstance(y, tuple) else (y,))])
+
+    def equal(self, layout):
+        """Nothing where PyTorch's converter cannot, or gives the same words."""
+        from torch.backends._nnapi.serializer import serialize_model
+
+        frozen = torch.jit.freeze(self.traced.eval())
+        for run_pass in ("remove_mutation", "fold_frozen_conv_bn", "dce"):
+            getattr(torch._C, "_jit_pass_" + run_pass)(frozen.graph)
+        inputs = [x.clone() for x in self.case.inputs]
+        for x in inputs:
+            x.nnapi_nhwc = layout == "pytorch_nhwc" and x.dim() == 4
+        try:
+            words, weights = serialize_model(frozen, inputs)[:2]
+        except Exception:
+            return None
+        torch.jit.save(frozen, self.path("frozen.pt"))
+        p = self.convert(29, layout, "frozen.pt")
+        made = modules_of(self.path("net.ptl")) if p.returncode == 0 else []
+        if len(made) != 1:
+            return f"{len(made)} modules: {p.stdout.strip()[-300:]} {p.stderr.strip()[-200:]}"
+        plain = [(w.contiguous().int_repr() if w.is_quantized else w.contiguous()).numpy().ravel() for w in weights]
+        same = list(words) == list(made[0][0]) and len(plain) == len(made[0][1]) and all(
+            np.array_equal(a, b) for a, b in zip(plain, made[0][1]))
+        return "" if same else "other words or weights"
+
+
+# What PyTorch's converter writes for these is wrong, or not what the graph says, and is refused with its layout.
+NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
+
+
+def run_level(arguments, level, cases):
+    for case in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            run = Run(arguments.taper, folder, case)
+            name = f"{case.name}, level {level}"
+            p = run.convert(level)
+            if p.returncode:
+                check(p.stderr.strip()[-300:], name)
+                continue
+            left = [op for count, op in re.findall(r"  CPU +(\d+) x (\S+)", p.stdout) for _ in range(int(count))]
+            if level >= case.level:
+                check(sorted(left) != sorted(case.kept) and f"left on the CPU: {p.stdout.strip()}", f"{name}, placement")
+            else:
+                check(not left and "nothing is left on the CPU, though the level has no such operation", f"{name}, placement")
+            check(run.on_taper(), f"{name}, taper")
+            check(run.on_the_double(), f"{name}, PyTorch on the double")
+            for layout in ("pytorch", "pytorch_nhwc") if level == 29 else ():
+                wrong = run.equal(layout)
+                if wrong is not None and not case.name.startswith(NOT_AS_PYTORCH):
+                    check(wrong, f"{case.name}, {layout} beside PyTorch's converter")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("taper")
+    parser.add_argument("folder")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--levels", default="27,28,29,30,31")
+    parser.add_argument("--level", type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if not hasattr(torch.classes._nnapi, "Compilation"):
+        print("skipped: this PyTorch was built without NNAPI")
+        sys.exit(77)
+    if arguments.level is None:
+        total = [0, 0]
+        for level in map(int, arguments.levels.split(",")):  # a process each, as a library stays loaded; PyTorch calls functions of 29
+            double = os.path.join(arguments.folder, str(max(level, 29)))
+            with tempfile.TemporaryDirectory() as folder:
+                environment = dict(os.environ, LD_LIBRARY_PATH=double, TAPER_NNAPI_DOUBLE_LOG=os.path.join(folder, "log"))
+                p = subprocess.run([sys.executable, os.path.abspath(__file__), arguments.taper, arguments.folder, "--level", str(level),
+                                    "--filter", arguments.filter], env=environment, capture_output=True, text=True)
+            print(p.stdout, end="", flush=True)
+            found = re.search(r"(\d+) passed, (\d+) failed", p.stdout)
+            total[0] += int(found[1]) if found else 0
+            total[1] += int(found[2]) if found else 1
+            if not found:
+                print(p.stderr[-1000:])
+        print(f"all levels: {total[0]} passed, {total[1]} failed")
+        sys.exit(total[1] != 0)
+    cases = [case for case in all_cases.float_cases() + all_cases.quantized_cases() if arguments.filter in case.name]
+    torch.set_num_threads(1)
+    run_level(arguments, arguments.level, cases)
+    print(f"level {arguments.level}: {counts[0]} passed, {counts[1]} failed")
+
+
+if __name__ == "__main__":
+    main()
