@@ -10,7 +10,6 @@ typedef struct specializing {
     taper_shapes *shapes;
     size_t list_items; // of lists that were made of one that grows
     size_t steps;      // from lists and dicts to who uses them
-    bool changed;
 } specializing;
 
 // Every user reads the list, or takes it apart, or copies from it.
@@ -34,12 +33,8 @@ static taper_status replace(specializing *s, taper_node *node, taper_val value)
 {
     taper_ir_value *made;
     TAPER_TRY(taper_constant_before(node, value, &made, s->compilation->error));
-    if (value.tag == TAPER_LIST) {
-        made->node->number = TAPER_CONSTANT_FROZEN;
-    }
     taper_value_replace_uses(&node->outputs[0], made);
     taper_node_remove(node);
-    s->changed = true;
     return TAPER_OK;
 }
 
@@ -50,7 +45,6 @@ static taper_status replace_by_ints(specializing *s, taper_node *node, const int
     made->node->number = TAPER_CONSTANT_FROZEN;
     taper_value_replace_uses(&node->outputs[0], made);
     taper_node_remove(node);
-    s->changed = true;
     return TAPER_OK;
 }
 
@@ -150,7 +144,7 @@ static taper_status take_apart(specializing *s, taper_node *node, bool *done)
         taper_value_replace_uses(&node->outputs[i], made);
     }
     taper_node_remove(node);
-    *done = s->changed = true;
+    *done = true;
     return TAPER_OK;
 }
 
@@ -258,7 +252,6 @@ static taper_status grown_lists(specializing *s, taper_node *list)
             appends--;
         }
     }
-    s->changed = true;
     return TAPER_OK;
 }
 
@@ -316,7 +309,6 @@ static taper_status plain_dict(specializing *s, taper_node *dict)
         } else if (at < count) {
             taper_value_replace_uses(&node->outputs[0], taper_node_in(stores[at], 2));
             taper_node_remove(node);
-            s->changed = true;
         } else {
             kept = true; // it raises
         }
@@ -365,7 +357,6 @@ static taper_status fold(specializing *s, taper_node *node, bool *done)
     }
     if (!tensors) {
         TAPER_TRY(taper_fold_node(s->compilation, node, done));
-        s->changed = s->changed || *done;
         return TAPER_OK;
     }
     if (taper_node_is_pure(node) && taper_fold(s->compilation->registry, s->compilation->module->heap, node->op,
@@ -402,7 +393,6 @@ static taper_status walk(specializing *s, taper_block *block)
         bool done = false;
         next = node->next;
         if (taper_take_branch(node)) { // its nodes stand there now
-            s->changed = true;
             next = previous != NULL ? previous->next : block->first;
             continue;
         }

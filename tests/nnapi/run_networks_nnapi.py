@@ -5,8 +5,7 @@
 Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and says in how
 many modules, with how much of the arithmetic. The result runs in Taper and, by stock PyTorch, on the double of NNAPI (FOLDER has
 LEVEL/libneuralnetworks.so), and gives what PyTorch gives: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the
-range (their steps are told). The log
-of misuse stays empty. Then the same with PyTorch's layout: what PyTorch's own converter can convert is equal word by word, weights too.
+range (their steps are told). The log of misuse stays empty. Then the same with PyTorch's layout: what PyTorch's own converter can convert is equal word by word, weights too.
 A line for each network, and at the end counts. --all: classification, segmentation and 8-bit networks of scripts/oracle/zoo.tsv."""
 import argparse
 import collections

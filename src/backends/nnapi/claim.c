@@ -125,9 +125,6 @@ taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_regio
             if (why != NULL && *why != '\0') {
                 claim->refused = claim->refused == region->count ? at : claim->refused;
                 claim->why = claim->refused == at ? why : claim->why;
-                if (claiming->refused != NULL) {
-                    claiming->refused(claiming->user, node, why);
-                }
             }
         }
         at++;

@@ -9,9 +9,6 @@
 typedef struct taper_nnapi_claiming {
     const taper_translate_options *options; // their `know` is claim's own
     bool anything;                          // also what has no layer in it, and hardly pays
-    // Of a node that was refused; NULL: nobody asks.
-    void (*refused)(void *user, const taper_node *node, const char *why);
-    void *user;
 } taper_nnapi_claiming;
 
 // TAPER_DECLINED: nothing (more) here.

@@ -21,9 +21,8 @@ typedef struct layer {
 
 enum { PLAIN, DEPTHWISE, GROUPED };
 
-static int kind_of(const geometry *g, const int64_t *weight, int64_t in)
+static int kind_of(const geometry *g, int64_t in)
 {
-    (void)weight;
     return g->groups == 1 ? PLAIN : g->groups == in ? DEPTHWISE : GROUPED;
 }
 
@@ -154,7 +153,7 @@ static taper_status float_conv(taper_translator *t, const taper_ir_value *x, tap
         TAPER_REFUSE(t, weight->sizes[d] > INT32_MAX, "a number that 32 bits do not hold");
     }
     const int64_t channels = g->transposed ? weight->sizes[0] : weight->sizes[1] * g->groups;
-    const int kind = kind_of(g, weight->sizes, channels);
+    const int kind = kind_of(g, channels);
     const int64_t outs = g->transposed ? weight->sizes[1] * g->groups : weight->sizes[0];
     TAPER_TRY(check_geometry(t, g, kind));
     TAPER_REFUSE(t, kind == DEPTHWISE && t->options->pytorch && outs != channels,
@@ -456,7 +455,7 @@ taper_status taper_translate_quantized_conv(taper_translator *t, const taper_nod
                         .dilation = {c->dilation[0], c->dilation[1]},
                         .groups = c->groups,
                         .transposed = c->transposed};
-    const int kind = kind_of(&g, params.weight->sizes, params.in);
+    const int kind = kind_of(&g, params.in);
     const bool many = has_many_scales(params.weight);
     TAPER_TRY(check_geometry(t, &g, kind));
     TAPER_REFUSE(t, t->options->portable && (c->output_padding[0] != 0 || c->output_padding[1] != 0),
