@@ -31,6 +31,7 @@ typedef struct taper_compilation {
     struct taper_device *const *devices; // ops/backend.h: who is shown the graphs, in order
     size_t device_count;
     bool insists;                   // of the first: it fails rather than decline
+    size_t taken;                   // segments of the first
     const char *disabled;           // comma-separated names of passes; may be NULL
     bool portable;                  // the graphs are to be written to a file
     bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)

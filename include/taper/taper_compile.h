@@ -56,17 +56,18 @@ typedef struct taper_optimize_options {
     /* Names of passes, or of PyTorch's MobileOptimizerType ("CONV_BN_FUSION"), comma-separated; NULL: none. */
     const char *disable_passes;
     /* For "nnapi": what NNAPI has operations for becomes modules of PyTorch's own NNAPI classes, made for inputs of the
-     * sizes of this sample (a value for each argument of forward; borrowed). Every lite interpreter runs the file:
-     * PyTorch's where there is NNAPI, Taper's everywhere. */
+     * sizes of this sample (a value for each argument of forward; borrowed): a size of 0 is any size. Every lite
+     * interpreter runs the file: PyTorch's where there is NNAPI, Taper's everywhere. */
     taper_value *const *inputs;
     size_t input_count;
     /* NULL, or a comma-separated list: layout=nhwc, or pytorch or pytorch_nhwc (as its converter does it, with images
-     * as they come, or marked nnapi_nhwc: nothing fused), level=27 to 31 (29: whose operations may be used),
-     * preference=low_power, fast_single_answer or sustained_speed (the last), relax=1 (float16 is precise enough). */
+     * as they come, or marked nnapi_nhwc: nothing fused), flexible=batch (any first size of each input) or sizes (and
+     * any height and width of images) with nhwc, level=27 to 31 (29: whose operations may be used), preference=
+     * low_power, fast_single_answer or sustained_speed (the last), relax_f32_to_f16=1 (halves are precise enough). */
     const char *backend_options;
     /* Called for each operator of forward: segment is the number of the NNAPI module that has it, or -1 where it stays
-     * with the CPU; why is then the reason. value is the number of its result, work its multiplications and additions.
-     * NULL: nobody asks. */
+     * with the CPU; why is then the reason. value is the number of its result, work its multiplications and additions
+     * (flexible sizes counted as 1). NULL: nobody asks. */
     void (*placed)(void *user, const char *op, uint32_t value, int segment, const char *why, double work);
     void *placed_user;
 } taper_optimize_options;

@@ -58,7 +58,8 @@ static size_t hash_constant(taper_val value)
         }
         return h;
     }
-    return value.tag == TAPER_NONE ? h : h + (size_t)((uint64_t)value.as.i * 0x9E3779B97F4A7C15u >> 20);
+    const uint64_t bits = (uint64_t)value.as.i ^ (uint64_t)value.as.i >> 32; // doubles differ in their high bits alone
+    return value.tag == TAPER_NONE ? h : h + (size_t)(bits * 0x9E3779B97F4A7C15u >> 32);
 }
 
 // Whether one entry of the table serves both: numbers bit by bit, strings by their text, everything else by identity.

@@ -5,6 +5,7 @@
 // difference.
 #include "compiler/pass.h"
 #include "ir/alias.h"
+#include "ir/graph_copy.h"
 #include "ops/backend.h"
 
 enum { OUTSIDE, INSIDE, BEHIND }; // of values: made by what the segment takes; by what needs that and stays outside
@@ -422,6 +423,7 @@ static taper_status build(finder *f, taper_node *end)
         undo(node);
         return TAPER_OK;
     }
+    f->compilation->taken += f->device == f->compilation->devices[0];
     return status;
 }
 
@@ -487,6 +489,35 @@ static taper_status offer_block(finder *f, taper_block *block)
     return TAPER_OK;
 }
 
+// What a device's segments leave to the CPU in calls that are declined is the CPU's own as much as what they never
+// took: copies of their nodes, as the backend goes by the nodes themselves.
+static taper_status offer_declined(finder *f, taper_copier *copier, taper_block *block)
+{
+    for (taper_node *node = block->first; node != NULL; node = node->next) {
+        if (node->kind != TAPER_NODE_SEGMENT) {
+            for (size_t b = 0; b < node->block_count; b++) {
+                TAPER_TRY(offer_declined(f, copier, node->blocks[b]));
+            }
+            continue;
+        }
+        TAPER_TRY(taper_copy_block(copier, node, node->blocks[1], &node->blocks[2]));
+        node->block_count = 3;
+        TAPER_TRY(offer_block(f, node->blocks[2]));
+    }
+    return TAPER_OK;
+}
+
+static taper_status offer_all_declined(finder *f)
+{
+    taper_copier copier = {.allocator = f->compilation->allocator, .to = f->graph, .error = f->compilation->error};
+    taper_status status = taper_copier_make_room(&copier, f->graph);
+    if (status == TAPER_OK) {
+        status = offer_declined(f, &copier, f->graph->body);
+    }
+    taper_copier_free(&copier);
+    return status;
+}
+
 static taper_status offer_graph(finder *f)
 {
     if (TAPER_DEVICES &&
@@ -509,9 +540,13 @@ taper_status taper_pass_segments(taper_compilation *compilation, taper_graph *gr
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < compilation->device_count; i++) {
         f.device = compilation->devices[i];
-        if (!TAPER_DEVICES || !atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {
-            status = offer_graph(&f);
+        if (TAPER_DEVICES && atomic_load_explicit(&f.device->owner->lost, memory_order_relaxed)) {
+            continue;
         }
+        if (TAPER_DEVICES && i != 0 && i + 1 == compilation->device_count) { // the CPU
+            status = offer_all_declined(&f);
+        }
+        status = status == TAPER_OK ? offer_graph(&f) : status;
     }
     if (TAPER_DEVICES) {
         taper_free(allocator, f.marks, f.mark_count);

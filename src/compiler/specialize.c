@@ -92,6 +92,33 @@ static taper_status answer(specializing *s, taper_node *node, bool *done)
     return replace_by_ints(s, node, shape.sizes, (size_t)shape.rank);
 }
 
+// Of a list of sizes some of which are not known: those that are, where they are taken from it.
+static taper_status some_sizes(specializing *s, taper_node *node, bool *done)
+{
+    const bool item = taper_node_calls(node, TAPER_OP(aten___getitem___t));
+    const taper_ir_value *list = item || node->kind == TAPER_NODE_LIST_UNPACK ? taper_node_in(node, 0) : NULL;
+    if (list == NULL || list->node == NULL || !taper_node_calls(list->node, TAPER_OP(aten_size)) ||
+        !is_only_read(list)) {
+        return TAPER_OK;
+    }
+    const taper_shape shape = taper_shapes_get(s->shapes, taper_node_in(list->node, 0));
+    if (item) {
+        const taper_val *number = taper_node_constant_in(node, 1);
+        const int64_t at =
+            number != NULL && number->tag == TAPER_INT ? number->as.i + (number->as.i < 0 ? shape.rank : 0) : -1;
+        *done = at >= 0 && at < shape.rank && shape.sizes[at] != TAPER_UNKNOWN;
+        return *done ? replace(s, node, taper_val_int(shape.sizes[at])) : TAPER_OK;
+    }
+    for (size_t i = 0; shape.rank == (int)node->output_count && i < node->output_count; i++) {
+        taper_ir_value *made;
+        if (shape.sizes[i] != TAPER_UNKNOWN && node->outputs[i].uses != NULL) {
+            TAPER_TRY(taper_constant_before(node, taper_val_int(shape.sizes[i]), &made, s->compilation->error));
+            taper_value_replace_uses(&node->outputs[i], made);
+        }
+    }
+    return TAPER_OK;
+}
+
 // ---- what follows
 
 static taper_status slice(specializing *s, taper_node *node, bool *done)
@@ -377,13 +404,18 @@ static taper_status look_at(specializing *s, taper_node *node, bool *done)
         if (!*done && taper_node_calls(node, TAPER_OP(aten_slice_t))) {
             TAPER_TRY(slice(s, node, done));
         }
+        TAPER_TRY(*done ? TAPER_OK : some_sizes(s, node, done));
         return *done ? TAPER_OK : fold(s, node, done);
     }
     if (node->kind == TAPER_NODE_LIST) {
         TAPER_TRY(join(s, node, done));
         return *done ? TAPER_OK : grown_lists(s, node);
     }
-    return node->kind == TAPER_NODE_LIST_UNPACK ? take_apart(s, node, done) : TAPER_OK;
+    if (node->kind == TAPER_NODE_LIST_UNPACK) {
+        TAPER_TRY(take_apart(s, node, done));
+        return *done ? TAPER_OK : some_sizes(s, node, done);
+    }
+    return TAPER_OK;
 }
 
 static taper_status walk(specializing *s, taper_block *block)

@@ -29,7 +29,8 @@ typedef enum taper_node_kind {
     TAPER_NODE_ISINSTANCE,  // value; types
     TAPER_NODE_CALL,        // object, arguments…: calls the method `name`
     TAPER_NODE_SEGMENT, // what block 1 takes from outside; a backend runs it (segment: ops/backend.h, name: its name)
-                        // or the plain nodes of block 1, with the node's results; block 0 is empty
+                        // or the plain nodes of block 1, with the node's results; block 0 is empty. A third block is
+                        // run instead of block 1: the same, with what another backend does of it
     TAPER_NODE_KIND_COUNT
 } taper_node_kind;
 
@@ -65,7 +66,7 @@ struct taper_node {
     uint32_t input_count, output_count, block_count, type_count;
     taper_ir_input *inputs;
     taper_ir_value *outputs;
-    taper_block *blocks[2];
+    taper_block *blocks[3];
     taper_block *block; // it stands in
     taper_node *previous, *next;
     const struct taper_op *op; // ops/call/call.h
@@ -134,6 +135,10 @@ void taper_block_inline_before(taper_block *block, taper_node *before);
 static inline taper_ir_value *taper_node_in(const taper_node *node, size_t index)
 {
     return node->inputs[index].value;
+}
+static inline taper_block *taper_node_last_block(const taper_node *node)
+{
+    return node->blocks[node->block_count - 1];
 }
 static inline bool taper_value_used_once(const taper_ir_value *value)
 {

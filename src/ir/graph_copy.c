@@ -16,7 +16,7 @@ void taper_copier_free(taper_copier *c)
     taper_free(c->allocator, (void *)c->values, c->capacity * sizeof *c->values);
 }
 
-static taper_status copy_block(const taper_copier *c, taper_node *parent, const taper_block *block, taper_block **made)
+taper_status taper_copy_block(const taper_copier *c, taper_node *parent, const taper_block *block, taper_block **made)
 {
     TAPER_TRY(taper_block_create(c->to, parent, block->param_count, made, c->error));
     for (size_t i = 0; i < block->param_count; i++) {
@@ -82,7 +82,7 @@ taper_status taper_copy_node(const taper_copier *c, const taper_node *node, tape
         taper_node_set_input(copy, i, taper_copy_of(c, taper_node_in(node, i)));
     }
     for (size_t b = 0; b < node->block_count; b++) {
-        TAPER_TRY(copy_block(c, copy, node->blocks[b], &copy->blocks[b]));
+        TAPER_TRY(taper_copy_block(c, copy, node->blocks[b], &copy->blocks[b]));
         copy->block_count = (uint32_t)b + 1;
     }
     for (size_t i = 0; i < node->output_count; i++) {

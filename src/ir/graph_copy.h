@@ -33,5 +33,8 @@ static inline void taper_stands_for(const taper_copier *copier, const taper_ir_v
 
 // A node of the graph `to`, with its blocks, that stands nowhere yet.
 TAPER_MUST_USE taper_status taper_copy_node(const taper_copier *copier, const taper_node *node, taper_node **made);
+// A block of that node of the graph `to`.
+TAPER_MUST_USE taper_status taper_copy_block(const taper_copier *copier, taper_node *parent, const taper_block *block,
+                                             taper_block **made);
 
 #endif

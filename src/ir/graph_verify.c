@@ -56,8 +56,10 @@ static taper_status check_block(const verifier *v, const taper_block *block, int
         const bool counts = node->kind == TAPER_NODE_IF ? node->block_count == 2 && node->input_count == 1 &&
                                                               node->blocks[0]->result_count == node->output_count &&
                                                               node->blocks[1]->result_count == node->output_count
-                            : node->kind == TAPER_NODE_SEGMENT ? node->block_count == 2 && node->segment != NULL &&
-                                                                     node->blocks[1]->result_count == node->output_count
+                            : node->kind == TAPER_NODE_SEGMENT
+                                ? node->block_count >= 2 && node->segment != NULL &&
+                                      taper_node_last_block(node)->result_count == node->output_count &&
+                                      node->blocks[1]->result_count == node->output_count
                             : node->kind == TAPER_NODE_LOOP
                                 ? node->block_count == 1 && node->input_count == node->output_count + 2 &&
                                       node->blocks[0]->param_count == node->output_count + 1 &&

@@ -79,7 +79,53 @@ taper_shape taper_shapes_get(const taper_shapes *shapes, const taper_ir_value *v
     return holds(shapes, value) ? shapes->of[value->id - shapes->first] : taper_shape_unknown();
 }
 
-// A list that is made of values of the graph: what is known of its items, where all are tensors.
+// Whether a list still holds what it was made of wherever it is looked at: by operators that neither change it nor hand
+// it on, and by who gets it at the end.
+static bool stays_as_made(const taper_node *list)
+{
+    enum { MOST = 64 }; // users that are looked at
+    size_t count = 0;
+    for (const taper_value_use *use = list->outputs[0].uses; use != NULL; use = use->next) {
+        const taper_node *user = use->user;
+        if (++count > MOST || (user == NULL && use->block != list->block->graph->body)) {
+            return false;
+        }
+        if (user == NULL || user->kind == TAPER_NODE_LIST_UNPACK) {
+            continue;
+        }
+        const taper_schema *schema = user->kind == TAPER_NODE_OP ? user->schema : NULL;
+        if (schema == NULL || use->index >= schema->arg_count || schema->args[use->index].alias != 0 ||
+            taper_op_has(user->op, TAPER_OP_EFFECT)) {
+            return false;
+        }
+        for (size_t i = 0; i < schema->ret_count; i++) { // any, or a list that may be this one
+            const uint8_t kind = schema->rets[i].type->kind;
+            if (kind != TAPER_TYPE_TENSOR && kind != TAPER_TYPE_INT && kind != TAPER_TYPE_FLOAT &&
+                kind != TAPER_TYPE_BOOL && kind != TAPER_TYPE_STRING) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+// A list of numbers some of which are known.
+static bool know_numbers(const taper_node *list, taper_known_call *call)
+{
+    if (list->type == NULL || !taper_type_equal(list->type, &taper_type_list_int) ||
+        list->input_count > TAPER_MAX_RANK || !stays_as_made(list)) {
+        return false;
+    }
+    call->args[call->count++] =
+        (taper_known){.kind = TAPER_KNOWN_INTS, .ints = &call->ints[call->int_count], .count = list->input_count};
+    for (size_t i = 0; i < list->input_count; i++) {
+        const taper_val *number = taper_node_constant_in(list, i);
+        call->ints[call->int_count++] = number != NULL && number->tag == TAPER_INT ? number->as.i : TAPER_UNKNOWN;
+    }
+    return true;
+}
+
+// A list that is made of values of the graph: what is known of its items, where all are tensors or numbers.
 static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
                        const taper_val *(*arg)(void *user, const taper_node *node, size_t at), void *user,
                        taper_known_call *call)
@@ -87,6 +133,12 @@ static bool know_items(const taper_shapes *shapes, const taper_ir_value *value,
     const taper_node *list = value->node;
     if (list == NULL || list->kind != TAPER_NODE_LIST || list->input_count == 0 ||
         call->count == TAPER_KNOWN_ARGUMENTS || call->shape_count + list->input_count > TAPER_KNOWN_ITEMS) {
+        return false;
+    }
+    if (arg == NULL && know_numbers(list, call)) {
+        return true;
+    }
+    if (arg == NULL && !stays_as_made(list)) { // of segments lists only pass from one node to the next
         return false;
     }
     taper_known known = {
@@ -144,14 +196,17 @@ static void learn_pieces(taper_shapes *shapes, const taper_node *node)
     }
     const taper_shape common = shapes->of[pieces->outputs[0].id - shapes->first],
                       x = taper_shapes_get(shapes, taper_node_in(pieces, 0));
+    const taper_val *dim = pieces->input_count > 2 ? taper_node_constant_in(pieces, 2) : NULL;
+    int64_t d = pieces->input_count <= 2 ? 0 : dim != NULL && dim->tag == TAPER_INT ? dim->as.i : INT64_MIN;
+    d += d < 0 && x.rank >= 0 ? x.rank : 0; // the one in which they differ
     for (size_t i = 0; i < node->output_count; i++) {
         if (!holds(shapes, &node->outputs[i])) {
             continue;
         }
         taper_shape *shape = &shapes->of[node->outputs[i].id - shapes->first];
         *shape = common;
-        for (int d = 0; d < shape->rank && x.rank == shape->rank; d++) { // the one in which they differ
-            shape->sizes[d] = shape->sizes[d] == TAPER_UNKNOWN ? piece_size(pieces, x.sizes[d], i) : shape->sizes[d];
+        if (d >= 0 && d < shape->rank && x.rank == shape->rank && shape->sizes[d] == TAPER_UNKNOWN) {
+            shape->sizes[d] = piece_size(pieces, x.sizes[d], i);
         }
     }
 }

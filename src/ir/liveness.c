@@ -79,14 +79,15 @@ static size_t take_trail(liveness *l, size_t mark, const taper_block *block)
 
 static taper_status walk_if(liveness *l, taper_node *node)
 {
+    taper_block *const branches[2] = {node->blocks[0], taper_node_last_block(node)};
     const size_t start = l->count;
-    TAPER_TRY(walk_block(l, node->blocks[0]));
-    const size_t middle = take_trail(l, start, node->blocks[0]);
-    TAPER_TRY(walk_block(l, node->blocks[1]));
-    const size_t end = take_trail(l, middle, node->blocks[1]);
+    TAPER_TRY(walk_block(l, branches[0]));
+    const size_t middle = take_trail(l, start, branches[0]);
+    TAPER_TRY(walk_block(l, branches[1]));
+    const size_t end = take_trail(l, middle, branches[1]);
     for (size_t i = 0; i < 2; i++) {
-        node->blocks[i]->clears = NULL;
-        node->blocks[i]->clear_count = 0;
+        branches[i]->clears = NULL;
+        branches[i]->clear_count = 0;
     }
     // live is now what it was after the if. Bits: 2 used by the first block, 4 by the second.
     for (size_t i = start; i < end; i++) {
@@ -101,9 +102,9 @@ static taper_status walk_if(liveness *l, taper_node *node)
             continue; // seen already
         }
         if ((bits & 2) == 0) {
-            TAPER_TRY(add_clear(l, node->blocks[0], limit, value));
+            TAPER_TRY(add_clear(l, branches[0], limit, value));
         } else if ((bits & 4) == 0) {
-            TAPER_TRY(add_clear(l, node->blocks[1], limit, value));
+            TAPER_TRY(add_clear(l, branches[1], limit, value));
         }
         l->live[value->id] = 1;
         l->trail[kept++] = value;

@@ -12,65 +12,21 @@
 
 enum { MOST_SEGMENTS = 32 };
 
-// ---- options: "layout=nhwc,level=29,preference=sustained_speed,relax=0"
-
-typedef struct settings {
-    bool pytorch, images, relax;
-    int level, preference;
-} settings;
-
-static bool is_word(const char *text, size_t length, const char *word)
+// As PyTorch's converter has it where nothing is said.
+static taper_status read_options(const char *text, taper_nnapi_options *options, taper_error *error)
 {
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
-static bool read_setting(settings *s, const char *name, size_t name_length, const char *value, size_t length)
-{
-    static const char *const preferences[] = {"low_power", "fast_single_answer", "sustained_speed"};
-    if (is_word(name, name_length, "layout")) {
-        s->images = !is_word(value, length, "pytorch");
-        s->pytorch = !s->images || is_word(value, length, "pytorch_nhwc");
-        return s->pytorch || is_word(value, length, "nhwc");
-    }
-    if (is_word(name, name_length, "level")) {
-        s->level = length == 2 && value[0] >= '2' && value[0] <= '3' && value[1] >= '0' && value[1] <= '9'
-                       ? (value[0] - '0') * 10 + value[1] - '0'
-                       : 0;
-        return s->level >= 27 && s->level <= 31;
-    }
-    if (is_word(name, name_length, "relax")) {
-        s->relax = is_word(value, length, "1");
-        return s->relax || is_word(value, length, "0");
-    }
-    for (size_t i = 0; is_word(name, name_length, "preference") && i < sizeof preferences / sizeof *preferences; i++) {
-        if (is_word(value, length, preferences[i])) {
-            s->preference = (int)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static taper_status read_settings(const char *text, settings *s, taper_error *error)
-{
-    *s = (settings){.level = 29, .images = true, .preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
-    while (text != NULL && *text != '\0') {
-        const size_t length = strcspn(text, ","), name = strcspn(text, "=");
-        if (name >= length || !read_setting(s, text, name, text + name + 1, length - name - 1)) {
-            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
-                       "backend_options: \"%.*s\" should be layout=nhwc, pytorch or pytorch_nhwc, level=27 to 31, "
-                       "preference=low_power, fast_single_answer or sustained_speed, or relax=0 or 1",
-                       (int)length, text);
-        }
-        text += length + (text[length] == ',');
+    *options = (taper_nnapi_options){.level = 29, .preference = ANEURALNETWORKS_PREFER_SUSTAINED_SPEED};
+    TAPER_TRY(taper_nnapi_options_read(text, true, options, error));
+    if (options->layout != TAPER_NNAPI_IMAGES && options->flexible != TAPER_NNAPI_FIXED) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "backend_options: flexible sizes are for layout=nhwc");
     }
     return TAPER_OK;
 }
 
 taper_status taper_draft_check_nnapi(const taper_optimize_options *options, taper_error *error)
 {
-    settings s;
-    TAPER_TRY(read_settings(options->backend_options, &s, error));
+    taper_nnapi_options read;
+    TAPER_TRY(read_options(options->backend_options, &read, error));
     TAPER_NEED_ARRAY(options->inputs, options->input_count, error);
     for (size_t i = 0; i < options->input_count; i++) {
         TAPER_NEED(options->inputs[i], error);
@@ -93,19 +49,28 @@ typedef struct conversion {
     taper_compilation *compilation;
     taper_graph *graph;
     const taper_nnapi_conversion *given;
-    settings settings;
+    taper_nnapi_options options;
     taper_translate_options translate;
     taper_device device;
     taper_memory_owner owner;
+    const taper_shape *inputs; // of forward, by parameter
     taper_shapes *shapes;
     quantizer *quantizers; // by value, as many as shapes: of what modules give
     taper_node *segments[MOST_SEGMENTS];
     size_t segment_count;
+    taper_ir_value **images; // results of modules that are images, in PyTorch's order
+    size_t image_count, image_capacity;
+    const taper_node *refused; // the first operator that stays with the CPU, and why
+    const char *why;
 } conversion;
 
-static void tell(const conversion *c, const taper_node *node, int segment, const char *why)
+static void tell(conversion *c, const taper_node *node, int segment, const char *why)
 {
     const taper_optimize_options *options = c->given->options;
+    if (c->refused == NULL && segment < 0) {
+        c->refused = node;
+        c->why = why;
+    }
     if (options->placed == NULL || node->kind != TAPER_NODE_OP || node->output_count == 0) {
         return;
     }
@@ -120,7 +85,7 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
 {
     conversion *c = device->state;
     (void)error;
-    const taper_nnapi_claiming claiming = {.options = &c->translate, .anything = c->settings.pytorch};
+    const taper_nnapi_claiming claiming = {.options = &c->translate, .anything = c->translate.pytorch};
     return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_nnapi_claim(&claiming, region, claim);
 }
 
@@ -225,6 +190,24 @@ static taper_status parameters_first(conversion *c, const taper_node *segment, t
     return TAPER_OK;
 }
 
+static taper_status remember_image(conversion *c, taper_ir_value *value)
+{
+    if (c->image_count == c->image_capacity) {
+        const size_t capacity = c->image_capacity == 0 ? 8 : 2 * c->image_capacity;
+        taper_ir_value **images = taper_arena_array(&c->graph->arena, capacity, sizeof *images);
+        if (images == NULL) {
+            return taper_fail_memory(c->compilation->error);
+        }
+        for (size_t i = 0; i < c->image_count; i++) {
+            images[i] = c->images[i];
+        }
+        c->images = images;
+        c->image_capacity = capacity;
+    }
+    c->images[c->image_count++] = value;
+    return TAPER_OK;
+}
+
 static taper_status convert_with(conversion *c, taper_node *segment, size_t number, taper_node **nodes, size_t count,
                                  const taper_ir_value **results, double *scales, bool *done)
 {
@@ -254,8 +237,8 @@ static taper_status convert_with(conversion *c, taper_node *segment, size_t numb
                                        .inputs = translated.inputs,
                                        .scales = scales,
                                        .number = number,
-                                       .preference = c->settings.preference,
-                                       .relax = c->settings.relax};
+                                       .preference = c->options.preference,
+                                       .relax = c->options.relax};
         for (size_t i = 0; i < count; i++) {
             tell(c, nodes[i], (int)number, NULL);
         }
@@ -269,6 +252,9 @@ static taper_status convert_with(conversion *c, taper_node *segment, size_t numb
             c->shapes->of[given[i]->id] = taper_shapes_get(c->shapes, results[i]);
             c->quantizers[given[i]->id] =
                 (quantizer){scales[i], translated.network.operands[translated.network.outputs[i]].zero_point};
+            if (translated.network.output_images[i]) {
+                status = remember_image(c, given[i]);
+            }
         }
     }
     taper_network_free(&translated.network);
@@ -301,7 +287,7 @@ static taper_status convert(conversion *c, taper_node *segment, size_t number, b
         for (uint32_t i = 0; i < segment->output_count; i++) {
             results[i] = body->results[i].value;
         }
-        if (c->settings.pytorch) {
+        if (c->translate.pytorch) {
             status = parameters_first(c, segment, &arena);
         }
         if (status == TAPER_OK) {
@@ -315,7 +301,7 @@ static taper_status convert(conversion *c, taper_node *segment, size_t number, b
 
 // ---- all of it
 
-static void tell_rest(const conversion *c, const taper_block *block)
+static void tell_rest(conversion *c, const taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {
         for (size_t b = 0; b < node->block_count; b++) {
@@ -342,12 +328,14 @@ static taper_status specialize(conversion *c, const struct taper_compiler *compi
                    count == 0 ? 0 : count - 1, options->input_count);
     }
     for (size_t i = 0; i < count; i++) {
-        params[i] = taper_shape_unknown();
-        if (i != 0 && i <= options->input_count) {
-            const taper_val sample = options->inputs[i - 1]->val;
-            params[i] = sample.tag == TAPER_TENSOR ? taper_shape_of(sample.as.tensor) : params[i];
+        params[i] = i != 0 && i <= options->input_count
+                        ? taper_draft_nnapi_input(options->inputs[i - 1], c->options.flexible)
+                        : taper_shape_unknown();
+        for (int d = 0; d < params[i].rank; d++) {
+            c->translate.open = c->translate.open || (params[i].sizes[d] == TAPER_UNKNOWN && !c->translate.pytorch);
         }
     }
+    c->inputs = params;
     return compiler->specialize(compilation, c->graph, params, count, &c->shapes);
 }
 
@@ -384,6 +372,28 @@ static void drop_small(conversion *c)
     c->segment_count = kept;
 }
 
+// What one module gives and another takes need not be brought into PyTorch's order and back: what makes its argument
+// contiguous looks through a permutation, whatever the order in memory.
+static void join_modules(conversion *c)
+{
+    for (size_t i = 0; i < c->image_count; i++) {
+        taper_ir_value *const ordered = c->images[i], *const image = taper_node_in(ordered->node, 0);
+        for (const taper_value_use *use = ordered->uses, *next; use != NULL; use = next) {
+            next = use->next;
+            taper_node *user = use->user;
+            const taper_value_use *then =
+                user != NULL && user->output_count == 1 && use->index == 0 ? user->outputs[0].uses : NULL;
+            if (then != NULL && then->next == NULL && taper_node_calls(user, TAPER_OP(aten_permute)) &&
+                then->user != NULL && taper_node_calls(then->user, TAPER_OP(aten_contiguous))) {
+                taper_node_set_input(user, 0, image);
+            }
+        }
+        if (ordered->uses == NULL) {
+            taper_node_remove(ordered->node);
+        }
+    }
+}
+
 static taper_status convert_graph(conversion *c, const struct taper_compiler *compiler)
 {
     taper_compilation *compilation = c->compilation;
@@ -409,6 +419,15 @@ static taper_status convert_graph(conversion *c, const struct taper_compiler *co
             put_back(c->segments[i]);
         }
     }
+    if (number == 0) { // and not a file for these sizes alone that has nothing for NNAPI
+        TAPER_FAIL(compilation->error, TAPER_ERROR_UNSUPPORTED,
+                   "nothing of forward can be converted for NNAPI (%.*s: %s); for the CPU a model is prepared without "
+                   "backend nnapi",
+                   c->refused != NULL ? (int)strcspn(c->refused->op_name, ".(") : 0,
+                   c->refused != NULL ? c->refused->op_name : "", c->why != NULL ? c->why : "it calls no operator");
+    }
+    join_modules(c);
+    TAPER_TRY(taper_draft_nnapi_check_inputs(compilation, c->graph, c->inputs, c->graph->body->param_count));
     return taper_graph_verify(c->graph, compilation->error);
 }
 
@@ -416,10 +435,10 @@ taper_status taper_draft_finish_nnapi(taper_compilation *compilation, void *user
 {
     const taper_nnapi_conversion *given = user;
     conversion c = {.compilation = compilation, .given = given};
-    TAPER_TRY(read_settings(given->options->backend_options, &c.settings, compilation->error));
-    c.translate = (taper_translate_options){.level = c.settings.level,
-                                            .pytorch = c.settings.pytorch,
-                                            .images = c.settings.images,
+    TAPER_TRY(read_options(given->options->backend_options, &c.options, compilation->error));
+    c.translate = (taper_translate_options){.level = c.options.level,
+                                            .pytorch = c.options.layout != TAPER_NNAPI_IMAGES,
+                                            .images = c.options.layout != TAPER_NNAPI_PYTORCH,
                                             .portable = true,
                                             .allocator = compilation->allocator,
                                             .heap = compilation->module->heap,

@@ -7,7 +7,9 @@
 #include <taper/taper_compile.h>
 
 #include "backends/nnapi/network.h"
+#include "backends/nnapi/nnapi_options.h"
 #include "compiler_hook.h"
+#include "ir/infer.h"
 
 // A part of forward, as a module.
 typedef struct taper_nnapi_part {
@@ -25,6 +27,12 @@ typedef struct taper_nnapi_part {
 // The segment's node goes, and calls of a new attribute of the root take its place. *results: its outputs' values now.
 TAPER_MUST_USE taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_value ***results,
                                                      taper_error *error);
+
+// What is known of an input by its sample: sizes of 0, and those that shall be flexible, are not.
+taper_shape taper_draft_nnapi_input(const taper_value *sample, taper_nnapi_flexible flexible);
+// The graph begins with a check that its inputs are such; count: with self, which is the first.
+TAPER_MUST_USE taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
+                                                           const taper_shape *inputs, size_t count);
 
 // compilation.finish of a draft that is optimized for NNAPI; user: the options, a taper_nnapi_conversion.
 typedef struct taper_nnapi_conversion {

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "backends/nnapi/serialize.h"
-#include "frontend/nnapi/lowering.h"
-#include "runtime/draft_nnapi.h"
+#include "runtime/draft_nnapi_sizes.h"
 
 // Attributes, in the order of their slots.
 enum {
@@ -18,11 +17,12 @@ enum {
     COMP,
     COMPILATION_PREFERENCE,
     RELAX_F32_TO_F16,
+    SIZES, // of a module whose sizes are flexible: those that it is compiled for
     ATTRIBUTES
 };
-static const char *const names[ATTRIBUTES] = {"training",        "ser_model",     "weights", "inp_mem_fmts",
-                                              "out_mem_fmts",    "out_templates", "comp",    "compilation_preference",
-                                              "relax_f32_to_f16"};
+static const char *const names[ATTRIBUTES] = {"training",         "ser_model",     "weights", "inp_mem_fmts",
+                                              "out_mem_fmts",     "out_templates", "comp",    "compilation_preference",
+                                              "relax_f32_to_f16", "sizes"};
 static const char module_class[] = "__torch__.torch.backends._nnapi.prepare.NnapiModule",
                   compilation_class[] = "__torch__.torch.classes._nnapi.Compilation";
 
@@ -61,6 +61,13 @@ static taper_status fill_object(const taper_nnapi_part *part, taper_object *obje
         return taper_fail_memory(error);
     }
     taper_val_replace(&object->slots[OUT_TEMPLATES], TAPER_VAL(templates));
+    if (object->count > SIZES) {
+        taper_list *sizes = taper_list_new(heap, &taper_type_int, 0);
+        if (sizes == NULL) {
+            return taper_fail_memory(error);
+        }
+        taper_val_replace(&object->slots[SIZES], TAPER_VAL(sizes));
+    }
     object->slots[TRAINING] = taper_val_bool(false);
     object->slots[COMPILATION_PREFERENCE] = taper_val_int(part->preference);
     object->slots[RELAX_F32_TO_F16] = taper_val_bool(part->relax);
@@ -75,8 +82,9 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
     taper_types *types = compilation->module->types;
     char name[32];
     const char *const added[] = {name};
-    const taper_class *klass = taper_types_class(types, module_class, ATTRIBUTES, names);
-    taper_object *object = klass != NULL ? taper_object_new(compilation->module->heap, klass, ATTRIBUTES) : NULL;
+    const size_t attributes = taper_script_is_open(part->network) ? ATTRIBUTES : SIZES;
+    const taper_class *klass = taper_types_class(types, module_class, attributes, names);
+    taper_object *object = klass != NULL ? taper_object_new(compilation->module->heap, klass, attributes) : NULL;
     if (object == NULL) {
         return taper_fail_memory(error);
     }
@@ -94,94 +102,11 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
     return TAPER_OK;
 }
 
-// ---- nodes
-
-static taper_status append(taper_nnapi_lowering *l, taper_node *node, taper_ir_value **made)
-{
-    node->debug = l->debug;
-    node->instruction = l->instruction;
-    taper_node_append(l->block, node);
-    if (made != NULL) {
-        *made = &node->outputs[0];
-    }
-    return TAPER_OK;
-}
-
-static taper_status get(taper_nnapi_lowering *l, taper_ir_value *object, int64_t slot, taper_ir_value **made)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_GET_ATTR, 1, 1, &node, l->error));
-    node->number = slot;
-    TAPER_TRY(append(l, node, made));
-    taper_node_set_input(node, 0, object);
-    return TAPER_OK;
-}
-
-static taper_status set(taper_nnapi_lowering *l, taper_ir_value *object, int64_t slot, taper_ir_value *value)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_SET_ATTR, 2, 0, &node, l->error));
-    node->number = slot;
-    TAPER_TRY(append(l, node, NULL));
-    taper_node_set_input(node, 0, object);
-    taper_node_set_input(node, 1, value);
-    return TAPER_OK;
-}
-
-static taper_status call(taper_nnapi_lowering *l, const char *method, taper_ir_value *const *args, size_t count)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_CALL, count, 1, &node, l->error));
-    node->name = method;
-    TAPER_TRY(append(l, node, NULL));
-    for (size_t i = 0; i < count; i++) {
-        taper_node_set_input(node, i, args[i]);
-    }
-    return TAPER_OK;
-}
-
-// An If without results; *outer: where its block is left to.
-static taper_status begin_if(taper_nnapi_lowering *l, taper_ir_value *condition, taper_block **outer)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_IF, 1, 0, &node, l->error));
-    TAPER_TRY(append(l, node, NULL));
-    taper_node_set_input(node, 0, condition);
-    node->block_count = 2;
-    for (size_t b = 0; b < 2; b++) {
-        TAPER_TRY(taper_block_create(l->graph, node, 0, &node->blocks[b], l->error));
-    }
-    *outer = l->block;
-    l->block = node->blocks[0];
-    return TAPER_OK;
-}
-
-// for index in range(len(list))
-static taper_status begin_loop(taper_nnapi_lowering *l, taper_ir_value *list, taper_ir_value **index,
-                               taper_block **outer)
-{
-    taper_node *node;
-    taper_ir_value *trips, *always;
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_len_t), &trips, list));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_bool(true), &always));
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LOOP, 2, 0, &node, l->error));
-    TAPER_TRY(append(l, node, NULL));
-    taper_node_set_input(node, 0, trips);
-    taper_node_set_input(node, 1, always);
-    node->block_count = 1;
-    TAPER_TRY(taper_block_create(l->graph, node, 1, &node->blocks[0], l->error));
-    TAPER_TRY(taper_block_set_results(node->blocks[0], (taper_ir_value *const[]){always}, 1, l->error));
-    *index = &node->blocks[0]->params[0];
-    *outer = l->block;
-    l->block = node->blocks[0];
-    return TAPER_OK;
-}
-
 // ---- init
 
 // An empty tensor like result i, in NNAPI's order of dimensions.
-static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_part *part, size_t i,
-                                  taper_ir_value **made)
+static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_part *part, const taper_script_sizes *open,
+                                  size_t i, taper_ir_value **made)
 {
     const taper_network_operand *o = &part->network->operands[part->network->outputs[i]];
     int64_t sizes[TAPER_MAX_RANK];
@@ -190,8 +115,13 @@ static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_par
         sizes[d] = o->sizes[d];
     }
     taper_ir_value *list, *dtype, *zeros, *scale, *zero_point, *kind;
-    if (o->type == ANEURALNETWORKS_TENSOR_FLOAT32) {
+    if (open != NULL) {
+        TAPER_TRY(taper_script_sizes_of(l, open, part->network, part->network->outputs[i], &list));
+    } else {
         TAPER_TRY(taper_nnapi_int_list(l, sizes, o->rank, &list));
+    }
+    taper_ir_value *const all = list;
+    if (o->type == ANEURALNETWORKS_TENSOR_FLOAT32) {
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_F32), &dtype));
         return TAPER_NNAPI_CALL(l, TAPER_OP(aten_zeros), made, list, dtype);
     }
@@ -201,39 +131,58 @@ static taper_status make_template(taper_nnapi_lowering *l, const taper_nnapi_par
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(o->zero_point), &zero_point));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &kind));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &zeros, zeros, scale, zero_point, kind));
-    TAPER_TRY(taper_nnapi_int_list(l, sizes, o->rank, &list));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_expand), &zeros, zeros, list));
+    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_expand), &zeros, zeros, all));
     return TAPER_NNAPI_CALL(l, TAPER_OP(aten_contiguous), made, zeros);
 }
 
-// if self.comp is None: templates, and the compilation
+// Whether init has to run: if self.comp is None, or, where sizes are flexible, is for others than these.
+static taper_status must_init(taper_nnapi_lowering *l, const taper_nnapi_part *part, taper_ir_value *module,
+                              taper_script_sizes *open, taper_ir_value **now, taper_ir_value **must)
+{
+    taper_ir_value *have, *none;
+    *now = NULL;
+    if (taper_script_is_open(part->network)) {
+        TAPER_TRY(taper_script_read_sizes(l, part, open, now));
+        TAPER_TRY(taper_script_get(l, module, SIZES, &have));
+        return TAPER_NNAPI_CALL(l, TAPER_OP(aten_ne_int_list), must, *now, have);
+    }
+    TAPER_TRY(taper_script_get(l, module, COMP, &have));
+    TAPER_TRY(taper_nnapi_constant(l, taper_val_none(), &none));
+    return TAPER_NNAPI_CALL(l, TAPER_OP(aten___is__), must, have, none);
+}
+
+// Templates, and the compilation.
 static taper_status add_init(taper_nnapi_lowering *l, const taper_nnapi_part *part, taper_ir_value *module)
 {
-    taper_ir_value *comp, *none, *is_none, *templates, *made, *args[5], **items;
+    taper_ir_value *must, *now, *templates, *made, *args[5], **items;
+    taper_script_sizes open;
     taper_block *outer;
-    taper_node *create;
-    TAPER_TRY(get(l, module, COMP, &comp));
-    TAPER_TRY(taper_nnapi_constant(l, taper_val_none(), &none));
-    TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___is__), &is_none, comp, none));
-    TAPER_TRY(begin_if(l, is_none, &outer));
+    TAPER_TRY(must_init(l, part, module, &open, &now, &must));
+    TAPER_TRY(taper_script_if(l, must, &outer));
+    if (now != NULL) {
+        TAPER_TRY(taper_script_compute_sizes(l, &open));
+    }
     TAPER_TRY(taper_nnapi_values(l, part->network->output_count, &items));
     for (size_t i = 0; i < part->network->output_count; i++) {
-        TAPER_TRY(make_template(l, part, i, &items[i]));
+        TAPER_TRY(make_template(l, part, now != NULL ? &open : NULL, i, &items[i]));
     }
     TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, items, part->network->output_count, &templates));
-    TAPER_TRY(set(l, module, OUT_TEMPLATES, templates));
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_OBJECT, 0, 1, &create, l->error));
-    TAPER_TRY(taper_type_make(part->compilation->module->types, TAPER_TYPE_CLASS, compilation_class, NULL, NULL, 0,
-                              &create->type, l->error));
-    TAPER_TRY(append(l, create, &made));
-    TAPER_TRY(call(l, "__init__", &made, 1));
+    TAPER_TRY(taper_script_set(l, module, OUT_TEMPLATES, templates));
+    TAPER_TRY(taper_script_object(l, part->compilation->module->types, compilation_class, &made));
+    TAPER_TRY(taper_script_call(l, "__init__", &made, 1));
     args[0] = made;
-    TAPER_TRY(get(l, module, SER_MODEL, &args[1]));
-    TAPER_TRY(get(l, module, WEIGHTS, &args[2]));
-    TAPER_TRY(get(l, module, COMPILATION_PREFERENCE, &args[3]));
-    TAPER_TRY(get(l, module, RELAX_F32_TO_F16, &args[4]));
-    TAPER_TRY(call(l, "init2", args, 5));
-    TAPER_TRY(set(l, module, COMP, made));
+    TAPER_TRY(taper_script_get(l, module, SER_MODEL, &args[1]));
+    if (now != NULL) {
+        TAPER_TRY(taper_script_sized_model(l, &open, part->network, args[1], &args[1]));
+    }
+    TAPER_TRY(taper_script_get(l, module, WEIGHTS, &args[2]));
+    TAPER_TRY(taper_script_get(l, module, COMPILATION_PREFERENCE, &args[3]));
+    TAPER_TRY(taper_script_get(l, module, RELAX_F32_TO_F16, &args[4]));
+    TAPER_TRY(taper_script_call(l, "init2", args, 5));
+    TAPER_TRY(taper_script_set(l, module, COMP, made));
+    if (now != NULL) {
+        TAPER_TRY(taper_script_set(l, module, SIZES, now));
+    }
     l->block = outer;
     return TAPER_OK;
 }
@@ -253,10 +202,10 @@ static taper_status add_run(taper_nnapi_lowering *l, const taper_nnapi_part *par
 {
     taper_ir_value *templates, *index, *item, *empty, *appended, *fixed, *x, *args[3];
     taper_block *outer;
-    TAPER_TRY(get(l, module, COMP, &args[0]));
+    TAPER_TRY(taper_script_get(l, module, COMP, &args[0]));
     TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, NULL, 0, outs));
-    TAPER_TRY(get(l, module, OUT_TEMPLATES, &templates));
-    TAPER_TRY(begin_loop(l, templates, &index, &outer));
+    TAPER_TRY(taper_script_get(l, module, OUT_TEMPLATES, &templates));
+    TAPER_TRY(taper_script_for(l, templates, &index, &outer));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, templates, index));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_empty_like), &empty, item));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_append_t), &appended, *outs, empty));
@@ -272,7 +221,7 @@ static taper_status add_run(taper_nnapi_lowering *l, const taper_nnapi_part *par
     }
     args[1] = fixed;
     args[2] = *outs;
-    return call(l, "run", args, 3);
+    return taper_script_call(l, "run", args, 3);
 }
 
 // Images among the results are [N, C, H, W] again.
@@ -280,13 +229,13 @@ static taper_status add_formats(taper_nnapi_lowering *l, taper_ir_value *module,
 {
     taper_ir_value *modes, *templates, *index, *mode, *one, *image, *item, *set_item;
     taper_block *outer, *loop;
-    TAPER_TRY(get(l, module, OUT_TEMPLATES, &templates));
-    TAPER_TRY(get(l, module, OUT_MEM_FMTS, &modes));
-    TAPER_TRY(begin_loop(l, templates, &index, &outer));
+    TAPER_TRY(taper_script_get(l, module, OUT_TEMPLATES, &templates));
+    TAPER_TRY(taper_script_get(l, module, OUT_MEM_FMTS, &modes));
+    TAPER_TRY(taper_script_for(l, templates, &index, &outer));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &mode, modes, index));
     TAPER_TRY(taper_nnapi_constant(l, taper_val_int(1), &one));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_eq_int), &image, mode, one));
-    TAPER_TRY(begin_if(l, image, &loop));
+    TAPER_TRY(taper_script_if(l, image, &loop));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, outs, index));
     TAPER_TRY(permuted(l, item, false, &item));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__set_item_t), &set_item, outs, index, item));
@@ -310,7 +259,7 @@ taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_val
     TAPER_TRY(taper_node_create(part->graph, TAPER_NODE_IF, 0, 0, &holder, error));
     TAPER_TRY(taper_block_create(part->graph, holder, 0, &l.block, error));
     taper_block *const block = l.block;
-    TAPER_TRY(get(&l, &part->graph->body->params[0], slot, &module));
+    TAPER_TRY(taper_script_get(&l, &part->graph->body->params[0], slot, &module));
     TAPER_TRY(add_init(&l, part, module));
     TAPER_TRY(add_run(&l, part, module, &outs));
     TAPER_TRY(add_formats(&l, module, outs));
@@ -318,6 +267,9 @@ taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_val
     for (uint32_t i = 0; i < segment->output_count; i++) {
         TAPER_TRY(taper_nnapi_constant(&l, taper_val_int(i), &number));
         TAPER_TRY(TAPER_NNAPI_CALL(&l, TAPER_OP(aten___getitem___t), &results[i], outs, number));
+        if (part->network->output_images[i]) { // views and the app would notice how they lie
+            TAPER_TRY(TAPER_NNAPI_CALL(&l, TAPER_OP(aten_contiguous), &results[i], results[i]));
+        }
     }
     taper_block_inline_before(block, segment);
     for (uint32_t i = 0; i < segment->output_count; i++) {

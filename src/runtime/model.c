@@ -196,10 +196,21 @@ taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error)
     return TAPER_OK;
 }
 
+// With "!" the CPU does not do what the device was asked to, without a word.
+static taper_status check_taken(const taper_model *model, size_t taken, taper_error *error)
+{
+    if (TAPER_DEVICES && model->insists && !model->reference && taken == 0) {
+        TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
+                   "device %s can do no part of the model; without \"!\" the CPU runs what the device cannot",
+                   model->device->name);
+    }
+    return TAPER_OK;
+}
+
 static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     if (options->compiler == NULL) {
-        return TAPER_OK;
+        return check_taken(model, 0, error);
     }
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
@@ -216,7 +227,7 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     compilation.device_count = model->reference ? 0 : compilation.device_count;
     const taper_status status = options->compiler->optimize(&compilation);
     taper_model_end_compilation(model, &compilation);
-    return status;
+    return status == TAPER_OK ? check_taken(model, compilation.taken, error) : status;
 }
 
 #if TAPER_WITH_TORCHSCRIPT

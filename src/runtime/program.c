@@ -188,7 +188,7 @@ static void set_operator(builder *b, taper_instruction *in, const taper_op *op, 
 // of what these would have used up; end.
 static taper_status build_segment(builder *b, const taper_node *node)
 {
-    const taper_block *body = node->blocks[1];
+    const taper_block *body = taper_node_last_block(node);
     size_t at, move, jump, told;
     TAPER_TRY(add(b, TAPER_DO_SEGMENT, node->inputs, node->input_count, node->outputs, node->output_count, &at));
     taper_instruction *in = &b->program->code[at];

@@ -27,7 +27,8 @@ if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES src/runtime/calibrator.c src/runtime/calibrator_compare.c src/runtime/draft.c
          src/runtime/draft_bundle.c src/runtime/draft_deflate.c src/runtime/draft_reach.c src/runtime/draft_states.c)
     if(TAPER_WITH_NNAPI)
-        list(APPEND TAPER_SOURCES src/runtime/draft_nnapi.c src/runtime/draft_nnapi_module.c)
+        list(APPEND TAPER_SOURCES src/runtime/draft_nnapi.c src/runtime/draft_nnapi_inputs.c
+             src/runtime/draft_nnapi_module.c src/runtime/draft_nnapi_nodes.c src/runtime/draft_nnapi_sizes.c)
     endif()
 elseif(TAPER_BUILD_TOOLS) # the program then says that this build has none; a library alone does without the functions
     list(APPEND TAPER_SOURCES src/runtime/draft_none.c src/runtime/calibrator_none.c)

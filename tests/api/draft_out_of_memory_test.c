@@ -135,6 +135,7 @@ static void optimized_for_nnapi(void **state)
     sweep(&script);
     sweep(&(rewriting){.file = "s02_traced.ptl", .backend = "nnapi", .layout = "layout=pytorch", .flatbuffer = 1});
     sweep(&(rewriting){.file = "int8_convnet.ptl", .backend = "nnapi", .layout = "layout=nhwc,level=29"});
+    sweep(&(rewriting){.file = "s02_traced.ptl", .backend = "nnapi", .layout = "flexible=sizes"});
 }
 
 static void converted(void **state)

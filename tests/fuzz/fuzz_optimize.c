@@ -27,8 +27,9 @@ static choice choose(uint8_t byte)
     static const char *const backends[] = {"cpu", "vulkan", "metal"};
     // What computes sums in another order.
     static const char inexact[] = "fold_batch_norm,prepack,fuse_clamp,fuse_add_relu,recognize_linear,conv1d_to_conv2d";
-    static const char *const nnapi[] = {"layout=nhwc,level=30", "layout=pytorch", "layout=pytorch_nhwc,relax=1",
-                                        "layout=nhwc,level=27,preference=low_power"};
+    static const char *const nnapi[] = {"layout=nhwc,level=30", "layout=pytorch",
+                                        "layout=pytorch_nhwc,relax_f32_to_f16=1",
+                                        "layout=nhwc,level=27,preference=low_power", "level=31,flexible=sizes"};
     choice c = {.nnapi = byte % 8 == 7, .bundles = byte / 8 % 4 == 3};
     c.optimizes = byte % 4 != 3 || c.nnapi;
     c.exact = !c.nnapi && (byte % 4 == 3 || byte / 4 % 2 == 1);
@@ -36,7 +37,7 @@ static choice choose(uint8_t byte)
                                           .backend = c.nnapi       ? "nnapi"
                                                      : c.optimizes ? backends[byte % 4]
                                                                    : NULL,
-                                          .backend_options = c.nnapi ? nnapi[byte / 8 % 4] : NULL,
+                                          .backend_options = c.nnapi ? nnapi[byte / 8 % 5] : NULL,
                                           .disable_passes = c.exact ? inexact : NULL};
     c.save = (taper_save_options){.struct_size = sizeof c.save, .flatbuffer = byte / 32 % 2, .bytecode = 0};
     if (c.save.flatbuffer == 0) {

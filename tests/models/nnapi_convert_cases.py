@@ -24,6 +24,41 @@ class Net(nn.Module):
         return self.function(self, *inputs)
 
 
+class Scripted(Case):
+    """A module of its own, as its source says."""
+
+    def __init__(self, name, module, inputs, level=27, kept=()):
+        self.name, self.inputs, self.level, self.kept, self.left = name, inputs, level, tuple(kept), ()
+        self.module = module.eval()
+
+
+class GrowingList(nn.Module):
+    """Sizes that follow from what is in a list when it is joined, not from what it was made of."""
+
+    def __init__(self):
+        super().__init__()
+        self.c = nn.Conv2d(6, 4, 1)
+
+    def forward(self, x):
+        y = self.c(x)
+        pieces = [y]
+        if bool((y.sum() > -1e9).item()):
+            pieces.append(y)
+        z = torch.cat(pieces, 1)
+        return self.c(x), z * float(z.size(1))
+
+
+class Pieces(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.c = nn.Conv2d(6, 6, 1)
+
+    def forward(self, x):
+        a, b = torch.split(self.c(x), [2, 4], 1)
+        n, c, h, w = b.shape
+        return torch.cat([b, a], 1), b.reshape(n, 2, c // 2, h * w) * float(h + n)
+
+
 class Conv(nn.Conv2d):
     """With weights of its own and of a size that keeps results near 1."""
 
@@ -121,6 +156,10 @@ def float_cases():
         Case("gelu between", lambda self, x: self.d(F.gelu(self.c(x))), [image], c=conv(6, 3), d=conv(4, 3), kept=["aten::gelu"]),
         Case("double inside", lambda self, x: self.c(x).double().float() * 2, [image], c=conv(6, 1), kept=["aten::to.dtype"] * 2 + ["aten::mul.Scalar"]),
         Case("sizes asked for", lambda self, x: self.c(x).view(x.size(0), -1, x.shape[3]), [image], 28, c=conv(6, 1)),
+        Scripted("list that grows", GrowingList(), [image],
+                 kept=["aten::" + name for name in ("Bool.int", "Float.Scalar", "Int.Scalar", "append.t", "cat", "gt.Scalar", "item", "mul.Scalar",
+                                                    "size.int", "sum")]),
+        Scripted("pieces by name", Pieces(), [image], 28),
     ]
     return cases
 

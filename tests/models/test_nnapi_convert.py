@@ -48,7 +48,8 @@ class Run:
             values = np.unique(self.want[0])
             self.unit = float(np.diff(values).min()) if len(values) > 1 else 1
             self.unit *= 2 if "per channel" in case.name else 1  # as several layers are rounded from floats
-        self.traced = torch.jit.trace(case.module, tuple(case.inputs), check_trace=False)
+        self.traced = (torch.jit.script(case.module) if isinstance(case, all_cases.Scripted)
+                       else torch.jit.trace(case.module, tuple(case.inputs), check_trace=False))
         torch.jit.save(self.traced, self.path("net.pt"))
         self.inputs = []
         for i, x in enumerate(case.inputs):
@@ -58,9 +59,29 @@ class Run:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def convert(self, level, layout="nhwc", source="net.pt"):
+    def convert(self, level, layout="nhwc", source="net.pt", more=""):
         return subprocess.run([self.taper, "optimize", self.path(source), "-o", self.path("net.ptl"), "--backend", "nnapi", *self.inputs,
-                               "--backend-options", f"layout={layout},level={level}"], capture_output=True, text=True)
+                               "--backend-options", f"layout={layout},level={level}{more}"], capture_output=True, text=True)
+
+    def with_other_sizes(self, flexible):
+        """The inputs become others, which the file is to take too, if the traced model takes them; None otherwise."""
+        more = (1, 0, 3, 2) if flexible == "sizes" else (1, 0, 0, 0)
+        torch.manual_seed(7)
+        inputs = []
+        for x in self.case.inputs:
+            sizes = [size + (more[d] if x.dim() == 4 or d == 0 else 0) for d, size in enumerate(x.shape)]
+            y = torch.randn(sizes)
+            inputs.append(torch.quantize_per_tensor(y, x.q_scale(), x.q_zero_point(), torch.quint8) if x.is_quantized else y)
+        try:
+            with torch.no_grad():
+                want = self.traced(*inputs)
+        except RuntimeError:
+            return False
+        self.case.inputs = inputs
+        self.want = [y.numpy() for y in (want if isinstance(want, tuple) else (want,))]
+        for i, x in enumerate(inputs):
+            np.save(self.path(f"x{i}.npy"), x.numpy())
+        return True
 
     def compare(self, results):
         return "; ".join(filter(None, (differs(w, g, self.unit) for w, g in zip(self.want, results)))) or (
@@ -116,12 +137,29 @@ class Run:
 NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 
+def run_flexible(run, level, flexible, name):
+    """With sizes that are left to the run: those of the sample, and others, in Taper and by PyTorch on the double."""
+    name += f", flexible {flexible}"
+    p = run.convert(level, more=f",flexible={flexible}")
+    if p.returncode:
+        check("nothing of forward can be converted" not in p.stderr and p.stderr.strip()[-300:], f"{name}, refused")
+        return
+    check(run.on_taper(), f"{name}, taper")
+    check(run.on_the_double(), f"{name}, PyTorch on the double")
+    if run.with_other_sizes(flexible):
+        check(run.on_taper(), f"{name}, other sizes, taper")
+        check(run.on_the_double(), f"{name}, other sizes, PyTorch on the double")
+
+
 def run_level(arguments, level, cases):
     for case in cases:
         with tempfile.TemporaryDirectory() as folder:
             run = Run(arguments.taper, folder, case)
             name = f"{case.name}, level {level}"
             p = run.convert(level)
+            if p.returncode and level < case.level and "nothing of forward can be converted for NNAPI (aten" in p.stderr:
+                check(os.path.exists(run.path("net.ptl")) and "a file is left", f"{name}, refused")
+                continue
             if p.returncode:
                 check(p.stderr.strip()[-300:], name)
                 continue
@@ -132,6 +170,8 @@ def run_level(arguments, level, cases):
                 check(not left and "nothing is left on the CPU, though the level has no such operation", f"{name}, placement")
             check(run.on_taper(), f"{name}, taper")
             check(run.on_the_double(), f"{name}, PyTorch on the double")
+            if level in (28, 30):
+                run_flexible(run, level, "sizes" if level == 30 else "batch", name)
             for layout in ("pytorch", "pytorch_nhwc") if level == 29 else ():
                 wrong = run.equal(layout)
                 if wrong is not None and not case.name.startswith(NOT_AS_PYTORCH):

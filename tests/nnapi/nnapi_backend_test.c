@@ -399,6 +399,9 @@ static void names(void **state)
         expect_load(&w, "nnapi:double-reference", NULL, TAPER_OK, "NNAPI has no list of devices before level 29");
         expect_load(&w, "nnapi:1!", NULL, TAPER_ERROR_UNSUPPORTED, "NNAPI has no list of devices before level 29");
     }
+    taper_model *model = NULL; // NNAPI has no operation of it, so there is nothing that the device could keep to
+    assert_int_equal(load(w.context, "s04_containers.pt", "nnapi!", NULL, &model, w.error), TAPER_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(taper_error_message(w.error), "can do no part of the model"));
     hold_against_cpu(&w, find_small(), double_level() >= 29 ? "nnapi:double-reference!" : "nnapi!", 3);
     close_world(&w);
     double_is_silent();

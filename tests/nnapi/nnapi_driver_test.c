@@ -17,9 +17,9 @@
 
 static void open_driver(taper_nnapi_driver *driver, const char *name, unsigned index)
 {
-    taper_nnapi_options options;
+    taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
     memset(driver, 0, sizeof *driver);
-    assert_int_equal(taper_nnapi_options_read(NULL, &options, NULL), TAPER_OK);
+    assert_int_equal(taper_nnapi_options_read(NULL, false, &options, NULL), TAPER_OK);
     if (!taper_nnapi_open(driver, &options, name, index)) {
         fail_msg("%s", driver->why);
     }
@@ -27,9 +27,9 @@ static void open_driver(taper_nnapi_driver *driver, const char *name, unsigned i
 
 static bool refuses(taper_nnapi_driver *driver, const char *name, unsigned index, const char *words)
 {
-    taper_nnapi_options options;
+    taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
     memset(driver, 0, sizeof *driver);
-    assert_int_equal(taper_nnapi_options_read(NULL, &options, NULL), TAPER_OK);
+    assert_int_equal(taper_nnapi_options_read(NULL, false, &options, NULL), TAPER_OK);
     const bool opened = taper_nnapi_open(driver, &options, name, index);
     if (!opened && strstr(driver->why, words) == NULL) {
         fail_msg("%s", driver->why);
@@ -84,12 +84,12 @@ static void drivers(void **state)
 static void options(void **state)
 {
     (void)state;
-    taper_nnapi_options o;
+    taper_nnapi_options o = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
     taper_nnapi_driver driver;
     taper_error *error = taper_error_create();
     double_switch(NULL);
-    assert_int_equal(taper_nnapi_options_read("preference=sustained_speed,relax_f32_to_f16=1,level=28", &o, error),
-                     TAPER_OK);
+    assert_int_equal(
+        taper_nnapi_options_read("preference=sustained_speed,relax_f32_to_f16=1,level=28", false, &o, error), TAPER_OK);
     assert_true(o.preference == ANEURALNETWORKS_PREFER_SUSTAINED_SPEED && o.relax && o.level == 28);
     memset(&driver, 0, sizeof driver);
     assert_true(taper_nnapi_open(&driver, &o, NULL, 0)); // nothing newer is used
@@ -99,9 +99,9 @@ static void options(void **state)
     static const char *const wrong[] = {"level=26",   "level=32",         "level=",
                                         "preference", "Level=29",         "level=29,,",
                                         "x",          "relax_f32_to_f16", "level=29;relax_f32_to_f16=1",
-                                        ","};
+                                        ",",          "layout=nhwc"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(taper_nnapi_options_read(wrong[i], &o, error), TAPER_ERROR_ARGUMENT);
+        assert_int_equal(taper_nnapi_options_read(wrong[i], false, &o, error), TAPER_ERROR_ARGUMENT);
         assert_non_null(strstr(taper_error_message(error), "should be preference=low_power"));
     }
     taper_error_destroy(error);

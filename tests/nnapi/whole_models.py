@@ -94,6 +94,8 @@ def make_cases():
 
     cases += [("int8", quantize(small(), True), [image], 3), ("int8 out", quantize(small(), False), [image], 3),
               ("int8 per channel", quantize(small(), False, True), [image], 3),
+              ("int8 per channel, groups", quantize(nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.Conv2d(8, 6, 3, groups=2), nn.ReLU(),
+                                                                  nn.Conv2d(6, 6, 3, 2, 2, dilation=2, groups=6)), False, True), [image], 3),
               ("int8 linear", quantize(nn.Sequential(nn.Flatten(), nn.Linear(3 * 19 * 24, 5)), False), [image], 1)]
     return cases
 

@@ -50,7 +50,7 @@ class Optimize(ToolCase):
                 self.assertLessEqual(np.abs(got - want).max(), 1e-4 * np.abs(want).max())
         self.call("bundle", NET, "-o", "b.pt", "-i", "x.npy")
         self.assertIn("NNAPI: 1 modules", self.call("optimize", "b.pt", "-o", "n2.ptl", "--backend", "nnapi").stdout)
-        for wrong in ("layout=nchw", "level=26", "level=300", "relax", "relax=2", "preference=fast", "speed=1", "layout=nhwc,,", "=", ","):
+        for wrong in ("layout=nchw", "level=26", "level=300", "relax_f32_to_f16", "relax=1", "flexible=batch,layout=pytorch", "preference=fast", "speed=1", "layout=nhwc,,", "=", ","):
             with self.subTest(wrong):
                 self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "--backend-options", wrong,
                            says="backend_options")
@@ -58,7 +58,10 @@ class Optimize(ToolCase):
         self.fails("optimize", NET, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", "-i", "x.npy", says="inputs")
         self.fails("optimize", NET, "-o", "w.ptl", "-i", "x.npy", status=2, says="--backend nnapi")
         self.fails("optimize", NET, "-o", "w.ptl", "--report", status=2, says="--backend nnapi")
+        self.fails("optimize", VALUES, "-o", "w.ptl", "--backend", "nnapi", "-i", "x.npy", says="nothing of forward can be converted for NNAPI")
         self.assertFalse(os.path.exists(self.path("w.ptl")))
+        self.save("x1.npy", np.concatenate([x, x]))
+        self.fails("run", "n.ptl", "-i", "x1.npy", says="convert it again")
 
     def test_debug_info(self):
         net = os.path.join(SAMPLES, "s05_methods.pt")

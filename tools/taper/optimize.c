@@ -22,8 +22,10 @@ static const char usage[] =
     "                      can do becomes modules for it; every such file also runs on the CPU\n"
     "  -i, --input INPUT   for nnapi: a sample of the inputs, whose sizes the file is made for (default: the first\n"
     "                      bundled ones)\n"
-    "  --backend-options LIST  for nnapi: layout=nhwc|pytorch|pytorch_nhwc, level=27..31 (29), relax=0|1, preference=\n"
-    "                      low_power|fast_single_answer|sustained_speed, comma-separated\n"
+    "  --backend-options LIST  for nnapi: layout=nhwc|pytorch|pytorch_nhwc, flexible=none|batch|sizes, level=27..31 "
+    "(29),\n"
+    "                      relax_f32_to_f16=0|1, preference=low_power|fast_single_answer|sustained_speed, "
+    "comma-separated\n"
     "  --report            for nnapi: a line for every operator\n"
     "  --preserve METHOD   keep this method too, besides forward and those of bundled inputs\n"
     "  --disable PASS,…    leave out passes; PyTorch's names (CONV_BN_FUSION, …) are known too\n"
@@ -138,7 +140,7 @@ static bool optimize(const optimize_arguments *arguments, const opened_draft *op
     if (done) {
         printf("%s: %zu nodes, %zu before\n", arguments->save.output, taper_draft_node_count(opened->draft), before);
     }
-    if (done && is_nnapi(arguments)) {
+    if (is_nnapi(arguments) && (done || placed.count != 0)) {
         placement_print(&placed, arguments->report);
     }
     placement_free(&placed);

@@ -6,14 +6,25 @@
 #include <string.h>
 
 // What is told of a value last holds: an operator that was to be in a module may have come back.
-static placement_item *find(placement *p, uint32_t value)
+static placement_item *find(const placement *p, uint32_t value)
 {
-    for (size_t i = p->count; i-- != 0;) {
-        if (p->items[i].value == value) {
-            return &p->items[i];
+    return value < p->last_count && p->last[value] != 0 ? &p->items[p->last[value] - 1] : NULL;
+}
+
+static bool remember(placement *p, uint32_t value)
+{
+    if (value >= p->last_count) {
+        const size_t count = 2 * ((size_t)value + 1);
+        size_t *last = realloc(p->last, count * sizeof *last);
+        if (last == NULL) {
+            return false;
         }
+        memset(last + p->last_count, 0, (count - p->last_count) * sizeof *last);
+        p->last = last;
+        p->last_count = count;
     }
-    return NULL;
+    p->last[value] = p->count;
+    return true;
 }
 
 void placement_add(void *user, const char *op, uint32_t value, int segment, const char *why, double work)
@@ -40,6 +51,7 @@ void placement_add(void *user, const char *op, uint32_t value, int segment, cons
         item = &p->items[p->count++];
         item->op = copy;
         item->value = value;
+        p->failed = !remember(p, value) || p->failed;
     }
     item->segment = segment;
     item->why = segment < 0 && why == NULL ? "" : why;
@@ -106,4 +118,5 @@ void placement_free(placement *p)
         free(p->items[i].op);
     }
     free(p->items);
+    free(p->last);
 }

@@ -18,6 +18,8 @@ typedef struct placement_item {
 typedef struct placement {
     placement_item *items;
     size_t count, capacity;
+    size_t *last; // by value: 1 + its item; 0: it has none
+    size_t last_count;
     bool failed; // memory
 } placement;
 

@@ -51,6 +51,19 @@ static bool is_list(const taper_node *node)
            (node->kind == TAPER_NODE_OP && TAPER_FIELD(taper_node_facts(node), SHAPE) == TAPER_SHAPE_PIECES);
 }
 
+// Tensors that come in a list can be had where the list is made inside too: what others put into it is not known.
+static bool takes_list_from_outside(const taper_node *node)
+{
+    for (size_t i = 0; i < node->input_count; i++) {
+        const taper_ir_value *value = taper_node_in(node, i);
+        const bool numbers = value->type != NULL && taper_type_equal(value->type, &taper_type_list_int);
+        if (value->node != NULL && value->node->kind == TAPER_NODE_LIST && !numbers && value->reg != INSIDE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Lists go with all that look at them, and what takes one apart with what makes it: others let go of both, and of what
 // needs them.
 static void drop_lists(taper_region *region, taper_claim *claim)
@@ -70,8 +83,11 @@ static void drop_lists(taper_region *region, taper_claim *claim)
         }
         for (size_t i = 0; i < claim->count; i++) {
             taper_node *node = region->nodes[claim->takes[i]];
-            if (node->outputs[0].reg == INSIDE && needs(node) != BEHIND) {
+            if (node->outputs[0].reg == INSIDE && needs(node) != BEHIND && !takes_list_from_outside(node)) {
                 claim->takes[kept++] = claim->takes[i];
+            } else if (node->outputs[0].reg == INSIDE) {
+                mark(node, BEHIND);
+                again = true;
             }
         }
         again = again && kept != claim->count;
@@ -115,7 +131,9 @@ taper_status taper_nnapi_claim(const taper_nnapi_claiming *claiming, taper_regio
         if (!shown) {
             continue;
         }
-        const char *why = need != BEHIND ? taper_translate_refuses(&options, node) : "";
+        const char *why = need == BEHIND                  ? ""
+                          : takes_list_from_outside(node) ? "a list that is not made in the same place"
+                                                          : taper_translate_refuses(&options, node);
         if (need != BEHIND && why == NULL) {
             claim->takes[claim->count++] = at;
             mark(node, INSIDE);

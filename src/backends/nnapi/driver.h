@@ -7,14 +7,8 @@
 #include <stdatomic.h>
 
 #include "backends/nnapi/neural_networks.h"
+#include "backends/nnapi/nnapi_options.h"
 #include "ops/call/call.h"
-
-// The device_options of a load.
-typedef struct taper_nnapi_options {
-    int preference; // ANEURALNETWORKS_PREFER_
-    int level;      // nothing newer is used, 27 to 31
-    bool relax;     // floats may be computed as halves
-} taper_nnapi_options;
 
 // By their names, without ANeuralNetworks; NULL: not on this phone.
 typedef struct taper_nnapi_functions {
@@ -39,10 +33,6 @@ typedef struct taper_nnapi_driver {
     atomic_bool told;                  // trouble is written
     char trouble[TAPER_NNAPI_TROUBLE]; // the first of them
 } taper_nnapi_driver;
-
-// "preference=low_power,relax_f32_to_f16=1,level=29", any of them; NULL: none.
-TAPER_MUST_USE taper_status taper_nnapi_options_read(const char *text, taper_nnapi_options *options,
-                                                     taper_error *error);
 
 // Devices stand in this order: accelerators, GPUs, others, the phone's own CPU. The one of that name, or at the index
 // where name is NULL. False: there is none, driver->why says why not.

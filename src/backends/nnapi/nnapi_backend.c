@@ -7,8 +7,8 @@
 static taper_status open(taper_device *device, const char **why, taper_error *error)
 {
     taper_nnapi_driver *driver = device->state;
-    taper_nnapi_options options;
-    TAPER_TRY(taper_nnapi_options_read(device->options, &options, error));
+    taper_nnapi_options options = {.preference = ANEURALNETWORKS_PREFER_FAST_SINGLE_ANSWER, .level = 31};
+    TAPER_TRY(taper_nnapi_options_read(device->options, false, &options, error));
     if (!taper_nnapi_open(driver, &options, device->called, device->index)) {
         *why = driver->why;
         return TAPER_DECLINED;

@@ -2,6 +2,8 @@
 // Values of a segment: see segment_values.h.
 #include "backends/nnapi/segment_values.h"
 
+#include "ops/call/prepared.h"
+
 taper_status taper_segment_values_init(const taper_segment *segment, const taper_call *call,
                                        const taper_allocator *allocator, taper_segment_values *v)
 {
@@ -38,10 +40,12 @@ size_t taper_segment_values_argument(const taper_segment_values *v, const taper_
     return at != NULL ? *at : SIZE_MAX;
 }
 
-// Numbers are what they are for as long as the recording is used: calls with others have their own.
+// Numbers are what they are for as long as the recording is used: calls with others have their own. An attribute that
+// the program wrote to is a constant of the program, but not of its runs.
 static bool is_constant(const taper_segment_values *v, size_t arg)
 {
-    return v->call->args[arg].tag != TAPER_TENSOR || taper_arg_is_constant(v->call, arg);
+    const taper_val value = v->call->args[arg];
+    return value.tag != TAPER_TENSOR || (taper_arg_is_constant(v->call, arg) && taper_tensor_stands(value.as.tensor));
 }
 
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known)

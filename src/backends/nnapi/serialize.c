@@ -77,12 +77,23 @@ static void put_data(writer *w, const taper_network *network)
     }
 }
 
-static void put_network(writer *w, const taper_network *network)
+static size_t count_values(const taper_network *network)
 {
     size_t values = 0;
     for (size_t i = 0; i < network->operand_count; i++) {
         values += is_constant(&network->operands[i]);
     }
+    return values;
+}
+
+size_t taper_network_sizes_word(const taper_network *network)
+{
+    return 6 + 4 * network->operand_count + 3 * count_values(network) + 3 * network->operation_count;
+}
+
+static void put_network(writer *w, const taper_network *network)
+{
+    const size_t values = count_values(network);
     const size_t counts[] = {
         VERSION, network->operand_count, values, network->operation_count, network->input_count, network->output_count};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {

@@ -2,6 +2,8 @@ if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
         src/backends/nnapi/claim.c
         src/backends/nnapi/network.c
+        src/backends/nnapi/network_sizes.c
+        src/backends/nnapi/nnapi_options.c
         src/backends/nnapi/serialize.c
         src/backends/nnapi/translate_nodes.c
         src/backends/nnapi/translate_arguments.c
@@ -10,6 +12,7 @@ if(TAPER_WITH_NNAPI)
         src/backends/nnapi/translate_moves.c
         src/backends/nnapi/translate_numbers.c
         src/backends/nnapi/translate_operands.c
+        src/backends/nnapi/translate_quantized.c
     )
 endif()
 if(TAPER_WITH_NNAPI AND TAPER_WITH_DEVICES)

@@ -25,7 +25,9 @@ typedef struct taper_translate_options {
     int level;                           // 27 to 31: what the device, or who runs the file, knows
     bool pytorch;                        // as PyTorch's converter does it: one operation for a node, nothing turned
     bool images;                         // inputs of four dimensions come as NNAPI wants images
-    bool portable;                       // for a file: operand types that PyTorch's format has
+    bool portable;                       // for a file: operand types that PyTorch's format has, and no more is known of
+                                         // shapes than when nodes are asked about
+    bool open;                           // sizes that are not known are left to the run
     const taper_ir_value *const *inputs; // which shall be the first inputs, needed or not; may be NULL
     size_t input_count;
     const taper_allocator *allocator;
@@ -55,7 +57,7 @@ const char *taper_translate_refuses(const taper_translate_options *options, tape
 
 // Whether it is a convolution or linear layer, which make going to a device pay.
 bool taper_translate_is_layer(const taper_node *node);
-// Multiplications and additions of the node, as far as shapes are known; 0: it has none to speak of.
+// Multiplications and additions of the node, sizes that are not known counted as 1; 0: it has none to speak of.
 double taper_translate_work(const taper_translate_options *options, const taper_node *node);
 
 #endif

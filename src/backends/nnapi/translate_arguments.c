@@ -129,6 +129,18 @@ bool taper_translate_is_known(const taper_shape *shape)
     return known;
 }
 
+taper_status taper_translate_told_sizes(taper_translator *t, const taper_shape *shape, int64_t *sizes)
+{
+    size_t open = 0;
+    TAPER_REFUSE(t, shape->rank < 0, "a tensor whose number of dimensions is not known");
+    for (int d = 0; d < shape->rank; d++) {
+        sizes[d] = shape->sizes[d] == TAPER_UNKNOWN ? -1 : shape->sizes[d];
+        open += shape->sizes[d] == TAPER_UNKNOWN;
+    }
+    TAPER_REFUSE(t, open > (size_t)t->options->open, "a tensor whose sizes are not known");
+    return TAPER_OK;
+}
+
 taper_status taper_translate_dim(taper_translator *t, const taper_shape *shape, int64_t number, size_t *dim)
 {
     *dim = number < 0 ? 0 : (size_t)number;

@@ -50,6 +50,8 @@ static taper_status read_window(taper_translator *t, const taper_node *node, win
         w->padding_end[d] = w->padding[d];
         TAPER_REFUSE(t, x.rank == 4 && (x.sizes[2 + d] > INT32_MAX || (y.rank == 4 && y.sizes[2 + d] > INT32_MAX)),
                      "a number that 32 bits do not hold");
+        TAPER_REFUSE(t, up != 0 && t->options->open && (x.rank != 4 || x.sizes[2 + d] == TAPER_UNKNOWN),
+                     "a pool that rounds sizes up, and sizes that are not known");
         if (up != 0 && x.rank == 4 && y.rank == 4 && x.sizes[2 + d] != TAPER_UNKNOWN &&
             y.sizes[2 + d] != TAPER_UNKNOWN) {
             const int64_t reach = (y.sizes[2 + d] - 1) * w->stride[d] + w->kernel[d],
@@ -88,7 +90,7 @@ static taper_status pad_first(taper_translator *t, window *w, uint32_t image, ui
     const taper_network_operand *x = &t->network->operands[image];
     taper_shape shape = {.rank = 4};
     for (size_t d = 0; d < 4; d++) {
-        shape.sizes[d] = (int64_t)x->sizes[d] + numbers[2 * d] + numbers[2 * d + 1];
+        shape.sizes[d] = x->sizes[d] == 0 ? TAPER_UNKNOWN : (int64_t)x->sizes[d] + numbers[2 * d] + numbers[2 * d + 1];
     }
     TAPER_TRY(taper_translate_between(t, image, &shape, true, padded));
     for (size_t d = 0; d < 2; d++) {
@@ -118,6 +120,19 @@ taper_status taper_translate_avg_pool(taper_translator *t, const taper_node *nod
     return add_pool(t, node, ANEURALNETWORKS_AVERAGE_POOL_2D, &w, image, nchw);
 }
 
+// The mean over an image of any size.
+static taper_status mean_of_image(taper_translator *t, const taper_ir_value *x)
+{
+    static const int64_t space[2] = {1, 2};
+    uint32_t image, axes, keep, out;
+    TAPER_REFUSE(t, t->options->level < 28, "an operation of a level above that of the device");
+    TAPER_TRY(taper_translate_image(t, x, &image));
+    TAPER_TRY(taper_translate_vector(t, space, 2, &axes));
+    TAPER_TRY(taper_translate_int32(t, 1, &keep));
+    TAPER_TRY(taper_translate_result_like(t, t->result, x, true, &out));
+    return TAPER_OPERATION(t, MEAN, out, image, axes, keep);
+}
+
 taper_status taper_translate_adaptive_pool(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
@@ -131,7 +146,10 @@ taper_status taper_translate_adaptive_pool(taper_translator *t, const taper_node
         TAPER_REFUSE(t, wanted[d] < 1, "an adaptive pool to no size");
         TAPER_REFUSE(t, t->options->pytorch && wanted[d] != 1, "PyTorch's converter has no adaptive pool but to 1 x 1");
         if (shape.rank != 4 || shape.sizes[2 + d] == TAPER_UNKNOWN) {
-            TAPER_REFUSE(t, !t->asking, "a tensor whose sizes are not known");
+            if (shape.rank == 4 && t->options->open && wanted[0] == 1 && wanted[1] == 1) {
+                return mean_of_image(t, x);
+            }
+            TAPER_REFUSE(t, !taper_translate_may_learn(t), "a tensor whose sizes are not known");
             same = false;
             continue;
         }
@@ -219,22 +237,36 @@ static taper_status resized(taper_translator *t, const taper_node *node, int64_t
         } else {
             TAPER_TRY(taper_translate_number(t, node, d == 0 ? "scales_h" : "scales_w", 0, &factors[d]));
         }
-        TAPER_REFUSE(t, !t->asking && (in[d] == TAPER_UNKNOWN || out[d] == TAPER_UNKNOWN),
+        const bool known = in[d] != TAPER_UNKNOWN && out[d] != TAPER_UNKNOWN;
+        const bool whole = factors[d] >= 1 && factors[d] <= 64 && factors[d] == floor(factors[d]);
+        TAPER_REFUSE(t, !known && !taper_translate_may_learn(t) && !(t->options->open && whole),
                      "a tensor whose sizes are not known");
-        TAPER_REFUSE(t, factors[d] != 0 && in[d] != TAPER_UNKNOWN && (double)out[d] != factors[d] * (double)in[d],
+        TAPER_REFUSE(t, factors[d] != 0 && known && (double)out[d] != factors[d] * (double)in[d],
                      "a scale that is not the ratio of the sizes");
     }
     return TAPER_OK;
 }
 
+// Height and width as they are told: the sizes, or, where these are open, the factors.
+static taper_status told_size(taper_translator *t, bool scales, const int64_t *size, const double *factors,
+                              uint32_t *height, uint32_t *width)
+{
+    TAPER_TRY(scales ? taper_translate_float32(t, factors[0], height) : taper_translate_int32(t, size[0], height));
+    return scales ? taper_translate_float32(t, factors[1], width) : taper_translate_int32(t, size[1], width);
+}
+
+static bool is_open(const int64_t *size)
+{
+    return size[0] == TAPER_UNKNOWN || size[1] == TAPER_UNKNOWN;
+}
+
 static taper_status add_nearest(taper_translator *t, const taper_node *node, const int64_t *size, const double *factors)
 {
-    const bool scales = t->options->pytorch && factors[0] != 0;
+    const bool scales = factors[0] != 0 && (t->options->pytorch || is_open(size));
     uint32_t image, width, height, flag, out;
     bool nchw;
     TAPER_TRY(taper_translate_layer_input(t, taper_node_in(node, 0), &image, &nchw));
-    TAPER_TRY(scales ? taper_translate_float32(t, factors[0], &height) : taper_translate_int32(t, size[0], &height));
-    TAPER_TRY(scales ? taper_translate_float32(t, factors[1], &width) : taper_translate_int32(t, size[1], &width));
+    TAPER_TRY(told_size(t, scales, size, factors, &height, &width));
     TAPER_TRY(taper_translate_result_like(t, t->result, taper_node_in(node, 0), !nchw, &out));
     TAPER_TRY(taper_translate_bool(t, nchw, &flag));
     return TAPER_OPERATION(t, RESIZE_NEAREST_NEIGHBOR, out, image, width, height, flag);
@@ -245,7 +277,7 @@ taper_status taper_translate_nearest(taper_translator *t, const taper_node *node
     int64_t in[2], size[2];
     double factors[2];
     TAPER_TRY(resized(t, node, in, size, factors));
-    return add_nearest(t, node, t->asking ? (const int64_t[2]){1, 1} : size, factors);
+    return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);
 }
 
 // Before level 30 only from one pixel, where all ways of resizing are the same, and to the same size.
@@ -258,21 +290,20 @@ taper_status taper_translate_bilinear(taper_translator *t, const taper_node *nod
     TAPER_TRY(taper_translate_int(t, node, "align_corners", 0, &corners));
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
     if (in[0] == 1 && in[1] == 1 && t->options->level >= 29) {
-        return add_nearest(t, node, t->asking ? (const int64_t[2]){1, 1} : size, factors);
+        return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);
     }
     const bool known = in[0] != TAPER_UNKNOWN && in[1] != TAPER_UNKNOWN;
     if (known && in[0] == size[0] && in[1] == size[1]) {
         TAPER_TRY(taper_translate_image(t, taper_node_in(node, 0), &image));
         return taper_translate_same(t, t->result, taper_node_in(node, 0));
     }
-    TAPER_REFUSE(t, (known || !t->asking) && t->options->level < 30,
+    TAPER_REFUSE(t, (known || !taper_translate_may_learn(t)) && t->options->level < 30,
                  "bilinear resizing with PyTorch's corners, which level 30 has");
     TAPER_TRY(taper_translate_image(t, taper_node_in(node, 0), &image));
     if (t->asking) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_translate_int32(t, size[1], &width));
-    TAPER_TRY(taper_translate_int32(t, size[0], &height));
+    TAPER_TRY(told_size(t, is_open(size), size, factors, &height, &width));
     TAPER_TRY(taper_translate_bool(t, false, &nchw));
     TAPER_TRY(taper_translate_bool(t, corners != 0, &align));
     TAPER_TRY(taper_translate_bool(t, corners == 0, &half));

@@ -1,57 +1,43 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolutions and linear layers of floats and of 8-bit integers.
+// Convolutions and linear layers of floats.
 #include <math.h>
 
-#include "backends/nnapi/translating.h"
+#include "backends/nnapi/translate_layers.h"
 #include "base/checked.h"
 #include "ops/nn/prepacked.h"
 #include "ops/quantized/quantized_params.h"
 
 // ---- convolutions
 
-typedef struct geometry {
-    int64_t stride[2], padding[2], padding_end[2], dilation[2], groups; // height, width
-    bool transposed;
-} geometry;
-
-typedef struct layer {
-    uint32_t input, weight, bias;
-    bool nchw;
-} layer;
-
-enum { PLAIN, DEPTHWISE, GROUPED };
-
-static int kind_of(const geometry *g, int64_t in)
+int taper_conv_kind(const taper_conv_geometry *g, int64_t in)
 {
-    return g->groups == 1 ? PLAIN : g->groups == in ? DEPTHWISE : GROUPED;
+    return g->groups == 1 ? TAPER_CONV_PLAIN : g->groups == in ? TAPER_CONV_DEPTHWISE : TAPER_CONV_GROUPED;
 }
 
-static taper_status check_geometry(taper_translator *t, const geometry *g, int kind)
+taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind)
 {
     const bool dilated = g->dilation[0] != 1 || g->dilation[1] != 1;
     TAPER_REFUSE(t, g->padding[0] < 0 || g->padding[1] < 0 || g->padding_end[0] < 0 || g->padding_end[1] < 0,
                  "an output padding above the padding, or padding below 0");
-    TAPER_REFUSE(t, dilated && (t->options->level < 29 || g->transposed || kind == GROUPED),
+    TAPER_REFUSE(t, dilated && (t->options->level < 29 || g->transposed || kind == TAPER_CONV_GROUPED),
                  "a dilation that NNAPI's convolution of this kind has not");
-    TAPER_REFUSE(t, kind == GROUPED && (t->options->level < 29 || g->transposed),
+    TAPER_REFUSE(t, kind == TAPER_CONV_GROUPED && (t->options->level < 29 || g->transposed),
                  "groups that NNAPI's convolution of this kind has not");
     TAPER_REFUSE(t, g->transposed && t->options->level < 29, "an operation of a level above that of the device");
-    TAPER_REFUSE(t, kind != PLAIN && g->transposed, "groups that NNAPI's convolution of this kind has not");
-    TAPER_REFUSE(t, t->options->pytorch && (dilated || kind == GROUPED), "PyTorch's converter has no such convolution");
+    TAPER_REFUSE(t, kind != TAPER_CONV_PLAIN && g->transposed, "groups that NNAPI's convolution of this kind has not");
+    TAPER_REFUSE(t, t->options->pytorch && (dilated || kind == TAPER_CONV_GROUPED),
+                 "PyTorch's converter has no such convolution");
     return TAPER_OK;
 }
 
-// [out, in, H, W] to [out, H, W, in]; depthwise [C, 1, H, W] to [1, H, W, C]; transposed [in, out, H, W] to
-// [out, H, W, in].
-static const uint8_t *weight_order(const geometry *g, int kind)
+const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind)
 {
     static const uint8_t plain[4] = {0, 2, 3, 1}, turned[4] = {1, 2, 3, 0};
-    return kind == DEPTHWISE || g->transposed ? turned : plain;
+    return kind == TAPER_CONV_DEPTHWISE || g->transposed ? turned : plain;
 }
 
-// The operation, when input, weight and bias are there; out: what it writes.
-static taper_status add_conv(taper_translator *t, const geometry *g, int kind, int64_t multiplier, const layer *l,
-                             uint32_t *in, size_t *count)
+taper_status taper_translate_add_conv(taper_translator *t, const taper_conv_geometry *g, int kind, int64_t multiplier,
+                                      const taper_conv_layer *l, uint32_t *in, size_t *count)
 {
     const int64_t numbers[] = {g->padding[1],     g->padding_end[1], g->padding[0],
                                g->padding_end[0], g->stride[1],      g->stride[0]};
@@ -63,8 +49,8 @@ static taper_status add_conv(taper_translator *t, const geometry *g, int kind, i
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         TAPER_TRY(taper_translate_int32(t, numbers[i], &in[n++]));
     }
-    if (kind != PLAIN) {
-        TAPER_TRY(taper_translate_int32(t, kind == DEPTHWISE ? multiplier : g->groups, &in[n++]));
+    if (kind != TAPER_CONV_PLAIN) {
+        TAPER_TRY(taper_translate_int32(t, kind == TAPER_CONV_DEPTHWISE ? multiplier : g->groups, &in[n++]));
     }
     TAPER_TRY(taper_translate_int32(t, t->fuse, &in[n++]));
     if (t->options->level >= 29) {
@@ -78,15 +64,16 @@ static taper_status add_conv(taper_translator *t, const geometry *g, int kind, i
     return TAPER_OK;
 }
 
-static int32_t conv_code(const geometry *g, int kind)
+int32_t taper_conv_code(const taper_conv_geometry *g, int kind)
 {
-    return g->transposed       ? ANEURALNETWORKS_TRANSPOSE_CONV_2D
-           : kind == DEPTHWISE ? ANEURALNETWORKS_DEPTHWISE_CONV_2D
-           : kind == GROUPED   ? ANEURALNETWORKS_GROUPED_CONV_2D
-                               : ANEURALNETWORKS_CONV_2D;
+    return g->transposed                  ? ANEURALNETWORKS_TRANSPOSE_CONV_2D
+           : kind == TAPER_CONV_DEPTHWISE ? ANEURALNETWORKS_DEPTHWISE_CONV_2D
+           : kind == TAPER_CONV_GROUPED   ? ANEURALNETWORKS_GROUPED_CONV_2D
+                                          : ANEURALNETWORKS_CONV_2D;
 }
 
-static taper_status read_geometry(taper_translator *t, const taper_node *node, const int64_t *kernel, geometry *g)
+static taper_status read_geometry(taper_translator *t, const taper_node *node, const int64_t *kernel,
+                                  taper_conv_geometry *g)
 {
     int64_t more[2], transposed;
     const taper_ir_value *padding = taper_translate_argument(node, "padding");
@@ -143,9 +130,9 @@ static taper_status constant_bias(taper_translator *t, const taper_ir_value *val
 }
 
 static taper_status float_conv(taper_translator *t, const taper_ir_value *x, taper_tensor *weight, taper_tensor *bias,
-                               const geometry *g)
+                               const taper_conv_geometry *g)
 {
-    layer l;
+    taper_conv_layer l;
     uint32_t in[16], out;
     size_t count;
     TAPER_REFUSE(t, g->groups < 1 || g->groups > INT32_MAX, "groups that are none");
@@ -153,24 +140,24 @@ static taper_status float_conv(taper_translator *t, const taper_ir_value *x, tap
         TAPER_REFUSE(t, weight->sizes[d] > INT32_MAX, "a number that 32 bits do not hold");
     }
     const int64_t channels = g->transposed ? weight->sizes[0] : weight->sizes[1] * g->groups;
-    const int kind = kind_of(g, channels);
+    const int kind = taper_conv_kind(g, channels);
     const int64_t outs = g->transposed ? weight->sizes[1] * g->groups : weight->sizes[0];
-    TAPER_TRY(check_geometry(t, g, kind));
-    TAPER_REFUSE(t, kind == DEPTHWISE && t->options->pytorch && outs != channels,
+    TAPER_TRY(taper_translate_check_geometry(t, g, kind));
+    TAPER_REFUSE(t, kind == TAPER_CONV_DEPTHWISE && t->options->pytorch && outs != channels,
                  "PyTorch's converter has no such convolution");
     TAPER_TRY(bias_of_floats(t, bias, outs, false, &l.bias));
-    TAPER_TRY(taper_translate_weight(t, weight, weight_order(g, kind), &l.weight));
+    TAPER_TRY(taper_translate_weight(t, weight, taper_conv_weight_order(g, kind), &l.weight));
     TAPER_TRY(taper_translate_layer_input(t, x, &l.input, &l.nchw));
-    TAPER_TRY(add_conv(t, g, kind, channels != 0 ? outs / channels : 1, &l, in, &count));
+    TAPER_TRY(taper_translate_add_conv(t, g, kind, channels != 0 ? outs / channels : 1, &l, in, &count));
     TAPER_TRY(taper_translate_result(t, t->result, NULL, !l.nchw, &out));
-    return taper_translate_operation(t, conv_code(g, kind), in, count, out);
+    return taper_translate_operation(t, taper_conv_code(g, kind), in, count, out);
 }
 
 taper_status taper_translate_conv(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);
     taper_tensor *weight = taper_translate_tensor(t, taper_node_in(node, 1)), *bias;
-    geometry g;
+    taper_conv_geometry g;
     TAPER_REFUSE(t, weight == NULL, "weights that are no constants");
     TAPER_REFUSE(t, weight->rank != 4, "a convolution over other than two dimensions");
     for (size_t d = 0; d < 4; d++) {
@@ -184,27 +171,33 @@ taper_status taper_translate_conv(taper_translator *t, const taper_node *node)
 
 // ---- linear layers
 
-// In rows of what the weight takes; more dimensions than two are brought back behind it.
-static taper_status add_linear(taper_translator *t, const taper_ir_value *x, uint32_t weight, uint32_t bias,
-                               int64_t outs, const taper_result_quantizer *q)
+taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_value *x, uint32_t weight, uint32_t bias,
+                                        int64_t outs, const taper_result_quantizer *q)
 {
     const taper_shape shape = taper_translate_shape(t, x), result = taper_translate_shape(t, t->result);
     uint32_t input, fuse, out, sizes, rows;
     TAPER_REFUSE(t, shape.rank == 1, "a linear layer of a vector");
     TAPER_REFUSE(t, t->options->pytorch && shape.rank != 2, "PyTorch's converter has no such linear layer");
     TAPER_TRY(taper_translate_plain(t, x, &input));
+    if (shape.rank > 2 && t->options->open) { // as which rows it may be given back
+        int64_t told[TAPER_MAX_RANK];
+        TAPER_TRY(taper_translate_told_sizes(t, &result, told));
+    }
     if (shape.rank <= 2 || t->asking) {
         TAPER_TRY(taper_translate_result(t, t->result, q, false, &out));
         TAPER_TRY(taper_translate_int32(t, t->fuse, &fuse));
         return TAPER_OPERATION(t, FULLY_CONNECTED, out, input, weight, bias, fuse);
     }
-    TAPER_REFUSE(t, !taper_translate_is_known(&result), "a tensor whose sizes are not known");
+    int64_t told[TAPER_MAX_RANK];
     taper_shape flat = {.rank = 2, .sizes = {1, outs}};
-    for (int d = 0; d + 1 < shape.rank; d++) {
-        TAPER_REFUSE(t, !taper_mul_i64(flat.sizes[0], shape.sizes[d], &flat.sizes[0]),
+    TAPER_TRY(taper_translate_told_sizes(t, &result, told));
+    for (int d = 0; d + 1 < shape.rank && flat.sizes[0] != TAPER_UNKNOWN; d++) {
+        TAPER_REFUSE(t,
+                     shape.sizes[d] != TAPER_UNKNOWN && !taper_mul_i64(flat.sizes[0], shape.sizes[d], &flat.sizes[0]),
                      "a number that 32 bits do not hold");
+        flat.sizes[0] = shape.sizes[d] == TAPER_UNKNOWN ? TAPER_UNKNOWN : flat.sizes[0];
     }
-    TAPER_TRY(taper_translate_vector(t, result.sizes, (size_t)result.rank, &sizes));
+    TAPER_TRY(taper_translate_vector(t, told, (size_t)result.rank, &sizes));
     TAPER_TRY(taper_translate_result(t, t->result, q, false, &out));
     TAPER_TRY(taper_translate_between(t, out, &flat, false, &rows));
     TAPER_TRY(taper_translate_int32(t, t->fuse, &fuse));
@@ -223,7 +216,7 @@ static taper_status linear(taper_translator *t, const taper_ir_value *x, taper_t
     const int64_t outs = weight->sizes[turned ? 1 : 0];
     TAPER_TRY(bias_of_floats(t, bias, outs, true, &b));
     TAPER_TRY(taper_translate_weight(t, weight, turned ? swapped : NULL, &w));
-    return add_linear(t, x, w, b, outs, NULL);
+    return taper_translate_add_linear(t, x, w, b, outs, NULL);
 }
 
 taper_status taper_translate_linear(taper_translator *t, const taper_node *node)
@@ -262,7 +255,14 @@ static taper_status fuse_bounds(taper_translator *t, double min, double max)
     return TAPER_OK;
 }
 
-static taper_status packed_object(taper_translator *t, const taper_node *node, taper_object **object);
+// What the packed weights are; the checks of who packed them hold.
+taper_status taper_translate_packed(taper_translator *t, const taper_node *node, taper_object **object)
+{
+    const taper_val *packed = taper_translate_constant(t, taper_node_in(node, 1));
+    TAPER_REFUSE(t, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constants");
+    *object = packed->as.object;
+    return TAPER_OK;
+}
 
 taper_status taper_translate_prepacked_conv(taper_translator *t, const taper_node *node)
 {
@@ -270,15 +270,16 @@ taper_status taper_translate_prepacked_conv(taper_translator *t, const taper_nod
     const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
     taper_conv_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
     taper_object *object;
-    TAPER_TRY(packed_object(t, node, &object));
+    TAPER_TRY(taper_translate_packed(t, node, &object));
     TAPER_REFUSE(t, taper_prepacked_conv_state(&call, object, &args) != TAPER_OK, "packed weights that cannot be read");
     const taper_conv_params *p = &args.params;
-    const geometry g = {.stride = {p->stride[0], p->stride[1]},
-                        .padding = {p->padding[0], p->padding[1]},
-                        .padding_end = {p->padding[0] - p->output_padding[0], p->padding[1] - p->output_padding[1]},
-                        .dilation = {p->dilation[0], p->dilation[1]},
-                        .groups = p->groups,
-                        .transposed = p->transposed};
+    const taper_conv_geometry g = {
+        .stride = {p->stride[0], p->stride[1]},
+        .padding = {p->padding[0], p->padding[1]},
+        .padding_end = {p->padding[0] - p->output_padding[0], p->padding[1] - p->output_padding[1]},
+        .dilation = {p->dilation[0], p->dilation[1]},
+        .groups = p->groups,
+        .transposed = p->transposed};
     TAPER_TRY(fuse_bounds(t, args.min, args.max));
     return float_conv(t, taper_node_in(node, 0), args.weight, args.bias, &g);
 }
@@ -289,245 +290,11 @@ taper_status taper_translate_prepacked_linear(taper_translator *t, const taper_n
     const taper_call call = {.run = &run, .op = node->op, .schema = node->schema};
     taper_linear_args args = {.min = -HUGE_VAL, .max = HUGE_VAL};
     taper_object *object;
-    TAPER_TRY(packed_object(t, node, &object));
+    TAPER_TRY(taper_translate_packed(t, node, &object));
     TAPER_REFUSE(t, taper_prepacked_linear_state(&call, object, &args) != TAPER_OK,
                  "packed weights that cannot be read");
     TAPER_TRY(fuse_bounds(t, args.min, args.max));
     return linear(t, taper_node_in(node, 0), args.weight, args.bias, args.weight_is_in_out);
-}
-
-// ---- 8-bit layers
-
-// PyTorch's weights, -128 to 127, as NNAPI's, 0 to 255. Contiguous in this order.
-static taper_status unsigned_weight(taper_translator *t, const taper_tensor *weight, const uint8_t *order,
-                                    uint32_t *operand)
-{
-    taper_tensor from = taper_tensor_local(weight), *made;
-    *operand = TAPER_NO_OPERAND;
-    if (t->asking) {
-        return TAPER_OK;
-    }
-    from.quantizer = NULL;
-    from.dtype = TAPER_I8;
-    for (size_t d = 0; order != NULL && d < weight->rank; d++) {
-        from.sizes[d] = weight->sizes[order[d]];
-        from.strides[d] = weight->strides[order[d]];
-    }
-    from.hidden_nhwc = false;
-    TAPER_TRY(taper_tensor_new(t->options->heap, TAPER_I8, weight->rank, from.sizes, NULL, &made, t->error));
-    const taper_status status = taper_tensor_copy(made, &from, t->error);
-    if (status != TAPER_OK) {
-        taper_obj_release(&made->head);
-        return status;
-    }
-    uint8_t *bytes = taper_tensor_mutable(made);
-    const int64_t count = taper_tensor_numel(made);
-    for (int64_t i = 0; i < count; i++) {
-        bytes[i] ^= 0x80;
-    }
-    made->dtype = TAPER_QU8;
-    const taper_quantizer q = {.scheme = TAPER_PER_TENSOR_AFFINE,
-                               .scale = taper_qweight_scale(weight, 0),
-                               .zero_point = taper_qweight_zero_point(weight, 0) + 128};
-    if (taper_tensor_set_quantizer(made, &q, t->error) != TAPER_OK) {
-        taper_obj_release(&made->head);
-        return taper_fail_memory(t->error);
-    }
-    return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_QUANT8_ASYMM, q.scale, q.zero_point, operand);
-}
-
-// Integers in units of input scale x weight scale, rounded as PyTorch does.
-static taper_status integer_bias(taper_translator *t, const taper_tensor *bias, int64_t count, double unit,
-                                 uint32_t *operand)
-{
-    taper_tensor *made;
-    *operand = TAPER_NO_OPERAND;
-    TAPER_REFUSE(t, bias == NULL && t->options->pytorch, "PyTorch's converter has no layer without bias");
-    if (t->asking) {
-        return TAPER_OK;
-    }
-    TAPER_TRY(taper_tensor_zeros(t->options->heap, TAPER_I32, 1, &count, &made, t->error));
-    int32_t *to = taper_tensor_mutable(made);
-    const float *from = bias != NULL ? taper_tensor_data(bias) : NULL, inverse = 1.0f / (float)unit;
-    for (int64_t i = 0; from != NULL && i < count; i++) {
-        const float wanted = nearbyintf(from[i * bias->strides[0]] * inverse);
-        to[i] = wanted >= 2147483648.0f   ? INT32_MAX
-                : wanted > -2147483648.0f ? (int32_t)wanted
-                                          : INT32_MIN; // or no number
-    }
-    return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_INT32, unit, 0, operand);
-}
-
-// The weight as floats, for layers that NNAPI does not have with such scales.
-static taper_status float_weight(taper_translator *t, const taper_tensor *weight, size_t channel_dim,
-                                 const uint8_t *order, uint32_t *operand)
-{
-    taper_tensor from = taper_tensor_local(weight), *made;
-    *operand = TAPER_NO_OPERAND;
-    if (t->asking) {
-        return TAPER_OK;
-    }
-    from.quantizer = NULL;
-    from.dtype = TAPER_I8;
-    TAPER_TRY(taper_tensor_new(t->options->heap, TAPER_F32, weight->rank, weight->sizes, NULL, &made, t->error));
-    taper_status status = taper_tensor_copy(made, &from, t->error);
-    if (status == TAPER_OK) {
-        float *x = taper_tensor_mutable(made);
-        int64_t inner = 1;
-        for (size_t d = channel_dim + 1; d < weight->rank; d++) {
-            inner *= weight->sizes[d];
-        }
-        const int64_t count = taper_tensor_numel(made);
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t channel = i / inner % weight->sizes[channel_dim];
-            x[i] =
-                (x[i] - (float)taper_qweight_zero_point(weight, channel)) * (float)taper_qweight_scale(weight, channel);
-        }
-        status = taper_translate_weight(t, made, order, operand);
-    }
-    taper_obj_release(&made->head);
-    return status;
-}
-
-static bool has_many_scales(const taper_tensor *weight)
-{
-    return weight->quantizer != NULL && weight->quantizer->scheme != TAPER_PER_TENSOR_AFFINE &&
-           weight->quantizer->scheme != TAPER_PER_TENSOR_SYMMETRIC;
-}
-
-// Scale and zero point of the input.
-static taper_status input_quantizer(taper_translator *t, const taper_ir_value *x, taper_result_quantizer *q)
-{
-    *q = (taper_result_quantizer){1, 0};
-    if (!t->asking) {
-        q->scale = t->values[x->id].scale;
-        q->zero_point = t->values[x->id].zero_point;
-        TAPER_REFUSE(t, !t->values[x->id].quantized, "an input that is not quantized");
-    }
-    return TAPER_OK;
-}
-
-static taper_status output_quantizer(taper_translator *t, const taper_node *node, taper_result_quantizer *q)
-{
-    const char *scale = taper_translate_argument(node, "output_scale") != NULL ? "output_scale" : "Y_scale_i",
-               *zero =
-                   taper_translate_argument(node, "output_zero_point") != NULL ? "output_zero_point" : "Y_zero_point_i";
-    TAPER_TRY(taper_translate_number(t, node, scale, 0, &q->scale));
-    return taper_translate_int(t, node, zero, 0, &q->zero_point);
-}
-
-// What the packed weights are; the checks of who packed them hold.
-static taper_status packed_object(taper_translator *t, const taper_node *node, taper_object **object)
-{
-    const taper_val *packed = taper_translate_constant(t, taper_node_in(node, 1));
-    TAPER_REFUSE(t, packed == NULL || packed->tag != TAPER_OBJECT, "packed weights that are no constants");
-    *object = packed->as.object;
-    return TAPER_OK;
-}
-
-static bool has_relu(const taper_node *node)
-{
-    return strstr(node->op_name, "_relu") != NULL;
-}
-
-// NNAPI's integers need the product of scales below the result's (before level 29), and one scale a tensor in files.
-static bool fits_integers(const taper_translator *t, double unit, double scale)
-{
-    return t->options->level >= 29 && !t->options->pytorch ? unit > 0 : unit > 0 && unit < scale;
-}
-
-taper_status taper_translate_quantized_conv(taper_translator *t, const taper_node *node)
-{
-    const taper_ir_value *x = taper_node_in(node, 0);
-    taper_result_quantizer q, in_q;
-    taper_object *object;
-    taper_qconv_params params;
-    layer l;
-    uint32_t in[16], out;
-    size_t count;
-    TAPER_TRY(packed_object(t, node, &object));
-    taper_run run = taper_run_on(t->options->heap, NULL, NULL);
-    TAPER_REFUSE(t, taper_qconv_open(&run, object, 2, &params) != TAPER_OK, "packed weights that cannot be read");
-    const taper_conv_params *c = &params.conv;
-    const geometry g = {.stride = {c->stride[0], c->stride[1]},
-                        .padding = {c->padding[0], c->padding[1]},
-                        .padding_end = {c->padding[0] - c->output_padding[0], c->padding[1] - c->output_padding[1]},
-                        .dilation = {c->dilation[0], c->dilation[1]},
-                        .groups = c->groups,
-                        .transposed = c->transposed};
-    const int kind = kind_of(&g, params.in);
-    const bool many = has_many_scales(params.weight);
-    TAPER_TRY(check_geometry(t, &g, kind));
-    TAPER_REFUSE(t, t->options->portable && (c->output_padding[0] != 0 || c->output_padding[1] != 0),
-                 "an output padding");
-    TAPER_TRY(output_quantizer(t, node, &q));
-    TAPER_REFUSE(t, many && t->options->pytorch, "PyTorch's converter has no weights with a scale for each channel");
-    TAPER_TRY(taper_translate_layer_input(t, x, &l.input, &l.nchw));
-    TAPER_TRY(input_quantizer(t, x, &in_q));
-    t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE;
-    const int64_t multiplier = params.in != 0 ? params.out / params.in : 1;
-    if (many) {
-        TAPER_TRY(taper_translate_floats(t, l.input, &l.input));
-        if (params.bias != NULL) {
-            TAPER_TRY(taper_translate_weight(t, params.bias, NULL, &l.bias));
-        } else {
-            float *zeros;
-            TAPER_TRY(taper_translate_new_floats(t, 1, &params.out, &zeros, &l.bias));
-        }
-        TAPER_TRY(float_weight(t, params.weight, c->transposed ? 1 : 0, weight_order(&g, kind), &l.weight));
-        TAPER_TRY(add_conv(t, &g, kind, multiplier, &l, in, &count));
-        TAPER_TRY(taper_translate_float_result(t, t->result, &q, !l.nchw, &out));
-        TAPER_TRY(taper_translate_operation(t, conv_code(&g, kind), in, count, out));
-        return taper_translate_give(t, t->result, out, &q, !l.nchw);
-    }
-    const double unit = in_q.scale * taper_qweight_scale(params.weight, 0);
-    TAPER_REFUSE(t, !t->asking && !fits_integers(t, unit, q.scale), "a product of scales above the result's");
-    TAPER_TRY(integer_bias(t, params.bias, params.out, unit, &l.bias));
-    TAPER_TRY(unsigned_weight(t, params.weight, weight_order(&g, kind), &l.weight));
-    TAPER_TRY(add_conv(t, &g, kind, multiplier, &l, in, &count));
-    TAPER_TRY(taper_translate_result(t, t->result, &q, !l.nchw, &out));
-    return taper_translate_operation(t, conv_code(&g, kind), in, count, out);
-}
-
-taper_status taper_translate_quantized_linear(taper_translator *t, const taper_node *node)
-{
-    const taper_ir_value *x = taper_node_in(node, 0);
-    taper_result_quantizer q, in_q;
-    taper_object *object;
-    taper_qlinear_params params;
-    uint32_t weight, bias, input;
-    TAPER_TRY(packed_object(t, node, &object));
-    taper_run run = taper_run_on(t->options->heap, NULL, NULL);
-    TAPER_REFUSE(t, taper_qlinear_open(&run, object, &params) != TAPER_OK || params.half,
-                 "packed weights that cannot be read");
-    TAPER_TRY(output_quantizer(t, node, &q));
-    TAPER_REFUSE(t, t->options->pytorch && (has_relu(node) || has_many_scales(params.weight)),
-                 "PyTorch's converter has no such linear layer");
-    TAPER_TRY(taper_translate_plain(t, x, &input));
-    TAPER_TRY(input_quantizer(t, x, &in_q));
-    t->fuse = has_relu(node) ? ANEURALNETWORKS_FUSED_RELU : ANEURALNETWORKS_FUSED_NONE;
-    if (has_many_scales(params.weight)) {
-        const taper_shape shape = taper_translate_shape(t, x);
-        uint32_t fuse, out;
-        TAPER_REFUSE(t, shape.rank >= 0 && shape.rank != 2, "a scale for each channel, and more than two dimensions");
-        TAPER_TRY(taper_translate_floats(t, input, &input));
-        if (params.bias != NULL) {
-            TAPER_TRY(taper_translate_weight(t, params.bias, NULL, &bias));
-        } else {
-            float *zeros;
-            TAPER_TRY(taper_translate_new_floats(t, 1, &params.out, &zeros, &bias));
-        }
-        TAPER_TRY(float_weight(t, params.weight, 0, NULL, &weight));
-        TAPER_TRY(taper_translate_float_result(t, t->result, &q, false, &out));
-        TAPER_TRY(taper_translate_int32(t, t->fuse, &fuse));
-        TAPER_TRY(TAPER_OPERATION(t, FULLY_CONNECTED, out, input, weight, bias, fuse));
-        return taper_translate_give(t, t->result, out, &q, false);
-    }
-    const double unit = in_q.scale * taper_qweight_scale(params.weight, 0);
-    TAPER_REFUSE(t, !t->asking && !fits_integers(t, unit, q.scale), "a product of scales above the result's");
-    TAPER_TRY(integer_bias(t, params.bias, params.out, unit, &bias));
-    TAPER_TRY(unsigned_weight(t, params.weight, NULL, &weight));
-    return add_linear(t, x, weight, bias, params.out, &q);
 }
 
 double taper_translate_packed_work(const taper_translator *t, const taper_node *node)
@@ -560,12 +327,12 @@ double taper_translate_packed_work(const taper_translator *t, const taper_node *
         weight = linear.weight;
     }
     const taper_shape space = transposed ? x : y;
-    if (weight == NULL || !taper_translate_is_known(&space) || weight->sizes[0] == 0) {
+    if (weight == NULL || space.rank < 0 || weight->sizes[0] == 0) {
         return 1;
     }
     double work = (double)taper_tensor_numel(weight) / (double)weight->sizes[0];
     for (int d = 0; d < space.rank; d++) {
-        work *= (double)space.sizes[d];
+        work *= space.sizes[d] == TAPER_UNKNOWN ? 1 : (double)space.sizes[d];
     }
     return work;
 }

@@ -50,11 +50,11 @@ static taper_status result_sizes(taper_translator *t, const taper_node *node, in
     const taper_shape shape = taper_translate_shape(t, &node->outputs[0]);
     *count = 0;
     TAPER_REFUSE(t, shape.rank > 4 || shape.rank == 0, "a result of more than four dimensions, or none");
-    TAPER_REFUSE(t, !t->asking && !taper_translate_is_known(&shape), "a tensor whose sizes are not known");
-    for (int d = 0; !t->asking && d < shape.rank; d++) {
-        sizes[(*count)++] = shape.sizes[d];
+    if (taper_translate_may_learn(t)) {
+        return TAPER_OK;
     }
-    return TAPER_OK;
+    *count = shape.rank > 0 ? (size_t)shape.rank : 0;
+    return taper_translate_told_sizes(t, &shape, sizes);
 }
 
 taper_status taper_translate_reshape(taper_translator *t, const taper_node *node)
@@ -187,9 +187,11 @@ static taper_status add_slice(taper_translator *t, const taper_ir_value *value, 
     if (t->asking) {
         return TAPER_OK;
     }
-    int64_t begins[4] = {0}, ends[4], steps[4] = {1, 1, 1, 1};
+    int64_t begins[4] = {0}, ends[4], steps[4] = {1, 1, 1, 1}, to_end = 0;
     for (int d = 0; d < shape.rank; d++) {
         ends[d] = shape.sizes[image ? image_order[d] : d];
+        to_end |= ends[d] == TAPER_UNKNOWN ? (int64_t)1 << d : 0;
+        ends[d] = ends[d] == TAPER_UNKNOWN ? INT32_MAX : ends[d];
     }
     const size_t at = image ? image_dim(dim) : dim;
     begins[at] = begin;
@@ -199,7 +201,7 @@ static taper_status add_slice(taper_translator *t, const taper_ir_value *value, 
     TAPER_TRY(taper_translate_vector(t, ends, (size_t)shape.rank, &args[1]));
     TAPER_TRY(taper_translate_vector(t, steps, (size_t)shape.rank, &args[2]));
     for (size_t i = 3; i < 6; i++) {
-        TAPER_TRY(taper_translate_int32(t, 0, &args[i]));
+        TAPER_TRY(taper_translate_int32(t, i == 4 ? to_end : 0, &args[i]));
     }
     return TAPER_OPERATION(t, STRIDED_SLICE, out, in, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
@@ -218,11 +220,11 @@ taper_status taper_translate_slice(taper_translator *t, const taper_node *node)
     TAPER_TRY(taper_translate_int(t, node, "step", 1, &step));
     TAPER_REFUSE(t, step < 1, "a step below 1");
     TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
-    if (!taper_translate_is_known(&shape)) {
-        TAPER_REFUSE(t, !t->asking, "a tensor whose sizes are not known");
+    TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
+    if (shape.rank < 0 || shape.sizes[dim] == TAPER_UNKNOWN) {
+        TAPER_REFUSE(t, !taper_translate_may_learn(t), "a tensor whose sizes are not known");
         return TAPER_OK;
     }
-    TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     const int64_t size = shape.sizes[dim];
     begin = begin == INT64_MAX ? 0 : begin < 0 ? begin + size : begin;
     end = end < 0 ? end + size : end;
@@ -290,11 +292,11 @@ taper_status taper_translate_unpack(taper_translator *t, const taper_node *node)
     const taper_shape shape = taper_translate_shape(t, x);
     TAPER_TRY(taper_translate_int(t, pieces, "dim", 0, &number));
     TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
-    if (!taper_translate_is_known(&shape)) {
-        TAPER_REFUSE(t, !t->asking, "a tensor whose sizes are not known");
+    TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
+    if (shape.rank < 0 || shape.sizes[dim] == TAPER_UNKNOWN) {
+        TAPER_REFUSE(t, !taper_translate_may_learn(t), "a tensor whose sizes are not known");
         return TAPER_OK;
     }
-    TAPER_TRY(taper_translate_dim(t, &shape, number, &dim));
     TAPER_TRY(piece_begins(t, pieces, shape.sizes[dim], node->output_count, begins));
     for (size_t i = 0; i < node->output_count; i++) {
         if (node->outputs[i].uses == NULL || t->asking) {
@@ -449,9 +451,12 @@ bool taper_translate_shuffle(const taper_translator *t, const taper_node *node, 
         return t->asking && x.rank < 0; // who knows
     }
     bool same = true;
+    size_t open = 0; // one is what is left by the others
     for (int d = 0; d < 4; d++) {
         same = same && x.sizes[d] == y.sizes[d];
+        open += x.sizes[d] == TAPER_UNKNOWN;
     }
+    same = same && (!t->options->open || open <= 1);
     return same && five.sizes[0] == x.sizes[0] && five.sizes[3] == x.sizes[2] && five.sizes[4] == x.sizes[3] &&
            (five.sizes[1] != TAPER_UNKNOWN || t->asking);
 }

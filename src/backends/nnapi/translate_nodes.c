@@ -197,6 +197,7 @@ static taper_status set_faces(taper_translator *t, const taper_ir_value *const *
                               double **scales)
 {
     taper_network *network = t->network;
+    TAPER_REFUSE(t, t->input_count == 0, "it is the same in every run, and NNAPI wants an input");
     network->inputs = t->input_operands;
     network->input_count = (uint32_t)t->input_count;
     network->outputs = taper_arena_array(&network->arena, result_count, sizeof *network->outputs);
@@ -300,11 +301,11 @@ double taper_translate_work(const taper_translate_options *options, const taper_
     double work = 1;
     const bool transposed = layer >= TAPER_LAYER_CONV_TRANSPOSED1 && layer <= TAPER_LAYER_CONV_TRANSPOSED3;
     const taper_shape space = transposed ? taper_translate_shape(&t, taper_node_in(node, 0)) : out;
-    if (!taper_translate_is_known(&space) || !taper_translate_is_known(&weight)) {
+    if (!taper_translate_is_known(&weight) || space.rank < 0) {
         return 1;
     }
     for (int d = 0; d < space.rank; d++) {
-        work *= (double)space.sizes[d];
+        work *= space.sizes[d] == TAPER_UNKNOWN ? 1 : (double)space.sizes[d];
     }
     for (int d = 1; d < weight.rank; d++) {
         work *= (double)weight.sizes[d];

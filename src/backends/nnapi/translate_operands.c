@@ -67,6 +67,10 @@ static taper_status set_sizes(taper_translator *t, const taper_shape *shape, con
     operand->rank = (uint32_t)shape->rank;
     for (int d = 0; d < shape->rank; d++) {
         const int64_t size = shape->sizes[order != NULL ? order[d] : d];
+        if (size == TAPER_UNKNOWN && t->options->open) {
+            operand->sizes[d] = 0;
+            continue;
+        }
         TAPER_REFUSE(t, size < 0 || size > INT32_MAX, "a tensor whose sizes are not known, or too large");
         TAPER_REFUSE(t, size == 0, "a tensor without elements");
         operand->sizes[d] = (uint32_t)size;
@@ -250,6 +254,15 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     return TAPER_OPERATION(t, TRANSPOSE, *turned, from, vector);
 }
 
+// Of what is only asked about: whether it can be an operand, as far as that will be known.
+static taper_status check_shape(taper_translator *t, const taper_shape *shape)
+{
+    TAPER_REFUSE(t, shape->rank < 0 && !taper_translate_may_learn(t), "a tensor whose shape is not known");
+    TAPER_REFUSE(t, !taper_translate_is_known(shape) && !taper_translate_may_learn(t) && !t->options->open,
+                 "a tensor whose sizes are not known");
+    return TAPER_OK;
+}
+
 taper_status taper_translate_plain(taper_translator *t, const taper_ir_value *value, uint32_t *operand)
 {
     taper_translated_value *state;
@@ -257,6 +270,7 @@ taper_status taper_translate_plain(taper_translator *t, const taper_ir_value *va
     if (t->asking) {
         const taper_shape shape = taper_translate_shape(t, value);
         TAPER_REFUSE(t, shape.rank > 4, "a tensor of more than four dimensions");
+        TAPER_TRY(check_shape(t, &shape));
         int32_t type;
         return type_of(t, shape.dtype, taper_translate_is_quantized(t, value), &type);
     }
@@ -278,6 +292,7 @@ taper_status taper_translate_image(taper_translator *t, const taper_ir_value *va
                                   : taper_translate_shape(t, value);
     TAPER_REFUSE(t, shape.rank >= 0 && shape.rank != 4, "an image of other than four dimensions");
     if (t->asking) {
+        TAPER_TRY(check_shape(t, &shape));
         int32_t type;
         return type_of(t, shape.dtype, taper_translate_is_quantized(t, value), &type);
     }

@@ -67,6 +67,13 @@ TAPER_MUST_USE taper_status taper_translate_int_list(taper_translator *t, const 
 taper_shape taper_translate_shape(const taper_translator *t, const taper_ir_value *value);
 // Whether all of it is known.
 bool taper_translate_is_known(const taper_shape *shape);
+// Whether what is not known of a shape may be known by the time the node is translated.
+static inline bool taper_translate_may_learn(const taper_translator *t)
+{
+    return t->asking && !t->options->portable;
+}
+// The shape for an operation that is told sizes: of them one may be left open, as -1.
+TAPER_MUST_USE taper_status taper_translate_told_sizes(taper_translator *t, const taper_shape *shape, int64_t *sizes);
 // A dimension argument, from the front; refuses where the rank is not known and it counts from the end.
 TAPER_MUST_USE taper_status taper_translate_dim(taper_translator *t, const taper_shape *shape, int64_t number,
                                                 size_t *dim);

@@ -49,6 +49,15 @@ TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering *l, const tape
     taper_nnapi_call(l, op, (taper_ir_value *const[]){__VA_ARGS__},                                                    \
                      sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
 
+// ---- checks (interface.c)
+
+// raise text unless a and b compare so
+TAPER_MUST_USE taper_status taper_nnapi_expect(taper_nnapi_lowering *l, const taper_op *compare, taper_ir_value *a,
+                                               taper_ir_value *b, const char *text);
+// That the tensor has these sizes; 0: any.
+TAPER_MUST_USE taper_status taper_nnapi_expect_sizes(taper_nnapi_lowering *l, taper_ir_value *x, size_t rank,
+                                                     const int64_t *sizes, const char *text);
+
 // ---- operands (operands.c)
 
 static inline const taper_nnapi_operand *taper_nnapi_operand_of(const taper_nnapi_lowering *l, uint32_t at)

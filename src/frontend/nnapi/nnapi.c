@@ -399,6 +399,59 @@ static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_
     return numbers;
 }
 
+// What init gives the compilation: the attribute, or a copy of it into which the sizes of operands are written that it
+// leaves to the run; of these the graph knows without it. *patch: the slice they are written to; NULL: none.
+static const taper_val *serialized_value(const site *s, const taper_node *init, const taper_node **patch)
+{
+    const taper_ir_value *value = taper_node_in(init, 1);
+    *patch = NULL;
+    if (value->node == NULL || !taper_node_calls(value->node, TAPER_OP(aten_clone))) {
+        return known_value(s, value, TAPER_TENSOR);
+    }
+    for (const taper_value_use *use = value->uses; use != NULL; use = use->next) {
+        if (use->user == init && use->index == 1) {
+            continue;
+        }
+        if (use->user == NULL || *patch != NULL || !taper_node_calls(use->user, TAPER_OP(aten_slice_Tensor))) {
+            return NULL;
+        }
+        *patch = use->user;
+    }
+    const taper_value_use *copied = *patch != NULL ? (*patch)->outputs[0].uses : NULL;
+    return copied != NULL && copied->next == NULL && copied->user != NULL && copied->index == 0 &&
+                   taper_node_calls(copied->user, TAPER_OP(aten_copy_)) && copied->user->outputs[0].uses == NULL
+               ? known_value(s, taper_node_in(value->node, 0), TAPER_TENSOR)
+               : NULL;
+}
+
+static bool is_number(const taper_ir_value *value, int64_t want)
+{
+    const taper_node *constant = taper_value_constant(value);
+    return constant != NULL && constant->constant.tag == TAPER_INT && constant->constant.as.i == want;
+}
+
+// Whether nothing but sizes is written, and those that the model has stay as they are.
+static bool patches_sizes(const taper_node *patch, const taper_nnapi_model *model)
+{
+    const int64_t slice[4] = {0, (int64_t)model->sizes_begin, (int64_t)model->sizes_end, 1};
+    const taper_node *numbers = taper_node_in(patch->outputs[0].uses->user, 1)->node;
+    const taper_node *list =
+        numbers != NULL && taper_node_calls(numbers, TAPER_OP(aten_tensor)) ? taper_node_in(numbers, 0)->node : NULL;
+    bool same =
+        list != NULL && list->kind == TAPER_NODE_LIST && list->input_count == model->sizes_end - model->sizes_begin;
+    for (size_t i = 0; same && i < 4; i++) {
+        same = is_number(taper_node_in(patch, 1 + i), slice[i]);
+    }
+    size_t at = 0;
+    for (uint32_t i = 0; same && i < model->operand_count; i++) {
+        for (uint32_t d = 0; d < model->operands[i].rank && same; d++, at++) {
+            const int64_t size = model->operands[i].sizes[d];
+            same = size == 0 || is_number(taper_node_in(list, at), size);
+        }
+    }
+    return same;
+}
+
 static taper_status rewrite_with(site *s, taper_arena *arena)
 {
     size_t inits = 0;
@@ -422,7 +475,8 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         return TAPER_OK;
     }
     const int64_t weights_slot = taper_object_slot(s->object, "weights"); // init sets it: to contiguous ones
-    const taper_val *serialized = known_value(s, taper_node_in(init, 1), TAPER_TENSOR);
+    const taper_node *patch;
+    const taper_val *serialized = serialized_value(s, init, &patch);
     size_t in_count = 0, out_count = 0;
     const int64_t *ins = fixed_loop != NULL ? known_numbers(s, arena, in_formats, &in_count) : NULL,
                   *outs = known_numbers(s, arena, out_formats, &out_count);
@@ -442,6 +496,9 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
     taper_ir_value *list = NULL;
     taper_status status =
         taper_nnapi_parse(arena, taper_tensor_data(blob), (size_t)blob->sizes[0] * sizeof(int32_t), &model, s->error);
+    if (status == TAPER_OK && patch != NULL && !patches_sizes(patch, &model)) {
+        return TAPER_OK;
+    }
     if (status == TAPER_OK) {
         TAPER_TRY(taper_node_create(s->run->block->graph, TAPER_NODE_IF, 0, 0, &holder, s->error));
         holder->block_count = 1;

@@ -160,7 +160,9 @@ taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size
     TAPER_TRY(read_operands(arena, &reader, n.operands, model));
     TAPER_TRY(read_values(arena, &reader, n.values, model, &which));
     TAPER_TRY(read_operations(arena, &reader, n.operations, model));
+    model->sizes_begin = (size - taper_reader_left(&reader)) / 4;
     TAPER_TRY(read_dimensions(&reader, model));
+    model->sizes_end = (size - taper_reader_left(&reader)) / 4;
     TAPER_TRY(read_value_data(&reader, n.values, which, model));
     for (uint32_t i = 0; i < n.operations; i++) {
         uint32_t *in = NULL, *out = NULL;

@@ -56,6 +56,7 @@ typedef struct taper_nnapi_model {
     taper_nnapi_operation *operations;
     uint32_t *inputs, *outputs;
     uint32_t operand_count, operation_count, input_count, output_count;
+    size_t sizes_begin, sizes_end; // words: the sizes of all operands
 } taper_nnapi_model;
 
 // Everything is allocated from arena; the blob's bytes must outlive the model. Checks all indices and sizes.

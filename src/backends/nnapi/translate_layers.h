@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What convolutions and linear layers of floats and of integers have in common.
+#ifndef TAPER_BACKENDS_TRANSLATE_LAYERS_H
+#define TAPER_BACKENDS_TRANSLATE_LAYERS_H
+
+#include "backends/nnapi/translating.h"
+
+typedef struct taper_conv_geometry {
+    int64_t stride[2], padding[2], padding_end[2], dilation[2], groups; // height, width
+    bool transposed;
+} taper_conv_geometry;
+
+// Its operands.
+typedef struct taper_conv_layer {
+    uint32_t input, weight, bias;
+    bool nchw;
+} taper_conv_layer;
+
+enum { TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE, TAPER_CONV_GROUPED };
+
+// in: channels of the input.
+int taper_conv_kind(const taper_conv_geometry *g, int64_t in);
+int32_t taper_conv_code(const taper_conv_geometry *g, int kind); // ANEURALNETWORKS_…
+TAPER_MUST_USE taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind);
+// [out, in, H, W] to [out, H, W, in]; depthwise [C, 1, H, W] to [1, H, W, C]; transposed [in, out, H, W] to
+// [out, H, W, in].
+const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind);
+// The arguments of the operation, when input, weight and bias are there.
+TAPER_MUST_USE taper_status taper_translate_add_conv(taper_translator *t, const taper_conv_geometry *g, int kind,
+                                                     int64_t multiplier, const taper_conv_layer *l, uint32_t *in,
+                                                     size_t *count);
+// In rows of what the weight takes; more dimensions than two are brought back behind it. q NULL: of floats.
+TAPER_MUST_USE taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_value *x, uint32_t weight,
+                                                       uint32_t bias, int64_t outs, const taper_result_quantizer *q);
+// What the packed weights are; the checks of who packed them hold.
+TAPER_MUST_USE taper_status taper_translate_packed(taper_translator *t, const taper_node *node, taper_object **object);
+
+#endif
