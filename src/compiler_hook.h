@@ -32,6 +32,7 @@ typedef struct taper_compilation {
     size_t device_count;
     bool insists;                   // of the first: it fails rather than decline
     size_t taken;                   // segments of the first
+    const char *left, *left_why;    // the operator that it left before all others, and why; NULL: none
     const char *disabled;           // comma-separated names of passes; may be NULL
     bool portable;                  // the graphs are to be written to a file
     bool to_save;                   // and nothing else: weights may be worked out then (ir/scaled_storage.h)

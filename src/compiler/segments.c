@@ -423,8 +423,17 @@ static taper_status build(finder *f, taper_node *end)
         undo(node);
         return TAPER_OK;
     }
-    f->compilation->taken += f->device == f->compilation->devices[0];
+    f->compilation->taken += TAPER_DEVICES && f->device == f->compilation->devices[0];
     return status;
+}
+
+static void note_left(finder *f, const taper_claim *claim)
+{
+    taper_compilation *const c = f->compilation;
+    if (f->device == c->devices[0] && c->left == NULL && claim->refused < f->count && claim->why != NULL) {
+        c->left = f->nodes[claim->refused]->op_name;
+        c->left_why = claim->why;
+    }
 }
 
 // What a backend said holds together: numbers of nodes that are there, ascending; and it goes on.
@@ -454,6 +463,9 @@ static taper_status offer_region(finder *f)
         if (TAPER_DEVICES && !makes_sense(f, region, &claim)) {
             TAPER_FAIL(f->compilation->error, TAPER_ERROR_INTERNAL, "backend %s claims nodes that it was not shown",
                        device->backend->name);
+        }
+        if (TAPER_DEVICES) {
+            note_left(f, &claim);
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;

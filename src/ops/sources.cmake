@@ -29,6 +29,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/random.c
     src/ops/engine/reduce.c
     src/ops/engine/reduce_lines.c
+    src/ops/engine/reduce_vector.c
     src/ops/engine/rows.c
     src/ops/engine/sort_order.c
     src/ops/engine/tiles.c

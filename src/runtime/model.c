@@ -197,12 +197,14 @@ taper_status taper_model_lower_nnapi(taper_model *model, taper_error *error)
 }
 
 // With "!" the CPU does not do what the device was asked to, without a word.
-static taper_status check_taken(const taper_model *model, size_t taken, taper_error *error)
+static taper_status check_taken(const taper_model *model, const taper_compilation *all, taper_error *error)
 {
-    if (TAPER_DEVICES && model->insists && !model->reference && taken == 0) {
+    if (TAPER_DEVICES && model->insists && !model->reference && (all == NULL || all->taken == 0)) {
+        const bool known = all != NULL && all->left != NULL;
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED,
-                   "device %s can do no part of the model; without \"!\" the CPU runs what the device cannot",
-                   model->device->name);
+                   "device %s can do no part of the model%s%s%s%s; without \"!\" the CPU runs what the device cannot",
+                   model->device->name, known ? ": declined " : "", known ? all->left : "", known ? ", " : "",
+                   known ? all->left_why : "");
     }
     return TAPER_OK;
 }
@@ -210,7 +212,7 @@ static taper_status check_taken(const taper_model *model, size_t taken, taper_er
 static taper_status optimize(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     if (options->compiler == NULL) {
-        return check_taken(model, 0, error);
+        return check_taken(model, NULL, error);
     }
     taper_compilation compilation;
     TAPER_TRY(taper_model_begin_compilation(model, &compilation, error));
@@ -227,7 +229,7 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     compilation.device_count = model->reference ? 0 : compilation.device_count;
     const taper_status status = options->compiler->optimize(&compilation);
     taper_model_end_compilation(model, &compilation);
-    return status == TAPER_OK ? check_taken(model, compilation.taken, error) : status;
+    return status == TAPER_OK ? check_taken(model, &compilation, error) : status;
 }
 
 #if TAPER_WITH_TORCHSCRIPT

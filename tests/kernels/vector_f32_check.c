@@ -199,6 +199,44 @@ static void binaries(const taper_vector_entry *v, size_t n)
     }
 }
 
+// All kinds over n floats, `step` apart: of a run, or of one column of rows.
+static bool fold_is(taper_reduction kind, float got, size_t n, const float *x, size_t step)
+{
+    double want = kind == TAPER_REDUCTION_MOST ? -INFINITY : kind == TAPER_REDUCTION_LEAST ? INFINITY : 0, size = 0;
+    bool nan = false;
+    for (size_t i = 0; i < n; i++) {
+        const double value = (double)x[i * step];
+        const double term = kind == TAPER_REDUCTION_SQUARES ? value * value
+                            : kind == TAPER_REDUCTION_ABS   ? fabs(value)
+                                                            : value;
+        nan = nan || isnan(value);
+        size += fabs(term);
+        want = kind == TAPER_REDUCTION_MOST    ? fmax(want, value)
+               : kind == TAPER_REDUCTION_LEAST ? fmin(want, value)
+                                               : want + term;
+    }
+    if (nan) {
+        return isnan(got);
+    }
+    return kind < TAPER_REDUCTION_MOST ? check_close(got, (float)want, (float)(size * 0x1p-23 * 8))
+                                       : (double)got == want;
+}
+
+static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t rows, size_t stride)
+{
+    float *out = check_floats(n, CHECK_TAIL, 0);
+    for (int kind = 0; kind < TAPER_REDUCTION_COUNT; kind++) {
+        const float got = rows == 1 ? v->fold[kind](n, x) : 0;
+        check_that(rows != 1 || fold_is((taper_reduction)kind, got, n, x, 1), "fold %d of %zu: %g", kind, n,
+                   (double)got);
+        v->fold_rows[kind](rows, n, x, stride, out);
+        for (size_t c = 0; c < n; c++) {
+            check_that(fold_is((taper_reduction)kind, out[c], rows, x + c, stride), "rows %d, %zu of %zu: %g", kind, c,
+                       n, (double)out[c]);
+        }
+    }
+}
+
 static void rows_and_channels(const taper_vector_entry *v, size_t n)
 {
     const size_t rows = check_below(7), stride = n + check_below(3), y_stride = n + check_below(3);
@@ -221,6 +259,7 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n)
             check_that(check_close(y[i], (float)want, 2e-6f), "channels %zu: %g, not %g", n, (double)y[i], want);
         }
     }
+    folds(v, n, x, rows, stride);
     float *out = check_floats(n, CHECK_TAIL, 0);
     v->sum_rows(rows, n, x, stride, 0.25f, out);
     for (size_t c = 0; c < n; c++) {
@@ -239,20 +278,15 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special)
     check_fill(x, n, -5, 5);
     if (special)
         check_fill_special(x, n, n / 2 + 1, true);
-    double total = 0, most = -INFINITY, magnitude = 0;
+    double total = 0, most = -INFINITY;
     bool nan = false;
     for (size_t i = 0; i < n; i++) {
         total += (double)x[i];
-        magnitude += fabs((double)x[i]);
         nan = nan || isnan(x[i]);
         if ((double)x[i] > most)
             most = (double)x[i];
     }
-    const float got = v->sum(n, x);
-    check_that(check_close(got, (float)total, (float)(magnitude * 0x1p-23 * 8)), "sum of %zu: %g, not %g", n,
-               (double)got, total);
-    const float high = v->max(n, x);
-    check_that(nan ? isnan(high) : (double)high == most, "max of %zu: %g, not %g", n, (double)high, most);
+    folds(v, n, x, 1, 1);
     if (n == 0) {
         check_memory_reset();
         return;

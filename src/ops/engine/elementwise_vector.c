@@ -60,7 +60,7 @@ static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_a
         job->narrow = w->steps[2][1] == 0 ? 2 : 1;
         job->wide = 3 - job->narrow;
     }
-    return true;
+    return job->binary != NULL;
 }
 
 // ---- loops

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "ops/engine/elementwise_complex.h"
+#include "ops/engine/reduce_vector.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
 {
@@ -139,6 +140,25 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     return &w->elements;
 }
 
+// Lanes of floats, many rows at a time: reduced[0] is the step from row to row.
+static void pass_rows(walk *w, const taper_reduce_vector *v, accumulators *acc, const char *from, size_t m)
+{
+    const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};
+    const size_t stride = (size_t)rows.in / sizeof(float);
+    taper_walk inner;
+    taper_reduce_walk(&inner, w->reduced, w->reduced_count != 0 ? 1 : 0, w->reduced_count);
+    do {
+        for (int64_t at = 0; at < rows.size; at += TAPER_REDUCE_ROWS) {
+            const size_t count = (size_t)taper_min_i64(TAPER_REDUCE_ROWS, rows.size - at);
+            if (!go_on(w, count * m)) {
+                return;
+            }
+            taper_reduce_vector_rows(v, acc->f, (const float *)(const void *)(from + inner.at[0] + at * rows.in), count,
+                                     stride, m);
+        }
+    } while (taper_walk_next(&inner));
+}
+
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
 {
     const taper_ew_class class_ = w->r->class_;
@@ -154,7 +174,13 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->count == 0) {
         return;
     }
+    taper_reduce_vector v;
+    const bool vector = w->direct && class_ == TAPER_EW_F32 && taper_reduce_vector_find(&v, w->run, op);
     taper_walk inner;
+    if (vector && w->side_by_side) {
+        pass_rows(w, &v, acc, from, m);
+        return;
+    }
     taper_reduce_walk(&inner, w->reduced, w->side_by_side ? 0 : 1, w->reduced_count);
     if (w->side_by_side) {
         do {
@@ -167,6 +193,10 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     do {
         for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
+            if (vector) {
+                taper_reduce_vector_fold(&v, acc->f, (const float *)(const void *)(from + inner.at[0]) + at, count);
+                continue;
+            }
             op->folds[class_](acc, elements(w, from + inner.at[0] + (int64_t)at * run.in, run.in, count), count,
                               &w->centre, &w->r->args);
         }

@@ -22,7 +22,7 @@
 #define TAPER_UNARY_F32(UNARY)                                                                          \
     UNARY(CLAMP, clamp, 2, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
     UNARY(AFFINE, affine, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
-    UNARY(LEAKY_RELU, leaky_relu, 1, 1) /* x < 0 ? x * p0 : x */                                        \
+    UNARY(LEAKY_RELU, leaky_relu, 1, TAPER_USES(taper_ew_leaky_relu)) /* x < 0 ? x * p0 : x */          \
     UNARY(ELU, elu, 3, TAPER_USES(taper_ew_elu)) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */         \
     UNARY(HARDSWISH, hardswish, 0, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
     UNARY(HARDSIGMOID, hardsigmoid, 0, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
@@ -63,7 +63,18 @@ typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, 
 typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
                                          const float *scale, const float *shift, float *y, size_t y_stride, float min,
                                          float max);
-typedef float taper_reduce_f32_function(size_t n, const float *x); // n 0: the sum is 0, the maximum -INFINITY
+// Reductions. Floats are added as such, so whoever adds many takes some thousands at a time.
+typedef enum taper_reduction {
+    TAPER_REDUCTION_SUM,     // of none 0
+    TAPER_REDUCTION_SQUARES, // their sum
+    TAPER_REDUCTION_ABS,     // the sum of magnitudes
+    TAPER_REDUCTION_MOST,    // NaN among them gives NaN; of none -INFINITY
+    TAPER_REDUCTION_LEAST,   // INFINITY
+    TAPER_REDUCTION_COUNT
+} taper_reduction;
+typedef float taper_reduce_f32_function(size_t n, const float *x);
+// out[c] = the reduction of x[r][c] over r.
+typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
 // out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
@@ -101,7 +112,8 @@ typedef struct taper_vector_entry {
     taper_binary_f32_function *binary[TAPER_BINARY_COUNT][TAPER_OPERANDS_COUNT];
     taper_blend_f32_function *blend;
     taper_channels_f32_function *channels;
-    taper_reduce_f32_function *sum, *max;
+    taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
+    taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_sum_rows_f32_function *sum_rows;
     taper_softmax_f32_function *softmax, *log_softmax;
     taper_layer_norm_f32_function *layer_norm;

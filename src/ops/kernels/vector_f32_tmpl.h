@@ -142,37 +142,109 @@ static void channels(size_t rows, size_t count, const float *x, size_t x_stride,
 
 // ---- reductions
 
-static float sum(size_t n, const float *x)
-{
-    V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};
-    size_t i = 0;
-    for (; i + 4 * VN <= n; i += 4 * VN) {
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            s[j] = v_add(s[j], v_load(x + i + j * VN));
+// Of several accumulators, so that additions need not wait for each other.
+#define SUM_OF(name, step)                                                                                             \
+    static float fold_##name(size_t n, const float *x)                                                                 \
+    {                                                                                                                  \
+        V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                                 \
+        size_t i = 0;                                                                                                  \
+        for (; i + 4 * VN <= n; i += 4 * VN) {                                                                         \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 4; j++)                                                                             \
+                s[j] = step(s[j], v_load(x + i + j * VN));                                                             \
+        }                                                                                                              \
+        for (; i < n; i += VN)                                                                                         \
+            s[0] = step(s[0], v_load_t(x + i, v_first(n - i)));                                                        \
+        return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));                                                     \
+    }                                                                                                                  \
+    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
+    {                                                                                                                  \
+        size_t c = 0;                                                                                                  \
+        for (; c + 4 * VN <= columns; c += 4 * VN) {                                                                   \
+            V s[4] = {v_set(0.0f), v_set(0.0f), v_set(0.0f), v_set(0.0f)};                                             \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 4; j++)                                                                         \
+                    s[j] = step(s[j], v_load(x + r * x_stride + c + j * VN));                                          \
+            }                                                                                                          \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 4; j++)                                                                             \
+                v_store(out + c + j * VN, s[j]);                                                                       \
+        }                                                                                                              \
+        for (; c < columns; c += VN) {                                                                                 \
+            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
+            V s = v_set(0.0f);                                                                                         \
+            for (size_t r = 0; r < rows; r++)                                                                          \
+                s = step(s, v_load_t(x + r * x_stride + c, t));                                                        \
+            v_store_t(out + c, s, t);                                                                                  \
+        }                                                                                                              \
     }
-    for (; i < n; i += VN)
-        s[0] = v_add(s[0], v_load_t(x + i, v_first(n - i)));
-    return v_sum(v_add(v_add(s[0], s[1]), v_add(s[2], s[3])));
+TAPER_TEMPLATE V plus_square(V s, V x)
+{
+    return v_fma(x, x, s);
 }
+TAPER_TEMPLATE V plus_abs(V s, V x)
+{
+    return v_add(s, v_abs(x));
+}
+SUM_OF(sum, v_add)
+SUM_OF(squares, plus_square)
+SUM_OF(abs, plus_abs)
+#undef SUM_OF
 
 // NaN among them gives NaN.
-static float most(size_t n, const float *x)
-{
-    V m = v_set(-INFINITY), bad = v_set(0.0f);
-    size_t i = 0;
-    for (; i + VN <= n; i += VN) {
-        const V v = v_load(x + i);
-        m = v_max(v, m);
-        bad = v_pick(v_nan(v), v, bad);
+#define EXTREME_OF(name, start, better, beats)                                                                         \
+    static float fold_##name(size_t n, const float *x)                                                                 \
+    {                                                                                                                  \
+        V m[2] = {v_set(start), v_set(start)}, bad = v_set(0.0f);                                                      \
+        float result = start, lanes[VN];                                                                               \
+        size_t i = 0;                                                                                                  \
+        for (; i + 2 * VN <= n; i += 2 * VN) {                                                                         \
+            const V a = v_load(x + i), b = v_load(x + i + VN);                                                         \
+            m[0] = better(a, m[0]);                                                                                    \
+            m[1] = better(b, m[1]);                                                                                    \
+            bad = v_pick(v_nan(a), a, v_pick(v_nan(b), b, bad));                                                       \
+        }                                                                                                              \
+        if (v_sum(bad) != 0.0f) /* NaN is not 0 */                                                                     \
+            return v_sum(bad);                                                                                         \
+        v_store(lanes, better(m[0], m[1]));                                                                            \
+        for (size_t j = 0; j < VN; j++)                                                                                \
+            result = lanes[j] beats result ? lanes[j] : result;                                                        \
+        for (; i < n; i++)                                                                                             \
+            result = x[i] beats result || x[i] != x[i] ? x[i] : result;                                                \
+        return result;                                                                                                 \
+    }                                                                                                                  \
+    static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
+    {                                                                                                                  \
+        size_t c = 0;                                                                                                  \
+        for (; c + 2 * VN <= columns; c += 2 * VN) {                                                                   \
+            V m[2] = {v_set(start), v_set(start)}, bad[2] = {v_set(0.0f), v_set(0.0f)};                                \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                TAPER_UNROLL                                                                                           \
+                for (size_t j = 0; j < 2; j++) {                                                                       \
+                    const V a = v_load(x + r * x_stride + c + j * VN);                                                 \
+                    m[j] = better(a, m[j]);                                                                            \
+                    bad[j] = v_pick(v_nan(a), a, bad[j]);                                                              \
+                }                                                                                                      \
+            }                                                                                                          \
+            TAPER_UNROLL                                                                                               \
+            for (size_t j = 0; j < 2; j++)                                                                             \
+                v_store(out + c + j * VN, v_pick(v_nan(bad[j]), bad[j], m[j]));                                        \
+        }                                                                                                              \
+        for (; c < columns; c += VN) {                                                                                 \
+            const VT t = v_first(columns - c < VN ? columns - c : VN);                                                 \
+            V m = v_set(start), bad = v_set(0.0f);                                                                     \
+            for (size_t r = 0; r < rows; r++) {                                                                        \
+                const V a = v_load_t(x + r * x_stride + c, t);                                                         \
+                m = better(a, m);                                                                                      \
+                bad = v_pick(v_nan(a), a, bad);                                                                        \
+            }                                                                                                          \
+            v_store_t(out + c, v_pick(v_nan(bad), bad, m), t);                                                         \
+        }                                                                                                              \
     }
-    float result = v_most(m);
-    if (v_sum(bad) != 0.0f)
-        return v_sum(bad); // NaN is not 0
-    for (; i < n; i++)
-        result = x[i] > result || x[i] != x[i] ? x[i] : result;
-    return result;
-}
+EXTREME_OF(most, -INFINITY, v_max, >)
+EXTREME_OF(least, INFINITY, v_min, <)
+#undef EXTREME_OF
 
 static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride, float scale, float *out)
 {
@@ -240,14 +312,14 @@ static float exp_sum(size_t n, const float *x, float high, float *y)
 
 static void softmax(size_t n, const float *x, float *y)
 {
-    const float total = exp_sum(n, x, most(n, x), y);
+    const float total = exp_sum(n, x, fold_most(n, x), y);
     const float factor = 1.0f / total;
     binary_mul_vs(n, y, &factor, y, -INFINITY, INFINITY);
 }
 
 static void log_softmax(size_t n, const float *x, float *y)
 {
-    const float high = most(n, x);
+    const float high = fold_most(n, x);
     const float shift = logf(exp_sum(n, x, high, NULL));
     // In two steps, as shift is small against high.
     binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
@@ -256,7 +328,7 @@ static void log_softmax(size_t n, const float *x, float *y)
 
 static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
 {
-    const float mean = sum(n, x) / (float)n;
+    const float mean = fold_sum(n, x) / (float)n;
     const V m = v_set(mean);
     V s[2] = {v_set(0.0f), v_set(0.0f)};
     size_t i = 0;
@@ -410,20 +482,26 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
 
 #define IF_BUILT(built, function) ((built) ? (function) : NULL)
 #define UNARY(NAME, function, parameters, built) [TAPER_UNARY_##NAME] = IF_BUILT(built, unary_##function),
+#define BINARY(function, built)                                                                                        \
+    {                                                                                                                  \
+        IF_BUILT(built, binary_##function##_vv), IF_BUILT(built, binary_##function##_vs),                              \
+            IF_BUILT(built, binary_##function##_sv)                                                                    \
+    }
+#define REDUCTIONS(part)                                                                                               \
+    IF_BUILT(TAPER_REDUCES, part##sum), IF_BUILT(TAPER_REDUCES, part##squares), IF_BUILT(TAPER_REDUCES, part##abs),    \
+        IF_BUILT(TAPER_REDUCES, part##most), IF_BUILT(TAPER_REDUCES, part##least)
 #define VECTOR_ENTRY(ISA)                                                                                              \
     const taper_vector_entry SIMD(taper_vector_f32) = {                                                                \
         .name = #ISA,                                                                                                  \
         .cpu = TAPER_ISA_##ISA,                                                                                        \
         .lanes = VN,                                                                                                   \
         .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
-        .binary = {{binary_add_vv, binary_add_vs, binary_add_sv},                                                      \
-                   {binary_sub_vv, binary_sub_vs, binary_sub_sv},                                                      \
-                   {binary_mul_vv, binary_mul_vs, binary_mul_sv},                                                      \
-                   {binary_div_vv, binary_div_vs, binary_div_sv}},                                                     \
+        .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub)), BINARY(mul, 1),                              \
+                   BINARY(div, TAPER_USES(taper_ew_div))},                                                             \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
-        .sum = sum,                                                                                                    \
-        .max = most,                                                                                                   \
+        .fold = {REDUCTIONS(fold_)},                                                                                   \
+        .fold_rows = {REDUCTIONS(rows_)},                                                                              \
         .sum_rows = sum_rows,                                                                                          \
         .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \

@@ -75,6 +75,10 @@
      TAPER_USES(taper_op_rnn_tanh) || TAPER_USES(taper_op_rnn_tanh_cell) || TAPER_USES(taper_op_vulkan_gru) ||         \
      TAPER_USES(taper_op_vulkan_lstm) || TAPER_QUANTIZES_STATES)
 #define TAPER_ACTIVATES (TAPER_ATTENDS || TAPER_RECURS)
+#define TAPER_REDUCES                                                                                                  \
+    (TAPER_USES(taper_op_sum) || TAPER_USES(taper_op_mean) || TAPER_USES(taper_op_norm) ||                             \
+     TAPER_USES(taper_op_amax) || TAPER_USES(taper_op_amin) || TAPER_USES(taper_op_aminmax) ||                         \
+     TAPER_USES(taper_op_logsumexp) || TAPER_USES(taper_op_vector_norm))
 #define TAPER_COMPUTES_SOFTMAX                                                                                         \
     (TAPER_USES(taper_op_softmax) || TAPER_USES(taper_op_log_softmax) || TAPER_USES(taper_op_softmax_inner) ||         \
      TAPER_USES(taper_op_log_softmax_inner) || TAPER_ATTENDS)
