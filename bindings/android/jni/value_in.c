@@ -237,14 +237,17 @@ taper_value *binding_value_in(JNIEnv *env, taper_context *context, jobject value
     if (code == CODE_OBJECT) {
         return taper_value_retain(binding_pointer(number));
     }
-    if (code == CODE_DICT_STRING_KEY || code == CODE_DICT_LONG_KEY) {
-        return dict_in(env, context, value, code, depth);
+    // Each level holds a few references: together more than the 16 that a native method may count on.
+    if ((*env)->PushLocalFrame(env, 8) != 0) {
+        return NULL; // with an exception pending
     }
     const jobject data = (*env)->GetObjectField(env, value, binding.value_data);
     result = code == CODE_TENSOR   ? binding_tensor_in(env, context, data)
              : code == CODE_STRING ? string_in(env, context, (jstring)data)
              : code == CODE_TUPLE  ? tuple_in(env, context, data, depth)
-                                   : list_in(env, context, value, data, code, depth);
-    (*env)->DeleteLocalRef(env, data);
+             : code == CODE_DICT_STRING_KEY || code == CODE_DICT_LONG_KEY
+                 ? dict_in(env, context, value, code, depth)
+                 : list_in(env, context, value, data, code, depth);
+    (*env)->PopLocalFrame(env, NULL);
     return result;
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "ops/engine/elementwise_complex.h"
-#include "ops/engine/reduce_vector.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
 {
@@ -141,7 +140,8 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
 }
 
 // Lanes of floats, many rows at a time: reduced[0] is the step from row to row.
-static void pass_rows(walk *w, const taper_reduce_vector *v, accumulators *acc, const char *from, size_t m)
+static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, accumulators *acc,
+                      const char *from, size_t m)
 {
     const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};
     const size_t stride = (size_t)rows.in / sizeof(float);
@@ -153,8 +153,11 @@ static void pass_rows(walk *w, const taper_reduce_vector *v, accumulators *acc, 
             if (!go_on(w, count * m)) {
                 return;
             }
-            taper_reduce_vector_rows(v, acc->f, (const float *)(const void *)(from + inner.at[0] + at * rows.in), count,
-                                     stride, m);
+            const float *x = (const float *)(const void *)(from + inner.at[0] + at * rows.in);
+            const bool held = taper_reduce_vector_rows(v, acc->f, x, count, stride, m);
+            for (size_t row = 0; row < count && !held; row++) {
+                op->lanes[TAPER_EW_F32](acc, x + row * stride, m, &w->centre, &w->r->args);
+            }
         }
     } while (taper_walk_next(&inner));
 }
@@ -175,10 +178,10 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         return;
     }
     taper_reduce_vector v;
-    const bool vector = w->direct && class_ == TAPER_EW_F32 && taper_reduce_vector_find(&v, w->run, op);
+    const bool vector = w->direct && class_ == TAPER_EW_F32 && taper_reduce_vector_find(&v, w->run, op->kernel);
     taper_walk inner;
     if (vector && w->side_by_side) {
-        pass_rows(w, &v, acc, from, m);
+        pass_rows(w, op, &v, acc, from, m);
         return;
     }
     taper_reduce_walk(&inner, w->reduced, w->side_by_side ? 0 : 1, w->reduced_count);
@@ -189,12 +192,14 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         return;
     }
     const taper_reduce_dim run = w->reduced[0];
-    const size_t n = (size_t)run.size, block = w->direct ? FOLD_BLOCK : TAPER_EW_BLOCK_BYTES / 16;
+    const size_t n = (size_t)run.size, block = vector      ? taper_min_size(v.block, FOLD_BLOCK)
+                                               : w->direct ? FOLD_BLOCK
+                                                           : TAPER_EW_BLOCK_BYTES / 16;
     do {
         for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
             const size_t count = taper_min_size(block, n - at);
-            if (vector) {
-                taper_reduce_vector_fold(&v, acc->f, (const float *)(const void *)(from + inner.at[0]) + at, count);
+            if (vector &&
+                taper_reduce_vector_fold(&v, acc->f, (const float *)(const void *)(from + inner.at[0]) + at, count)) {
                 continue;
             }
             op->folds[class_](acc, elements(w, from + inner.at[0] + (int64_t)at * run.in, run.in, count), count,

@@ -7,6 +7,7 @@
 
 #include "ir/walk.h"
 #include "ops/engine/elementwise.h"
+#include "ops/engine/reduce_vector.h"
 
 // What a pass needs besides its accumulators.
 typedef struct taper_reduce_args {
@@ -25,6 +26,7 @@ typedef struct taper_reduce_op {
     taper_reduce_fold folds[TAPER_EW_CLASSES];
     double start;
     int64_t start_int;
+    taper_reduction kernel; // the vector kernel of floats
 } taper_reduce_op;
 
 typedef enum taper_reduce_centre { TAPER_CENTRE_NONE, TAPER_CENTRE_MEAN, TAPER_CENTRE_FINITE } taper_reduce_centre;

@@ -3,23 +3,24 @@
 #ifndef TAPER_OPS_REDUCE_VECTOR_H
 #define TAPER_OPS_REDUCE_VECTOR_H
 
-#include "ops/engine/reduce.h"
+#include "ops/call/call.h"
 #include "ops/kernels/vector_f32.h"
 
 typedef struct taper_reduce_vector {
-    const taper_reduce_op *op; // what the sums do that floats cannot hold
     const taper_vector_entry *vector;
     taper_reduction kind;
+    size_t block; // floats that taper_reduce_vector_fold takes at once at most
 } taper_reduce_vector;
 
 // Rows that taper_reduce_vector_rows takes at once at most.
 enum { TAPER_REDUCE_ROWS = 64 };
 
-// False: there is no kernel for the operator, or the run is portable.
-bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, const taper_reduce_op *op);
-void taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const float *x, size_t n);
+// False: there is no kernel for it, or the run is portable.
+bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, taper_reduction kind);
+// False: floats do not hold the result (the sum overflowed, or squares vanished); *acc is as it was.
+bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const float *x, size_t n);
 // stride in floats; m lanes.
-void taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
+bool taper_reduce_vector_rows(const taper_reduce_vector *v, double *acc, const float *x, size_t rows, size_t stride,
                               size_t m);
 
 #endif

@@ -70,7 +70,8 @@ typedef enum taper_reduction {
     TAPER_REDUCTION_ABS,     // the sum of magnitudes
     TAPER_REDUCTION_MOST,    // NaN among them gives NaN; of none -INFINITY
     TAPER_REDUCTION_LEAST,   // INFINITY
-    TAPER_REDUCTION_COUNT
+    TAPER_REDUCTION_COUNT,
+    TAPER_REDUCTION_NONE = TAPER_REDUCTION_COUNT
 } taper_reduction;
 typedef float taper_reduce_f32_function(size_t n, const float *x);
 // out[c] = the reduction of x[r][c] over r.
