@@ -31,6 +31,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/reduce_lines.c
     src/ops/engine/reduce_vector.c
     src/ops/engine/rows.c
+    src/ops/engine/softmax_lines.c
     src/ops/engine/sort_order.c
     src/ops/engine/tiles.c
     src/ops/engine/view_element.c

@@ -56,6 +56,14 @@ static double reference(taper_unary op, double x, const float *p)
         return exp(x);
     case TAPER_UNARY_ERF:
         return erf(x);
+    case TAPER_UNARY_EXPM1:
+        return expm1(x);
+    case TAPER_UNARY_SQRT:
+        return sqrt(x);
+    case TAPER_UNARY_SQUARED:
+        return x * x;
+    case TAPER_UNARY_ABS:
+        return fabs(x);
     default:
         return 0;
     }
@@ -67,13 +75,17 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     *ulp = check_ulp(got, want);
     switch (op) {
     case TAPER_UNARY_CLAMP:
+    case TAPER_UNARY_ABS:
         return *ulp == 0;
+    case TAPER_UNARY_SQRT:
+    case TAPER_UNARY_SQUARED:
+        return *ulp <= 0.5;
     case TAPER_UNARY_LEAKY_RELU:
         return *ulp <= 0.5;
     case TAPER_UNARY_AFFINE:
         return *ulp <= 1 || fabs((double)got - want) <= 0x1p-23 * (fabs(x * (double)p[0]) + fabs((double)p[1]));
     case TAPER_UNARY_ELU:
-        return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22 * fabs((double)p[0]);
+        return *ulp <= 3;
     // x + 3 rounds: the result for x near -3 has the error of 3
     case TAPER_UNARY_HARDSIGMOID:
         return *ulp <= 1.5 || fabs((double)got - want) <= 0x1p-24;
@@ -93,6 +105,8 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
         return *ulp <= 2;
     case TAPER_UNARY_EXP:
         return *ulp <= 1.5;
+    case TAPER_UNARY_EXPM1:
+        return *ulp <= 2;
     default:
         return false;
     }
@@ -188,7 +202,9 @@ static void binaries(const taper_vector_entry *v, size_t n)
                 float want = op == TAPER_BINARY_ADD   ? p + q
                              : op == TAPER_BINARY_SUB ? p - q
                              : op == TAPER_BINARY_MUL ? p * q
-                                                      : p / q;
+                             : op == TAPER_BINARY_DIV ? p / q
+                             : p > 0                  ? p
+                                                      : p * q;
                 want = want < low ? low : want;
                 want = want > high ? high : want;
                 check_that(check_close(y[i], want, 0), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p,

@@ -16,6 +16,5 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/norm_cpu.c
     src/backends/cpu/pool_cpu.c
     src/backends/cpu/quantized_pool_cpu.c
-    src/backends/cpu/softmax_cpu.c
     src/ops/engine/tiles.c
 )

@@ -30,6 +30,10 @@ static bool choose_unary(loop_job *job, const taper_ew_op *op, const taper_ew_ar
     job->unary = job->vector->unary[relu ? TAPER_UNARY_CLAMP : op->kernel - 1];
     job->numbers[0] = relu ? 0 : (float)args->f[0];
     job->numbers[1] = relu ? INFINITY : (float)args->f[1];
+    if (op->kernel == 1 + TAPER_UNARY_ELU) { // alpha, scale, scale of the input
+        job->numbers[0] = (float)(args->f[0] * args->f[1]);
+        job->numbers[2] = (float)args->f[2];
+    }
     return job->unary != NULL && (op->kernel != 1 + TAPER_UNARY_CLAMP || job->numbers[0] <= job->numbers[1]);
 }
 

@@ -92,6 +92,12 @@ typedef struct taper_lines {
 // out: a tensor with x's dimensions, or without dim (keep tells whether it is there with size 1); NULL: no out steps.
 void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
                       bool keep);
+// Lines for a task: those that begin at these offsets in bytes, and their next neighbours along kept[0].
+typedef void taper_lines_task(void *argument, int64_t in, int64_t out, size_t lanes);
+// Calls the task for all lines, up to `width` neighbours at a time, on all threads. work: the nanoseconds that an
+// element takes. No size is 0.
+TAPER_MUST_USE taper_status taper_lines_run(taper_run *run, const taper_lines *lines, size_t width,
+                                            taper_lines_task *task, void *argument, double work);
 
 extern const taper_reduce_op taper_reduce_sum, taper_reduce_nansum, taper_reduce_prod, taper_reduce_max,
     taper_reduce_min, taper_reduce_any, taper_reduce_every, taper_reduce_nonzero, taper_reduce_numbers,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What reductions and operators along one dimension go over: dimensions in the order of memory, lines, lanes.
+#include "ops/call/parallel.h"
 #include "ops/engine/reduce.h"
 
 size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count)
@@ -57,4 +58,51 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
     }
     lines->kept_count = taper_reduce_sort(lines->kept, lines->kept_count);
     lines->side_by_side = lines->kept_count != 0 && lines->line.size > 1 && lines->kept[0].in < lines->line.in;
+}
+
+// ---- on all threads
+
+typedef struct lines_job {
+    const taper_lines *lines;
+    size_t width, groups; // of neighbours along kept[0]
+    taper_lines_task *task;
+    void *argument;
+} lines_job;
+
+static void lines_range(void *argument, size_t begin, size_t end)
+{
+    const lines_job *job = argument;
+    const taper_lines *l = job->lines;
+    for (size_t i = begin; i < end; i++) {
+        size_t left = i / job->groups;
+        const int64_t lane = (int64_t)(i % job->groups * job->width);
+        int64_t in = 0, out = 0, lanes = 1;
+        if (l->kept_count != 0) {
+            in = lane * l->kept[0].in;
+            out = lane * l->kept[0].out;
+            lanes = taper_min_i64((int64_t)job->width, l->kept[0].size - lane);
+        }
+        for (size_t d = 1; d < l->kept_count; d++) {
+            const int64_t at = (int64_t)(left % (size_t)l->kept[d].size);
+            left /= (size_t)l->kept[d].size;
+            in += at * l->kept[d].in;
+            out += at * l->kept[d].out;
+        }
+        job->task(job->argument, in, out, (size_t)lanes);
+    }
+}
+
+taper_status taper_lines_run(taper_run *run, const taper_lines *lines, size_t width, taper_lines_task *task,
+                             void *argument, double work)
+{
+    const size_t neighbours = lines->kept_count != 0 ? (size_t)lines->kept[0].size : 1;
+    lines_job job = {.lines = lines, .width = width, .task = task, .argument = argument};
+    job.groups = (neighbours + width - 1) / width;
+    size_t count = job.groups;
+    work *= (double)lines->line.size * (double)neighbours;
+    for (size_t d = 1; d < lines->kept_count; d++) {
+        count *= (size_t)lines->kept[d].size; // at most the number of elements
+        work *= (double)lines->kept[d].size;
+    }
+    return taper_run_range(run, lines_range, &job, count, 1, work);
 }

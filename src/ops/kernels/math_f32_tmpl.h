@@ -4,8 +4,9 @@
 #ifndef TAPER_KERNELS_MATH_F32_TMPL_H
 #define TAPER_KERNELS_MATH_F32_TMPL_H
 
-// exp(x): 2^n * exp(r), r = x - n ln 2 in [-0.347, 0.347]; exp(r) = 1 + (r + r^2 q(r)).
-TAPER_TEMPLATE V v_exp(V x)
+// exp(x): 2^n * exp(r), r = x - n ln 2 in [-0.347, 0.347]; exp(r) = 1 + (r + r^2 q(r)). Gives r + r^2 q(r), and 2^n as
+// the product of two, as n goes from -150 to 128.
+TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
 {
     // Beyond these the result is 0 or infinity. NaN, in second place, passes.
     x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
@@ -18,13 +19,27 @@ TAPER_TEMPLATE V v_exp(V x)
     q = v_fma(q, r, v_set(4.1666205313e-02f));
     q = v_fma(q, r, v_set(1.6666518683e-01f));
     q = v_fma(q, r, v_set(5.0000000953e-01f));
-    const V p = v_add(v_fma(v_mul(r, r), q, r), v_set(1.0f));
-    // 2^n in two steps: n goes from -150 to 128.
     const VI i = vi_sub(v_bits(t), vi_set(0x4B400000));
     const VI half = vi_half(i);
-    const V s1 = v_of_bits(vi_up23(vi_add(half, vi_set(127))));
-    const V s2 = v_of_bits(vi_up23(vi_add(vi_sub(i, half), vi_set(127))));
+    *s1 = v_of_bits(vi_up23(vi_add(half, vi_set(127))));
+    *s2 = v_of_bits(vi_up23(vi_add(vi_sub(i, half), vi_set(127))));
+    return v_fma(v_mul(r, r), q, r);
+}
+
+TAPER_TEMPLATE V v_exp(V x)
+{
+    V s1, s2;
+    const V p = v_add(v_exp_parts(x, &s1, &s2), v_set(1.0f));
     return v_mul(v_mul(p, s1), s2);
+}
+
+// exp(x) - 1 without loss near 0: 2^n (exp(r) - 1) + (2^n - 1). From 17 on the 1 is below half of the last place.
+TAPER_TEMPLATE V v_expm1(V x)
+{
+    V s1, s2;
+    const V p = v_exp_parts(x, &s1, &s2), s = v_mul(s1, s2);
+    const V large = v_mul(v_mul(v_add(p, v_set(1.0f)), s1), s2);
+    return v_pick(v_less(v_set(17.0f), x), large, v_fma(p, s, v_sub(s, v_set(1.0f))));
 }
 
 // 1 / (1 + exp(-x)), without loss for negative x.

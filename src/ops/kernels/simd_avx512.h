@@ -64,6 +64,10 @@ TAPER_TEMPLATE V v_div(V a, V b)
 {
     return _mm512_div_ps(a, b);
 }
+TAPER_TEMPLATE V v_sqrt(V a)
+{
+    return _mm512_sqrt_ps(a);
+}
 TAPER_TEMPLATE V v_fma(V a, V b, V c)
 {
     return _mm512_fmadd_ps(a, b, c);

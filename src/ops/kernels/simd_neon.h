@@ -81,6 +81,10 @@ TAPER_TEMPLATE V v_div(V a, V b)
 {
     return vdivq_f32(a, b);
 }
+TAPER_TEMPLATE V v_sqrt(V a)
+{
+    return vsqrtq_f32(a);
+}
 TAPER_TEMPLATE V v_fma(V a, V b, V c)
 {
     return vfmaq_f32(c, a, b);

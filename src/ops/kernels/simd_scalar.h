@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include <math.h>
+
 #include "ops/kernels/arch.h"
 
 #define SIMD(name) name##_scalar
@@ -70,6 +72,10 @@ TAPER_TEMPLATE V v_mul(V a, V b)
 TAPER_TEMPLATE V v_div(V a, V b)
 {
     return a / b;
+}
+TAPER_TEMPLATE V v_sqrt(V a)
+{
+    return sqrtf(a);
 }
 TAPER_TEMPLATE V v_fma(V a, V b, V c)
 {

@@ -23,13 +23,17 @@
     UNARY(CLAMP, clamp, 2, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
     UNARY(AFFINE, affine, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
     UNARY(LEAKY_RELU, leaky_relu, 1, TAPER_USES(taper_ew_leaky_relu)) /* x < 0 ? x * p0 : x */          \
-    UNARY(ELU, elu, 3, TAPER_USES(taper_ew_elu)) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */         \
+    UNARY(ELU, elu, 3, TAPER_COMPUTES_ELU) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */               \
     UNARY(HARDSWISH, hardswish, 0, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
     UNARY(HARDSIGMOID, hardsigmoid, 0, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
     UNARY(SIGMOID, sigmoid, 0, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
     UNARY(SILU, silu, 0, TAPER_USES(taper_ew_silu))                                                     \
     UNARY(TANH, tanh, 0, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
-    UNARY(EXP, exp, 0, TAPER_USES(taper_ew_exp))                                                        \
+    UNARY(EXP, exp, 0, TAPER_USES(taper_ew_exp) || TAPER_COMPUTES_SOFTMAX)                              \
+    UNARY(EXPM1, expm1, 0, TAPER_USES(taper_ew_expm1))                                                  \
+    UNARY(SQRT, sqrt, 0, TAPER_USES(taper_ew_sqrt) || TAPER_RAISES)                                     \
+    UNARY(SQUARED, squared, 0, TAPER_RAISES)                                                            \
+    UNARY(ABS, abs, 0, TAPER_USES(taper_ew_abs))                                                        \
     UNARY(GELU, gelu, 0, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
     UNARY(GELU_TANH, gelu_tanh, 0, TAPER_COMPUTES_ERF)                                                  \
     UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)
@@ -44,6 +48,7 @@ typedef enum taper_binary {
     TAPER_BINARY_SUB,
     TAPER_BINARY_MUL,
     TAPER_BINARY_DIV,
+    TAPER_BINARY_PRELU, // a > 0 ? a : a * b
     TAPER_BINARY_COUNT
 } taper_binary;
 typedef enum taper_operands {
@@ -117,6 +122,7 @@ typedef struct taper_vector_entry {
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_sum_rows_f32_function *sum_rows;
     taper_softmax_f32_function *softmax, *log_softmax;
+    taper_reduce_f32_function *log_sum_exp;
     taper_layer_norm_f32_function *layer_norm;
     taper_max_pool_f32_function *max_pool;
     taper_avg_pool_f32_function *avg_pool;

@@ -29,7 +29,7 @@ TAPER_TEMPLATE V op_leaky_relu(V x, const V *p)
 // clang-format on
 TAPER_TEMPLATE V op_elu(V x, const V *p)
 {
-    const V negative = v_mul(v_sub(v_exp(v_mul(x, p[2])), v_set(1.0f)), p[0]);
+    const V negative = v_mul(v_expm1(v_mul(x, p[2])), p[0]);
     return v_pick(v_less(v_set(0.0f), x), v_mul(x, p[1]), negative);
 }
 TAPER_TEMPLATE V op_hardsigmoid(V x, const V *p)
@@ -51,12 +51,20 @@ TAPER_TEMPLATE V v_silu(V x)
 {
     return v_mul(x, v_sigmoid(x));
 }
+TAPER_TEMPLATE V v_squared(V x)
+{
+    return v_mul(x, x);
+}
 PLAIN(sigmoid)
 PLAIN(silu)
 PLAIN(gelu)
 PLAIN(gelu_tanh)
 PLAIN(tanh)
 PLAIN(exp)
+PLAIN(expm1)
+PLAIN(sqrt)
+PLAIN(squared)
+PLAIN(abs)
 PLAIN(erf)
 #undef PLAIN
 
@@ -77,6 +85,11 @@ PLAIN(erf)
     }
 TAPER_UNARY_F32(UNARY)
 #undef UNARY
+
+TAPER_TEMPLATE V v_prelu(V a, V b)
+{
+    return v_pick(v_less(v_set(0.0f), a), a, v_mul(a, b));
+}
 
 #define BINARY_AS(op, kind, load_a, load_b, tail_a, tail_b)                                                            \
     static void binary_##op##_##kind(size_t n, const float *a, const float *b, float *y, float min, float max)         \
@@ -100,6 +113,7 @@ BINARY(add)
 BINARY(sub)
 BINARY(mul)
 BINARY(div)
+BINARY(prelu)
 #undef BINARY
 #undef BINARY_AS
 
@@ -193,26 +207,30 @@ SUM_OF(abs, plus_abs)
 #undef SUM_OF
 
 // NaN among them gives NaN.
-#define EXTREME_OF(name, start, better, beats)                                                                         \
+#define EXTREME_OF(name, start, better, beats, across)                                                                 \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \
         V m[2] = {v_set(start), v_set(start)}, bad = v_set(0.0f);                                                      \
-        float result = start, lanes[VN];                                                                               \
+        float result = start;                                                                                          \
         size_t i = 0;                                                                                                  \
+        if (n < VN) {                                                                                                  \
+            for (; i < n; i++)                                                                                         \
+                result = x[i] beats result || x[i] != x[i] ? x[i] : result;                                            \
+            return result;                                                                                             \
+        }                                                                                                              \
         for (; i + 2 * VN <= n; i += 2 * VN) {                                                                         \
             const V a = v_load(x + i), b = v_load(x + i + VN);                                                         \
             m[0] = better(a, m[0]);                                                                                    \
             m[1] = better(b, m[1]);                                                                                    \
             bad = v_pick(v_nan(a), a, v_pick(v_nan(b), b, bad));                                                       \
         }                                                                                                              \
-        if (v_sum(bad) != 0.0f) /* NaN is not 0 */                                                                     \
-            return v_sum(bad);                                                                                         \
-        v_store(lanes, better(m[0], m[1]));                                                                            \
-        for (size_t j = 0; j < VN; j++)                                                                                \
-            result = lanes[j] beats result ? lanes[j] : result;                                                        \
-        for (; i < n; i++)                                                                                             \
-            result = x[i] beats result || x[i] != x[i] ? x[i] : result;                                                \
-        return result;                                                                                                 \
+        for (; i < n; i += VN) { /* the last one together with what was seen before it */                              \
+            const V a = v_load(x + (i + VN <= n ? i : n - VN));                                                        \
+            m[0] = better(a, m[0]);                                                                                    \
+            bad = v_pick(v_nan(a), a, bad);                                                                            \
+        }                                                                                                              \
+        result = v_sum(bad); /* NaN is not 0 */                                                                        \
+        return result != 0.0f ? result : across(better(m[0], m[1]));                                                   \
     }                                                                                                                  \
     static void rows_##name(size_t rows, size_t columns, const float *x, size_t x_stride, float *out)                  \
     {                                                                                                                  \
@@ -242,8 +260,10 @@ SUM_OF(abs, plus_abs)
             v_store_t(out + c, v_pick(v_nan(bad), bad, m), t);                                                         \
         }                                                                                                              \
     }
-EXTREME_OF(most, -INFINITY, v_max, >)
-EXTREME_OF(least, INFINITY, v_min, <)
+#define LEAST(v) (-v_most(v_sub(v_set(0.0f), v)))
+EXTREME_OF(most, -INFINITY, v_max, >, v_most)
+EXTREME_OF(least, INFINITY, v_min, <, LEAST)
+#undef LEAST
 #undef EXTREME_OF
 
 static void sum_rows(size_t rows, size_t count, const float *x, size_t x_stride, float scale, float *out)
@@ -324,6 +344,12 @@ static void log_softmax(size_t n, const float *x, float *y)
     // In two steps, as shift is small against high.
     binary_sub_vs(n, x, &high, y, -INFINITY, INFINITY);
     binary_sub_vs(n, y, &shift, y, -INFINITY, INFINITY);
+}
+
+static float log_sum_exp(size_t n, const float *x)
+{
+    const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f; // infinite: nothing to subtract
+    return high + logf(exp_sum(n, x, high, NULL));
 }
 
 static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
@@ -496,8 +522,8 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .cpu = TAPER_ISA_##ISA,                                                                                        \
         .lanes = VN,                                                                                                   \
         .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
-        .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub)), BINARY(mul, 1),                              \
-                   BINARY(div, TAPER_USES(taper_ew_div))},                                                             \
+        .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub) || TAPER_COMPUTES_SOFTMAX), BINARY(mul, 1),    \
+                   BINARY(div, TAPER_USES(taper_ew_div)), BINARY(prelu, TAPER_USES(taper_op_prelu))},                  \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
@@ -505,6 +531,7 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .sum_rows = sum_rows,                                                                                          \
         .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \
+        .log_sum_exp = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_sum_exp),                                                  \
         .layer_norm = IF_BUILT(TAPER_NORMS_LAYERS, layer_norm),                                                        \
         .max_pool = IF_BUILT(TAPER_USES(taper_op_max_pool), max_pool),                                                 \
         .avg_pool = avg_pool,                                                                                          \

@@ -5,6 +5,7 @@
 
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
+#include "ops/engine/softmax_lines.h"
 #include "ops/list/kernels.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 8 };
@@ -209,14 +210,22 @@ static taper_status run_softmax(taper_call *call, size_t dtype_at, bool logarith
     if (taper_tensor_numel(x) == 0) {
         return TAPER_OK;
     }
-    soft s;
     taper_lines lines;
+    taper_lines_make(&lines, x, dim, out, false, false);
+    if (x->dtype == TAPER_F32 && out->dtype == TAPER_F32 && dtype == TAPER_F32) {
+        const taper_status status =
+            taper_softmax_lines(call->run, &lines, logarithm ? TAPER_LOG_SOFTMAX : TAPER_SOFTMAX, taper_tensor_data(x),
+                                taper_tensor_mutable(out));
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
+    soft s;
     s.run = call->run;
     s.x = x;
     s.out = out;
     s.logarithm = logarithm;
     s.class_ = dtype == TAPER_F64 ? TAPER_EW_F64 : TAPER_EW_F32;
-    taper_lines_make(&lines, x, dim, out, false, false);
     taper_walk walk;
     taper_reduce_walk(&walk, lines.kept, lines.side_by_side ? 1 : 0, lines.kept_count);
     do {

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/engine/reduce.h"
+#include "ops/engine/softmax_lines.h"
 #include "ops/list/kernels.h"
 #include "ops/math/elementwise_ops.h"
 
@@ -392,11 +393,36 @@ taper_status taper_op_vector_norm(taper_call *call)
     return taper_op_norm(call);
 }
 
+// Floats over one dimension, by the kernels of softmax.
+static taper_status log_sum_exp_lines(taper_call *call, const taper_reduce *r)
+{
+    taper_tensor *x = r->x, *out;
+    taper_lines lines;
+    int64_t sizes[TAPER_MAX_RANK];
+    size_t dim = 0, count = 0;
+    for (size_t i = 0; i < x->rank; i++) {
+        dim = r->over[i] ? i : dim;
+        count += r->over[i];
+    }
+    if (count != 1 || x->dtype != TAPER_F32 || r->dtype != TAPER_F32 || x->hidden_nhwc || call->run->portable ||
+        !taper_tensor_is_contiguous(x) || taper_tensor_numel(x) == 0 || taper_ret_target(call, 0) != NULL) {
+        return TAPER_DECLINED;
+    }
+    const size_t rank = taper_reduce_sizes(x, r->over, r->keep, sizes);
+    TAPER_TRY(taper_ret_new(call, 0, TAPER_F32, rank, sizes, NULL, &out));
+    taper_lines_make(&lines, x, dim, out, true, r->keep);
+    return taper_softmax_lines(call->run, &lines, TAPER_LOG_SUM_EXP, taper_tensor_data(x), taper_tensor_mutable(out));
+}
+
 taper_status taper_op_logsumexp(taper_call *call)
 {
     taper_reduce r;
     TAPER_TRY(start(call, &r, &taper_reduce_max));
     TAPER_TRY(apply_dtype(call, &r, taper_dtype_to_float((taper_dtype)r.x->dtype)));
+    const taper_status status = log_sum_exp_lines(call, &r);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
     r.second = &taper_reduce_exp_sum;
     r.centre = TAPER_CENTRE_FINITE;
     r.finish = TAPER_FINISH_LOG;
