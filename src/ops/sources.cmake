@@ -184,6 +184,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/reduce_kernels.c
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
+    src/ops/tensor/scan_lines.c
     src/ops/tensor/segment_reduce.c
     src/ops/tensor/sort.c
     src/ops/tensor/view_dims.c

@@ -5,14 +5,13 @@
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 #include "ops/list/kernels.h"
+#include "ops/tensor/scan_lines.h"
 
 enum { LANES = 128, BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
 
-typedef enum scan_kind { SCAN_SUM, SCAN_PROD, SCAN_LOGSUM, SCAN_MAX, SCAN_MIN } scan_kind;
-
 typedef struct scan {
     taper_run *run;
-    scan_kind kind;
+    taper_scan kind;
     const taper_tensor *x;
     taper_tensor *out, *indices;
     taper_ew_class class_; // F64, I64 or C128
@@ -26,12 +25,12 @@ typedef struct scan {
     int64_t at[LANES];
 } scan;
 
-static double join_f64(scan_kind kind, double a, double x)
+static double join_f64(taper_scan kind, double a, double x)
 {
     switch (kind) {
-    case SCAN_SUM:
+    case TAPER_SCAN_SUM:
         return a + x;
-    case SCAN_PROD:
+    case TAPER_SCAN_PROD:
         return a * x;
     default:
         return taper_logaddexp(a, x);
@@ -42,8 +41,8 @@ static double join_f64(scan_kind kind, double a, double x)
 static void step_f64(scan *s, size_t k, size_t j, int64_t position)
 {
     const double x = s->elements.f64[k], a = s->acc.f[j];
-    if (s->kind >= SCAN_MAX) {
-        const bool better = s->kind == SCAN_MAX ? x >= a : x <= a;
+    if (s->kind >= TAPER_SCAN_MAX) {
+        const bool better = s->kind == TAPER_SCAN_MAX ? x >= a : x <= a;
         if (position == 0 || x != x || (a == a && better)) {
             s->acc.f[j] = x;
             s->at[j] = position;
@@ -58,13 +57,13 @@ static void step_f64(scan *s, size_t k, size_t j, int64_t position)
 static void step_i64(scan *s, size_t k, size_t j, int64_t position)
 {
     const int64_t x = s->elements.i64[k], a = s->acc.i[j];
-    if (s->kind >= SCAN_MAX) {
-        if (position == 0 || (s->kind == SCAN_MAX ? x >= a : x <= a)) {
+    if (s->kind >= TAPER_SCAN_MAX) {
+        if (position == 0 || (s->kind == TAPER_SCAN_MAX ? x >= a : x <= a)) {
             s->acc.i[j] = x;
             s->at[j] = position;
         }
     } else {
-        s->acc.i[j] = position == 0 ? x : s->kind == SCAN_SUM ? taper_int_add(a, x) : taper_int_mul(a, x);
+        s->acc.i[j] = position == 0 ? x : s->kind == TAPER_SCAN_SUM ? taper_int_add(a, x) : taper_int_mul(a, x);
     }
     s->elements.i64[k] = s->acc.i[j];
     s->where[k] = s->at[j];
@@ -73,7 +72,7 @@ static void step_i64(scan *s, size_t k, size_t j, int64_t position)
 static void step_c128(scan *s, size_t k, size_t j, int64_t position)
 {
     const taper_c128 x = s->elements.c128[k], a = s->acc.c[j];
-    s->acc.c[j] = position == 0 ? x : s->kind == SCAN_SUM ? taper_c_add(a, x) : taper_c_mul(a, x);
+    s->acc.c[j] = position == 0 ? x : s->kind == TAPER_SCAN_SUM ? taper_c_add(a, x) : taper_c_mul(a, x);
     s->elements.c128[k] = s->acc.c[j];
 }
 
@@ -101,8 +100,12 @@ static void run_block(scan *s, const char *from, int64_t in, char *to, char *to_
 }
 
 // out and indices (NULL for sums) have the same strides.
-static void run_scan(scan *s, size_t dim)
+static taper_status run_scan(scan *s, size_t dim)
 {
+    const taper_status status = taper_scan_lines(s->run, s->kind, dim, s->x, s->out, s->indices);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
     taper_lines lines;
     taper_lines_make(&lines, s->x, dim, s->out, false, false);
     char *const base = taper_tensor_mutable(s->out);
@@ -121,7 +124,7 @@ static void run_scan(scan *s, size_t dim)
                 const int64_t n =
                     lines.side_by_side ? taper_min_i64(LANES, width - lane) : taper_min_i64(BLOCK, lines.line.size - r);
                 if (!taper_run_goes_on(s->run, (uint64_t)n * 20)) {
-                    return;
+                    return TAPER_OK; // the interpreter sees it
                 }
                 char *const target = to + lane * lane_out + r * lines.line.out;
                 char *const place =
@@ -132,9 +135,10 @@ static void run_scan(scan *s, size_t dim)
             }
         }
     } while (taper_walk_next(&walk));
+    return TAPER_OK;
 }
 
-static void scan_begin(taper_run *run, scan *s, scan_kind kind, const taper_tensor *x, taper_dtype dtype)
+static void scan_begin(taper_run *run, scan *s, taper_scan kind, const taper_tensor *x, taper_dtype dtype)
 {
     memset(s->at, 0, sizeof s->at);
     memset(&s->acc, 0, sizeof s->acc);
@@ -148,7 +152,7 @@ static void scan_begin(taper_run *run, scan *s, scan_kind kind, const taper_tens
 }
 
 // cumsum(self, dim, dtype) and cumprod; logcumsumexp(self, dim).
-static taper_status run_sums(taper_call *call, scan_kind kind)
+static taper_status run_sums(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *out;
     size_t dim;
@@ -159,11 +163,11 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
     const taper_tensor *target = taper_ret_target(call, 0);
     const bool whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
     taper_dtype dtype = (taper_dtype)x->dtype;
-    if (kind != SCAN_LOGSUM) {
+    if (kind != TAPER_SCAN_LOGSUM) {
         dtype = target != NULL ? (taper_dtype)target->dtype : whole ? TAPER_I64 : dtype;
         TAPER_TRY(taper_arg_dtype_or(call, 2, dtype, &dtype));
     }
-    if (taper_ew_class_of(dtype) == TAPER_EW_CLASSES || (kind == SCAN_LOGSUM && !taper_dtype_is_float(dtype))) {
+    if (taper_ew_class_of(dtype) == TAPER_EW_CLASSES || (kind == TAPER_SCAN_LOGSUM && !taper_dtype_is_float(dtype))) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'", taper_dtype_torch_name(dtype));
     }
     if (target != NULL) {
@@ -174,27 +178,31 @@ static taper_status run_sums(taper_call *call, scan_kind kind)
         scan s;
         scan_begin(call->run, &s, kind, x, dtype);
         s.out = out;
-        run_scan(&s, dim);
+        const taper_status status = run_scan(&s, dim);
+        if (status != TAPER_OK) {
+            taper_tensor_drop(out);
+            return status;
+        }
     }
     return taper_ret_tensor(call, 0, out);
 }
 
 taper_status taper_op_cumsum(taper_call *call)
 {
-    return run_sums(call, SCAN_SUM);
+    return run_sums(call, TAPER_SCAN_SUM);
 }
 taper_status taper_op_cumprod(taper_call *call)
 {
-    return run_sums(call, SCAN_PROD);
+    return run_sums(call, TAPER_SCAN_PROD);
 }
 taper_status taper_op_logcumsumexp(taper_call *call)
 {
-    return run_sums(call, SCAN_LOGSUM);
+    return run_sums(call, TAPER_SCAN_LOGSUM);
 }
 
 // New tensors with the running extremes and their positions.
-static taper_status extremes(taper_call *call, scan_kind kind, const taper_tensor *x, size_t dim, taper_tensor **values,
-                             taper_tensor **indices)
+static taper_status extremes(taper_call *call, taper_scan kind, const taper_tensor *x, size_t dim,
+                             taper_tensor **values, taper_tensor **indices)
 {
     taper_error *error = call->run->error;
     TAPER_TRY(taper_reduce_supported(call, x));
@@ -213,12 +221,17 @@ static taper_status extremes(taper_call *call, scan_kind kind, const taper_tenso
         scan_begin(call->run, &s, kind, x, (taper_dtype)x->dtype);
         s.out = *values;
         s.indices = *indices;
-        run_scan(&s, dim);
+        const taper_status ended = run_scan(&s, dim);
+        if (ended != TAPER_OK) {
+            taper_tensor_drop(*values);
+            taper_tensor_drop(*indices);
+            return ended;
+        }
     }
     return TAPER_OK;
 }
 
-static taper_status run_extremes(taper_call *call, scan_kind kind)
+static taper_status run_extremes(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *values, *indices;
     size_t dim;
@@ -239,15 +252,15 @@ static taper_status run_extremes(taper_call *call, scan_kind kind)
 
 taper_status taper_op_cummax(taper_call *call)
 {
-    return run_extremes(call, SCAN_MAX);
+    return run_extremes(call, TAPER_SCAN_MAX);
 }
 taper_status taper_op_cummin(taper_call *call)
 {
-    return run_extremes(call, SCAN_MIN);
+    return run_extremes(call, TAPER_SCAN_MIN);
 }
 
 // _cummax_helper(self, values, indices, dim) writes to tensors that it is given.
-static taper_status fill_extremes(taper_call *call, scan_kind kind)
+static taper_status fill_extremes(taper_call *call, taper_scan kind)
 {
     taper_tensor *x, *to[2], *from[2];
     size_t dim;
@@ -279,9 +292,9 @@ static taper_status fill_extremes(taper_call *call, scan_kind kind)
 
 taper_status taper_op_cummax_helper(taper_call *call)
 {
-    return fill_extremes(call, SCAN_MAX);
+    return fill_extremes(call, TAPER_SCAN_MAX);
 }
 taper_status taper_op_cummin_helper(taper_call *call)
 {
-    return fill_extremes(call, SCAN_MIN);
+    return fill_extremes(call, TAPER_SCAN_MIN);
 }

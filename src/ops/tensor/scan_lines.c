@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A step of a line waits for the one before it, so several lines advance together: neighbours in memory side by side,
+// others a few at a time.
+#include "ops/tensor/scan_lines.h"
+
+#include "ops/engine/elementwise_math.h"
+
+enum { LANES = 128, FEW = 4 };
+
+typedef struct scan_job scan_job;
+// n lines, whose elements are `step` bytes apart in x and y (and positions p, 8 bytes to an element of y), from one
+// line to the next `lane`.
+typedef void scan_function(const scan_job *job, const char *x, char *y, char *p, size_t n);
+
+struct scan_job {
+    taper_lines lines;
+    scan_function *function;
+    const char *x;
+    char *y, *positions; // NULL: there are none
+    int64_t item;
+};
+
+// n is FEW or LANES where all lanes are there, which makes the loops over them unrolled and vectors.
+#define SIZED(name)                                                                                                    \
+    static void name(const scan_job *job, const char *x, char *y, char *p, size_t n)                                   \
+    {                                                                                                                  \
+        if (n == LANES) {                                                                                              \
+            name##_lanes(job, x, y, p, LANES);                                                                         \
+        } else if (n == FEW) {                                                                                         \
+            name##_lanes(job, x, y, p, FEW);                                                                           \
+        } else {                                                                                                       \
+            name##_lanes(job, x, y, p, n);                                                                             \
+        }                                                                                                              \
+    }
+
+// Sums and products.
+#define RUNNING(name, type, acc_type, begin, join)                                                                     \
+    static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
+    {                                                                                                                  \
+        const taper_reduce_dim line = job->lines.line;                                                                 \
+        const taper_reduce_dim lane = job->lines.kept_count != 0 ? job->lines.kept[0] : (taper_reduce_dim){1, 0, 0};   \
+        (void)p;                                                                                                       \
+        acc_type a[LANES];                                                                                             \
+        for (size_t k = 0; k < n; k++) {                                                                               \
+            a[k] = begin;                                                                                              \
+        }                                                                                                              \
+        if (lane.in == sizeof(type) && lane.out == sizeof(type)) {                                                     \
+            for (int64_t r = 0; r < line.size; r++) {                                                                  \
+                const type *from = (const type *)(const void *)(x + r * line.in);                                      \
+                type *to = (type *)(void *)(y + r * line.out);                                                         \
+                TAPER_EW_VECTOR for (size_t k = 0; k < n; k++)                                                         \
+                {                                                                                                      \
+                    a[k] = join(a[k], (acc_type)from[k]);                                                              \
+                    to[k] = (type)a[k];                                                                                \
+                }                                                                                                      \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        for (int64_t r = 0; r < line.size; r++, x += line.in, y += line.out) {                                         \
+            for (size_t k = 0; k < n; k++) {                                                                           \
+                a[k] = join(a[k], (acc_type) * (const type *)(const void *)(x + (int64_t)k * lane.in));                \
+                *(type *)(void *)(y + (int64_t)k * lane.out) = (type)a[k];                                             \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    SIZED(name)
+#define PLUS(a, x) ((a) + (x))
+#define TIMES(a, x) ((a) * (x))
+RUNNING(sum_f32, float, double, 0, PLUS)
+RUNNING(prod_f32, float, double, 1, TIMES)
+RUNNING(sum_i64, int64_t, int64_t, 0, taper_int_add)
+RUNNING(prod_i64, int64_t, int64_t, 1, taper_int_mul)
+
+// Extremes: the last of equal ones, and NaN stays (of floats x != x). The element at 0 is taken whatever it is.
+#define EXTREMES(name, type, better)                                                                                   \
+    static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \
+    {                                                                                                                  \
+        const taper_reduce_dim line = job->lines.line;                                                                 \
+        const taper_reduce_dim lane = job->lines.kept_count != 0 ? job->lines.kept[0] : (taper_reduce_dim){1, 0, 0};   \
+        const int64_t wide = 8 / (int64_t)sizeof(type);                                                                \
+        type best[LANES];                                                                                              \
+        int64_t at[LANES];                                                                                             \
+        for (size_t k = 0; k < n; k++) {                                                                               \
+            best[k] = *(const type *)(const void *)(x + (int64_t)k * lane.in);                                         \
+            at[k] = 0;                                                                                                 \
+        }                                                                                                              \
+        for (int64_t r = 0; r < line.size; r++, x += line.in, y += line.out, p += line.out * wide) {                   \
+            for (size_t k = 0; k < n; k++) {                                                                           \
+                const type v = *(const type *)(const void *)(x + (int64_t)k * lane.in), b = best[k];                   \
+                const bool taken = (v better b) | (v != v);                                                            \
+                best[k] = taken ? v : b;                                                                               \
+                at[k] = taken ? r : at[k];                                                                             \
+                *(type *)(void *)(y + (int64_t)k * lane.out) = best[k];                                                \
+                *(int64_t *)(void *)(p + (int64_t)k * lane.out * wide) = at[k];                                        \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    SIZED(name)
+EXTREMES(max_f32, float, >=)
+EXTREMES(min_f32, float, <=)
+EXTREMES(max_i64, int64_t, >=)
+EXTREMES(min_i64, int64_t, <=)
+
+static void scan_task(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const scan_job *job = argument;
+    char *p = job->positions == NULL ? NULL : job->positions + out / job->item * 8;
+    job->function(job, job->x + in, job->y + out, p, lanes);
+}
+
+taper_status taper_scan_lines(taper_run *run, taper_scan kind, size_t dim, const taper_tensor *x, taper_tensor *out,
+                              taper_tensor *indices)
+{
+    static scan_function *const floats[] = {sum_f32, prod_f32, NULL, max_f32, min_f32}, *const integers[] = {
+                                                                                            sum_i64, prod_i64, NULL,
+                                                                                            max_i64, min_i64};
+    scan_job job = {.x = taper_tensor_data(x), .y = taper_tensor_mutable(out), .item = (int64_t)taper_tensor_item(out)};
+    job.function = x->dtype != out->dtype  ? NULL
+                   : x->dtype == TAPER_F32 ? floats[kind]
+                   : x->dtype == TAPER_I64 ? integers[kind]
+                                           : NULL;
+    if (job.function == NULL) {
+        return TAPER_DECLINED;
+    }
+    job.positions = indices != NULL ? taper_tensor_mutable(indices) : NULL;
+    taper_lines_make(&job.lines, x, dim, out, false, false);
+    return taper_lines_run(run, &job.lines, job.lines.side_by_side ? LANES : FEW, scan_task, &job, 1);
+}
