@@ -62,7 +62,13 @@ typedef struct taper_gemm_i8_entry {
 // ---- packed weights: panels of nr columns, each: for every tap, for every group of kr k, for every column: kr
 // weights; missing ones are zero. Element (n, tap, k) of the source is at
 //   n * n_stride + tap * tap_stride + (k / k_inner) * k_stride + (k % k_inner) * k_inner_stride
-// as in gemm_f32.h.
+// as in gemm_f32.h. Where kr is 16, 16 bytes follow each panel, of which the first is not 0 when two weights of -128
+// lie eight apart in a group.
+static inline size_t taper_gemm_i8_mark(size_t kr)
+{
+    return kr == 16 ? 16 : 0;
+}
+
 typedef struct taper_gemm_i8_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;

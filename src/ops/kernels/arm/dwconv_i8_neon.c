@@ -52,13 +52,17 @@ TAPER_TEMPLATE void piece(const int wide, const taper_dwconv_i8 *t, size_t at, s
     } else if (k == 3) {
         four_taps(3, wide, a, at + c, w, acc);
     }
-    const int16x8_t zero_point = vdupq_n_s16((int16_t)t->e.zero_point);
-    const uint8x8_t low = vdup_n_u8((uint8_t)t->e.min), high = vdup_n_u8((uint8_t)t->e.max);
+    const i8_range range = i8_range_of(&t->e);
+    float32x4_t scale[4];
+    TAPER_UNROLL
+    for (size_t q = 0; q < places / 4; q++)
+        scale[q] = vld1q_f32(t->e.scale + c + 4 * q);
     uint8_t bytes[16];
     uint8_t *direct = n == places ? to + c : bytes;
-    vst1_u8(direct, i8_requantize(acc[0], acc[1], t->e.scale + c, zero_point, low, high));
     if (wide)
-        vst1_u8(direct + 8, i8_requantize(acc[2], acc[3], t->e.scale + c + 8, zero_point, low, high));
+        vst1q_u8(direct, i8_requantize(acc, scale, range));
+    else
+        vst1_u8(direct, i8_requantize_half(acc, scale, range));
     if (direct == bytes)
         memcpy(to + c, bytes, n);
 }

@@ -1,86 +1,92 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// gemm of quantized numbers with NEON's matrix products, of 2 rows by 2 columns by 8 k: up to 4 rows by 16 columns in
-// 16 accumulators, 16 k at a time. A is unsigned, weights are signed, as the instruction has them.
-#include "ops/kernels/simd_i8_neon.h"
+// gemm of quantized numbers with NEON's matrix products, of 2 rows by 2 columns by 8 k: up to 6 rows by 16 columns in
+// 24 accumulators. A is unsigned, weights are signed, as the instruction has them.
+#include <arm_neon.h>
 
-#define MR_MAX 4
+#include "ops/kernels/gemm_i8.h"
+
+#define MR_MAX 6
 #define NR 16
 #define KR 8
-#define EACH_MR(X) X(1) X(2) X(3) X(4)
+#define ACC 8
+#define A_GROUP 48 // eight k of rows 0 and 1, 2 and 3, 4 and 5
+#define COLUMNS_16
+#define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
-// Eight k: x[i] has those of rows 2 i and 2 i + 1. Per two columns 16 weights.
-#define STEP(x, w)                                                                                                     \
-    {                                                                                                                  \
-        TAPER_UNROLL                                                                                                   \
-        for (size_t j = 0; j < 8; j++) {                                                                               \
-            const int8x16_t b = vld1q_s8((w) + 16 * j);                                                                \
-            TAPER_UNROLL                                                                                               \
-            for (size_t i = 0; i < pairs; i++)                                                                         \
-                acc[i][j] = vusmmlaq_s32(acc[i][j], (x)[i], b);                                                        \
-        }                                                                                                              \
-    }
-
-TAPER_TEMPLATE uint8x16_t join(uint64x2_t even, uint64x2_t odd, const int second)
+TAPER_TEMPLATE void gather_16(int8_t *to, size_t rows, const uint8_t *const *p, size_t k)
 {
-    return vreinterpretq_u8_u64(second ? vzip2q_u64(even, odd) : vzip1q_u64(even, odd));
+    uint8_t *at = (uint8_t *)to;
+    TAPER_UNROLL
+    for (size_t i = 0; i < MR_MAX / 2; i++) {
+        if (rows > 2 * i) {
+            const uint64x2_t even = vreinterpretq_u64_u8(vld1q_u8(p[2 * i] + k));
+            const uint64x2_t odd = vreinterpretq_u64_u8(vld1q_u8(p[2 * i + 1] + k));
+            vst1q_u8(at + 16 * i, vreinterpretq_u8_u64(vzip1q_u64(even, odd)));
+            vst1q_u8(at + A_GROUP + 16 * i, vreinterpretq_u8_u64(vzip2q_u64(even, odd)));
+        }
+    }
 }
 
-TAPER_TEMPLATE void tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)
+// acc[i][j]: {row 2 i column 2 j, row 2 i column 2 j + 1, row 2 i + 1 column 2 j, row 2 i + 1 column 2 j + 1}
+TAPER_TEMPLATE void step(const size_t mr, const size_t nv, const int8_t *a, const int8_t *w, int32x4_t acc[][ACC])
 {
-    const size_t pairs = (mr + 1) / 2;
-    int32x4_t acc[MR_MAX / 2][8]; // {row 0 column 0, row 0 column 1, row 1 column 0, row 1 column 1}
+    uint8x16_t x[MR_MAX / 2];
     TAPER_UNROLL
-    for (size_t j = 0; j < 8; j++) {
+    for (size_t i = 0; i < (mr + 1) / 2; i++)
+        x[i] = vld1q_u8((const uint8_t *)a + 16 * i);
+    TAPER_UNROLL
+    for (size_t j = 0; j < 2 * nv; j++) {
+        const int8x16_t b = vld1q_s8(w + 16 * j);
         TAPER_UNROLL
-        for (size_t i = 0; i < pairs; i++)
-            acc[i][j] = vdupq_n_s32(0);
+        for (size_t i = 0; i < (mr + 1) / 2; i++)
+            acc[i][j] = vusmmlaq_s32(acc[i][j], x[i], b);
     }
-    const size_t groups = (t->kc + KR - 1) / KR;
-    const uint8_t *const *a = t->a;
-    for (size_t tap = 0; tap < t->ks; tap++, a += t->a_tap_stride) {
-        const uint8_t *p[MR_MAX];
+}
+
+TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
+                            int32x4_t acc[][ACC])
+{
+    (void)half;
+    TAPER_NO_UNROLL
+    for (; groups >= 2; groups -= 2, a += 2 * A_GROUP, w += 2 * KR * NR) {
+        __builtin_prefetch(w + 512);
+        step(mr, nv, a, w, acc);
+        step(mr, nv, a + A_GROUP, w + KR * NR, acc);
+    }
+    if (groups > 0)
+        step(mr, nv, a, w, acc);
+}
+
+#include "ops/kernels/gemm_i8_neon.h"
+
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, const int8_t *w,
+                         size_t column, size_t n)
+{
+    int32x4_t acc[MR_MAX / 2][ACC];
+    float32x4_t scale[4];
+    TAPER_UNROLL
+    for (size_t j = 0; j < 2 * nv; j++) {
+        const int32x2_t bias = vld1_s32(t->e.bias + column + 2 * j);
         TAPER_UNROLL
-        for (size_t i = 0; i < 2 * pairs; i++)
-            p[i] = a[i < mr ? i : mr - 1] + t->a_offset;
-        size_t g = groups;
-        TAPER_NO_UNROLL
-        for (; g >= 2; g -= 2) {
-            uint8x16_t x[MR_MAX / 2], y[MR_MAX / 2];
-            TAPER_UNROLL
-            for (size_t i = 0; i < pairs; i++) {
-                const uint64x2_t even = vreinterpretq_u64_u8(vld1q_u8(p[2 * i]));
-                const uint64x2_t odd = vreinterpretq_u64_u8(vld1q_u8(p[2 * i + 1]));
-                x[i] = join(even, odd, 0);
-                y[i] = join(even, odd, 1);
-                p[2 * i] += 16;
-                p[2 * i + 1] += 16;
-            }
-            __builtin_prefetch(w + 512);
-            STEP(x, w)
-            STEP(y, w + 128)
-            w += 256;
-        }
-        if (g > 0) {
-            uint8x16_t x[MR_MAX / 2];
-            TAPER_UNROLL
-            for (size_t i = 0; i < pairs; i++)
-                x[i] = vcombine_u8(vld1_u8(p[2 * i]), vld1_u8(p[2 * i + 1]));
-            STEP(x, w)
-            w += 128;
-        }
+        for (size_t i = 0; i < (mr + 1) / 2; i++)
+            acc[i][j] = vcombine_s32(bias, bias);
     }
+    products(mr, nv, t, from, w, acc);
+    TAPER_UNROLL
+    for (size_t j = 0; j < nv; j++)
+        scale[j] = vld1q_f32(t->e.scale + column + 4 * j);
+    const i8_range range = i8_range_of(&t->e);
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i++) {
         int32x4_t row[4];
         TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++) {
+        for (size_t j = 0; j < nv; j++) {
             const int64x2_t u = vreinterpretq_s64_s32(acc[i / 2][2 * j]),
                             v = vreinterpretq_s64_s32(acc[i / 2][2 * j + 1]);
-            row[j] = vaddq_s32(vreinterpretq_s32_s64(i % 2 == 0 ? vzip1q_s64(u, v) : vzip2q_s64(u, v)),
-                               vld1q_s32(t->e.bias + column + 4 * j));
+            row[j] = vreinterpretq_s32_s64(i % 2 == 0 ? vzip1q_s64(u, v) : vzip2q_s64(u, v));
         }
-        i8_finish_row(t, i, column, n, NR, row);
+        finish_16(t, i, column, n, nv, row, scale, range);
     }
 }
 
-GEMM_I8(4x16_neoni8mm)
+GEMM_I8(6x16_neoni8mm)

@@ -7,10 +7,10 @@
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc)
 {
     const size_t groups = kc / entry->kr + (kc % entry->kr != 0);
-    const size_t unit = (size_t)entry->kr * entry->nr;
-    if (groups != 0 && ks > SIZE_MAX / unit / groups)
+    const size_t unit = (size_t)entry->kr * entry->nr, mark = taper_gemm_i8_mark(entry->kr);
+    if (groups != 0 && ks > (SIZE_MAX - mark) / unit / groups)
         return 0;
-    return ks * groups * unit;
+    return ks * groups * unit + mark;
 }
 
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc)
@@ -50,20 +50,34 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
     return sum;
 }
 
+// Do two weights of -128 lie eight apart in a group of 16? `bytes`: of a panel's weights.
+static int8_t meets(const int8_t *panel, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 16) {
+        for (size_t k = 0; k < 8; k++) {
+            if (panel[i + k] == INT8_MIN && panel[i + k + 8] == INT8_MIN)
+                return 1;
+        }
+    }
+    return 0;
+}
+
 void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
                                 int32_t *column_sums)
 {
     const size_t nr = entry->nr, kr = entry->kr, step = nr * kr;
     const size_t panel = taper_gemm_i8_panel_bytes(entry, pack->ks, pack->kc);
-    const size_t panels = (pack->n + nr - 1) / nr;
+    const size_t panels = (pack->n + nr - 1) / nr, mark = taper_gemm_i8_mark(kr), weights = panel - mark;
     memset(packed, 0, panels * panel);
     for (size_t n = 0; n < panels * nr; n++) {
         int64_t sum = 0;
         for (size_t tap = 0; tap < pack->ks && n < pack->n; tap++) {
             const int8_t *from = pack->weights + n * pack->n_stride + tap * pack->tap_stride;
-            int8_t *to = packed + n / nr * panel + tap * (panel / pack->ks) + n % nr * kr;
+            int8_t *to = packed + n / nr * panel + tap * (weights / pack->ks) + n % nr * kr;
             sum += pack_tap(pack, from, kr, step, to);
         }
         column_sums[n] = (int32_t)(uint32_t)(uint64_t)sum;
     }
+    for (size_t i = 0; i < panels && mark > 0; i++)
+        packed[i * panel + weights] = meets(packed + i * panel, weights);
 }
