@@ -116,6 +116,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/pool_avg.c
     src/ops/nn/pool_index.c
     src/ops/nn/pool_max.c
+    src/ops/nn/pool_planes.c
     src/ops/nn/prepacked.c
     src/ops/nn/recurrent.c
     src/ops/nn/recurrent_layer.c
@@ -171,6 +172,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/create_range.c
     src/ops/tensor/create_tensor.c
     src/ops/tensor/gather.c
+    src/ops/tensor/gather_rows.c
     src/ops/tensor/histogram.c
     src/ops/tensor/index_advanced.c
     src/ops/tensor/index_diag.c

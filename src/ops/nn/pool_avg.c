@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/list/kernels.h"
-#include "ops/nn/pool.h"
+#include "ops/nn/pool_planes.h"
 
 typedef struct avg_work {
     taper_run *run;
@@ -262,6 +262,19 @@ static taper_status avg_pool(taper_call *call, const taper_tensor *x, const tape
     work.y = taper_volume_of(y, pooling->spatial);
     work.in = taper_tensor_data(x);
     work.out = taper_tensor_mutable(y);
+    if (dtype == TAPER_F32) {
+        taper_pool_planes planes = {.pooling = pooling,
+                                    .x = work.x,
+                                    .y = work.y,
+                                    .in = work.in,
+                                    .out = work.out,
+                                    .count_padding = count_padding,
+                                    .divisor = divisor};
+        const taper_status status = taper_pool_planes_run(call->run, &planes);
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
     run_avg(&work);
     return TAPER_OK;
 }

@@ -6,7 +6,7 @@
 
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
-#include "ops/nn/pool.h"
+#include "ops/nn/pool_planes.h"
 
 typedef struct max_work {
     taper_run *run;
@@ -241,6 +241,14 @@ static taper_status max_pool(taper_call *call, const taper_tensor *x, const tape
     work.y = taper_volume_of(y, pooling->spatial);
     work.in = taper_tensor_data(x);
     work.out = taper_tensor_mutable(y);
+    if (dtype == TAPER_F32 && !indices) {
+        taper_pool_planes planes = {
+            .pooling = pooling, .x = work.x, .y = work.y, .in = work.in, .out = work.out, .max = true};
+        const taper_status status = taper_pool_planes_run(call->run, &planes);
+        if (status != TAPER_DECLINED) {
+            return status;
+        }
+    }
     run_max(&work);
     return TAPER_OK;
 }

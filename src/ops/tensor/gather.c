@@ -4,6 +4,7 @@
 
 #include "ops/engine/index_into.h"
 #include "ops/list/kernels.h"
+#include "ops/tensor/gather_rows.h"
 
 // The strides of x as seen from a shape of rank `rank`: those of x, or zeros for a tensor without dimensions.
 static void strides_for(const taper_tensor *x, size_t rank, int64_t *strides)
@@ -43,14 +44,30 @@ static taper_status gather(taper_call *call, const taper_tensor *x, size_t dim, 
     }
     const int64_t size = size_of(x, dim), step = x->rank == 0 ? 0 : x->strides[dim];
     int64_t strides[TAPER_MAX_RANK];
-    taper_index_walk walk;
-    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
-    taper_index_walk_add(&walk, index->strides);
     strides_for(x, index->rank, strides);
     strides[dim] = 0;
-    taper_index_walk_add(&walk, strides);
     char *to = taper_tensor_mutable(*result);
     const char *from = taper_tensor_data(x);
+    const taper_gather rows = {.index = index,
+                               .table = (char *)(uintptr_t)from, // only read
+                               .table_strides = strides,
+                               .size = size,
+                               .step = step,
+                               .other = to,
+                               .other_strides = (*result)->strides,
+                               .item = item};
+    bool bad;
+    const taper_status status = taper_gather_rows(call->run, &rows, &bad);
+    if (status != TAPER_DECLINED && !bad) {
+        if (status != TAPER_OK) {
+            taper_tensor_drop(*result);
+        }
+        return status;
+    }
+    taper_index_walk walk; // one by one; also to find the first that is out of bounds
+    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+    taper_index_walk_add(&walk, index->strides);
+    taper_index_walk_add(&walk, strides);
     for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk), to += item) {
         const int64_t at = taper_index_at(index, walk.walk.at[0]);
         if (at < 0 || at >= size) {
@@ -213,19 +230,35 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     }
     const int64_t item = (int64_t)taper_tensor_item(s->self);
     const int64_t size = size_of(s->self, s->dim), step = s->self->rank == 0 ? 0 : s->self->strides[s->dim];
-    int64_t strides[TAPER_MAX_RANK];
-    taper_index_walk walk;
-    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
-    taper_index_walk_add(&walk, index->strides);
+    int64_t strides[TAPER_MAX_RANK], others[TAPER_MAX_RANK] = {0};
     strides_for(s->self, index->rank, strides);
     strides[s->dim] = 0;
-    taper_index_walk_add(&walk, strides);
     if (source != NULL) {
-        strides_for(source, index->rank, strides);
-        taper_index_walk_add(&walk, strides);
+        strides_for(source, index->rank, others);
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
+    if (function == taper_into_find((taper_dtype)s->self->dtype, TAPER_INTO_SET)) {
+        const taper_gather rows = {.index = index,
+                                   .table = to,
+                                   .table_strides = strides,
+                                   .size = size,
+                                   .step = step,
+                                   .other = (char *)(uintptr_t)from, // only read
+                                   .other_strides = others,
+                                   .item = (size_t)item,
+                                   .scatter = true};
+        bool bad;
+        const taper_status status = taper_gather_rows(call->run, &rows, &bad);
+        if (status != TAPER_DECLINED && !bad) {
+            return status;
+        }
+    }
+    taper_index_walk walk;
+    taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
+    taper_index_walk_add(&walk, index->strides);
+    taper_index_walk_add(&walk, strides);
+    taper_index_walk_add(&walk, others);
     for (int64_t i = 0; i < walk.count; i++, taper_index_walk_next(&walk)) {
         const int64_t at = taper_index_at(index, walk.walk.at[0]);
         if (at < 0 || at >= size) {

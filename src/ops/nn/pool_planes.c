@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Rows first: the rows of a window become one by a vector kernel, along the whole width; then a window slides over that
+// row. Each element is read once for each row of windows it is in, not once for each window.
+#include "ops/nn/pool_planes.h"
+
+#include <math.h>
+
+#include "ops/call/parallel.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { SPAN = 1024, NEAR = 4, LONG_WINDOW = 64 }; // columns of a piece; a stride; elements of an average
+
+typedef struct place {
+    taper_pool_window d, h;
+    const float *plane;
+} place;
+
+static inline float greater(float m, float v)
+{
+    return ((v > m) | (v != v)) ? v : m;
+}
+
+// ---- windows along a row
+
+// out[o] of `taps` elements, `step` apart, from t[o * stride] on. Windows that begin side by side are rows of which
+// columns are reduced; of others that are computed too only every stride-th is taken.
+static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
+                  size_t step)
+{
+    const taper_vector_entry *v = job->functions;
+    const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    if (stride == 1 || n == 1) {
+        v->fold_rows[kind](taps, n, t, step, out);
+        return;
+    }
+    if (stride <= NEAR) {
+        float all[SPAN];
+        v->fold_rows[kind](taps, (n - 1) * stride + 1, t, step, all);
+        for (size_t o = 0; o < n; o++) {
+            out[o] = all[o * stride];
+        }
+        return;
+    }
+    for (size_t o = 0; o < n; o++) {
+        float value = t[o * stride];
+        for (size_t k = 1; k < taps; k++) {
+            const float x = t[o * stride + k * step];
+            value = job->max ? greater(value, x) : value + x;
+        }
+        out[o] = value;
+    }
+}
+
+static float divisor_of(const taper_pool_planes *job, const place *at, const taper_pool_window *w)
+{
+    const taper_pool_window *d = &at->d, *h = &at->h;
+    return job->divisor != 0    ? (float)job->divisor
+           : job->count_padding ? (float)(d->padded * h->padded * w->padded)
+                                : (float)(d->taps * h->taps * w->taps);
+}
+
+// ---- rows of windows
+
+// Columns [from, from + count) of the window's rows as one.
+static const float *join_rows(const taper_pool_planes *job, const place *at, int64_t from, size_t count, float *joined)
+{
+    const taper_vector_entry *v = job->functions;
+    const taper_volume *x = &job->x;
+    const float *first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1] + from;
+    const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
+    if (at->d.taps * at->h.taps == 1) {
+        return first;
+    }
+    for (int64_t i = 0; i < at->d.taps; i++) {
+        float more[SPAN];
+        v->fold_rows[kind]((size_t)at->h.taps, count, first + i * at->d.step * x->stride[0],
+                           (size_t)(at->h.step * x->stride[1]), i == 0 ? joined : more);
+        for (size_t c = 0; c < count && i != 0; c++) {
+            joined[c] = job->max ? greater(joined[c], more[c]) : joined[c] + more[c];
+        }
+    }
+    return joined;
+}
+
+// Windows [o, end) of a row. Those that have all their taps in the input are alike, [inner, outer).
+static void run_row(const taper_pool_planes *job, const place *at, float *out)
+{
+    const taper_pool_axis *axis = &job->pooling->axis[2];
+    const int64_t reach = (axis->kernel - 1) * axis->dilation;
+    int64_t inner = axis->output, outer = axis->output;
+    if (!axis->adaptive) {
+        inner = taper_min_i64((axis->padding + axis->stride - 1) / axis->stride, axis->output);
+        const int64_t room = axis->input - 1 - reach + axis->padding;
+        outer = room < 0 ? inner : taper_max_i64(inner, taper_min_i64(room / axis->stride + 1, axis->output));
+    }
+    float joined[SPAN];
+    for (int64_t o = 0; o < axis->output;) {
+        const taper_pool_window w = taper_pool_window_at(axis, o);
+        int64_t count = 1;
+        size_t columns = (size_t)((w.taps - 1) * w.step + 1);
+        if (o >= inner && o < outer) {
+            count = taper_min_i64(outer - o, (SPAN - (int64_t)columns) / axis->stride + 1);
+            columns += (size_t)((count - 1) * axis->stride);
+        }
+        const float *t = join_rows(job, at, w.first, columns, joined);
+        slide(job, (size_t)count, t, out + o, (size_t)axis->stride, (size_t)w.taps, (size_t)w.step);
+        const float divisor = divisor_of(job, at, &w);
+        for (int64_t i = 0; i < count && !job->max; i++) {
+            out[o + i] /= divisor;
+        }
+        o += count;
+    }
+}
+
+static void rows_range(void *argument, size_t begin, size_t end)
+{
+    const taper_pool_planes *job = argument;
+    const taper_pool_axis *axis = job->pooling->axis;
+    const taper_volume *x = &job->x, *y = &job->y;
+    for (size_t i = begin; i < end; i++) {
+        const int64_t h = (int64_t)i % axis[1].output, above = (int64_t)i / axis[1].output;
+        const int64_t d = above % axis[0].output, plane = above / axis[0].output;
+        const int64_t n = plane / x->c, c = plane % x->c;
+        const place at = {.d = taper_pool_window_at(&axis[0], d),
+                          .h = taper_pool_window_at(&axis[1], h),
+                          .plane = job->in + n * x->stride_n + c * x->stride_c};
+        run_row(job, &at, job->out + n * y->stride_n + c * y->stride_c + d * y->stride[0] + h * y->stride[1]);
+    }
+}
+
+// Adaptive windows that divide the input evenly are regular ones.
+static taper_pooling regular(const taper_pooling *pooling)
+{
+    taper_pooling made = *pooling;
+    for (size_t a = 0; a < 3; a++) {
+        taper_pool_axis *axis = &made.axis[a];
+        if (axis->adaptive && axis->output > 0 && axis->input % axis->output == 0) {
+            axis->kernel = axis->stride = axis->input / axis->output;
+            axis->padding = 0;
+            axis->dilation = 1;
+            axis->adaptive = false;
+        }
+    }
+    return made;
+}
+
+taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *given)
+{
+    const taper_pooling pooling = regular(given->pooling);
+    const taper_pool_axis *axis = pooling.axis;
+    taper_pool_planes job = *given;
+    int64_t taps = 1, widest = 1;
+    if (!TAPER_REDUCES || run->portable || job.x.stride[2] != 1 || job.y.stride[2] != 1) {
+        return TAPER_DECLINED;
+    }
+    for (size_t a = 0; a < 3; a++) {
+        int64_t most = 0;
+        for (int64_t o = 0; o < axis[a].output; o++) {
+            const taper_pool_window w = taper_pool_window_at(&axis[a], o);
+            if (w.taps <= 0 || w.padded <= 0) {
+                return TAPER_DECLINED;
+            }
+            most = taper_max_i64(most, w.taps);
+        }
+        widest = a == 2 ? most : widest;
+        taps = most > TAPER_LONG_WINDOW ? TAPER_LONG_WINDOW + 1 : taper_min_i64(taps * most, TAPER_LONG_WINDOW + 1);
+    }
+    if ((widest - 1) * (axis[2].adaptive ? 1 : axis[2].dilation) >= SPAN ||
+        taps > (job.max ? TAPER_LONG_WINDOW : LONG_WINDOW)) {
+        return TAPER_DECLINED;
+    }
+    const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
+    job.pooling = &pooling;
+    job.functions = v;
+    run->kernel = v->name;
+    const int64_t rows = job.x.n * job.x.c * axis[0].output * axis[1].output;
+    return taper_run_floats(run, rows_range, &job, (size_t)rows, (double)axis[2].output * (double)(taps + 2));
+}
