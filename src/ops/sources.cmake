@@ -26,6 +26,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/prepared.c
     src/ops/call/segment.c
     src/ops/call/promote.c
+    src/ops/engine/mask_rows.c
     src/ops/engine/random.c
     src/ops/engine/reduce.c
     src/ops/engine/reduce_lines.c

@@ -4,6 +4,10 @@
 #include "base/half.h"
 #include "ops/engine/elementwise.h"
 
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+
 static const uint8_t natural[TAPER_DTYPE_COUNT] = {
     TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_I64,     TAPER_EW_I64,  TAPER_EW_I64,     TAPER_EW_F32,
     TAPER_EW_F32,     TAPER_EW_F64,     TAPER_EW_C128,    TAPER_EW_C128, TAPER_EW_C128,    TAPER_EW_U8,
@@ -108,7 +112,20 @@ static const put_function putters[TAPER_DTYPE_COUNT] = {
 
 static int64_t double_to_i64(double v)
 {
+#ifdef __x86_64__
+    return _mm_cvttsd_si64(_mm_set_sd(v)); // INT64_MIN where there is no result
+#else
     return v >= -9223372036854775808.0 && v < 9223372036854775808.0 ? (int64_t)v : INT64_MIN;
+#endif
+}
+
+static int64_t float_to_i64(float v)
+{
+#ifdef __x86_64__
+    return _mm_cvttss_si64(_mm_set_ss(v));
+#else
+    return double_to_i64((double)v);
+#endif
 }
 
 static int64_t double_to_i32(double v) // the narrower integers are cut from 32 bits
@@ -127,7 +144,7 @@ static int64_t double_to_i32(double v) // the narrower integers are cut from 32 
         }                                                                                                              \
     }
 CONVERT(f32_f64, float, double, (double)v)
-CONVERT(f32_i64, float, int64_t, double_to_i64((double)v))
+CONVERT(f32_i64, float, int64_t, float_to_i64(v))
 CONVERT(f32_i32, float, int64_t, double_to_i32((double)v))
 CONVERT(f32_u8, float, uint8_t, v != 0)
 CONVERT(f32_c128, float, taper_c128, COMPLEX(taper_c128, (double)v, 0))

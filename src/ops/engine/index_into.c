@@ -3,6 +3,7 @@
 #include "ops/engine/index_into.h"
 
 #include "ops/call/promote.h"
+#include "ops/engine/mask_rows.h"
 
 #include <math.h>
 
@@ -271,8 +272,61 @@ bool taper_element_is_nonzero(taper_dtype dtype, const void *p)
     return any != 0;
 }
 
+static taper_status new_positions(taper_run *run, int64_t found, size_t rank, taper_tensor **positions)
+{
+    const int64_t sizes[2] = {found, (int64_t)rank};
+    const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
+    return taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error);
+}
+
+// A contiguous mask, piece by piece of its last dimension. *declined: its dtype has no pick.
+static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper_tensor **positions, bool *declined)
+{
+    const taper_dtype dtype = (taper_dtype)mask->dtype;
+    taper_mask_pick *const pick = taper_mask_pick_find(dtype);
+    const size_t rank = mask->rank, all = (size_t)taper_tensor_numel(mask), item = taper_tensor_item(mask);
+    *declined = pick == NULL || rank == 0 || !taper_tensor_is_contiguous(mask);
+    if (*declined) {
+        return TAPER_OK;
+    }
+    const char *data = taper_tensor_data(mask);
+    const int64_t found = (int64_t)taper_mask_count(dtype, data, all);
+    TAPER_TRY(taper_run_spend(run, all / 4));
+    TAPER_TRY(new_positions(run, found, rank, positions));
+    int64_t *const to = taper_tensor_mutable(*positions);
+    int64_t place[TAPER_MAX_RANK] = {0}, written = 0;
+    uint32_t at[TAPER_MASK_PIECE];
+    for (size_t done = 0; done < all;) {
+        int64_t *const inner = &place[rank - 1];
+        const size_t n = taper_min_size(TAPER_MASK_PIECE, (size_t)(mask->sizes[rank - 1] - *inner));
+        const size_t m = pick(data + done * item, n, at);
+        for (size_t d = 0; d < rank; d++) {
+            int64_t *const column = to + (int64_t)d * found + written;
+            for (size_t k = 0; k < m; k++) {
+                column[k] = d + 1 == rank ? *inner + (int64_t)at[k] : place[d];
+            }
+        }
+        written += (int64_t)m;
+        done += n;
+        *inner += (int64_t)n;
+        for (size_t d = rank - 1; d != 0 && place[d] == mask->sizes[d]; d--) {
+            place[d] = 0;
+            place[d - 1]++;
+        }
+        if (!taper_run_goes_on(run, n * 2)) {
+            break; // the interpreter sees it
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions)
 {
+    bool declined;
+    const taper_status status = nonzero_rows(run, mask, positions, &declined);
+    if (!declined) {
+        return status;
+    }
     size_t item;
     TAPER_TRY(taper_move_item(mask, &item, run->error));
     const taper_dtype dtype = (taper_dtype)mask->dtype;
@@ -285,9 +339,7 @@ taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper
         found += taper_element_is_nonzero(dtype, data + walk.walk.at[0] * (int64_t)item);
     }
     TAPER_TRY(taper_run_spend(run, 0)); // or something was not counted
-    const int64_t sizes[2] = {found, mask->rank};
-    const int64_t strides[2] = {1, found}; // columns lie together, as in PyTorch
-    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 2, sizes, strides, positions, run->error));
+    TAPER_TRY(new_positions(run, found, mask->rank, positions));
     int64_t *to = taper_tensor_mutable(*positions);
     taper_index_walk_start(&walk, run, mask->rank, mask->sizes);
     taper_index_walk_add(&walk, mask->strides);

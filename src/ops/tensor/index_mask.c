@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on masks and on flat positions: nonzero, masked_select, masked_scatter, take, put.
 #include "ops/engine/index_into.h"
+#include "ops/engine/mask_rows.h"
 #include "ops/list/kernels.h"
 
 // ---- nonzero
@@ -56,11 +57,43 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
                             name);
 }
 
+// Both are contiguous.
+static taper_status select_rows(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
+                                taper_tensor **result)
+{
+    taper_mask_pick *const pick = taper_mask_pick_find(TAPER_BOOL);
+    const size_t all = (size_t)taper_tensor_numel(mask), item = taper_tensor_item(x);
+    const uint8_t *flags = taper_tensor_data(mask);
+    const int64_t count = (int64_t)taper_mask_count(TAPER_BOOL, flags, all);
+    TAPER_TRY(taper_run_spend(call->run, all / 4));
+    TAPER_TRY(taper_tensor_like(call->run->heap, x, 1, &count, NULL, result, call->run->error));
+    char *to = taper_tensor_mutable(*result);
+    uint32_t at[TAPER_MASK_PIECE];
+    for (size_t i = 0; i < all && taper_run_goes_on(call->run, TAPER_MASK_PIECE * 2); i += TAPER_MASK_PIECE) {
+        const size_t m = pick(flags + i, taper_min_size(TAPER_MASK_PIECE, all - i), at);
+        const char *from = (const char *)taper_tensor_data(x) + i * item;
+        if (item == 4) {
+            for (size_t k = 0; k < m; k++) {
+                memcpy(to + 4 * k, from + 4 * (size_t)at[k], 4);
+            }
+        } else {
+            for (size_t k = 0; k < m; k++) {
+                memcpy(to + item * k, from + item * (size_t)at[k], item);
+            }
+        }
+        to += m * item;
+    }
+    return TAPER_OK;
+}
+
 static taper_status select_masked(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                   taper_tensor **result)
 {
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, call->run->error));
+    if (taper_tensor_is_contiguous(x) && taper_tensor_is_contiguous(mask)) {
+        return select_rows(call, x, mask, result);
+    }
     const uint8_t *flags = taper_tensor_data(mask);
     taper_index_walk walk;
     int64_t count = 0;
