@@ -23,17 +23,25 @@ static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
     return (uint8_t)(q < e->min ? e->min : q > e->max ? e->max : q);
 }
 
-static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels)
+// rows: 2, of 3x3, or 1
+static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
     const bool extreme = check_below(3) == 0;
     const size_t step = check_below(4) == 0 ? 0 : channels + check_below(9), c_stride = channels + check_below(9);
     const size_t places = taper_dwconv_i8_places(entry, channels);
     const uint8_t *a[MOST_TAPS];
+    // The columns of two rows overlap, but for single pixels, which have taps anywhere.
+    const bool overlap = rows == 2 && pixels > 1;
     const size_t row = (pixels - 1) * step + channels;
-    for (size_t t = 0; t < taps; t++) {
-        uint8_t *bytes = check_bytes(row, place, entry->over_read);
-        fill_bytes(bytes, row, extreme);
+    for (size_t t = 0; t < (rows == 2 ? 12 : taps); t++) {
+        if (overlap && t % 3 != 0) {
+            a[t] = a[t - 1] + step;
+            continue;
+        }
+        const size_t length = overlap ? row + 2 * step : row;
+        uint8_t *bytes = check_bytes(length, place, entry->over_read);
+        fill_bytes(bytes, length, extreme);
         a[t] = bytes;
     }
     int8_t *weights = check_bytes(channels * taps, CHECK_TAIL, 0);
@@ -56,35 +64,37 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
                                  .zero_point = zero_point,
                                  .min = min,
                                  .max = check_below(2) ? 255 : min + (int32_t)check_below((size_t)(256 - min))};
-    const size_t count = (pixels - 1) * c_stride + channels;
+    const size_t c_row = pixels * c_stride + check_below(5);
+    const size_t count = (rows - 1) * c_row + (pixels - 1) * c_stride + channels;
     uint8_t *c = check_bytes(count, place, 0);
     memset(c, 0x5A, count);
     const taper_dwconv_i8 job = {.pixels = pixels,
                                  .channels = channels,
                                  .taps = taps,
+                                 .rows = rows,
                                  .a = a,
                                  .step = step,
                                  .w = packed,
                                  .c = c,
                                  .c_stride = c_stride,
+                                 .c_row = c_row,
                                  .e = e};
     entry->run(&job);
-    for (size_t i = 0; i < pixels && !check_failed(); i++) {
-        for (size_t n = 0; n < c_stride && i * c_stride + n < count; n++) {
-            uint8_t want = 0x5A;
-            if (n < channels) {
-                const size_t at = taper_dwconv_i8_place(entry, channels, n);
-                int64_t sum = bias[at], of_weights = 0;
-                for (size_t t = 0; t < taps; t++) {
-                    sum += a[t][i * step + n] * weights[n * taps + t];
-                    of_weights += weights[n * taps + t];
-                }
-                want = expected(sum, scale[at], &e);
-                check_that(sums[at] == of_weights, "sum of weights of channel %zu", n);
+    for (size_t at = 0; at < count && !check_failed(); at++) {
+        const size_t r = rows == 2 && at >= c_row, i = (at - r * c_row) / c_stride, n = (at - r * c_row) % c_stride;
+        uint8_t want = 0x5A;
+        if (n < channels && i < pixels) {
+            const size_t slot = taper_dwconv_i8_place(entry, channels, n);
+            int64_t sum = bias[slot], of_weights = 0;
+            for (size_t t = 0; t < taps; t++) {
+                sum += a[t + 3 * r][i * step + n] * weights[n * taps + t];
+                of_weights += weights[n * taps + t];
             }
-            check_that(c[i * c_stride + n] == want, "channels %zu taps %zu: (%zu, %zu) is %d, not %d", channels, taps,
-                       i, n, c[i * c_stride + n], want);
+            want = expected(sum, scale[slot], &e);
+            check_that(sums[slot] == of_weights, "sum of weights of channel %zu", n);
         }
+        check_that(c[at] == want, "rows %zu channels %zu taps %zu: row %zu (%zu, %zu) is %d, not %d", rows, channels,
+                   taps, r, i, n, c[at], want);
     }
     check_memory_reset();
 }
@@ -97,11 +107,15 @@ void check_dwconv_i8(bool benchmark)
             continue;
         check_begin("dwconv_i8", entry->name);
         for (size_t channels = 1; channels <= 2 * entry->block + 3; channels++) {
-            one(entry, channels, 9, 1 + check_below(5));
-            one(entry, channels, 25, 1 + check_below(3));
-            one(entry, channels, 1 + check_below(12), 1 + check_below(5));
+            one(entry, channels, 9, 1 + check_below(5), 1);
+            if (entry->rows == 2) {
+                one(entry, channels, 9, 1, 2);
+                one(entry, channels, 9, 1 + check_below(9), 2);
+            }
+            one(entry, channels, 25, 1 + check_below(3), 1);
+            one(entry, channels, 1 + check_below(12), 1 + check_below(5), 1);
         }
         for (size_t taps = 1; taps <= MOST_TAPS; taps++)
-            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5));
+            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5), 1);
     }
 }

@@ -10,16 +10,17 @@ typedef struct depthwise_plan {
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end; // of the run inside
+    size_t rows;       // made together
 } depthwise_plan;
 
-// Pixels [first, last) of output row oy, all of them inside or one.
-static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size_t first, size_t last)
+// Pixels [first, last) of `rows` output rows from oy on, all of them inside or one.
+static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size_t rows, size_t first, size_t last)
 {
     const taper_conv2d_i8 *job = plan->head.job;
-    const uint8_t *pointers[MOST_TAPS], **to = pointers;
+    const uint8_t *pointers[MOST_TAPS + 3], **to = pointers;
     const size_t c = job->in_c, row = job->in_w * c;
     const int64_t x0 = (int64_t)(first * job->stride_w) - (int64_t)job->pad_left;
-    for (size_t ky = 0; ky < job->kernel_h; ky++) {
+    for (size_t ky = 0; ky < job->kernel_h + rows - 1; ky++) {
         const int64_t y = (int64_t)(oy * job->stride_h + ky * job->dilation_h) - (int64_t)job->pad_top;
         const bool inside = y >= 0 && y < (int64_t)job->in_h;
         const uint8_t *line = job->x + (image * job->in_h + (inside ? (size_t)y : 0)) * row;
@@ -31,11 +32,13 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
     const taper_dwconv_i8 call = {.pixels = last - first,
                                   .channels = c,
                                   .taps = plan->taps,
+                                  .rows = rows,
                                   .a = pointers,
                                   .step = job->stride_w * c,
                                   .w = plan->head.layer.weights,
                                   .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
                                   .c_stride = c,
+                                  .c_row = job->out_w * c,
                                   .e = {.bias = plan->head.bias,
                                         .scale = plan->head.factor,
                                         .zero_point = job->zero_point,
@@ -48,16 +51,17 @@ static void run_rows(void *argument, size_t begin, size_t end)
 {
     const depthwise_plan *plan = argument;
     const taper_conv2d_i8 *job = plan->head.job;
-    for (size_t r = begin; r < end; r++) {
+    for (size_t r = begin, rows; r < end; r += rows) {
         const size_t image = r / job->out_h, oy = r % job->out_h;
+        rows = plan->rows == 2 && r + 1 < end && oy + 1 < job->out_h ? 2 : 1;
         for (size_t x = 0; x < plan->begin; x++) {
-            run_pixels(plan, image, oy, x, x + 1);
+            run_pixels(plan, image, oy, rows, x, x + 1);
         }
         if (plan->begin < plan->end) {
-            run_pixels(plan, image, oy, plan->begin, plan->end);
+            run_pixels(plan, image, oy, rows, plan->begin, plan->end);
         }
         for (size_t x = plan->end; x < job->out_w; x++) {
-            run_pixels(plan, image, oy, x, x + 1);
+            run_pixels(plan, image, oy, rows, x, x + 1);
         }
     }
 }
@@ -84,8 +88,9 @@ static void fill_pack(const taper_pack_request *request, void *data)
 static taper_status run_plan(const taper_conv2d_i8_plan *head)
 {
     const taper_conv2d_i8 *job = head->job;
+    const size_t rows = ((const depthwise_plan *)head)->rows;
     return taper_run_range(job->call->run, run_rows, (void *)(uintptr_t)head, job->batch * job->out_h,
-                           taper_max_size(1, BAND_BYTES / (job->out_w * job->out_c)), head->work);
+                           taper_round_up(taper_max_size(1, BAND_BYTES / (job->out_w * job->out_c)), rows), head->work);
 }
 
 taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
@@ -103,6 +108,10 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     plan.begin = taper_min_size((job->pad_left + job->stride_w - 1) / job->stride_w, job->out_w);
     plan.end = job->in_w + job->pad_left > reach ? (job->in_w + job->pad_left - reach - 1) / job->stride_w + 1 : 0;
     plan.end = taper_max_size(plan.begin, taper_min_size(plan.end, job->out_w));
+    plan.rows = job->kernel_h == 3 && job->kernel_w == 3 && job->stride_h == 1 && job->stride_w == 1 &&
+                        job->dilation_h == 1 && job->dilation_w == 1
+                    ? plan.entry->rows
+                    : 1;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
     plan.head.work = plan.head.flops / (double)plan.entry->block;

@@ -8,6 +8,8 @@
 //   move by `step` bytes per pixel (stride times the distance of pixels). Pixels at the left and right border are runs
 //   of one. Taps in padding point to bytes that all are the input's zero point: a pixel for runs of one, as long as the
 //   run otherwise.
+// - Two rows together, where an entry can (`rows`): columns overlap, column x + 1 of a pixel is column x of the next
+// one.
 // - A zero point z is taken into the bias: bias - z * the channel's sum of weights.
 //
 // Order of channels: bias, scale, sums and weights lie in the kernel's own order, in which channel c has the place
@@ -23,12 +25,13 @@
 
 typedef struct taper_dwconv_i8 {
     size_t pixels, channels, taps;
-    const uint8_t *const *a; // a pointer per tap
+    size_t rows;             // of the result: 2 is for entries that make two together, otherwise 1
+    const uint8_t *const *a; // a pointer per tap; of two rows 12, a[3 * row + column]
     size_t step;
     const int8_t *w;
     uint8_t *c;
-    size_t c_stride;
-    taper_i8_epilogue e; // shift is not used
+    size_t c_stride, c_row; // between pixels, between the two rows
+    taper_i8_epilogue e;    // shift is not used
 } taper_dwconv_i8;
 
 typedef void taper_dwconv_i8_function(const taper_dwconv_i8 *job);
@@ -38,10 +41,11 @@ typedef struct taper_dwconv_i8_entry {
     uint64_t cpu;
     uint32_t block, least; // channels in one piece: block, and for the last one half of it and so on, not under least
     uint32_t over_read;
+    uint32_t rows; // 2: it makes two rows of 3x3 without dilation, with stride 1, together
     taper_dwconv_i8_function *run;
 } taper_dwconv_i8_entry;
 
-#define KERNEL(isa, block, least, over_read) taper_dwconv_i8_function taper_dwconv_i8_##isa;
+#define KERNEL(isa, block, least, over_read, rows) taper_dwconv_i8_function taper_dwconv_i8_##isa;
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 
