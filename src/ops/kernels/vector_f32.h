@@ -79,6 +79,8 @@ typedef enum taper_reduction {
     TAPER_REDUCTION_NONE = TAPER_REDUCTION_COUNT
 } taper_reduction;
 typedef float taper_reduce_f32_function(size_t n, const float *x);
+// The sum of (x - mean)^2.
+typedef float taper_deviations_f32_function(size_t n, const float *x, float mean);
 // out[c] = the reduction of x[r][c] over r.
 typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
 // out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
@@ -120,6 +122,7 @@ typedef struct taper_vector_entry {
     taper_channels_f32_function *channels;
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
+    taper_deviations_f32_function *deviations;
     taper_sum_rows_f32_function *sum_rows;
     taper_softmax_f32_function *softmax, *log_softmax;
     taper_reduce_f32_function *log_sum_exp;

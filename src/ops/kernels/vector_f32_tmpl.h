@@ -352,9 +352,8 @@ static float log_sum_exp(size_t n, const float *x)
     return high + logf(exp_sum(n, x, high, NULL));
 }
 
-static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
+static float deviations(size_t n, const float *x, float mean)
 {
-    const float mean = fold_sum(n, x) / (float)n;
     const V m = v_set(mean);
     V s[2] = {v_set(0.0f), v_set(0.0f)};
     size_t i = 0;
@@ -366,9 +365,17 @@ static void layer_norm(size_t n, const float *x, const float *gamma, const float
     float squares = v_sum(v_add(s[0], s[1]));
     for (; i < n; i++)
         squares += (x[i] - mean) * (x[i] - mean);
+    return squares;
+}
+
+static void layer_norm(size_t n, const float *x, const float *gamma, const float *beta, float eps, float *y)
+{
+    const float mean = fold_sum(n, x) / (float)n;
+    const float squares = deviations(n, x, mean);
+    const V m = v_set(mean);
     const float factor = 1.0f / sqrtf(squares / (float)n + eps);
     const V f = v_set(factor), one = v_set(1.0f), none = v_set(0.0f);
-    for (i = 0; i < n; i += VN) {
+    for (size_t i = 0; i < n; i += VN) {
         const VT t = v_first(n - i);
         const V v = v_mul(v_sub(v_load_t(x + i, t), m), f);
         v_store_t(y + i,
@@ -528,6 +535,7 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .channels = channels,                                                                                          \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
         .fold_rows = {REDUCTIONS(rows_)},                                                                              \
+        .deviations = IF_BUILT(TAPER_MEASURES, deviations),                                                            \
         .sum_rows = sum_rows,                                                                                          \
         .softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, softmax),                                                          \
         .log_softmax = IF_BUILT(TAPER_COMPUTES_SOFTMAX, log_softmax),                                                  \

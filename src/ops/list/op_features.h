@@ -83,10 +83,12 @@
     (TAPER_USES(taper_op_sum) || TAPER_USES(taper_op_mean) || TAPER_USES(taper_op_norm) ||                             \
      TAPER_USES(taper_op_amax) || TAPER_USES(taper_op_amin) || TAPER_USES(taper_op_aminmax) ||                         \
      TAPER_USES(taper_op_vector_norm) || TAPER_USES(taper_op_max_pool) || TAPER_USES(taper_op_avg_pool) ||            \
-     TAPER_COMPUTES_SOFTMAX)
+     TAPER_MEASURES || TAPER_COMPUTES_SOFTMAX)
 #define TAPER_COMPUTES_SOFTMAX                                                                                         \
     (TAPER_USES(taper_op_softmax) || TAPER_USES(taper_op_log_softmax) || TAPER_USES(taper_op_softmax_inner) ||         \
      TAPER_USES(taper_op_log_softmax_inner) || TAPER_USES(taper_op_logsumexp) || TAPER_ATTENDS)
+#define TAPER_MEASURES                                                                                                 \
+    (TAPER_USES(taper_op_group_norm) || TAPER_USES(taper_op_native_group_norm) || TAPER_USES(taper_op_instance_norm))
 #define TAPER_NORMS_LAYERS (TAPER_USES(taper_op_layer_norm) || TAPER_ATTENDS)
 
 #endif

@@ -164,7 +164,10 @@ static taper_status work_begin(taper_call *call, norm_layout layout, bool statis
     work->norm.in = taper_tensor_data(x);
     work->norm.out = taper_tensor_mutable(work->y);
     if (statistics) {
-        taper_norm_planes(&work->norm, work->mean, work->squares);
+        status = taper_norm_planes(&work->norm, work->mean, work->squares);
+        if (status != TAPER_OK) {
+            goto fail;
+        }
     }
     return TAPER_OK;
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The loops of batch, instance and group normalisation. Sums are kept in floats over short stretches, which the
 // compiler can vectorize, and in doubles over these.
+#include "ops/call/parallel.h"
+#include "ops/engine/reduce_vector.h"
 #include "ops/engine/rows.h"
+#include "ops/list/op_features.h"
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 
@@ -178,9 +181,58 @@ static void plane_any(const taper_norm *norm, int64_t base, double *mean, double
     *squares = total;
 }
 
-void taper_norm_planes(const taper_norm *norm, double *mean, double *squares)
+// ---- planes in one piece, on all threads
+
+typedef struct planes_job {
+    const taper_norm *norm;
+    taper_reduce_vector sum;
+    double *mean, *squares;
+} planes_job;
+
+static void planes_range(void *argument, size_t begin, size_t end)
+{
+    const planes_job *job = argument;
+    const taper_volume *x = &job->norm->x;
+    const size_t count = (size_t)x->size[2], block = job->sum.block;
+    for (size_t i = begin; i < end; i++) {
+        const float *plane =
+            (const float *)job->norm->in + (int64_t)i / x->c * x->stride_n + (int64_t)i % x->c * x->stride_c;
+        double sum = 0, squares = 0;
+        for (size_t at = 0; at < count; at += block) {
+            const size_t n = taper_min_size(block, count - at);
+            if (!taper_reduce_vector_fold(&job->sum, &sum, plane + at, n)) {
+                for (size_t k = 0; k < n; k++) { // too large for floats
+                    sum += (double)plane[at + k];
+                }
+            }
+        }
+        const double mean = sum / (double)count;
+        for (size_t at = 0; at < count; at += block) {
+            squares += (double)job->sum.vector->deviations(taper_min_size(block, count - at), plane + at, (float)mean);
+        }
+        job->mean[i] = mean;
+        job->squares[i] = correct(squares, mean, (float)mean, (int64_t)count);
+    }
+}
+
+static taper_status planes_vector(const taper_norm *norm, double *mean, double *squares)
 {
     const taper_volume *x = &norm->x;
+    planes_job job = {.norm = norm, .mean = mean, .squares = squares};
+    if (!TAPER_MEASURES || norm->dtype != TAPER_F32 || x->size[0] != 1 || x->size[1] != 1 || x->stride[2] != 1 ||
+        taper_volume_channels_inner(x) || !taper_reduce_vector_find(&job.sum, norm->run, TAPER_REDUCTION_SUM)) {
+        return TAPER_DECLINED;
+    }
+    return taper_run_floats(norm->run, planes_range, &job, (size_t)(x->n * x->c), 2 * (double)x->size[2]);
+}
+
+taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares)
+{
+    const taper_volume *x = &norm->x;
+    const taper_status status = planes_vector(norm, mean, squares);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
     for (int64_t n = 0; n < x->n; n++) {
         double *means = mean + n * x->c, *square = squares + n * x->c;
         if (norm->dtype == TAPER_F32 && taper_volume_channels_inner(x)) {
@@ -196,6 +248,7 @@ void taper_norm_planes(const taper_norm *norm, double *mean, double *squares)
             }
         }
     }
+    return TAPER_OK;
 }
 
 static void affine_channels_f32(const taper_norm *norm, const float *in, float *out, const float *restrict scale,
