@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Rows are independent of each other when they are gathered, so these go to all threads.
 #include "ops/tensor/gather_rows.h"
 
 #include <stdatomic.h>
