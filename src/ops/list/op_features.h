@@ -75,14 +75,12 @@
      TAPER_USES(taper_op_rnn_tanh) || TAPER_USES(taper_op_rnn_tanh_cell) || TAPER_USES(taper_op_vulkan_gru) ||         \
      TAPER_USES(taper_op_vulkan_lstm) || TAPER_QUANTIZES_STATES)
 #define TAPER_ACTIVATES (TAPER_ATTENDS || TAPER_RECURS)
-#define TAPER_COMPUTES_ELU                                                                                             \
-    (TAPER_USES(taper_ew_elu) || TAPER_USES(taper_op_selu) || TAPER_USES(taper_op_celu))
-#define TAPER_RAISES                                                                                                   \
-    (TAPER_USES(taper_op_pow) || TAPER_USES(taper_op_square) || TAPER_USES(taper_op_float_power))
+#define TAPER_COMPUTES_ELU (TAPER_USES(taper_ew_elu) || TAPER_USES(taper_op_selu) || TAPER_USES(taper_op_celu))
+#define TAPER_RAISES (TAPER_USES(taper_op_pow) || TAPER_USES(taper_op_square) || TAPER_USES(taper_op_float_power))
 #define TAPER_REDUCES                                                                                                  \
     (TAPER_USES(taper_op_sum) || TAPER_USES(taper_op_mean) || TAPER_USES(taper_op_norm) ||                             \
      TAPER_USES(taper_op_amax) || TAPER_USES(taper_op_amin) || TAPER_USES(taper_op_aminmax) ||                         \
-     TAPER_USES(taper_op_vector_norm) || TAPER_USES(taper_op_max_pool) || TAPER_USES(taper_op_avg_pool) ||            \
+     TAPER_USES(taper_op_vector_norm) || TAPER_USES(taper_op_max_pool) || TAPER_USES(taper_op_avg_pool) ||             \
      TAPER_MEASURES || TAPER_COMPUTES_SOFTMAX)
 #define TAPER_COMPUTES_SOFTMAX                                                                                         \
     (TAPER_USES(taper_op_softmax) || TAPER_USES(taper_op_log_softmax) || TAPER_USES(taper_op_softmax_inner) ||         \
