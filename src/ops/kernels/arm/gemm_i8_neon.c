@@ -7,6 +7,11 @@
 
 #include "ops/kernels/gemm_i8.h"
 
+// gcc would begin all products of a step first and have no registers left for their sums.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-schedule-insns")
+#endif
+
 #define MR_MAX 4
 #define NR 4
 #define KR 16
