@@ -44,6 +44,9 @@ static const struct {
 #define FAMILY "dwconv_i8"
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef FAMILY
+#define FAMILY "winograd_f32"
+#include "ops/kernels/winograd_f32_list.inc"
+#undef FAMILY
 #define FAMILY "vector_f32"
 #include "ops/kernels/vector_f32_list.inc"
 #undef FAMILY

@@ -254,7 +254,8 @@ taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *
 
 static taper_status run_path(taper_conv2d *job)
 {
-    job->keeps = has_constant_weights(job);
+    const bool constant = has_constant_weights(job);
+    job->keeps = constant;
     if (taper_conv2d_is_stem(job)) {
         return taper_conv2d_stem(job);
     }
@@ -263,7 +264,17 @@ static taper_status run_path(taper_conv2d *job)
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
     if (status == TAPER_OK) {
-        status = is_depthwise(job) ? taper_conv2d_depthwise(job) : taper_conv2d_dense(job);
+        // Weights that change would be transformed in every run.
+        const size_t outputs = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && constant && job->groups == 1
+                                   ? taper_conv2d_winograd_outputs(job)
+                                   : 0;
+        if (is_depthwise(job)) {
+            status = taper_conv2d_depthwise(job);
+        } else if (TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && outputs != 0) {
+            status = taper_conv2d_winograd(job, outputs);
+        } else {
+            status = taper_conv2d_dense(job);
+        }
     }
     taper_heap_free(job->call->run->heap, scratch, scratch_bytes);
     return status;

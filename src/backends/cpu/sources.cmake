@@ -1,8 +1,10 @@
 list(APPEND TAPER_SOURCES
+    src/backends/cpu/conv_algorithm.c
     src/backends/cpu/conv_cpu.c
     src/backends/cpu/conv_dense.c
     src/backends/cpu/conv_depthwise.c
     src/backends/cpu/conv_stem.c
+    src/backends/cpu/conv_winograd.c
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c
     src/backends/cpu/quantized_conv_depthwise.c

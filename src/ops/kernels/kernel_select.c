@@ -43,6 +43,15 @@ static const taper_vector_entry *const vector_entries[] = {
 #undef KERNEL
 };
 
+static const taper_winograd_entry winograd_entries[] = {
+#define KERNEL(isa, size, outputs, lanes)                                                                              \
+    TAPER_IF_ISA(isa,                                                                                                  \
+                 {#size "_" #isa, TAPER_ISA_##isa, outputs, lanes, taper_winograd_f32_##size##_input_##isa,            \
+                  taper_winograd_f32_##size##_output_##isa, taper_winograd_f32_##size##_weights_##isa}, )
+#include "ops/kernels/winograd_f32_list.inc"
+#undef KERNEL
+};
+
 static const taper_gemm_i8_entry gemm_i8_entries[] = {
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read)                                                                \
     TAPER_IF_ISA(isa, {#tile "_" #isa, TAPER_ISA_##isa, mr, nr, kr, shift, over_read, taper_gemm_i8_##tile##_##isa}, )
@@ -119,6 +128,19 @@ const taper_vector_entry *taper_vector_f32_select(uint64_t cpu)
     while (!allows(cpu, vector_entries[i]->cpu))
         i++;
     return vector_entries[i];
+}
+
+const taper_winograd_entry *taper_winograd_f32_entry(size_t index)
+{
+    return index < COUNT(winograd_entries) ? &winograd_entries[index] : NULL;
+}
+
+const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs)
+{
+    size_t i = 0;
+    while (!allows(cpu, winograd_entries[i].cpu) || winograd_entries[i].outputs != outputs)
+        i++;
+    return &winograd_entries[i];
 }
 
 const taper_gemm_i8_entry *taper_gemm_i8_entry_at(size_t index)

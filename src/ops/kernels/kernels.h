@@ -29,5 +29,6 @@
 #include "ops/kernels/gemm_i8.h"
 #include "ops/kernels/vector_f32.h"
 #include "ops/kernels/vector_u8.h"
+#include "ops/kernels/winograd_f32.h"
 
 #endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Winograd's transforms for 3x3 convolutions with stride 1 of NHWC floats: f4 makes 4x4 outputs of 6x6 inputs with 36
+// products in place of 144, f2 makes 2x2 of 4x4 with 16 in place of 36.
+//
+// How an operator uses them
+// - Once: weights() for each input channel gives the weights of every position, which are packed as those of a product
+//   for each position (gemm_f32.h).
+// - A tile is the inputs x[TAPER_WINOGRAD_SIDE * i + j] under outputs x outputs results. They may lie anywhere: a
+//   convolution with dilation d is d x d ones without, of every d-th row and column.
+// - input() of each tile; for every position one product of all tiles at once; output() of each tile.
+//
+// The points are 0, +-5/8, +-3/2 and infinity for f4 (all constants of the transforms are exact floats but those of the
+// weights), 0, +-1 and infinity for f2. Of the usual points (0, +-1, +-2) the error is twice as large.
+// An infinity or NaN among a tile's inputs makes at least one of its four corner
+// outputs (before the clamp) infinite or NaN, whatever it does to the others: output() says so, and the caller computes
+// directly.
+#ifndef TAPER_KERNELS_WINOGRAD_F32_H
+#define TAPER_KERNELS_WINOGRAD_F32_H
+
+#include <stdbool.h>
+
+#include "ops/kernels/arch.h"
+
+enum { TAPER_WINOGRAD_SIDE = 6, TAPER_WINOGRAD_POSITIONS = 36 }; // of the largest tile
+
+// v[position * v_stride + c] of the channels c. channels is at least the entry's lanes, here and in output().
+typedef void taper_winograd_input_function(size_t channels, const float *const *x, float *v, size_t v_stride);
+
+typedef struct taper_winograd_output {
+    const float *bias; // of the first channel
+    float *y;
+    const float *add;     // summand at the same strides as y, or NULL. It must not be y
+    size_t row, pixel;    // floats between rows and pixels of y
+    size_t rows, columns; // how many of the outputs exist
+    float min, max;       // as of taper_gemm_epilogue
+} taper_winograd_output;
+
+// True: a corner was infinite or NaN.
+typedef bool taper_winograd_output_function(size_t channels, const float *m, size_t m_stride,
+                                            const taper_winograd_output *o);
+// u[position * u_stride + i] of the 3x3 weights g[tap * g_stride + i], for i < count.
+typedef void taper_winograd_weights_function(size_t count, const float *g, size_t g_stride, float *u, size_t u_stride);
+
+typedef struct taper_winograd_entry {
+    const char *name;
+    uint64_t cpu;
+    uint32_t outputs, lanes; // of a tile's side; of a vector
+    taper_winograd_input_function *input;
+    taper_winograd_output_function *output;
+    taper_winograd_weights_function *weights;
+} taper_winograd_entry;
+
+static inline size_t taper_winograd_side(const taper_winograd_entry *entry)
+{
+    return entry->outputs + 2;
+}
+
+#define KERNEL(isa, size, outputs, lanes)                                                                              \
+    taper_winograd_input_function taper_winograd_f32_##size##_input_##isa;                                             \
+    taper_winograd_output_function taper_winograd_f32_##size##_output_##isa;                                           \
+    taper_winograd_weights_function taper_winograd_f32_##size##_weights_##isa;
+#include "ops/kernels/winograd_f32_list.inc"
+#undef KERNEL
+
+#endif
