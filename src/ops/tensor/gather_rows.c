@@ -8,26 +8,27 @@
 
 typedef struct gather_job gather_job;
 // Whether all indices of the row are in bounds.
-typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other);
+typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other, size_t n);
 
 struct gather_job {
     taper_gather g;
     row_function *row;
-    size_t n; // of a row
+    size_t n, pieces; // elements of a row, and pieces
     int64_t index_step, table_step, other_step;
     size_t rank; // of the dimensions outside the row
     atomic_bool bad;
 };
 
+enum { PIECE = 16384 };         // elements of a row that are done at a time
 static const double EACH = 1.5; // nanoseconds
 
 #define ROW(type)                                                                                                      \
-    static bool row_##type(const gather_job *job, const int64_t *index, char *table, char *other)                      \
+    static bool row_##type(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)            \
     {                                                                                                                  \
         type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
         const uint64_t size = (uint64_t)job->g.size;                                                                   \
         const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
-        for (int64_t k = 0; k < (int64_t)job->n; k++) {                                                                \
+        for (int64_t k = 0; k < (int64_t)n; k++) {                                                                     \
             const int64_t at = index[k * is];                                                                          \
             if ((uint64_t)at >= size) {                                                                                \
                 return false;                                                                                          \
@@ -50,8 +51,11 @@ static void rows_range(void *argument, size_t begin, size_t end)
     const taper_gather *g = &job->g;
     const int64_t *index = taper_tensor_data(g->index);
     for (size_t r = begin; r < end; r++) {
-        size_t left = r;
-        int64_t index_at = 0, table_at = 0, other_at = 0;
+        size_t left = r / job->pieces;
+        const size_t from = r % job->pieces * PIECE;
+        const int64_t first = (int64_t)from;
+        int64_t index_at = first * job->index_step, table_at = first * job->table_step,
+                other_at = first * job->other_step;
         for (size_t d = job->rank; d-- > 0;) {
             const int64_t i = (int64_t)(left % (size_t)g->index->sizes[d]);
             left /= (size_t)g->index->sizes[d];
@@ -60,7 +64,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
             other_at += i * g->other_strides[d];
         }
         const int64_t item = (int64_t)g->item;
-        if (!job->row(job, index + index_at, g->table + table_at * item, g->other + other_at * item)) {
+        if (!job->row(job, index + index_at, g->table + table_at * item, g->other + other_at * item,
+                      taper_min_size(PIECE, job->n - from))) {
             atomic_store_explicit(&job->bad, true, memory_order_relaxed);
             return;
         }
@@ -84,17 +89,18 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
     job.index_step = index->strides[job.rank];
     job.table_step = gather->table_strides[job.rank];
     job.other_step = gather->other_strides[job.rank];
-    const size_t rows = (size_t)taper_tensor_numel(index) / job.n;
+    job.pieces = (job.n + PIECE - 1) / PIECE;
+    const size_t rows = (size_t)taper_tensor_numel(index) / job.n * job.pieces;
     taper_status status = TAPER_OK;
     if (gather->scatter) {
-        const size_t some = 1 + 65536 / job.n;
+        const size_t longest = taper_min_size(job.n, PIECE), some = PIECE / longest;
         for (size_t r = 0; r < rows && !job.bad && status == TAPER_OK; r += some) {
             const size_t end = taper_min_size(r + some, rows);
             rows_range(&job, r, end);
-            status = taper_run_spend(run, (uint64_t)(end - r) * job.n * 2);
+            status = taper_run_spend(run, (uint64_t)(end - r) * longest * 2);
         }
     } else {
-        status = taper_run_range(run, rows_range, &job, rows, 1, EACH * (double)rows * (double)job.n);
+        status = taper_run_range(run, rows_range, &job, rows, 1, EACH * (double)taper_tensor_numel(index));
     }
     *bad = job.bad;
     return status;
