@@ -27,7 +27,7 @@ static inline float greater(float m, float v)
 static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
                   size_t step)
 {
-    const taper_vector_entry *v = job->functions;
+    const taper_vector_entry *v = job->vector;
     const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
     if (stride == 1 || n == 1) {
         v->fold_rows[kind](taps, n, t, step, out);
@@ -55,7 +55,7 @@ static float divisor_of(const taper_pool_planes *job, const place *at, const tap
 {
     const taper_pool_window *d = &at->d, *h = &at->h;
     return job->divisor != 0    ? (float)job->divisor
-           : job->count_padding ? (float)(d->padded * h->padded * w->padded)
+           : job->count_padding ? (float)((double)d->padded * (double)h->padded * (double)w->padded)
                                 : (float)(d->taps * h->taps * w->taps);
 }
 
@@ -64,7 +64,7 @@ static float divisor_of(const taper_pool_planes *job, const place *at, const tap
 // Columns [from, from + count) of the window's rows as one.
 static const float *join_rows(const taper_pool_planes *job, const place *at, int64_t from, size_t count, float *joined)
 {
-    const taper_vector_entry *v = job->functions;
+    const taper_vector_entry *v = job->vector;
     const taper_volume *x = &job->x;
     const float *first = at->plane + at->d.first * x->stride[0] + at->h.first * x->stride[1] + from;
     const taper_reduction kind = job->max ? TAPER_REDUCTION_MOST : TAPER_REDUCTION_SUM;
@@ -171,7 +171,7 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     }
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
-    job.functions = v;
+    job.vector = v;
     run->kernel = v->name;
     const int64_t rows = job.x.n * job.x.c * axis[0].output * axis[1].output;
     return taper_run_floats(run, rows_range, &job, (size_t)rows, (double)axis[2].output * (double)(taps + 2));

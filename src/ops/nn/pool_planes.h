@@ -10,10 +10,10 @@ typedef struct taper_pool_planes {
     taper_volume x, y;
     const float *in;
     float *out;
-    bool max;              // else averages
-    bool count_padding;    // of averages
-    int64_t divisor;       // of averages; 0: by the window
-    const void *functions; // set inside: the kernels
+    bool max;                                // else averages
+    bool count_padding;                      // of averages
+    int64_t divisor;                         // of averages; 0: by the window
+    const struct taper_vector_entry *vector; // set inside
 } taper_pool_planes;
 
 // Declines other layouts, windows without an element, very wide ones, and averages of windows so large that floats
