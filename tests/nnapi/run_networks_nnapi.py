@@ -5,7 +5,8 @@
 Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and says in how
 many modules, with how much of the arithmetic. The result runs in Taper and, by stock PyTorch, on the double of NNAPI (FOLDER has
 LEVEL/libneuralnetworks.so), and gives what PyTorch gives: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the
-range (their steps are told). The log of misuse stays empty. Then the same with PyTorch's layout: what PyTorch's own converter can convert is equal word by word, weights too.
+range (their steps are told). The log of misuse stays empty. A network of which nothing can be converted is named with the reason.
+Then the same with PyTorch's layout: what PyTorch's own converter can convert is equal word by word, weights too.
 A line for each network, and at the end counts. --all: classification, segmentation and 8-bit networks of scripts/oracle/zoo.tsv."""
 import argparse
 import collections
@@ -26,6 +27,7 @@ STOCK = ("import sys, numpy as np, torch\n"
          "torch.backends.quantized.engine = 'qnnpack'\n"
          "y = _load_for_lite_interpreter(sys.argv[1])(torch.from_numpy(np.load(sys.argv[2])))\n"
          "np.save(sys.argv[3], (y['out'] if isinstance(y, dict) else y[0] if isinstance(y, tuple) else y).numpy())\n")
+NOTHING = 3  # exit status of a process that met a network of which nothing is converted
 INT8_SHARE = 0.05  # of a network's range; each layer is within one step (test_nnapi_convert.py), and the next ones go on with that
 
 
@@ -61,6 +63,10 @@ def modules_of(path):
     return [(np.asarray(module.ser_model).ravel(), [np.asarray(w).ravel() for w in module.weights]) for module in found]
 
 
+class Nothing(Exception):
+    """Of this network nothing can be converted, as `taper optimize` said."""
+
+
 class Network:
     def __init__(self, name, arguments, folder):
         import torch
@@ -87,6 +93,9 @@ class Network:
         p = subprocess.run([self.arguments.taper, "optimize", self.path("net.pt"), "-o", self.path("net.ptl"), "--backend", "nnapi", "-i",
                             self.path("x.npy"), "--backend-options", f"layout={layout},level={self.arguments.level}"], capture_output=True,
                            text=True)
+        refusal = re.search(r"nothing of \S+ can be converted for NNAPI \((.*?)\);", p.stderr)
+        if p.returncode == 1 and refusal:
+            raise Nothing(refusal[1])
         found = re.search(r"NNAPI: (\d+) modules with (\d+) of (\d+) operators(?:, ([\d.]+) %)?", p.stdout)
         if p.returncode != 0 or not found:
             raise RuntimeError(f"optimize: {p.stderr.strip()[-200:]}")
@@ -160,7 +169,11 @@ def run_one(name, arguments):
     with tempfile.TemporaryDirectory() as folder:
         network = Network(name, arguments, folder)
         np.save(network.path("x.npy"), network.x.numpy())
-        count, share, report = network.convert(network.traced, "nhwc")
+        try:
+            count, share, report = network.convert(network.traced, "nhwc")
+        except Nothing as reason:
+            print(f"none {name}: {reason}", flush=True)
+            return NOTHING
         said, good = network.run_taper()
         if arguments.pytorch:
             more, fine = network.run_stock()
@@ -199,7 +212,7 @@ def main():
             rows = [(row["builder"], row["kind"], int(row["params"] or 0)) for row in csv.DictReader(table, delimiter="\t")]
         names = [name for name, kind, _ in sorted(rows, key=lambda row: row[2])
                  if kind in ("classification", "segmentation") or name.endswith("+int8")]
-    passed = failed = whole = equal = convertible = 0
+    passed = failed = nothing = whole = equal = convertible = 0
     for name in names:
         command = [sys.executable, os.path.abspath(__file__), arguments.taper, arguments.folder, name, "--one", "--level",
                    str(arguments.level)] + ([] if arguments.pytorch else ["--no-pytorch"])
@@ -207,12 +220,14 @@ def main():
         line = p.stdout.strip() or f"FAIL {name}: {p.stderr.strip()[-300:]}"
         print(line, flush=True)
         passed += p.returncode == 0
-        failed += p.returncode != 0
+        nothing += p.returncode == NOTHING
+        failed += p.returncode not in (0, NOTHING)
         found = re.search(r": (\d+) modules, ([\d.]+) %", line)
         whole += bool(found) and 1 <= int(found[1]) <= 2 and float(found[2]) >= 95
         equal += "equal to PyTorch" in line
         convertible += "PyTorch's converter" in line
-    print(f"{whole} of {len(names)} in one or two modules with 95 % of the arithmetic; {equal} of {convertible} equal to PyTorch's converter")
+    print(f"{whole} of {len(names)} in one or two modules with 95 % of the arithmetic; {equal} of {convertible} equal to PyTorch's "
+          f"converter; of {nothing} nothing is converted")
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed != 0)
 
