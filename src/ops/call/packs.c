@@ -279,6 +279,12 @@ static kept_pack *keep(taper_packs *packs, const taper_pack_request *request, co
     return kept;
 }
 
+bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
+{
+    pack_key key;
+    return call->run->packs != NULL && make_key(call->run->packs, request, &key);
+}
+
 taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack)
 {
     taper_run *run = call->run;

@@ -27,6 +27,8 @@ typedef struct taper_pack_request {
     const void *user; // for fill, not part of the key
 } taper_pack_request;
 
+// Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.
+bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);
 // *pack is valid until taper_pack_done, which every successful get needs.
 TAPER_MUST_USE taper_status taper_pack_get(taper_call *call, const taper_pack_request *request, taper_pack *pack);
 void taper_pack_done(taper_call *call, taper_pack *pack);

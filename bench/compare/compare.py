@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""compare.py BIN [--models A,B[@SIZE]…] [--peers P,Q] [--python PYTHON] [--threads 1,2] [--rounds R] [--seconds S] [--loads L]
+[--form pt|ptl|opt.ptl] [--realtime] [--folder DIR] [--plot FILE.svg] [--json FILE]
+
+Taper and every peer that is found run the same networks with the same weights and input, in turn: each in a process that stays and is
+stopped while others run, R rounds of S seconds each. Prints the median of each and the median of Taper's ratios to it, round by round; with
+--loads also of load and first run, in L fresh processes. What each computes is held against PyTorch's. BIN has `compare_worker`.
+
+Peers: torch_lite (Debian's python3-torch: PyTorch Mobile at its best), and of PYTHON's packages (default: this one) onnxruntime, openvino,
+ncnn with pnnx, mnn. Those that are not installed are left out, by name. Models are builders of torchvision, "+int8" as in make_zoo.py; the
+files lie in DIR and are made where they are missing. A median over runs of a machine that others use as well is only good as a ratio; --realtime
+runs all under SCHED_RR, so that other load counts less (needs the right)."""
+import argparse
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SYSTEM_PYTHON = "/usr/bin/python3"  # Debian's PyTorch is this one's
+NETWORKS = ("mobilenet_v2,mobilenet_v3_large,resnet18,resnet50,deeplabv3_resnet50,quantized_mobilenet_v2+int8,quantized_resnet18+int8,"
+            "quantized_resnet50+int8")
+PEERS = ("torch_lite", "onnxruntime", "openvino", "ncnn", "mnn")
+FORMS = {"torch_lite": ".opt.ptl", "onnxruntime": ".onnx", "openvino": ".onnx", "ncnn": ".ncnn.param", "mnn": ".mnn"}
+
+
+class Missing(Exception):
+    pass
+
+
+def make_models(options, name, size):
+    """-> path of the files without their ends"""
+    path = os.path.join(options.folder, str(size), name.replace("+", "_"))
+    if not os.path.exists(path + ".input"):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        made = subprocess.run([SYSTEM_PYTHON, os.path.join(HERE, "make_models.py"), os.path.dirname(path), name, str(size)])
+        if made.returncode != 0:
+            raise Missing("its files could not be made")
+    bin_folder = os.path.dirname(options.python)
+    if not os.path.exists(path + ".ncnn.param") and os.path.exists(os.path.join(bin_folder, "pnnx")) and "int8" not in name:
+        with tempfile.TemporaryDirectory() as scratch:
+            trace = os.path.join(scratch, "x.pt")
+            os.symlink(os.path.abspath(path + ".trace.pt"), trace)
+            subprocess.run([os.path.join(bin_folder, "pnnx"), trace, f"inputshape=[1,3,{size},{size}]", "fp16=0"], cwd=scratch,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for end in ("param", "bin"):
+                if os.path.exists(os.path.join(scratch, "x.ncnn." + end)):
+                    os.replace(os.path.join(scratch, "x.ncnn." + end), path + ".ncnn." + end)
+    if not os.path.exists(path + ".mnn") and os.path.exists(os.path.join(bin_folder, "mnnconvert")) and os.path.exists(path + ".onnx"):
+        subprocess.run([os.path.join(bin_folder, "mnnconvert"), "-f", "ONNX", "--modelFile", path + ".onnx", "--MNNModel", path + ".mnn",
+                        "--bizCode", "x"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return path
+
+
+def realtime():
+    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(50))
+
+
+class Worker:
+    """A process of worker.c or peer.py."""
+
+    def __init__(self, options, peer, path, size, threads, form=None):
+        end = form or FORMS[peer]
+        sizes = f"1,3,{size},{size}"
+        if not os.path.exists(path + end):
+            raise Missing(f"no {os.path.basename(path + end)}")
+        if peer == "taper":
+            command = [os.path.join(options.bin, "compare_worker")]
+        else:
+            command = [SYSTEM_PYTHON if peer == "torch_lite" else options.python, os.path.join(HERE, "peer.py"), peer]
+        environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS=str(threads), ATEN_CPU_CAPABILITY="avx2")
+        self.process = subprocess.Popen(command + [path + end, str(threads), path + ".input", sizes], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+                                        preexec_fn=realtime if options.realtime else None)
+        line = self.process.stdout.readline()
+        while line and not re.match(r"^[\d.]+ [\d.]+ \d+$", line):  # libraries that greet
+            line = self.process.stdout.readline()
+        if not line:
+            error = self.process.stderr.read().strip()
+            raise Missing(error.splitlines()[-1][:160] if error else "it ended")
+        self.load_ms, self.first_ms, self.peak_kb = (float(word) for word in line.split())
+        self.stop()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def ask(self, line):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        self.stop()
+        if not answer:
+            raise Missing("it ended: " + self.process.stderr.read().strip()[-160:])
+        return answer
+
+    def time(self, seconds):
+        return statistics.median(float(word) for word in self.ask(f"time {seconds}").split())
+
+    def result(self):
+        with tempfile.NamedTemporaryFile() as file:
+            self.ask("save " + file.name)
+            return np.fromfile(file.name, np.float32)
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+def agreement(result, wanted):
+    """How far a result is from PyTorch's, of its largest; 8-bit networks of other engines round otherwise, so there is their correlation."""
+    if result.size != wanted.size or not np.isfinite(result).all():
+        return "WRONG"
+    off = np.abs(result - wanted).max() / max(np.abs(wanted).max(), 1e-30)
+    return f"{off:.0e}" if off < 1e-2 else f"r={np.corrcoef(result, wanted)[0, 1]:.3f}"
+
+
+def compare(options, name, size, threads, rows):
+    path = make_models(options, name, size)
+    ours, workers = "taper", {}
+    for peer in [ours] + options.peers:
+        try:
+            workers[peer] = Worker(options, peer, path, size, threads, "." + options.form if peer == ours else None)
+        except Missing as reason:
+            print(f"    {peer} left out: {reason}", flush=True)
+    if ours not in workers:
+        return
+    try:
+        times = {peer: [] for peer in workers}
+        for peer in workers:
+            workers[peer].time(0.05)
+        for turn in range(options.rounds):
+            for peer in list(workers) if turn % 2 == 0 else reversed(list(workers)):
+                times[peer].append(workers[peer].time(options.seconds))
+        results = {peer: w.result() for peer, w in workers.items()}
+        starts = {peer: [] for peer in workers}
+    finally:
+        for w in workers.values():
+            w.close()
+    for _ in range(options.loads):
+        for peer in workers:
+            w = Worker(options, peer, path, size, threads, "." + options.form if peer == ours else None)
+            starts[peer].append(w.load_ms + w.first_ms)
+            w.close()
+    wanted = results.get("torch_lite", results[ours])
+    for peer in workers:
+        row = {"model": name, "size": size, "threads": threads, "peer": peer, "median_ms": statistics.median(times[peer]),
+               "ratio": statistics.median(a / b for a, b in zip(times[ours], times[peer])), "agrees": agreement(results[peer], wanted)}
+        if options.loads:
+            row["start_ms"] = statistics.median(starts[peer])
+            row["start_ratio"] = statistics.median(a / b for a, b in zip(starts[ours], starts[peer]))
+        rows.append(row)
+    beside = [row for row in rows if row["model"] == name and row["size"] == size and row["threads"] == threads]
+    print(f"{name} {size}, {threads} thread(s)")
+    for row in beside:
+        start = f"   load+first {row['start_ms']:8.1f} ms, Taper's ratio {row['start_ratio']:.3f}" if options.loads else ""
+        print(f"    {row['peer']:12s} {row['median_ms']:9.3f} ms   Taper's ratio {row['ratio']:.3f}   {row['agrees']:>8s}{start}", flush=True)
+
+
+def plot(rows, file):
+    """A bar for each peer: how long it takes, in terms of Taper."""
+    groups = {}
+    for row in rows:
+        if row["peer"] != "taper":
+            groups.setdefault((row["model"], row["size"], row["threads"]), []).append((row["peer"], 1 / row["ratio"]))
+    colours = dict(zip(PEERS, ("#d95f02", "#1b9e77", "#7570b3", "#e7298a", "#66a61e")))
+    widest, y, out = max([v for bars in groups.values() for _, v in bars] + [1]), 30, []
+    scale = 520 / widest
+    for (model, size, threads), bars in groups.items():
+        out.append(f'<text x="8" y="{y + 10}">{model} {size}, {threads} thread(s)</text>')
+        for peer, value in bars:
+            y += 14
+            out.append(f'<rect x="90" y="{y}" width="{value * scale:.1f}" height="11" fill="{colours.get(peer, "#888")}"/>'
+                       f'<text x="8" y="{y + 10}" fill="#555">{peer}</text><text x="{96 + value * scale:.1f}" y="{y + 10}">{value:.2f}</text>')
+        y += 26
+    one = 90 + scale
+    with open(file, "w") as f:
+        f.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="680" height="{y + 10}" font-family="sans-serif" font-size="11">'
+                f'<rect width="100%" height="100%" fill="white"/><text x="8" y="16">time of an inference, Taper = 1</text>{"".join(out)}'
+                f'<line x1="{one:.1f}" x2="{one:.1f}" y1="22" y2="{y}" stroke="#000" stroke-dasharray="3"/></svg>\n')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bin")
+    parser.add_argument("--models", default=NETWORKS, type=lambda text: text.split(","))
+    parser.add_argument("--peers", default=",".join(PEERS), type=lambda text: [p for p in text.split(",") if p])
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--threads", default="1,2", type=lambda text: [int(t) for t in text.split(",")])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--loads", type=int, default=0)
+    parser.add_argument("--form", default="pt")
+    parser.add_argument("--realtime", action="store_true")
+    parser.add_argument("--folder", default=os.path.join(tempfile.gettempdir(), "taper-compare"))
+    parser.add_argument("--plot")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    rows, failed = [], False
+    for model in options.models:
+        name, _, size = model.partition("@")
+        for threads in options.threads:
+            try:
+                compare(options, name, int(size or 224), threads, rows)
+            except Missing as reason:
+                print(f"{model}: {reason}")
+                failed = True
+    if options.plot and rows:
+        plot(rows, options.plot)
+    if options.json:
+        with open(options.json, "w") as f:
+            json.dump(rows, f, indent=1)
+    sys.exit(failed or any(row["agrees"] == "WRONG" for row in rows))
+
+
+if __name__ == "__main__":
+    main()
