@@ -132,6 +132,20 @@ void taper_map_unneeded(const void *data, size_t size)
     }
 }
 
+void taper_map_large(void *data, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    enum { LARGE_PAGE = 2 << 20 }; // of x86, and of ARM with small pages of 4 KB
+    const uintptr_t first = ((uintptr_t)data + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+    const uintptr_t last = ((uintptr_t)data + size) / LARGE_PAGE * LARGE_PAGE;
+    if (first < last) {
+        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+    }
+#else
+    (void)data, (void)size;
+#endif
+}
+
 double taper_clock(void)
 {
     struct timespec now;

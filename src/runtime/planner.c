@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "platform/platform.h"
+
 enum { MOST_BIRTHS = 4096, MOST_LIVE = 512 };
 
 typedef taper_birth birth;
@@ -79,6 +81,7 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
     }
     a->data = (char *)taper_round_up((uintptr_t)a->raw, TAPER_ALIGNMENT);
     a->bytes = bytes;
+    taper_map_large(a->data, bytes);
     memset(a->data + bytes, 0, TAPER_OVERREAD);
     return a;
 }

@@ -204,6 +204,7 @@ static slab *add_slab(taper_packs *packs, size_t bytes)
         return NULL;
     }
     s->data = (char *)taper_round_up((uintptr_t)s->raw, TAPER_ALIGNMENT);
+    taper_map_large(s->data, s->size);
     s->next = packs->slabs;
     packs->slabs = s;
     return s;
