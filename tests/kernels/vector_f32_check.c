@@ -565,6 +565,8 @@ static void check(bool benchmark, bool thorough)
             for (size_t k = 1; k <= 2 * v->lanes + 3 && n > 0; k += 1 + check_below(3))
                 transposes(v, n, k);
             if (n > 0)
+                transposes(v, 3, n);
+            if (n > 0)
                 gemvs(v, 1 + check_below(9), n);
         }
         reductions(v, 1000, false);

@@ -61,18 +61,23 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     const stem_plan *plan = r->plan;
     const taper_conv2d *job = plan->head.job;
     const float *pointers[MOST_MR * MOST_TAPS];
+    const size_t step = job->stride_w * job->in_c;
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
         const size_t first = tile.first, count = tile.count;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0, part; i < count; i += part) { // pixels of one row
             const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;
             const size_t image = pixel / (job->out_w * job->out_h);
+            part = taper_min_size(job->out_w - ox, count - i);
             for (size_t k = 0; k < job->kernel_h; k++) {
                 const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
                 const bool inside = y >= 0 && y < (int64_t)job->in_h;
-                pointers[k * count + i] = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats +
-                                                       ox * job->stride_w * job->in_c
-                                                 : r->zero;
+                const float *at =
+                    inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats + ox * step : r->zero;
+                for (size_t j = 0; j < part; j++) {
+                    pointers[k * count + i + j] = at;
+                    at += inside ? step : 0;
+                }
             }
         }
         float *y = job->y + first * job->out_c;

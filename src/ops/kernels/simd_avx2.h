@@ -164,6 +164,19 @@ TAPER_TEMPLATE void v_transpose(V *v)
     for (int i = 0; i < 8; i++)
         v[i] = t[i];
 }
+// Lane i of the k-th vector that is stored is element (8k + i) / 3 of a, b or c.
+TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
+{
+    const __m256i first = _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2), second = _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),
+                  third = _mm256_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7);
+#define PICK(at, from_b, from_c)                                                                                       \
+    _mm256_blend_ps(_mm256_blend_ps(_mm256_permutevar8x32_ps(a, at), _mm256_permutevar8x32_ps(b, at), from_b),         \
+                    _mm256_permutevar8x32_ps(c, at), from_c)
+    _mm256_storeu_ps(p, PICK(first, 0x92, 0x24));
+    _mm256_storeu_ps(p + 8, PICK(second, 0x24, 0x49));
+    _mm256_storeu_ps(p + 16, PICK(third, 0x49, 0x92));
+#undef PICK
+}
 // clang-format on
 
 #endif

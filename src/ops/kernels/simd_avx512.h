@@ -166,6 +166,20 @@ TAPER_TEMPLATE void v_transpose(V *v)
     for (int i = 0; i < 16; i++)
         v[i] = t[i];
 }
+// Lane i of the k-th vector that is stored is element (16k + i) / 3 of a, b or c.
+TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
+{
+    const __m512i at[3] = {_mm512_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5),
+                           _mm512_setr_epi32(5, 5, 6, 6, 6, 7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10),
+                           _mm512_setr_epi32(10, 11, 11, 11, 12, 12, 12, 13, 13, 13, 14, 14, 14, 15, 15, 15)};
+    static const __mmask16 from_b[3] = {0x2492, 0x9249, 0x4924}, from_c[3] = {0x4924, 0x2492, 0x9249};
+    TAPER_UNROLL
+    for (int k = 0; k < 3; k++) {
+        V v = _mm512_permutexvar_ps(at[k], a);
+        v = _mm512_mask_permutexvar_ps(v, from_b[k], at[k], b);
+        v_store(p + 16 * k, _mm512_mask_permutexvar_ps(v, from_c[k], at[k], c));
+    }
+}
 // clang-format on
 
 #endif

@@ -164,6 +164,11 @@ TAPER_TEMPLATE void v_transpose(V *v)
     v[2] = vzip1q_f32(b, d);
     v[3] = vzip2q_f32(b, d);
 }
+TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
+{
+    const float32x4x3_t all = {{a, b, c}};
+    vst3q_f32(p, all);
+}
 // clang-format on
 
 #endif

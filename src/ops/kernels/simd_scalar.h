@@ -155,6 +155,13 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     (void)v;
 }
+// Stores a[0] b[0] c[0] a[1] b[1] …: 3 * VN floats.
+TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
+{
+    p[0] = a;
+    p[1] = b;
+    p[2] = c;
+}
 // clang-format on
 
 #endif

@@ -439,8 +439,23 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
 
 // ---- reordering
 
+// Pixels of three channels, the input of most networks. Returns how many columns are done.
+static size_t interleave(size_t columns, const float *x, size_t x_stride, float *y)
+{
+    size_t c = 0;
+    for (; c + VN <= columns; c += VN)
+        v_store3(y + 3 * c, v_load(x + c), v_load(x + x_stride + c), v_load(x + 2 * x_stride + c));
+    return c;
+}
+
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
+    if (rows == 3 && y_stride == 3) {
+        const size_t done = interleave(columns, x, x_stride, y);
+        x += done;
+        y += 3 * done;
+        columns -= done;
+    }
     for (size_t c = 0; c < columns; c += VN) {
         const size_t cn = columns - c < VN ? columns - c : VN;
         for (size_t r = 0; r < rows; r += VN) {
