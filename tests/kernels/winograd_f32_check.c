@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Winograd's transforms: tiles by inputs, products in double precision, outputs, against the sums themselves; tiles of
+// which only a part exists; what an infinity or NaN does.
+#include <math.h>
+#include <stdio.h>
+
+#include "bench.h"
+#include "check.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
+
+typedef struct tile {
+    const taper_winograd_entry *entry;
+    size_t side, in, out;      // channels
+    const float *x[POSITIONS]; // inputs
+    float *g, *u;              // weights [tap][out][in]; [position][out][in]
+    float *v, *m;              // [position][in], [position][out]
+    size_t v_stride, m_stride; // between positions
+} tile;
+
+static tile make(const taper_winograd_entry *entry, size_t in, size_t out)
+{
+    tile t = {.entry = entry, .side = taper_winograd_side(entry), .in = in, .out = out};
+    const size_t positions = t.side * t.side, pairs = in * out;
+    for (size_t i = 0; i < positions; i++) {
+        float *x = check_floats(in, check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL, 0);
+        check_fill(x, in, -1, 1);
+        t.x[i] = x;
+    }
+    t.v_stride = in + check_below(5);
+    t.m_stride = out + check_below(5);
+    t.g = check_floats(9 * pairs, CHECK_TAIL, 0);
+    t.u = check_floats(positions * pairs, CHECK_TAIL, 0);
+    t.v = check_floats((positions - 1) * t.v_stride + in, CHECK_TAIL, 0);
+    t.m = check_floats((positions - 1) * t.m_stride + out, CHECK_TAIL, 0);
+    check_fill(t.g, 9 * pairs, -1, 1);
+    return t;
+}
+
+static void multiply(const tile *t)
+{
+    const size_t positions = t->side * t->side;
+    t->entry->weights(t->in * t->out, t->g, t->in * t->out, t->u, t->in * t->out);
+    t->entry->input(t->in, t->x, t->v, t->v_stride);
+    for (size_t p = 0; p < positions; p++) {
+        for (size_t n = 0; n < t->out; n++) {
+            double sum = 0;
+            for (size_t k = 0; k < t->in; k++)
+                sum += (double)t->v[p * t->v_stride + k] * (double)t->u[(p * t->out + n) * t->in + k];
+            t->m[p * t->m_stride + n] = (float)sum;
+        }
+    }
+}
+
+// The sum at output (y, x) of channel n, and of its magnitudes.
+static double expected(const tile *t, size_t y, size_t x, size_t n, double *magnitude)
+{
+    double sum = 0;
+    *magnitude = 0;
+    for (size_t tap = 0; tap < 9; tap++) {
+        const float *from = t->x[(y + tap / 3) * t->side + x + tap % 3];
+        for (size_t k = 0; k < t->in; k++) {
+            const double product = (double)from[k] * (double)t->g[(tap * t->out + n) * t->in + k];
+            sum += product;
+            *magnitude += fabs(product);
+        }
+    }
+    return sum;
+}
+
+static void one_tile(const taper_winograd_entry *entry, size_t in, size_t out)
+{
+    const tile t = make(entry, in, out);
+    const size_t outputs = entry->outputs, pixel = out + check_below(3), row = outputs * pixel + check_below(3);
+    const size_t count = (outputs - 1) * (row + pixel) + out;
+    float *y = check_floats(count, CHECK_TAIL, 0), *bias = check_floats(out, CHECK_TAIL, 0);
+    float *add = check_below(2) == 0 ? check_floats(count, CHECK_TAIL, 0) : NULL;
+    check_fill(bias, out, -1, 1);
+    for (size_t i = 0; i < count; i++)
+        y[i] = 12345.0f;
+    if (add != NULL)
+        check_fill(add, count, -1, 1);
+    const bool clamped = check_below(2) == 0;
+    const taper_winograd_output o = {.bias = bias,
+                                     .y = y,
+                                     .add = add,
+                                     .row = row,
+                                     .pixel = pixel,
+                                     .rows = 1 + check_below(outputs),
+                                     .columns = 1 + check_below(outputs),
+                                     .min = clamped ? 0 : -INFINITY,
+                                     .max = clamped ? 6 : INFINITY};
+    multiply(&t);
+    check_that(!entry->output(out, t.m, t.m_stride, &o), "%zu x %zu: finite results are told to be none", in, out);
+    for (size_t at = 0; at < count && !check_failed(); at++) {
+        const size_t i = at / row, j = at % row / pixel, n = at % row % pixel;
+        if (i >= o.rows || j >= o.columns || n >= out) {
+            check_that(y[at] == 12345.0f, "wrote at (%zu, %zu), channel %zu of %zu", i, j, n, out);
+            continue;
+        }
+        double magnitude;
+        double want = expected(&t, i, j, n, &magnitude) + (double)bias[n] + (add != NULL ? (double)add[at] : 0);
+        want = fmin(fmax(want, (double)o.min), (double)o.max);
+        // Sums of a transform are some times as large as those that they come to.
+        const float bound = (float)((outputs == 4 ? 16 : 4) * 0x1p-23 * (magnitude + 2));
+        check_that(check_close(y[at], (float)want, bound), "%zu x %zu: (%zu, %zu, %zu) is %g, not %g", in, out, i, j, n,
+                   (double)y[at], want);
+    }
+    check_memory_reset();
+}
+
+// Whatever input is not finite: output() says so, though the clamp hides it.
+static void spread(const taper_winograd_entry *entry, size_t at, float number)
+{
+    const size_t channels = entry->lanes + 1;
+    const tile t = make(entry, channels, channels);
+    float *y = check_floats(16 * channels, CHECK_TAIL, 0), *bias = check_floats(channels, CHECK_TAIL, 0);
+    check_fill(bias, channels, -1, 1);
+    ((float *)(uintptr_t)t.x[at])[check_below(channels)] = number;
+    multiply(&t);
+    const taper_winograd_output o = {.bias = bias,
+                                     .y = y,
+                                     .row = 4 * channels,
+                                     .pixel = channels,
+                                     .rows = entry->outputs,
+                                     .columns = entry->outputs,
+                                     .min = 0,
+                                     .max = 6};
+    check_that(entry->output(channels, t.m, t.m_stride, &o), "%g at input %zu is not told", (double)number, at);
+    check_memory_reset();
+}
+
+typedef struct job {
+    const tile *tile;
+    const taper_winograd_output *o;
+} job;
+
+static void bench_input(void *argument)
+{
+    const tile *t = ((job *)argument)->tile;
+    t->entry->input(t->in, t->x, t->v, t->v_stride);
+}
+
+static void bench_output(void *argument)
+{
+    const job *j = argument;
+    (void)j->tile->entry->output(j->tile->out, j->tile->m, j->tile->m_stride, j->o);
+}
+
+static void speeds(const taper_winograd_entry *entry)
+{
+    const size_t channels = 256;
+    const tile t = make(entry, channels, channels);
+    float *y = check_floats(16 * channels, CHECK_TAIL, 0), *bias = check_floats(channels, CHECK_TAIL, 0);
+    check_fill(bias, channels, -1, 1);
+    check_fill(t.m, (t.side * t.side - 1) * t.m_stride + channels, -1, 1);
+    const taper_winograd_output o = {.bias = bias,
+                                     .y = y,
+                                     .row = 4 * channels,
+                                     .pixel = channels,
+                                     .rows = entry->outputs,
+                                     .columns = entry->outputs,
+                                     .min = -INFINITY,
+                                     .max = INFINITY};
+    job j = {&t, &o};
+    const double share = (double)channels / entry->lanes;
+    printf("%-12s ns of a tile and a vector: input %6.1f, output %6.1f\n", entry->name,
+           1e9 * bench_best(bench_input, &j, 5, 0.01) / share, 1e9 * bench_best(bench_output, &j, 5, 0.01) / share);
+    check_memory_reset();
+}
+
+void check_winograd_f32(bool benchmark)
+{
+    for (size_t index = 0; taper_winograd_f32_entry(index) != NULL; index++) {
+        const taper_winograd_entry *entry = taper_winograd_f32_entry(index);
+        if ((entry->cpu & ~check_cpu()) != 0)
+            continue;
+        if (benchmark) {
+            speeds(entry);
+            continue;
+        }
+        check_begin("winograd_f32", entry->name);
+        for (size_t n = entry->lanes; n <= 2 * entry->lanes + 3; n++) {
+            for (int turn = 0; turn < 6; turn++)
+                one_tile(entry, entry->lanes + check_below(2 * entry->lanes), n);
+        }
+        for (size_t at = 0; at < taper_winograd_side(entry) * taper_winograd_side(entry); at++) {
+            spread(entry, at, NAN);
+            spread(entry, at, INFINITY);
+            spread(entry, at, -INFINITY);
+        }
+    }
+}
