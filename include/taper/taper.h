@@ -338,6 +338,9 @@ typedef struct taper_load_options {
      * fast_single_answer (the default) or sustained_speed; relax_f32_to_f16=1, to compute floats with less precision;
      * level=27 to 31, the Android version whose functions and operations are used at most. */
     const char *device_options;
+    /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
+     * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */
+    int low_memory;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

@@ -317,6 +317,7 @@ static taper_status begin(taper_context *context, const taper_load_options *opti
     taper_context_retain(context);
     m->context = context;
     m->reference = options->reference != 0;
+    m->low_memory = options->low_memory != 0;
     m->compiler = options->compiler;
     m->module.root = taper_val_none();
     TAPER_TRY(

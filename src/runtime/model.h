@@ -37,7 +37,7 @@ struct taper_model {
     size_t operator_count, operator_capacity;
     taper_packs *packs;
     taper_types *types;
-    bool reference;
+    bool reference, low_memory;
     const struct taper_compiler *compiler; // that optimized it; NULL: none
     struct taper_device *device;           // asked for, beside the host's; NULL: none
     bool insists;

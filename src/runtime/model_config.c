@@ -19,13 +19,15 @@ static void add_id(taper_text *text, const char *name)
     }
 }
 
-// Kernel sizes of weights that look as those of depthwise convolutions do: [C, 1, k, k]. A bit for each.
+// Kernel sizes of weights that look as those of depthwise convolutions do: [C, 1, k, k]. A bit for each. And whether
+// some could be transformed as Winograd does (backends/cpu/conv_algorithm.c).
 typedef struct weight_walk {
     size_t left; // values to look at
     unsigned sizes;
+    bool transforms;
 } weight_walk;
 
-enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20 };
+enum { KERNEL_SIZE_LIMIT = 8, VALUES_LOOKED_AT = 1 << 20, LEAST_CHANNELS = 16 };
 
 static void look(weight_walk *walk, taper_val value, int depth);
 
@@ -40,6 +42,7 @@ static void look(weight_walk *walk, taper_val value, int depth)
 {
     if (walk->left == 0 || depth > TAPER_LIMIT_VALUE_DEPTH) {
         walk->sizes = (1u << KERNEL_SIZE_LIMIT) - 1; // who knows
+        walk->transforms = true;
         return;
     }
     walk->left--;
@@ -49,6 +52,8 @@ static void look(weight_walk *walk, taper_val value, int depth)
         if (t->rank == 4 && t->sizes[1] == 1 && t->sizes[2] == t->sizes[3] && t->sizes[2] < KERNEL_SIZE_LIMIT) {
             walk->sizes |= 1u << t->sizes[2];
         }
+        walk->transforms |= t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] == 3 && t->sizes[3] == 3 &&
+                            t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
         break;
     }
     case TAPER_LIST:
@@ -111,6 +116,9 @@ static void add_kernels(taper_text *text, const taper_model *model)
         if ((walk.sizes >> size & 1) != 0) {
             taper_text_format(text, "#define TAPER_USE_dwconv_k%u 1\n", size);
         }
+    }
+    if (walk.transforms) {
+        taper_text_format(text, "#define TAPER_USE_winograd_k3 1\n");
     }
 }
 

@@ -83,6 +83,7 @@ taper_status taper_session_create(taper_model *model, const taper_session_option
                          .packs = model->packs,
                          .rng = &s->rng,
                          .portable = model->reference || context->host == NULL,
+                         .low_memory = model->low_memory,
                          .log = context->log,
                          .log_user = context->log_user,
                          .context = context,

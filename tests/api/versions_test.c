@@ -88,6 +88,7 @@ static const member load_members[] = {
     MEMBER(taper_load_options, evaluation),     MEMBER(taper_load_options, memory_limit),
     MEMBER(taper_load_options, step_limit),     MEMBER(taper_load_options, device),
     MEMBER(taper_load_options, precision),      MEMBER(taper_load_options, device_options),
+    MEMBER(taper_load_options, low_memory),
 };
 static const member session_members[] = {
     MEMBER(taper_session_options, struct_size),

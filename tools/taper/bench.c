@@ -27,7 +27,7 @@ static const char usage[] =
     "  --warmup W          runs before the measured ones, the first included (default: 3)\n"
     "  --iter N            measured runs (default: 20)\n"
     "  --json              print the figures as JSON\n"
-    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE RUN_LIMIT_USAGE;
+    "  --profile           time spent in each operator\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE RUN_LIMIT_USAGE;
 
 typedef struct bench_options {
     model_options model;
@@ -188,6 +188,7 @@ int command_bench(int argc, char **argv)
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         {"--profile", 0, ARG_FLAG, &options.profile, 0, 0},
         MODEL_OPTION_ROWS(options.model),
+        MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};

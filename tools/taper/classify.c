@@ -12,12 +12,13 @@
 #include "taper/commands.h"
 #include "taper/vision.h"
 
-static const char usage[] = "usage: taper classify MODEL IMAGE… [options]\n\n"
-                            "Says what PNG or JPEG pictures show. Size, mean, std and labels come from the model's "
-                            "extra file taper.json; without\n"
-                            "one, pictures are prepared as torchvision does for ImageNet.\n\n"
-                            "  --top N             how many classes to show (default: 5)\n"
-                            "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE;
+static const char usage[] =
+    "usage: taper classify MODEL IMAGE… [options]\n\n"
+    "Says what PNG or JPEG pictures show. Size, mean, std and labels come from the model's "
+    "extra file taper.json; without\n"
+    "one, pictures are prepared as torchvision does for ImageNet.\n\n"
+    "  --top N             how many classes to show (default: 5)\n"
+    "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
 
 enum { BAR_WIDTH = 24 };
 
@@ -181,6 +182,7 @@ int command_classify(int argc, char **argv)
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
+        MEMORY_OPTION_ROW(options.model),
     };
     const arg_table table = {
         usage, rows, sizeof rows / sizeof *rows, 2, (size_t)argc, "MODEL or IMAGE is missing", &options.positional};

@@ -25,7 +25,7 @@ static const char usage[] =
     "  --json              print all figures as JSON\n"
     "  --threads N         threads to use (default: one for each big core it may use)\n"
     "  --no-optimize       without the optimizer\n"
-    "  --disable PASS,…    without these passes of the optimizer\n"
+    "  --disable PASS,…    without these passes of the optimizer\n" MEMORY_OPTION_USAGE
     "  --reference         with --against: use the portable operators only\n";
 
 typedef struct diff_options {
@@ -270,6 +270,7 @@ int command_diff(int argc, char **argv)
         {"--top", 0, ARG_COUNT, &options.top, 0, 1 << 20},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
+        MEMORY_OPTION_ROW(options.model),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};
     int status = args_parse(&table, argc, argv);

@@ -25,6 +25,9 @@ int passes_check(const arg_texts *disable, const char *usage)
 
 int model_options_check(const model_options *options, const char *usage)
 {
+    if (options->memory != NULL && strcmp(options->memory, "low") != 0 && strcmp(options->memory, "fast") != 0) {
+        return error_usage(usage, "--memory should be low or fast, not \"%.100s\"", options->memory);
+    }
     return passes_check(&options->disable, usage);
 }
 
@@ -66,7 +69,8 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
                                .evaluation = options->evaluation,
                                .device = options->device,
                                .precision = options->precision,
-                               .device_options = options->device_options};
+                               .device_options = options->device_options,
+                               .low_memory = options->memory != NULL && strcmp(options->memory, "low") == 0};
     load_limits_apply(&options->limits, &load);
     opened->context = options->context;
     opened->has_context = options->context == NULL;

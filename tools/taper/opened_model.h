@@ -12,7 +12,7 @@
 #include "taper/load_limits.h"
 
 typedef struct model_options {
-    const char *device, *device_options, *precision, *cpu;
+    const char *device, *device_options, *precision, *cpu, *memory;
     long threads; // 0: as taper_context_options.threads
     bool reference, no_optimize, evaluation;
     bool listing; // only what the file holds: no session, missing operators are no failure
@@ -36,6 +36,14 @@ enum { THREADS_LIMIT = 1024 };
     {                                                                                                                  \
         "--eval", 0, ARG_FLAG, &(o).evaluation, 0, 0                                                                   \
     }
+
+// Of those that have no --memory of another meaning.
+#define MEMORY_OPTION_ROW(o)                                                                                           \
+    {                                                                                                                  \
+        "--memory", 0, ARG_TEXT, &(o).memory, 0, 0                                                                     \
+    }
+#define MEMORY_OPTION_USAGE                                                                                            \
+    "  --memory low|fast   low: no faster way to compute a layer that needs more memory for its weights\n"
 
 #define MODEL_OPTION_USAGE                                                                                             \
     "  --device NAME       where to run: cpu, which stands in for any other, or on Android nnapi, nnapi:1,\n"          \

@@ -23,7 +23,8 @@ static const char usage[] =
     "  --json              print the result as JSON\n"
     "  --method NAME       the method to call (default: forward)\n"
     "  --calls FILE.json   instead of -i: [{\"method\": NAME, \"inputs\": [INPUT, …]}, …], called in order;\n"
-    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE RUN_LIMIT_USAGE;
+    "                      results are named 0.output, 1.output, …\n" MODEL_OPTION_USAGE MEMORY_OPTION_USAGE
+        RUN_LIMIT_USAGE;
 
 typedef struct run_options {
     model_options model;
@@ -178,6 +179,7 @@ int command_run(int argc, char **argv)
         {"--calls", 0, ARG_TEXT, &options.calls, 0, 0},
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         MODEL_OPTION_ROWS(options.model),
+        MEMORY_OPTION_ROW(options.model),
         RUN_LIMIT_ROWS(options.limits),
     };
     const arg_table table = {usage, rows, sizeof rows / sizeof *rows, 1, 1, "MODEL is missing", &options.positional};

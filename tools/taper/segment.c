@@ -18,7 +18,7 @@ static const char usage[] =
     "labels and colours come from the model's extra file taper.json; without one, the shorter side is resized to 520\n"
     "pixels, as torchvision does.\n\n"
     "  -o, --output FILE   the PNG to write, of the picture's size\n"
-    "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE;
+    "  --json              print the classes as JSON\n" VISION_OPTION_USAGE MODEL_OPTION_USAGE MEMORY_OPTION_USAGE;
 
 enum { BAR_WIDTH = 24 };
 
@@ -184,6 +184,7 @@ int command_segment(int argc, char **argv)
         {"--json", 0, ARG_FLAG, &options.json, 0, 0},
         VISION_OPTION_ROWS(options.vision),
         MODEL_OPTION_ROWS(options.model),
+        MEMORY_OPTION_ROW(options.model),
     };
     const arg_table table = {
         usage, rows, sizeof rows / sizeof *rows, 2, 2, "MODEL or IMAGE is missing", &options.positional};

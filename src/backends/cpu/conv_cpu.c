@@ -187,12 +187,12 @@ static bool has_constant_weights(const taper_conv2d *job)
     return all;
 }
 
-// Other weights would be transformed in every run.
-static bool keeps_pack(const taper_conv2d *job)
+// Weights that are not kept would be transformed in every run.
+static bool may_transform(const taper_conv2d *job)
 {
     taper_pack_request request;
     taper_conv2d_pack_key(job, NULL, &request);
-    return taper_packs_keep(job->call, &request);
+    return !job->call->run->low_memory && taper_packs_keep(job->call, &request);
 }
 
 static bool is_depthwise(const taper_conv2d *job)
@@ -272,7 +272,7 @@ static taper_status run_path(taper_conv2d *job)
     taper_status status = nhwc_input(job, &scratch, &scratch_bytes);
     job->keeps &= scratch == NULL;
     if (status == TAPER_OK) {
-        const size_t outputs = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && keeps_pack(job)
+        const size_t outputs = TAPER_WITH_WINOGRAD && TAPER_HAS_OP(winograd_k3) && may_transform(job)
                                    ? taper_conv2d_winograd_outputs(job)
                                    : 0;
         if (is_depthwise(job)) {

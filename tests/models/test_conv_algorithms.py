@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_conv_algorithms.py TAPER
+
+Convolutions of 3x3 with stride 1 by whatever algorithm Taper chooses, against float64: the largest error is at most twice that of direct
+sums (--memory low), the result as near to PyTorch's as any must be. Sizes that fill tiles and that do not, paddings, dilations, batches, few and many channels, what is fused
+behind a layer, infinities and NaN in the input. Each of Winograd's algorithms must have been chosen by some case, and none with
+--memory low."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+
+os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+warnings.filterwarnings("ignore")
+try:
+    import numpy as np
+    import torch
+    from torch import nn
+except ImportError:
+    print("skipped: PyTorch 1.13 (python3-torch) is not installed")
+    sys.exit(77)
+
+
+class Layer(nn.Module):
+    def __init__(self, i, o, padding, dilation, norm, add, act):
+        super().__init__()
+        self.conv = nn.Conv2d(i, o, 3, padding=padding, dilation=dilation, bias=not norm)
+        self.norm = nn.BatchNorm2d(o) if norm else nn.Identity()
+        self.add, self.act = add, act
+        if norm:
+            nn.init.uniform_(self.norm.weight, 0.5, 2)
+            nn.init.uniform_(self.norm.running_var, 0.5, 2)
+            nn.init.uniform_(self.norm.running_mean, -1, 1)
+
+    def forward(self, x):
+        y = self.norm(self.conv(x))
+        if self.add:
+            y = y + x
+        return y if self.act is None else torch.relu(y) if self.act == "relu" else torch.clamp(y, 0.0, 6.0) if self.act == "six" else \
+            torch.nn.functional.silu(y)
+
+
+def cases():
+    """in, out, height, width, batch, padding, dilation, norm, add, act"""
+    yield 64, 64, 56, 56, 1, 1, 1, True, True, "relu"
+    yield 128, 128, 28, 28, 1, 1, 1, True, True, "relu"
+    yield 256, 256, 14, 14, 1, 1, 1, False, False, None
+    yield 512, 512, 7, 7, 1, 1, 1, True, False, "relu"
+    yield 128, 256, 29, 31, 1, 1, 1, False, False, "six"
+    yield 256, 128, 17, 18, 2, 0, 1, True, False, "silu"
+    yield 144, 208, 20, 20, 1, 2, 1, False, False, None
+    yield 128, 128, 28, 28, 1, 2, 2, True, True, "relu"
+    yield 256, 256, 33, 35, 1, 4, 4, False, False, "relu"
+    yield 512, 256, 28, 28, 1, 12, 12, True, False, "relu"
+    yield 256, 256, 28, 28, 1, 24, 24, True, False, "relu"
+    yield 256, 64, 28, 28, 1, 36, 36, True, False, "relu"
+    yield 128, 128, 40, 24, 3, (1, 2), (1, 2), False, False, None
+    yield 160, 160, 19, 23, 1, (3, 0), (2, 3), True, False, "six"
+    yield 32, 32, 112, 112, 1, 1, 1, True, False, "relu"
+    yield 96, 100, 30, 30, 1, 1, 1, False, False, "relu"
+    yield 200, 136, 13, 50, 1, 1, 1, False, False, "silu"
+    yield 48, 80, 64, 33, 1, 1, 1, True, False, "six"
+    yield 16, 16, 90, 90, 2, 1, 1, False, True, "relu"
+
+
+def run(taper, *arguments):
+    p = subprocess.run([taper, *arguments], capture_output=True, text=True)
+    if p.returncode != 0:
+        raise RuntimeError(p.stderr.strip()[-300:])
+    return p.stdout
+
+
+def result_of(taper, model, x, scratch, *options):
+    np.save(os.path.join(scratch, "x.npy"), x)
+    run(taper, "run", model, "-i", os.path.join(scratch, "x.npy"), "-o", os.path.join(scratch, "y.npz"), *options)
+    return np.load(os.path.join(scratch, "y.npz"))["output"]
+
+
+def kernel_of(taper, model, sizes, *options):
+    told = json.loads(run(taper, "bench", model, "--input-dims", ",".join(map(str, sizes)), "--iter", "2", "--warmup", "1", "--profile", "--json",
+                          *options))
+    return next(op["kernel"] for op in told["ops"] if "conv" in op["name"])
+
+
+def errors(y, wanted):
+    off = np.abs(y.astype(np.float64) - wanted)
+    return off.max(), np.sqrt(np.square(off).mean()), np.abs(wanted).max()
+
+
+def main():
+    taper, passed, failed, chosen = sys.argv[1], 0, 0, {}
+
+    def check(good, what):
+        nonlocal passed, failed
+        passed, failed = passed + bool(good), failed + (not good)
+        if not good:
+            print("FAILED", what, flush=True)
+
+    with tempfile.TemporaryDirectory() as scratch:
+        model = os.path.join(scratch, "m.pt")
+        for number, (i, o, h, w, n, padding, dilation, norm, add, act) in enumerate(cases()):
+            torch.manual_seed(number)
+            module, x = Layer(i, o, padding, dilation, norm, add, act).eval(), torch.randn(n, i, h, w)
+            torch.jit.trace(module, x).save(model)
+            with torch.no_grad():
+                wanted = module.double()(x.double()).numpy()
+            y, kernel = result_of(taper, model, x.numpy(), scratch), kernel_of(taper, model, x.shape)
+            name = f"{i} to {o}, {n} x {h} x {w}, padding {padding}, dilation {dilation}, {kernel}"
+            ours, direct = errors(y, wanted), errors(result_of(taper, model, x.numpy(), scratch, "--memory", "low"), wanted)
+            if "--verbose" in sys.argv:
+                print(f"{name}: error {ours[0]:.2e}, root mean square {ours[1]:.2e}; {ours[0] / direct[0]:.2f} and {ours[1] / direct[1]:.2f} "
+                      "of the direct sums'")
+            check(ours[0] <= 2 * direct[0] and ours[0] <= 1e-5 * ours[2],
+                  f"{name}: error {ours[0]:.2e}, the direct sums' {direct[0]:.2e}, of {ours[2]:.2e}")
+            chosen[kernel.split("_")[0]] = chosen.get(kernel.split("_")[0], 0) + 1
+            check(not kernel_of(taper, model, x.shape, "--memory", "low").startswith("f"), name + ": chosen with --memory low too")
+            # What is not finite reaches the outputs over it, and no others.
+            for special in (float("nan"), float("inf")):
+                x[n - 1, i // 2, h // 2, w // 3] = special
+                with torch.no_grad():
+                    own = module.float()(x).numpy()
+                y = result_of(taper, model, x.numpy(), scratch)
+                same = np.isnan(own) == np.isnan(y)
+                finite = np.isfinite(own) & np.isfinite(y)
+                check(same.all() and (np.isfinite(own) == np.isfinite(y)).all() and
+                      np.abs(own[finite] - y[finite]).max() <= 1e-4 * np.abs(own[finite]).max() + 1e-5, f"{name}: {special} in the input")
+    for algorithm in ("f2", "f4"):
+        check(algorithm in chosen, f"{algorithm} was never chosen")
+    print(f"{passed} passed, {failed} failed; kernels: {chosen}")
+    sys.exit(failed != 0)
+
+
+if __name__ == "__main__":
+    main()
