@@ -2,7 +2,7 @@
 // Which algorithm computes a dense 3x3 convolution: directly, or by Winograd's transforms of 4x4 or 2x2 outputs. What
 // each costs is counted in multiply-adds of a vector: the products, with what a strip of few rows wastes; the
 // transforms; and the weights, which come from memory once per run where they are larger than a cache.
-#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/conv_strips.h"
 
 enum {
     LEAST_CHANNELS_FOUR = 128, // with fewer the error of 4x4 outputs is more than twice that of the direct sums
@@ -22,19 +22,6 @@ static double tiles_of(const taper_conv2d *job, size_t outputs)
                  w = (job->out_w + job->dilation_w - 1) / job->dilation_w;
     return ceil_div(h, outputs) * ceil_div(w, outputs) *
            (double)(taper_min_size(job->dilation_h, job->out_h) * taper_min_size(job->dilation_w, job->out_w));
-}
-
-// The share of an axis' taps that are not in the padding.
-static double real_taps(size_t in, size_t out, size_t dilation, int64_t pad)
-{
-    double real = 0;
-    for (int64_t tap = 0; tap < 3; tap++) {
-        const int64_t shift = tap * (int64_t)dilation - pad;
-        const int64_t first = shift < 0 ? -shift : 0, end = (int64_t)in - shift;
-        const int64_t last = end < (int64_t)out ? end : (int64_t)out;
-        real += last > first ? (double)(last - first) : 0;
-    }
-    return real / (3.0 * (double)out);
 }
 
 typedef struct machine {
@@ -70,11 +57,9 @@ size_t taper_conv2d_winograd_outputs(const taper_conv2d *job)
     const machine m = {.rows = entry->mr,
                        .lanes = taper_winograd_f32_select(run->cpu, 4)->lanes,
                        .cache = (double)taper_pool_caches(run->pool).l2};
-    const double real = real_taps(job->in_h, job->out_h, job->dilation_h, job->pad_top) *
-                        real_taps(job->in_w, job->out_w, job->dilation_w, job->pad_left);
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    const double direct =
-        product(&m, pixels, taps * (double)job->out_c / m.lanes, taps * (double)job->out_c) * (0.25 + 0.75 * real);
+    const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes, taps * (double)job->out_c) *
+                          taper_conv_strips_share(job, entry->mr);
     const double two = winograd(job, &m, 2), four = winograd(job, &m, 4);
     if (four < two && job->in_c >= LEAST_CHANNELS_FOUR) {
         return four < direct ? 4 : 0;

@@ -5,7 +5,7 @@
 // infinity or NaN is NaN: where one comes out, all is computed again, group by group.
 #include <stdint.h>
 
-#include "backends/cpu/conv_cpu.h"
+#include "backends/cpu/conv_strips.h"
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
 
@@ -21,6 +21,7 @@ typedef struct dense_plan {
     size_t taps, pixels; // of all images
     size_t panels, panel_floats;
     taper_tiles tiles;
+    taper_conv_strips strips; // count 0: pixels are cut one behind the other; else tiles are of these
     bool pointwise;
     atomic_uint *leaks; // NaN came out of merged groups; NULL: none are
 } dense_plan;
@@ -50,11 +51,12 @@ static void next_pixel(const taper_conv2d *job, pixel *p)
 }
 
 // pointers[tap * count + i]: where the input channels of tap of the i-th pixel start.
-static void gather_pointers(const dense_plan *plan, size_t first, size_t count, const float **pointers)
+static void gather_pointers(const dense_plan *plan, const taper_conv_strip *strip, const float **pointers)
 {
     const taper_conv2d *job = plan->head.job;
-    pixel p = pixel_at(job, first);
-    for (size_t i = 0; i < count; i++, next_pixel(job, &p)) {
+    const size_t count = strip->count;
+    pixel p = pixel_at(job, strip->pixel);
+    for (size_t i = 0; i < count; i++) {
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         const int64_t y0 = (int64_t)(p.y * job->stride_h) - job->pad_top;
         const int64_t x0 = (int64_t)(p.x * job->stride_w) - job->pad_left;
@@ -69,16 +71,21 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
                 *out = inside ? line + (size_t)x * job->in_c : plan->head.job->zero;
             }
         }
+        if (strip->step == 1) {
+            next_pixel(job, &p);
+        } else {
+            p.y++;
+        }
     }
 }
 
 // ---- tiles
 
 // What leaks from one group is NaN in all columns of the others, so the first or the last one has it.
-static void look_for_leaks(const dense_plan *plan, const float *y, size_t count, size_t columns)
+static void look_for_leaks(const dense_plan *plan, const float *y, size_t stride, size_t count, size_t columns)
 {
     bool any = false;
-    for (size_t i = 0; i < count; i++, y += plan->head.job->out_c) {
+    for (size_t i = 0; i < count; i++, y += stride) {
         any |= y[0] != y[0] || y[columns - 1] != y[columns - 1];
     }
     if (any) {
@@ -86,10 +93,12 @@ static void look_for_leaks(const dense_plan *plan, const float *y, size_t count,
     }
 }
 
-static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const float *const *pointers)
+static void run_tile(const dense_plan *plan, const taper_tile *t, const taper_conv_strip *strip, size_t group,
+                     const float *const *pointers)
 {
     const taper_conv2d *job = plan->head.job;
-    const size_t first = t->first, count = t->count, column = t->panel * plan->entry->nr;
+    const size_t first = strip->pixel, count = strip->count, stride = strip->step * job->out_c;
+    const size_t column = t->panel * plan->entry->nr;
     const size_t columns = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column;
     const size_t channel = group * plan->group_out + column;
     float *y = job->y + first * job->out_c + channel;
@@ -97,19 +106,19 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
     taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
     if (job->epilogue.add != NULL) {
         e.add = job->epilogue.add + first * job->out_c + channel;
-        e.add_stride = job->out_c;
+        e.add_stride = stride;
     }
     if (plan->pointwise) {
         plan->entry->gemm(count, columns, plan->group_in, job->x + first * job->in_c + group * plan->group_in,
-                          job->in_c, w, y, job->out_c, &e);
+                          job->in_c, w, y, stride, &e);
     } else {
         plan->entry->igemm(count, columns, plan->group_in, plan->taps, pointers, count,
-                           group * plan->group_in * sizeof(float), plan->head.job->zero, w, y, job->out_c, &e);
+                           group * plan->group_in * sizeof(float), plan->head.job->zero, w, y, stride, &e);
     }
     if (plan->leaks != NULL) {
-        look_for_leaks(plan, y, count, columns);
+        look_for_leaks(plan, y, stride, count, columns);
     }
-    taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
+    taper_epilogue_finish(&job->epilogue, count, columns, y, stride);
 }
 
 static void run_tiles(void *argument, size_t begin, size_t end)
@@ -118,11 +127,14 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     const float *pointers[STRIP_POINTERS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
+        const taper_conv_strip strip = plan->strips.count != 0
+                                           ? taper_conv_strip_at(&plan->strips, plan->head.job, tile.first)
+                                           : (taper_conv_strip){tile.first, tile.count, 1};
         if (!plan->pointwise) {
-            gather_pointers(plan, tile.first, tile.count, pointers);
+            gather_pointers(plan, &strip, pointers);
         }
         for (size_t group = 0; group < plan->groups; group++) {
-            run_tile(plan, &tile, group, pointers);
+            run_tile(plan, &tile, &strip, group, pointers);
         }
     }
 }
@@ -235,8 +247,10 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.panel_floats = (plan.taps * plan.group_in + 1) * entry->nr;
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work = taper_gemm_work(entry, plan.head.flops * (double)merged);
-    plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_floats * sizeof(float) * plan.groups,
-                                  plan.head.work);
+    // Tiles of strips have one each, however many pixels that is.
+    const bool strips = taper_conv_strips_make(job, mr, &plan.strips);
+    plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr, plan.panels,
+                                  plan.panel_floats * sizeof(float) * plan.groups, plan.head.work);
     taper_pack_request request;
     taper_conv2d_pack_key(job, entry, &request);
     request.bytes = plan.group_floats * plan.groups * sizeof(float);

@@ -4,6 +4,7 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/conv_dense.c
     src/backends/cpu/conv_depthwise.c
     src/backends/cpu/conv_stem.c
+    src/backends/cpu/conv_strips.c
     src/backends/cpu/conv_winograd.c
     src/backends/cpu/quantized_conv_cpu.c
     src/backends/cpu/quantized_conv_dense.c

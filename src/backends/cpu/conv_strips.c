@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// See conv_strips.h. A tap k of an axis reads inside for outputs in [padding - k * dilation, size + padding -
+// k * dilation), so ranges begin and end there.
+#include "backends/cpu/conv_strips.h"
+
+enum { STRIP_OVERHEAD = 2 }; // a strip of r pixels costs as r + 2: it loads all weights
+
+typedef struct range {
+    size_t first, end, taps; // taps: inside, of the axis
+} range;
+
+typedef struct axis {
+    size_t in, out, kernel, dilation;
+    int64_t padding;
+} axis;
+
+static axis axis_of(const taper_conv2d *job, bool down)
+{
+    return down ? (axis){job->in_h, job->out_h, job->kernel_h, job->dilation_h, job->pad_top}
+                : (axis){job->in_w, job->out_w, job->kernel_w, job->dilation_w, job->pad_left};
+}
+
+static bool is_inside(const axis *a, size_t out, size_t tap)
+{
+    const int64_t at = (int64_t)(out + tap * a->dilation) - a->padding;
+    return at >= 0 && at < (int64_t)a->in;
+}
+
+// The first output behind `out` at which a tap comes in or goes out.
+static size_t next_change(const axis *a, size_t out)
+{
+    int64_t next = (int64_t)a->out;
+    for (size_t tap = 0; tap < a->kernel; tap++) {
+        const int64_t enters = a->padding - (int64_t)(tap * a->dilation), leaves = enters + (int64_t)a->in;
+        next = enters > (int64_t)out && enters < next ? enters : next;
+        next = leaves > (int64_t)out && leaves < next ? leaves : next;
+    }
+    return (size_t)next;
+}
+
+// How many ranges there are; one more than fit, where they do not.
+static size_t ranges_of(const axis *a, range *ranges)
+{
+    size_t count = 0;
+    for (size_t out = 0; out < a->out; count++) {
+        if (count == TAPER_CONV_RANGES) {
+            return count + 1;
+        }
+        range *r = &ranges[count];
+        *r = (range){.first = out, .end = next_change(a, out)};
+        for (size_t tap = 0; tap < a->kernel; tap++) {
+            r->taps += is_inside(a, out, tap);
+        }
+        out = r->end;
+    }
+    return count;
+}
+
+static double cost_of(double pixels, double strips, double taps)
+{
+    return (pixels + STRIP_OVERHEAD * strips) * taps;
+}
+
+// Of an image whose pixels are cut one behind the other, which rows are not: near enough, and not too little.
+static double plain_cost(const axis *down, const axis *across, size_t mr)
+{
+    const size_t parts = (across->out - 1) / mr + 1;
+    double rows = 0, columns = 0; // taps that some pixel of a strip has, of all rows and of the strips of one
+    for (size_t y = 0; y < down->out; y++) {
+        for (size_t tap = 0; tap < down->kernel; tap++) {
+            rows += is_inside(down, y, tap);
+        }
+    }
+    for (size_t part = 0; part < parts; part++) {
+        const size_t first = across->out * part / parts, end = across->out * (part + 1) / parts;
+        for (size_t tap = 0; tap < across->kernel; tap++) {
+            bool any = false;
+            for (size_t x = first; x < end && !any; x++) {
+                any = is_inside(across, x, tap);
+            }
+            columns += any ? cost_of((double)(end - first), 1, 1) : 0;
+        }
+    }
+    return rows * columns;
+}
+
+// The same of its regions, which are written to strips if that is not NULL.
+static double region_cost(const range *down, size_t down_count, const range *across, size_t across_count, size_t mr,
+                          taper_conv_strips *strips)
+{
+    double cost = 0;
+    size_t total = 0, region = 0;
+    for (size_t i = 0; i < down_count; i++) {
+        for (size_t j = 0; j < across_count; j++, region++) {
+            const size_t h = down[i].end - down[i].first, w = across[j].end - across[j].first;
+            const bool columns = h > w;
+            const size_t length = columns ? h : w, lines = columns ? w : h, parts = (length - 1) / mr + 1;
+            cost += cost_of((double)(h * w), (double)(lines * parts), (double)(down[i].taps * across[j].taps));
+            if (strips != NULL) {
+                strips->regions[region] = (taper_conv_region){.first = (uint32_t)total,
+                                                              .y = (uint32_t)down[i].first,
+                                                              .x = (uint32_t)across[j].first,
+                                                              .length = (uint32_t)length,
+                                                              .parts = (uint32_t)parts,
+                                                              .down = columns};
+            }
+            total += lines * parts;
+        }
+    }
+    if (strips != NULL) {
+        strips->per_image = total;
+        strips->region_count = region;
+    }
+    return cost;
+}
+
+static bool has_ranges(const taper_conv2d *job)
+{
+    return job->stride_h == 1 && job->stride_w == 1 && job->kernel_h * job->kernel_w > 1 &&
+           (job->dilation_h > 1 || job->dilation_w > 1) && job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
+}
+
+// The regions, or false where that would not be less work. *cost is the lesser one.
+static bool cut(const taper_conv2d *job, size_t mr, taper_conv_strips *strips, double *cost)
+{
+    range down[TAPER_CONV_RANGES], across[TAPER_CONV_RANGES];
+    const axis y = axis_of(job, true), x = axis_of(job, false);
+    const size_t rows = has_ranges(job) ? ranges_of(&y, down) : 0, columns = rows != 0 ? ranges_of(&x, across) : 0;
+    *cost = plain_cost(&y, &x, mr);
+    if (columns == 0 || rows > TAPER_CONV_RANGES || columns > TAPER_CONV_RANGES) {
+        return false;
+    }
+    const double regions = region_cost(down, rows, across, columns, mr, strips);
+    const bool less = regions < *cost;
+    *cost = less ? regions : *cost;
+    return less;
+}
+
+bool taper_conv_strips_make(const taper_conv2d *job, size_t mr, taper_conv_strips *strips)
+{
+    double cost;
+    *strips = (taper_conv_strips){.count = 0};
+    return cut(job, mr, strips, &cost) && taper_mul_size(strips->per_image, job->batch, &strips->count);
+}
+
+double taper_conv_strips_share(const taper_conv2d *job, size_t mr)
+{
+    double cost;
+    (void)cut(job, mr, NULL, &cost);
+    const size_t strips = job->out_h * ((job->out_w - 1) / mr + 1);
+    return cost / cost_of((double)(job->out_h * job->out_w), (double)strips, (double)(job->kernel_h * job->kernel_w));
+}
+
+taper_conv_strip taper_conv_strip_at(const taper_conv_strips *strips, const taper_conv2d *job, size_t index)
+{
+    const size_t image = index / strips->per_image, own = index % strips->per_image;
+    const taper_conv_region *r = &strips->regions[strips->region_count - 1];
+    while (r->first > own) {
+        r--;
+    }
+    const size_t line = (own - r->first) / r->parts, part = (own - r->first) % r->parts;
+    const size_t first = (size_t)r->length * part / r->parts, end = (size_t)r->length * (part + 1) / r->parts;
+    const size_t y = r->y + (r->down ? first : line), x = r->x + (r->down ? line : first);
+    return (taper_conv_strip){
+        .pixel = (image * job->out_h + y) * job->out_w + x, .count = end - first, .step = r->down ? job->out_w : 1};
+}
