@@ -56,26 +56,30 @@ TAPER_TEMPLATE void output_line(const size_t outputs, const V *m, V *y)
     y[3] = v_add(v_fma(v_set(P * P2), odd, v_mul(v_set(Q * Q2), odd_q)), m[5]);
 }
 
-// G g, in double precision: the error of the weights would otherwise be a third of the whole.
-TAPER_TEMPLATE void weights_line(const size_t outputs, const double *g, double *u)
+// G g of so many weights, in double precision: the error of the weights would otherwise be a third of the whole.
+enum { WEIGHTS = 8 };
+
+TAPER_TEMPLATE void weights_line(const size_t outputs, const double *const *g, double (*u)[WEIGHTS])
 {
-    if (outputs == 2) {
-        u[0] = g[0];
-        u[1] = (g[0] + g[1] + g[2]) * 0.5;
-        u[2] = (g[0] - g[1] + g[2]) * 0.5;
-        u[3] = g[2];
-        return;
-    }
     const double p = (double)P, q = (double)Q, p2 = p * p, q2 = q * q;
     const double at_p = 1 / (2 * p2 * (p2 - q2)), at_q = 1 / (2 * q2 * (q2 - p2));
-    const double even_p = (g[0] + p2 * g[2]) * at_p, odd_p = p * at_p * g[1];
-    const double even_q = (g[0] + q2 * g[2]) * at_q, odd_q = q * at_q * g[1];
-    u[0] = g[0] * (1 / (p2 * q2));
-    u[1] = even_p + odd_p;
-    u[2] = even_p - odd_p;
-    u[3] = even_q + odd_q;
-    u[4] = even_q - odd_q;
-    u[5] = g[2];
+    for (size_t i = 0; i < WEIGHTS; i++) {
+        if (outputs == 2) {
+            u[0][i] = g[0][i];
+            u[1][i] = (g[0][i] + g[1][i] + g[2][i]) * 0.5;
+            u[2][i] = (g[0][i] - g[1][i] + g[2][i]) * 0.5;
+            u[3][i] = g[2][i];
+        } else {
+            const double even_p = (g[0][i] + p2 * g[2][i]) * at_p, odd_p = p * at_p * g[1][i];
+            const double even_q = (g[0][i] + q2 * g[2][i]) * at_q, odd_q = q * at_q * g[1][i];
+            u[0][i] = g[0][i] * (1 / (p2 * q2));
+            u[1][i] = even_p + odd_p;
+            u[2][i] = even_p - odd_p;
+            u[3][i] = even_q + odd_q;
+            u[4][i] = even_q - odd_q;
+            u[5][i] = g[2][i];
+        }
+    }
 }
 
 TAPER_TEMPLATE void input(const size_t outputs, size_t channels, const float *const *x, float *v, size_t v_stride)
@@ -150,25 +154,37 @@ TAPER_TEMPLATE bool output(const size_t outputs, size_t channels, const float *m
     return sum != sum;
 }
 
+TAPER_TEMPLATE void weights_block(const size_t outputs, const size_t n, const float *g, size_t g_stride, float *u,
+                                  size_t u_stride)
+{
+    const size_t side = outputs + 2;
+    double d[9][WEIGHTS] = {{0}}, t[3][TAPER_WINOGRAD_SIDE][WEIGHTS], made[TAPER_WINOGRAD_SIDE][WEIGHTS];
+    for (size_t tap = 0; tap < 9; tap++) {
+        for (size_t i = 0; i < n; i++)
+            d[tap][i] = (double)g[tap * g_stride + i];
+    }
+    for (size_t j = 0; j < 3; j++) {
+        const double *const column[3] = {d[j], d[3 + j], d[6 + j]};
+        weights_line(outputs, column, t[j]);
+    }
+    for (size_t i = 0; i < side; i++) {
+        const double *const row[3] = {t[0][i], t[1][i], t[2][i]};
+        weights_line(outputs, row, made);
+        for (size_t j = 0; j < side; j++) {
+            for (size_t k = 0; k < n; k++)
+                u[(side * i + j) * u_stride + k] = (float)made[j][k];
+        }
+    }
+}
+
 TAPER_TEMPLATE void weights(const size_t outputs, size_t count, const float *g, size_t g_stride, float *u,
                             size_t u_stride)
 {
-    const size_t side = outputs + 2;
-    for (size_t at = 0; at < count; at++) {
-        double d[3], t[TAPER_WINOGRAD_SIDE][3], made[TAPER_WINOGRAD_SIDE];
-        for (size_t j = 0; j < 3; j++) {
-            for (size_t i = 0; i < 3; i++)
-                d[i] = (double)g[(3 * i + j) * g_stride + at];
-            weights_line(outputs, d, made);
-            for (size_t i = 0; i < side; i++)
-                t[i][j] = made[i];
-        }
-        for (size_t i = 0; i < side; i++) {
-            weights_line(outputs, t[i], made);
-            for (size_t j = 0; j < side; j++)
-                u[(side * i + j) * u_stride + at] = (float)made[j];
-        }
-    }
+    size_t at = 0;
+    for (; at + WEIGHTS <= count; at += WEIGHTS)
+        weights_block(outputs, WEIGHTS, g + at, g_stride, u + at, u_stride);
+    if (at < count)
+        weights_block(outputs, count - at, g + at, g_stride, u + at, u_stride);
 }
 
 // The functions of a row of winograd_f32_list.inc.
