@@ -33,7 +33,7 @@
 // - Dilation only changes the pointers.
 //
 // The add of the epilogue may be the same memory as C (C += A * W), which also serves to cut K in two.
-// Sums run over taps, then k, in this order; with mr = 1 in up to 4 partial sums. FMA where the entry has it.
+// Sums run over taps, then k, in this order; of one and two rows in up to 4 partial sums. FMA where the entry has it.
 // Neither A, W, the sum nor C is touched outside the named elements (over_read 0 in every entry).
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
