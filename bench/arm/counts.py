@@ -89,7 +89,7 @@ def inner_loops(assembly):
         if label in places:
             begin = places[label]
             body = lines[begin + 1:i + 1]
-            if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L|\d[bf]$)", x) for x in body[:-1]):
+            if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L|\db$)", x) for x in body[:-1]):
                 yield names[begin], [x for x in body if x.strip() and not x.strip().startswith(".")
                                      and not re.match(r"^\s*\S+:", x)]
 
