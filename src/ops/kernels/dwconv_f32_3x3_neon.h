@@ -32,7 +32,8 @@ typedef struct window_constants {
 } window_constants;
 _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below knows where the members are");
 
-// Registers: v0 is the bias, v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, from v28 on sums.
+// Registers: v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, from v28 on sums; x9 is where the
+// bias is.
 // clang-format off
 #pragma GCC diagnostic ignored "-Woverlength-strings" // compilers take long ones
 #define LINE(text) text "\n\t"
@@ -64,7 +65,10 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
     SPREAD(TAKE_##stride, column) \
     LINE(#label ":")
 
+#define BIAS(sum) LINE("ldr q" #sum ", [x9]") // from memory: a copy would take the arithmetic's time
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
+#define FIRST_PRODUCT(sum, x, w) LINE("fmul v" #sum ".4s, v" #x ".4s, v" #w ".4s")
+#define PLUS(sum, other) LINE("fadd v" #sum ".4s, v" #sum ".4s, v" #other ".4s")
 #define TWO(w, x0, x1) PRODUCT(28, x0, w) PRODUCT(29, x1, w)
 #define FOUR(w, x0, x1, y0, y1) TWO(w, x0, x1) PRODUCT(30, y0, w) PRODUCT(31, y1, w)
 #define BOUND(sum) LINE("fmax v" #sum ".4s, v" #sum ".4s, v10.4s") LINE("fmin v" #sum ".4s, v" #sum ".4s, v11.4s")
@@ -76,18 +80,20 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 
 // Outputs of columns a to c, and of b to d; stride 1. The columns c and d are loaded on the way.
 #define OUTPUTS_OF_FOUR(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
-    TAKE_1(c0, c1, c2, c3) COPY(28, 0) COPY(29, 0) COPY(30, 0) COPY(31, 0) \
+    TAKE_1(c0, c1, c2, c3) BIAS(28) BIAS(29) BIAS(30) BIAS(31) \
     FOUR(1, a0, a1, b0, b1) FOUR(4, a1, a2, b1, b2) FOUR(7, a2, a3, b2, b3) TAKE_1(d0, d1, d2, d3) \
     FOUR(2, b0, b1, c0, c1) FOUR(5, b1, b2, c1, c2) FOUR(8, b2, b3, c2, c3) \
     FOUR(3, c0, c1, d0, d1) FOUR(6, c1, c2, d1, d2) FOUR(9, c2, c3, d2, d3) \
     ends##_FOUR PUT(28, 0) PUT(29, 1) PUT(30, 0) PUT(31, 1)
-// Outputs of columns a to c.
+// Outputs of columns a to c; half of the taps have sums of their own.
+#define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
+#define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \
-    COPY(28, 0) COPY(29, 0) TWO(1, a0, a1) TWO(4, a1, a2) TWO(7, a2, a3) TWO(2, b0, b1) TWO(5, b1, b2) TWO(8, b2, b3) \
-    TWO(3, c0, c1) TWO(6, c1, c2) TWO(9, c2, c3) ends##_TWO PUT(28, 0) PUT(29, 1)
+    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a2) TWO(1, a0, a1) HALF(7, a2, a3) TWO(2, b0, b1) HALF(5, b1, b2) TWO(8, b2, b3) \
+    HALF(3, c0, c1) TWO(6, c1, c2) TWO(9, c2, c3) PLUS(28, 30) PLUS(29, 31) ends##_TWO PUT(28, 0) PUT(29, 1)
 #define OUTPUTS_2(ends, a0, a1, a2, a3, a4, b0, b1, b2, b3, b4, c0, c1, c2, c3, c4) \
-    COPY(28, 0) COPY(29, 0) TWO(1, a0, a2) TWO(4, a1, a3) TWO(7, a2, a4) TWO(2, b0, b2) TWO(5, b1, b3) TWO(8, b2, b4) \
-    TWO(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) ends##_TWO PUT(28, 0) PUT(29, 1)
+    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a3) TWO(1, a0, a2) HALF(7, a2, a4) TWO(2, b0, b2) HALF(5, b1, b3) TWO(8, b2, b4) \
+    HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) ends##_TWO PUT(28, 0) PUT(29, 1)
 
 // What stands before and behind the turns; after a turn the window is in other registers.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
@@ -112,10 +118,11 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
         __asm__ volatile( \
             LINE("ldr x9, [%[k]]") \
             LINE("add x10, %[k], #8") \
-            LINE("ld1 {v0.4s, v1.4s, v2.4s, v3.4s}, [x9], #64") \
-            LINE("ld1 {v4.4s, v5.4s, v6.4s, v7.4s}, [x9], #64") \
-            LINE("ld1 {v8.4s, v9.4s}, [x9]") \
             LINE("ld2r {v10.4s, v11.4s}, [x10]") \
+            LINE("add x10, x9, #16") \
+            LINE("ld1 {v1.4s, v2.4s, v3.4s, v4.4s}, [x10], #64") \
+            LINE("ld1 {v5.4s, v6.4s, v7.4s, v8.4s}, [x10], #64") \
+            LINE("ld1 {v9.4s}, [x10]") \
             BEGIN_##stride \
             LINE("cbz %[turns], 5f") \
             LINE("3:") \
@@ -129,8 +136,8 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             LINE("4:") \
             BACK_##stride \
             LINE("5:") \
-            LINE("ldr x9, [%[k], #16]") \
-            LINE("add %[at], %[at], x9") \
+            LINE("ldr x10, [%[k], #16]") \
+            LINE("add %[at], %[at], x10") \
             LINE("cbz %[rest], 8f") \
             LINE("7:") \
             REST_##stride(ends) \
@@ -142,7 +149,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
               [rest] "+&r"(s.rest) FIFTH_##stride \
             : [step0] "r"(s.in_step[0]), [step1] "r"(s.in_step[1]), [step2] "r"(s.in_step[2]), [step3] "r"(s.in_step[3]), \
               [out_step0] "r"(s.out_step[0]), [out_step1] "r"(s.out_step[1]), [valid] "r"(s.valid), [k] "r"(k) FIFTH_STEP_##stride \
-            : "x9", "x10", "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", \
+            : "x9", "x10", "cc", "memory", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", \
               "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", \
               "v29", "v30", "v31"); \
     }
