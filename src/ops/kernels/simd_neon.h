@@ -164,6 +164,23 @@ TAPER_TEMPLATE void v_transpose(V *v)
     v[2] = vzip1q_f32(b, d);
     v[3] = vzip2q_f32(b, d);
 }
+// Words that others lack.
+#define SIMD_INTERLEAVES
+#define SIMD_TAKES_4
+TAPER_TEMPLATE void v_take_4(const float **p, V *v) // and goes on
+{
+    const float32x4x4_t x = vld1q_f32_x4(*p);
+    *p += 16;
+    __asm__("" : "+r"(*p)); // or compilers would add to one index five times
+    v[0] = x.val[0];
+    v[1] = x.val[1];
+    v[2] = x.val[2];
+    v[3] = x.val[3];
+}
+TAPER_TEMPLATE void v_store_3(float *p, V a, V b, V c) // a[0] b[0] c[0] a[1] …
+{
+    vst3q_f32(p, ((float32x4x3_t){{a, b, c}}));
+}
 // clang-format on
 
 #endif
