@@ -20,23 +20,26 @@ typedef struct tap {
 } tap;
 _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 
-// All that a tile needs; strides in bytes.
-typedef struct tile {
+// The panels of a strip. Strides and steps to the next panel are in bytes.
+typedef struct strip {
     const tap *taps;
-    size_t count, kc; // count: of taps
-    const float *first, *w;
-    size_t first_stride; // first: what sums begin with, the bias (stride 0) or earlier sums
-    const float *add;    // NULL: none
-    size_t add_stride;
+    size_t count, kc;   // count: of taps
+    const float *first; // what sums begin with: the bias (stride 0) or earlier sums
+    size_t first_stride, first_next;
+    const float *w;
+    size_t w_next;
+    const float *add; // NULL: none
+    size_t add_stride, add_next;
     float *c;
-    size_t c_stride;
+    size_t c_stride, c_next;
     const float *bounds; // minimum and maximum
     size_t clamps;       // 1: there is a minimum; 2: a maximum
-} tile;
+    size_t nc;           // columns, a multiple of 8
+} strip;
 
 // Registers: v0 to v19 are the sums, four for each row; of one and two rows those that are left hold partial sums,
 // because the latency of the multiply-add would bound the speed. v28 to v31, and v16 to v19 where there are no five
-// rows, are weights, v20 to v27 A. x9 to x13 are rows of A, x14 weights, x15 counts k.
+// rows, are weights, v20 to v27 A. x9 to x13 are rows of A, x14 weights, x15 counts k, x16 and x17 taps.
 // clang-format off
 #pragma GCC diagnostic ignored "-Woverlength-strings" // compilers take long ones
 #define LINE(text) text "\n\t"
@@ -97,11 +100,11 @@ typedef struct tile {
 #define STORE(W, ...) MOVE(W, "st1", __VA_ARGS__, "[%[c]], %[c_stride]")
 
 // The next tap's pointers.
-#define TAKE_1 LINE("ldp x14, x9, [%[taps]], #48")
-#define TAKE_2 LINE("ldr x10, [%[taps], #16]") TAKE_1
-#define TAKE_3 LINE("ldp x10, x11, [%[taps], #16]") TAKE_1
-#define TAKE_4 LINE("ldr x12, [%[taps], #32]") TAKE_3
-#define TAKE_5 LINE("ldp x12, x13, [%[taps], #32]") TAKE_3
+#define TAKE_1 LINE("ldp x14, x9, [x16], #48")
+#define TAKE_2 LINE("ldr x10, [x16, #16]") TAKE_1
+#define TAKE_3 LINE("ldp x10, x11, [x16, #16]") TAKE_1
+#define TAKE_4 LINE("ldr x12, [x16, #32]") TAKE_3
+#define TAKE_5 LINE("ldp x12, x13, [x16, #32]") TAKE_3
 
 // Partial sums: those of one row in C1 to C3, of two rows in C2 and C3.
 #define BEGIN_1 ZEROS(C1) ZEROS(C2) ZEROS(C3)
@@ -181,13 +184,16 @@ typedef struct tile {
 #define ONE_4(W) STEP_4(W, B0, 20, 21, 22, 23, 0)
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
-// A tile of mr rows by W columns.
-#define TILE(mr, W) \
-    TAPER_TEMPLATE void tile_##mr##x##W(tile t) \
+// The tiles of mr rows by W columns, as many as there are.
+#define TILES(mr, W) \
+    TAPER_TEMPLATE void tiles_##mr##x##W(strip *s) \
     { \
         __asm__ volatile( \
+            LINE("0:") \
             ROWS_##mr(FIRST, W) BEGIN_##mr \
             LINE("cbz %[count], 6f") \
+            LINE("mov x16, %[taps]") \
+            LINE("mov x17, %[count]") \
             LINE("1:") /* a tap */ \
             TAKE_##mr \
             LINE("subs x15, %[kc], #8") \
@@ -205,12 +211,13 @@ typedef struct tile {
             LINE("subs x15, x15, #1") \
             LINE("b.ne 4b") \
             LINE("5:") \
-            LINE("subs %[count], %[count], #1") \
+            LINE("subs x17, x17, #1") \
             LINE("b.ne 1b") \
             JOIN_##mr(W) \
             LINE("6:") \
             LINE("cbz %[add], 7f") \
             ROWS_##mr(ADD, W) \
+            LINE("add %[add], %[add], %[add_next]") \
             LINE("7:") \
             LINE("tbz %[clamps], #0, 8f") \
             LINE("ld1r {v28.4s}, [%[bounds]]") \
@@ -222,12 +229,20 @@ typedef struct tile {
             ROWS_##mr(AT_MOST, W) \
             LINE("9:") \
             ROWS_##mr(STORE, W) \
-            : [taps] "+&r"(t.taps), [count] "+&r"(t.count), [first] "+&r"(t.first), [add] "+&r"(t.add), [c] "+&r"(t.c) \
-            : [kc] "r"(t.kc), [w] "r"(t.w), [panel] "r"(NR * sizeof(float)), [first_stride] "r"(t.first_stride), \
-              [add_stride] "r"(t.add_stride), [c_stride] "r"(t.c_stride), [bounds] "r"(t.bounds), [clamps] "r"(t.clamps) \
-            : "x9", "x10", "x11", "x12", "x13", "x14", "x15", "cc", "memory", "v0", "v1", "v2", "v3", "v4", "v5", "v6", \
-              "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", \
-              "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"); \
+            LINE("sub %[nc], %[nc], #" #W) \
+            LINE("add %[first], %[first], %[first_next]") \
+            LINE("add %[w], %[w], %[w_next]") \
+            LINE("add %[c], %[c], %[c_next]") \
+            LINE("cmp %[nc], #" #W) \
+            LINE("b.hs 0b") \
+            : [first] "+&r"(s->first), [w] "+&r"(s->w), [add] "+&r"(s->add), [c] "+&r"(s->c), [nc] "+&r"(s->nc) \
+            : [taps] "r"(s->taps), [count] "r"(s->count), [kc] "r"(s->kc), [first_stride] "r"(s->first_stride), \
+              [first_next] "r"(s->first_next), [w_next] "r"(s->w_next), [add_stride] "r"(s->add_stride), \
+              [add_next] "r"(s->add_next), [c_stride] "r"(s->c_stride), [c_next] "r"(s->c_next), [bounds] "r"(s->bounds), \
+              [clamps] "r"(s->clamps), [panel] "r"(NR * sizeof(float)) \
+            : "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory", "v0", "v1", "v2", "v3", "v4", \
+              "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", \
+              "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"); \
     }
 // clang-format on
 
@@ -238,29 +253,17 @@ TAPER_TEMPLATE void move_columns(size_t mr, size_t n, const float *from, size_t 
         memcpy(to, from, n * sizeof *to);
 }
 
-// The panels of a strip: nc is a multiple of 8.
-typedef struct strip {
-    tile tile;                        // the first panel's
-    size_t mr, nc, panel, first_step; // floats: of a panel of weights; from what sums begin with to the next panel's
-} strip;
-
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const strip *s)                                                                     \
     {                                                                                                                  \
-        tile t = s->tile;                                                                                              \
-        size_t n = s->nc;                                                                                              \
-        for (; n >= NR; n -= NR) {                                                                                     \
-            tile_##mr##x16(t);                                                                                         \
-            t.w += s->panel;                                                                                           \
-            t.first += s->first_step;                                                                                  \
-            t.add = t.add != NULL ? t.add + NR : NULL;                                                                 \
-            t.c += NR;                                                                                                 \
-        }                                                                                                              \
-        if (n > 0)                                                                                                     \
-            tile_##mr##x8(t);                                                                                          \
+        strip t = *s;                                                                                                  \
+        if (t.nc >= NR)                                                                                                \
+            tiles_##mr##x16(&t);                                                                                       \
+        if (t.nc > 0)                                                                                                  \
+            tiles_##mr##x8(&t);                                                                                        \
     }
 
-#define INSTANCES(mr) TILE(mr, 16) TILE(mr, 8) STRIP(mr)
+#define INSTANCES(mr) TILES(mr, 16) TILES(mr, 8) STRIP(mr)
 INSTANCES(1)
 INSTANCES(2)
 INSTANCES(3)
@@ -269,56 +272,65 @@ INSTANCES(5)
 
 static void (*const strips[MR_MAX])(const strip *s) = {strip_1, strip_2, strip_3, strip_4, strip_5};
 
-static void run_strip(strip *s)
+// Columns that are no vectors of 8, made in a buffer of whole ones.
+TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip *s)
 {
-    const size_t nc = s->nc, beyond = nc % 8, left = beyond != 0 ? nc % NR : 0;
-    s->nc -= left;
-    if (s->nc != 0)
-        strips[s->mr - 1](s);
-    if (left == 0)
-        return;
-    float made[MR_MAX * NR], summand[MR_MAX * NR] = {0};
-    const size_t column = s->nc, mr = s->mr;
-    strip last = *s;
-    tile *t = &last.tile;
-    last.nc = left < 8 ? 8 : NR;
-    t->w += column / NR * s->panel;
-    t->first += column / NR * s->first_step;
-    float *c = t->c + column;
-    const size_t c_stride = t->c_stride / sizeof(float);
-    memset(made, 0, sizeof made);
-    if (t->first_stride != 0) { // earlier sums
-        move_columns(mr, left, t->first, c_stride, made, NR);
-        t->first = made;
-        t->first_stride = NR * sizeof(float);
+    float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
+    float *const c = s->c;
+    const size_t c_stride = s->c_stride / sizeof(float), stride = NR * sizeof(float);
+    if (s->first_stride != 0) { // earlier sums
+        move_columns(mr, left, s->first, c_stride, made, NR);
+        s->first = made;
+        s->first_stride = stride;
     }
-    if (t->add != NULL) {
-        move_columns(mr, left, t->add + column, t->add_stride / sizeof(float), summand, NR);
-        t->add = summand;
-        t->add_stride = NR * sizeof(float);
+    if (s->add != NULL) {
+        move_columns(mr, left, s->add, s->add_stride / sizeof(float), summand, NR);
+        s->add = summand;
+        s->add_stride = stride;
     }
-    t->c = made;
-    t->c_stride = NR * sizeof(float);
-    strips[mr - 1](&last);
+    s->c = made;
+    s->c_stride = stride;
+    s->nc = left < 8 ? 8 : NR;
+    strips[mr - 1](s);
     move_columns(mr, left, made, NR, c, c_stride);
 }
 
-static strip make_strip(size_t mr, size_t nc, size_t kc, size_t ks, const float *w, float *c, size_t c_stride,
-                        const taper_gemm_epilogue *e)
+TAPER_TEMPLATE void run_strip(size_t mr, size_t nc, strip *s)
 {
-    return (strip){.tile = {.kc = kc,
-                            .first = w,
-                            .w = w + NR,
-                            .add = e->add,
-                            .add_stride = e->add_stride * sizeof(float),
-                            .c = c,
-                            .c_stride = c_stride * sizeof(float),
-                            .bounds = &e->min,
-                            .clamps = (size_t)(e->min > -INFINITY) | (size_t)(e->max < INFINITY) << 1},
-                   .mr = mr,
-                   .nc = nc,
-                   .panel = (ks * kc + 1) * NR,
-                   .first_step = (ks * kc + 1) * NR};
+    const size_t left = nc % 8 != 0 ? nc % NR : 0, panels = nc / NR;
+    s->nc = nc - left;
+    if (s->nc != 0)
+        strips[mr - 1](s);
+    if (left == 0)
+        return;
+    s->first += (s->first_stride != 0 ? NR * sizeof(float) : s->w_next) / sizeof(float) * panels;
+    s->w += s->w_next / sizeof(float) * panels;
+    s->c += NR * panels;
+    if (s->add != NULL)
+        s->add += NR * panels;
+    last_columns(mr, left, s);
+}
+
+TAPER_TEMPLATE strip make_strip(size_t mr, size_t kc, size_t ks, const float *w, float *c, size_t c_stride,
+                                const taper_gemm_epilogue *e, const tap *taps)
+{
+    const size_t panel = (ks * kc + 1) * NR * sizeof(float);
+    strip s = {.taps = taps,
+               .count = ks,
+               .kc = kc,
+               .first = w,
+               .first_next = panel,
+               .w = w + NR,
+               .w_next = panel,
+               .add = e->add,
+               .add_stride = e->add_stride * sizeof(float),
+               .c = c,
+               .c_stride = c_stride * sizeof(float),
+               .bounds = &e->min,
+               .clamps = (size_t)(e->min > -INFINITY) | (size_t)(e->max < INFINITY) << 1};
+    s.add_next = NR * sizeof(float) - mr * s.add_stride;
+    s.c_next = NR * sizeof(float) - mr * s.c_stride;
+    return s;
 }
 
 void taper_gemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
@@ -327,30 +339,31 @@ void taper_gemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, const float *a, s
     tap one = {0};
     for (size_t i = 0; i < mr; i++)
         one.rows[i] = a + i * a_stride;
-    strip s = make_strip(mr, nc, kc, 1, w, c, c_stride, e);
-    s.tile.taps = &one;
-    s.tile.count = 1;
-    run_strip(&s);
+    strip s = make_strip(mr, kc, 1, w, c, c_stride, e, &one);
+    run_strip(mr, nc, &s);
 }
 
 // The taps [first, end) that are not padding for all rows. Returns how many there are.
 static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_tap_stride, size_t a_offset,
                         const float *zero, size_t first, size_t end, tap *taps)
 {
-    size_t count = 0;
-    for (size_t i = first; i < end; i++) {
-        tap *to = &taps[count];
-        const float *const *rows = a + i * a_tap_stride;
+    const size_t step = kc * NR * sizeof(float);
+    tap *to = taps;
+    a += first * a_tap_stride;
+    for (size_t i = first; i < end; i++, a += a_tap_stride) {
         size_t used = 0;
-        for (size_t r = 0; r < mr; r++) {
-            const size_t real = rows[r] != zero;
-            to->rows[r] = taper_f32_at(rows[r], real ? a_offset : 0);
-            used |= real;
+        TAPER_UNROLL
+        for (size_t r = 0; r < MR_MAX; r++) {
+            if (r < mr) {
+                const size_t real = a[r] != zero;
+                to->rows[r] = taper_f32_at(a[r], real ? a_offset : 0);
+                used |= real;
+            }
         }
-        to->weights = i * kc * NR * sizeof(float);
-        count += used;
+        to->weights = i * step;
+        to += used;
     }
-    return count;
+    return (size_t)(to - taps);
 }
 
 void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a, size_t a_tap_stride,
@@ -358,19 +371,19 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
                                const taper_gemm_epilogue *e)
 {
     tap taps[MOST_TAPS];
-    strip s = make_strip(mr, nc, kc, ks, w, c, c_stride, e);
-    const size_t clamps = s.tile.clamps;
-    s.tile.taps = taps;
     // The sums of many taps wait in C; the summand, which may be C itself, is in those of the first.
     for (size_t first = 0; first < ks; first += MOST_TAPS) {
         const size_t end = ks - first > MOST_TAPS ? first + MOST_TAPS : ks;
-        s.tile.count = take_taps(mr, kc, a, a_tap_stride, a_offset, zero, first, end, taps);
-        s.tile.clamps = end == ks ? clamps : 0;
-        s.nc = nc;
-        run_strip(&s);
-        s.tile.add = NULL;
-        s.tile.first = c;
-        s.tile.first_stride = s.tile.c_stride;
-        s.first_step = NR;
+        strip s = make_strip(mr, kc, ks, w, c, c_stride, e, taps);
+        s.count = take_taps(mr, kc, a, a_tap_stride, a_offset, zero, first, end, taps);
+        if (end < ks)
+            s.clamps = 0;
+        if (first > 0) {
+            s.add = NULL;
+            s.first = c;
+            s.first_stride = s.c_stride;
+            s.first_next = s.c_next;
+        }
+        run_strip(mr, nc, &s);
     }
 }
