@@ -219,5 +219,10 @@ void check_gemm_f32(bool benchmark)
             }
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1, false, false);
+        for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
+            for (size_t times = 0; times < 3; times++)
+                one(entry, m, 1 + check_below(3 * entry->nr), 1 + check_below(20), 1, false, check_below(4) == 0);
+            one(entry, m, 3 * entry->nr / 2, 16, 1, false, false);
+        }
     }
 }

@@ -112,14 +112,22 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
     taper_epilogue_finish(&job->epilogue, count, columns, y, job->out_c);
 }
 
+static size_t strips_at_once(const dense_plan *plan, size_t most)
+{
+    return taper_epilogue_strips(&plan->head.job->epilogue, plan->entry->mr * plan->group_out, most);
+}
+
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
     const float *pointers[STRIP_POINTERS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
-        if (!plan->pointwise) {
+    for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &tile)) {
+        if (plan->pointwise) {
+            i += taper_tile_join(&plan->tiles, &tile, strips_at_once(plan, end - i));
+        } else {
             gather_pointers(plan, tile.first, tile.count, pointers);
+            i++;
         }
         for (size_t group = 0; group < plan->groups; group++) {
             run_tile(plan, &tile, group, pointers);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "ops/kernels/assembler_neon.h"
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/simd_neon.h"
 
@@ -35,8 +36,6 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 // Registers: v1 to v9 are weights, v10 and v11 the bounds, A to D columns of inputs, from v28 on sums; x9 is where the
 // bias is.
 // clang-format off
-#pragma GCC diagnostic ignored "-Woverlength-strings" // compilers take long ones
-#define LINE(text) text "\n\t"
 #define A_1 12, 13, 14, 15
 #define B_1 16, 17, 18, 19
 #define C_1 20, 21, 22, 23
@@ -46,7 +45,6 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define C_2 22, 23, 24, 25, 26
 
 // A column of the inputs of two rows with stride 1 (four) or 2 (five).
-#define SPREAD(macro, ...) macro(__VA_ARGS__)
 #define TAKE(r, i) LINE("ld1 {v" #r ".4s}, [%[in" #i "]], %[step" #i "]")
 #define TAKE_1(r0, r1, r2, r3) TAKE(r0, 0) TAKE(r1, 1) TAKE(r2, 2) TAKE(r3, 3)
 #define TAKE_2(r0, r1, r2, r3, r4) TAKE_1(r0, r1, r2, r3) TAKE(r4, 4)
@@ -89,11 +87,13 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
 #define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \
-    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a2) TWO(1, a0, a1) HALF(7, a2, a3) TWO(2, b0, b1) HALF(5, b1, b2) TWO(8, b2, b3) \
-    HALF(3, c0, c1) TWO(6, c1, c2) TWO(9, c2, c3) PLUS(28, 30) PLUS(29, 31) ends##_TWO PUT(28, 0) PUT(29, 1)
+    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a2) TWO(1, a0, a1) HALF(7, a2, a3) TWO(2, b0, b1) HALF(5, b1, b2) \
+    TWO(8, b2, b3) HALF(3, c0, c1) TWO(6, c1, c2) TWO(9, c2, c3) PLUS(28, 30) PLUS(29, 31) \
+    ends##_TWO PUT(28, 0) PUT(29, 1)
 #define OUTPUTS_2(ends, a0, a1, a2, a3, a4, b0, b1, b2, b3, b4, c0, c1, c2, c3, c4) \
-    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a3) TWO(1, a0, a2) HALF(7, a2, a4) TWO(2, b0, b2) HALF(5, b1, b3) TWO(8, b2, b4) \
-    HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) ends##_TWO PUT(28, 0) PUT(29, 1)
+    BIAS(28) BIAS(29) FIRST_OF_HALF(4, a1, a3) TWO(1, a0, a2) HALF(7, a2, a4) TWO(2, b0, b2) HALF(5, b1, b3) \
+    TWO(8, b2, b4) HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) \
+    ends##_TWO PUT(28, 0) PUT(29, 1)
 
 // What stands before and behind the turns; after a turn the window is in other registers.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
@@ -147,11 +147,10 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             : [in0] "+&r"(s.in[0]), [in1] "+&r"(s.in[1]), [in2] "+&r"(s.in[2]), [in3] "+&r"(s.in[3]), \
               [out0] "+&r"(s.out[0]), [out1] "+&r"(s.out[1]), [at] "+&r"(s.at), [turns] "+&r"(s.turns), \
               [rest] "+&r"(s.rest) FIFTH_##stride \
-            : [step0] "r"(s.in_step[0]), [step1] "r"(s.in_step[1]), [step2] "r"(s.in_step[2]), [step3] "r"(s.in_step[3]), \
-              [out_step0] "r"(s.out_step[0]), [out_step1] "r"(s.out_step[1]), [valid] "r"(s.valid), [k] "r"(k) FIFTH_STEP_##stride \
-            : "x9", "x10", "cc", "memory", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", \
-              "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", \
-              "v29", "v30", "v31"); \
+            : [step0] "r"(s.in_step[0]), [step1] "r"(s.in_step[1]), [step2] "r"(s.in_step[2]), \
+              [step3] "r"(s.in_step[3]), [out_step0] "r"(s.out_step[0]), [out_step1] "r"(s.out_step[1]), \
+              [valid] "r"(s.valid), [k] "r"(k) FIFTH_STEP_##stride \
+            : "x9", "x10", "cc", "memory", VECTOR_REGISTERS); \
     }
 SLIDE(slide_1_clamped, 1, CLAMPED)
 SLIDE(slide_1_plain, 1, PLAIN)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/kernels/assembler_neon.h"
 #include "ops/kernels/gemm_f32.h"
 
 #define MR_MAX 5
@@ -22,7 +23,7 @@ _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 
 // The panels of a strip. Strides and steps to the next panel are in bytes.
 typedef struct strip {
-    const tap *taps;
+    tap *taps;
     size_t count, kc;   // count: of taps
     const float *first; // what sums begin with: the bias (stride 0) or earlier sums
     size_t first_stride, first_next;
@@ -35,14 +36,13 @@ typedef struct strip {
     const float *bounds; // minimum and maximum
     size_t clamps;       // 1: there is a minimum; 2: a maximum
     size_t nc;           // columns, a multiple of 8
+    size_t rows_step;    // bytes from a row of A to the next strip's
 } strip;
 
 // Registers: v0 to v19 are the sums, four for each row; of one and two rows those that are left hold partial sums,
 // because the latency of the multiply-add would bound the speed. v28 to v31, and v16 to v19 where there are no five
 // rows, are weights, v20 to v27 A. x9 to x13 are rows of A, x14 weights, x15 counts k, x16 and x17 taps.
 // clang-format off
-#pragma GCC diagnostic ignored "-Woverlength-strings" // compilers take long ones
-#define LINE(text) text "\n\t"
 #define C0 0, 1, 2, 3
 #define C1 4, 5, 6, 7
 #define C2 8, 9, 10, 11
@@ -64,19 +64,18 @@ typedef struct strip {
 #define PRODUCTS_16(c0, c1, c2, c3, b0, b1, b2, b3, x, lane) \
     PRODUCT(c0, b0, x, lane) PRODUCT(c1, b1, x, lane) PRODUCT(c2, b2, x, lane) PRODUCT(c3, b3, x, lane)
 #define PRODUCTS_8(c0, c1, c2, c3, b0, b1, b2, b3, x, lane) PRODUCT(c0, b0, x, lane) PRODUCT(c1, b1, x, lane)
-#define ZERO(r0, r1, r2, r3) \
-    LINE("movi v" #r0 ".2d, #0") LINE("movi v" #r1 ".2d, #0") LINE("movi v" #r2 ".2d, #0") LINE("movi v" #r3 ".2d, " \
-                                                                                                             "#0")
+#define ZERO(r) LINE("movi v" #r ".2d, #0")
+#define ZERO_FOUR(r0, r1, r2, r3) ZERO(r0) ZERO(r1) ZERO(r2) ZERO(r3)
 
 // With their lists of registers spread into arguments.
 #define MOVE(W, op, ...) MOVE_##W(op, __VA_ARGS__)
 #define EACH(W, op, ...) EACH_##W(op, __VA_ARGS__)
 #define PLUS(W, ...) PLUS_##W(__VA_ARGS__)
 #define PRODUCTS(W, ...) PRODUCTS_##W(__VA_ARGS__)
-#define ZEROS(...) ZERO(__VA_ARGS__)
+#define ZEROS(...) ZERO_FOUR(__VA_ARGS__)
 #define WEIGHTS(W, ...) MOVE(W, "ld1", __VA_ARGS__, "[x14], %[panel]")
-// Weights of the k-th of eight k. Where they are used by few rows loading them takes the time, and the plain instructions
-// are the fastest.
+// Weights of the k-th of eight k. Where few rows use them loading takes the time, and the plain instructions are the
+// fastest.
 #define SINGLES(W, k, ...) SINGLES_##W(k, __VA_ARGS__)
 #define SINGLES_16(k, r0, r1, r2, r3) SINGLE(r0, k, 0) SINGLE(r1, k, 1) SINGLE(r2, k, 2) SINGLE(r3, k, 3)
 #define SINGLES_8(k, r0, r1, r2, r3) SINGLE(r0, k, 0) SINGLE(r1, k, 1)
@@ -127,9 +126,11 @@ typedef struct strip {
 #define PRODUCTS_OF_2(W, ...) PRODUCTS(W, C2, __VA_ARGS__)
 #define PRODUCTS_OF_3(W, ...) PRODUCTS(W, C3, __VA_ARGS__)
 #define PRODUCTS_OF_4(W, ...) PRODUCTS(W, C4, __VA_ARGS__)
-#define STEP_3(W, b, x0, x1, x2, lane) PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane)
+#define STEP_3(W, b, x0, x1, x2, lane) \
+    PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane)
 #define STEP_4(W, b, x0, x1, x2, x3, lane) \
-    PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane) PRODUCTS_OF_3(W, b, x3, lane)
+    PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane) \
+    PRODUCTS_OF_3(W, b, x3, lane)
 #define STEP_5(W, b, x0, x1, x2, x3, x4, lane) \
     PRODUCTS_OF_0(W, b, x0, lane) PRODUCTS_OF_1(W, b, x1, lane) PRODUCTS_OF_2(W, b, x2, lane) \
     PRODUCTS_OF_3(W, b, x3, lane) PRODUCTS_OF_4(W, b, x4, lane)
@@ -238,11 +239,9 @@ typedef struct strip {
             : [first] "+&r"(s->first), [w] "+&r"(s->w), [add] "+&r"(s->add), [c] "+&r"(s->c), [nc] "+&r"(s->nc) \
             : [taps] "r"(s->taps), [count] "r"(s->count), [kc] "r"(s->kc), [first_stride] "r"(s->first_stride), \
               [first_next] "r"(s->first_next), [w_next] "r"(s->w_next), [add_stride] "r"(s->add_stride), \
-              [add_next] "r"(s->add_next), [c_stride] "r"(s->c_stride), [c_next] "r"(s->c_next), [bounds] "r"(s->bounds), \
-              [clamps] "r"(s->clamps), [panel] "r"(NR * sizeof(float)) \
-            : "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory", "v0", "v1", "v2", "v3", "v4", \
-              "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", \
-              "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31"); \
+              [add_next] "r"(s->add_next), [c_stride] "r"(s->c_stride), [c_next] "r"(s->c_next), \
+              [bounds] "r"(s->bounds), [clamps] "r"(s->clamps), [panel] "r"(NR * sizeof(float)) \
+            : "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "cc", "memory", VECTOR_REGISTERS); \
     }
 // clang-format on
 
@@ -253,94 +252,118 @@ TAPER_TEMPLATE void move_columns(size_t mr, size_t n, const float *from, size_t 
         memcpy(to, from, n * sizeof *to);
 }
 
-#define STRIP(mr)                                                                                                      \
-    TAPER_INSTANCE void strip_##mr(const strip *s)                                                                     \
+// So many strips of mr rows, of one tap if there are several. Goes on to what is behind them.
+#define STRIPS(mr)                                                                                                     \
+    TAPER_INSTANCE void strips_##mr(strip *s, size_t times)                                                            \
     {                                                                                                                  \
-        strip t = *s;                                                                                                  \
-        if (t.nc >= NR)                                                                                                \
-            tiles_##mr##x16(&t);                                                                                       \
-        if (t.nc > 0)                                                                                                  \
-            tiles_##mr##x8(&t);                                                                                        \
+        for (; times > 0; times--) {                                                                                   \
+            strip t = *s;                                                                                              \
+            if (t.nc >= NR)                                                                                            \
+                tiles_##mr##x16(&t);                                                                                   \
+            if (t.nc > 0)                                                                                              \
+                tiles_##mr##x8(&t);                                                                                    \
+            TAPER_UNROLL                                                                                               \
+            for (size_t i = 0; i < mr; i++)                                                                            \
+                s->taps->rows[i] = taper_f32_at(s->taps->rows[i], s->rows_step);                                       \
+            s->c += mr * s->c_stride / sizeof(float);                                                                  \
+            s->add = s->add != NULL ? s->add + mr * s->add_stride / sizeof(float) : NULL;                              \
+        }                                                                                                              \
     }
 
-#define INSTANCES(mr) TILES(mr, 16) TILES(mr, 8) STRIP(mr)
+#define INSTANCES(mr) TILES(mr, 16) TILES(mr, 8) STRIPS(mr)
 INSTANCES(1)
 INSTANCES(2)
 INSTANCES(3)
 INSTANCES(4)
 INSTANCES(5)
 
-static void (*const strips[MR_MAX])(const strip *s) = {strip_1, strip_2, strip_3, strip_4, strip_5};
+static void (*const strips[MR_MAX])(strip *s, size_t times) = {strips_1, strips_2, strips_3, strips_4, strips_5};
 
 // Columns that are no vectors of 8, made in a buffer of whole ones.
-TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip *s)
+TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip s)
 {
     float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
-    float *const c = s->c;
-    const size_t c_stride = s->c_stride / sizeof(float), stride = NR * sizeof(float);
-    if (s->first_stride != 0) { // earlier sums
-        move_columns(mr, left, s->first, c_stride, made, NR);
-        s->first = made;
-        s->first_stride = stride;
+    float *const c = s.c;
+    const size_t c_stride = s.c_stride / sizeof(float), stride = NR * sizeof(float);
+    if (s.first_stride != 0) { // earlier sums
+        move_columns(mr, left, s.first, c_stride, made, NR);
+        s.first = made;
+        s.first_stride = stride;
     }
-    if (s->add != NULL) {
-        move_columns(mr, left, s->add, s->add_stride / sizeof(float), summand, NR);
-        s->add = summand;
-        s->add_stride = stride;
+    if (s.add != NULL) {
+        move_columns(mr, left, s.add, s.add_stride / sizeof(float), summand, NR);
+        s.add = summand;
+        s.add_stride = stride;
     }
-    s->c = made;
-    s->c_stride = stride;
-    s->nc = left < 8 ? 8 : NR;
-    strips[mr - 1](s);
+    s.c = made;
+    s.c_stride = stride;
+    s.nc = left < 8 ? 8 : NR;
+    strips[mr - 1](&s, 1);
     move_columns(mr, left, made, NR, c, c_stride);
 }
 
-TAPER_TEMPLATE void run_strip(size_t mr, size_t nc, strip *s)
+// The next `times` strips of mr rows.
+static void run_strips(size_t mr, size_t nc, strip *s, size_t times)
 {
     const size_t left = nc % 8 != 0 ? nc % NR : 0, panels = nc / NR;
     s->nc = nc - left;
-    if (s->nc != 0)
-        strips[mr - 1](s);
-    if (left == 0)
+    s->add_next = NR * sizeof(float) - mr * s->add_stride;
+    s->c_next = NR * sizeof(float) - mr * s->c_stride;
+    if (left == 0) {
+        strips[mr - 1](s, times);
         return;
-    s->first += (s->first_stride != 0 ? NR * sizeof(float) : s->w_next) / sizeof(float) * panels;
-    s->w += s->w_next / sizeof(float) * panels;
-    s->c += NR * panels;
-    if (s->add != NULL)
-        s->add += NR * panels;
-    last_columns(mr, left, s);
+    }
+    for (; times > 0; times--) {
+        strip last = *s;
+        last.first += (s->first_stride != 0 ? NR * sizeof(float) : s->w_next) / sizeof(float) * panels;
+        last.w += s->w_next / sizeof(float) * panels;
+        last.c += NR * panels;
+        if (s->add != NULL)
+            last.add += NR * panels;
+        tap one;
+        if (s->count == 1) { // which strips moves on
+            one = *s->taps;
+            last.taps = &one;
+        }
+        strips[mr - 1](s, 1);
+        last_columns(mr, left, last);
+    }
 }
 
-TAPER_TEMPLATE strip make_strip(size_t mr, size_t kc, size_t ks, const float *w, float *c, size_t c_stride,
-                                const taper_gemm_epilogue *e, const tap *taps)
+static strip make_strip(size_t kc, size_t ks, const float *w, float *c, size_t c_stride, const taper_gemm_epilogue *e,
+                        tap *taps)
 {
     const size_t panel = (ks * kc + 1) * NR * sizeof(float);
-    strip s = {.taps = taps,
-               .count = ks,
-               .kc = kc,
-               .first = w,
-               .first_next = panel,
-               .w = w + NR,
-               .w_next = panel,
-               .add = e->add,
-               .add_stride = e->add_stride * sizeof(float),
-               .c = c,
-               .c_stride = c_stride * sizeof(float),
-               .bounds = &e->min,
-               .clamps = (size_t)(e->min > -INFINITY) | (size_t)(e->max < INFINITY) << 1};
-    s.add_next = NR * sizeof(float) - mr * s.add_stride;
-    s.c_next = NR * sizeof(float) - mr * s.c_stride;
-    return s;
+    return (strip){.taps = taps,
+                   .count = ks,
+                   .kc = kc,
+                   .first = w,
+                   .first_next = panel,
+                   .w = w + NR,
+                   .w_next = panel,
+                   .add = e->add,
+                   .add_stride = e->add_stride * sizeof(float),
+                   .c = c,
+                   .c_stride = c_stride * sizeof(float),
+                   .bounds = &e->min,
+                   .clamps = (size_t)(e->min > -INFINITY) | (size_t)(e->max < INFINITY) << 1};
 }
 
-void taper_gemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
-                              float *c, size_t c_stride, const taper_gemm_epilogue *e)
+void taper_gemm_f32_5x16_neon(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,
+                              size_t c_stride, const taper_gemm_epilogue *e)
 {
-    tap one = {0};
-    for (size_t i = 0; i < mr; i++)
-        one.rows[i] = a + i * a_stride;
-    strip s = make_strip(mr, kc, 1, w, c, c_stride, e, &one);
-    run_strip(mr, nc, &s);
+    const taper_gemm_strips cut = taper_gemm_cut(m, MR_MAX);
+    tap one;
+    one.weights = 0;
+    strip s = make_strip(kc, 1, w, c, c_stride, e, &one);
+    size_t mr = cut.even + (cut.longer > 0), times = cut.longer > 0 ? cut.longer : cut.count;
+    for (size_t left = cut.count; left > 0; left -= times, times = left, mr = cut.even) {
+        for (size_t i = 0; i < mr; i++, a += a_stride)
+            one.rows[i] = a;
+        a += (times - 1) * mr * a_stride;
+        s.rows_step = mr * a_stride * sizeof(float);
+        run_strips(mr, nc, &s, times);
+    }
 }
 
 // The taps [first, end) that are not padding for all rows. Returns how many there are.
@@ -374,7 +397,7 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
     // The sums of many taps wait in C; the summand, which may be C itself, is in those of the first.
     for (size_t first = 0; first < ks; first += MOST_TAPS) {
         const size_t end = ks - first > MOST_TAPS ? first + MOST_TAPS : ks;
-        strip s = make_strip(mr, kc, ks, w, c, c_stride, e, taps);
+        strip s = make_strip(kc, ks, w, c, c_stride, e, taps);
         s.count = take_taps(mr, kc, a, a_tap_stride, a_offset, zero, first, end, taps);
         if (end < ks)
             s.clamps = 0;
@@ -382,8 +405,8 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
             s.add = NULL;
             s.first = c;
             s.first_stride = s.c_stride;
-            s.first_next = s.c_next;
+            s.first_next = NR * sizeof(float) - mr * s.c_stride;
         }
-        run_strip(mr, nc, &s);
+        run_strips(mr, nc, &s, 1);
     }
 }
