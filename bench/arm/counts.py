@@ -77,19 +77,21 @@ def inner_loops(assembly):
     places, function = {}, "?"
     names = {}
     for i, line in enumerate(lines):
-        label = re.match(r"^([.\w]+):", line)
+        label = re.match(r"^\s*([.\w]+):", line)
         if label:
             places[label.group(1)] = i
-            if not label.group(1).startswith("."):
+            if not re.match(r"[.\d]", label.group(1)):
                 function = label.group(1)
         names[i] = function
-        branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L\w+)$", line)
-        if branch and branch.group(1) in places:
-            begin = places[branch.group(1)]
+        # Compilers' labels, and those of tiles in assembler: "b.ne 2b" goes back to the last "2:".
+        branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s(?:.*?(\.L\w+)|(?:.*\s)?(\d+)b)$", line)
+        label = branch and (branch.group(1) or branch.group(2))
+        if label in places:
+            begin = places[label]
             body = lines[begin + 1:i + 1]
-            if not any(re.search(r"\s(?:b\.?\w*|cbn?z)\s.*?\.L", x) for x in body[:-1]):
+            if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L|\db$)", x) for x in body[:-1]):
                 yield names[begin], [x for x in body if x.strip() and not x.strip().startswith(".")
-                                     and not re.match(r"^\S+:", x)]
+                                     and not re.match(r"^\s*\S+:", x)]
 
 
 def mca():

@@ -84,8 +84,11 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
         check_fill(p.scale = check_floats(nc, CHECK_TAIL, 0), nc, 0.5f, 2);
     if (special)
         check_fill_special(p.a, image + offset, 3 * kc, true);
+    const bool in_place = check_below(8) == 0; // the sum is what C has
+    if (in_place)
+        p.add_stride = p.c_stride;
     p.e = (taper_gemm_epilogue){NULL, p.add_stride, -INFINITY, INFINITY};
-    if (check_below(2)) {
+    if (in_place || check_below(2)) {
         p.add = check_floats((mr - 1) * p.add_stride + nc, place, entry->over_read);
         check_fill(p.add, (mr - 1) * p.add_stride + nc, -3, 3);
         p.e.add = p.add;
@@ -133,12 +136,15 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     const size_t c_count = (mr - 1) * p.c_stride + nc;
     float *c = check_floats(c_count, place, 0);
     for (size_t i = 0; i < c_count; i++)
-        c[i] = 12345.0f;
+        c[i] = in_place && i % p.c_stride < nc ? p.add[i] : 12345.0f;
+    taper_gemm_epilogue e = p.e;
+    if (in_place)
+        e.add = c;
 
     if (indirect) {
-        entry->igemm(mr, nc, kc, ks, p.pointers, p.tap_stride, p.a_offset, p.zero, packed, c, p.c_stride, &p.e);
+        entry->igemm(mr, nc, kc, ks, p.pointers, p.tap_stride, p.a_offset, p.zero, packed, c, p.c_stride, &e);
     } else {
-        entry->gemm(mr, nc, kc, p.a, p.a_stride, packed, c, p.c_stride, &p.e);
+        entry->gemm(mr, nc, kc, p.a, p.a_stride, packed, c, p.c_stride, &e);
     }
 
     for (size_t i = 0; i < mr && !check_failed(); i++) {
@@ -205,11 +211,18 @@ void check_gemm_f32(bool benchmark)
                 one(entry, mr, nc, 1 + check_below(20), 1, false, check_below(4) == 0);
                 one(entry, mr, nc, 1 + check_below(20), 1 + check_below(9), true, check_below(4) == 0);
             }
+            for (size_t times = 0; times < 4; times++) // as many taps as no kernel keeps pointers of
+                one(entry, mr, 1 + check_below(3 * entry->nr), 1 + check_below(9), 30 + check_below(50), true, false);
             for (size_t kc = 1; kc < 40; kc++) {
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1, false, false);
                 one(entry, mr, 1 + check_below(3 * entry->nr), kc, 1 + check_below(4), true, false);
             }
         }
         one(entry, entry->mr, 2 * entry->nr, 1000, 1, false, false);
+        for (size_t m = 1; m <= 4 * entry->mr + 1; m++) { // several strips in a call
+            for (size_t times = 0; times < 3; times++)
+                one(entry, m, 1 + check_below(3 * entry->nr), 1 + check_below(20), 1, false, check_below(4) == 0);
+            one(entry, m, 3 * entry->nr / 2, 16, 1, false, false);
+        }
     }
 }

@@ -121,17 +121,27 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, const taper_co
     taper_epilogue_finish(&job->epilogue, count, columns, y, stride);
 }
 
+static size_t strips_at_once(const dense_plan *plan, size_t most)
+{
+    return taper_epilogue_strips(&plan->head.job->epilogue, plan->entry->mr * plan->group_out, most);
+}
+
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
     const float *pointers[STRIP_POINTERS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
-        const taper_conv_strip strip = plan->strips.count != 0
-                                           ? taper_conv_strip_at(&plan->strips, plan->head.job, tile.first)
-                                           : (taper_conv_strip){tile.first, tile.count, 1};
-        if (!plan->pointwise) {
+    for (size_t i = begin; i < end; taper_tile_next(&plan->tiles, &tile)) {
+        taper_conv_strip strip = {tile.first, tile.count, 1};
+        if (plan->pointwise) {
+            i += taper_tile_join(&plan->tiles, &tile, strips_at_once(plan, end - i));
+            strip.count = tile.count;
+        } else {
+            if (plan->strips.count != 0) {
+                strip = taper_conv_strip_at(&plan->strips, plan->head.job, tile.first);
+            }
             gather_pointers(plan, &strip, pointers);
+            i++;
         }
         for (size_t group = 0; group < plan->groups; group++) {
             run_tile(plan, &tile, &strip, group, pointers);

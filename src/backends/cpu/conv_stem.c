@@ -55,31 +55,54 @@ static void copy_rows(void *argument, size_t begin, size_t end) // number: image
     }
 }
 
+// Where the inputs of a row of outputs are, for each row of the kernel; steps to the next pixel's, 0 in padding.
+typedef struct stem_lines {
+    const float *at[MOST_TAPS];
+    size_t step[MOST_TAPS];
+} stem_lines;
+
+// Of pixel ox in row number `row` of all images.
+static void find_lines(const stem_run *r, size_t row, size_t ox, stem_lines *lines)
+{
+    const taper_conv2d *job = r->plan->head.job;
+    const size_t image = row / job->out_h, oy = row % job->out_h, step = job->stride_w * job->in_c;
+    for (size_t k = 0; k < job->kernel_h; k++) {
+        const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
+        const bool inside = y >= 0 && y < (int64_t)job->in_h;
+        lines->at[k] = inside ? r->rows + (image * job->in_h + (size_t)y) * r->plan->row_floats + ox * step : r->zero;
+        lines->step[k] = inside ? step : 0;
+    }
+}
+
+// pointers[k * count + i]: where the inputs of the i-th pixel's k-th kernel row start.
+static void gather_pointers(const stem_run *r, size_t first, size_t count, const float **pointers)
+{
+    const taper_conv2d *job = r->plan->head.job;
+    size_t row = first / job->out_w, ox = first % job->out_w;
+    stem_lines lines;
+    find_lines(r, row, ox, &lines);
+    for (size_t i = 0; i < count; i++, ox++) {
+        if (ox == job->out_w) {
+            ox = 0;
+            find_lines(r, ++row, 0, &lines);
+        }
+        for (size_t k = 0; k < job->kernel_h; k++) {
+            pointers[k * count + i] = lines.at[k];
+            lines.at[k] += lines.step[k];
+        }
+    }
+}
+
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const stem_run *r = argument;
     const stem_plan *plan = r->plan;
     const taper_conv2d *job = plan->head.job;
     const float *pointers[MOST_MR * MOST_TAPS];
-    const size_t step = job->stride_w * job->in_c;
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
         const size_t first = tile.first, count = tile.count;
-        for (size_t i = 0, part; i < count; i += part) { // pixels of one row
-            const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;
-            const size_t image = pixel / (job->out_w * job->out_h);
-            part = taper_min_size(job->out_w - ox, count - i);
-            for (size_t k = 0; k < job->kernel_h; k++) {
-                const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
-                const bool inside = y >= 0 && y < (int64_t)job->in_h;
-                const float *at =
-                    inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats + ox * step : r->zero;
-                for (size_t j = 0; j < part; j++) {
-                    pointers[k * count + i + j] = at;
-                    at += inside ? step : 0;
-                }
-            }
-        }
+        gather_pointers(r, first, count, pointers);
         float *y = job->y + first * job->out_c;
         taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
         if (job->epilogue.add != NULL) {

@@ -19,6 +19,13 @@ TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool cla
                                                 size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
                                                 taper_epilogue *epilogue);
 
+// How many strips, of so many floats, are made before their activation is applied: it finds them in the L1 cache.
+static inline size_t taper_epilogue_strips(const taper_epilogue *e, size_t floats, size_t most)
+{
+    enum { LEAST_L1_FLOATS = 4096 };
+    return e->activation == NULL ? most : taper_min_size(most, LEAST_L1_FLOATS / floats + 1);
+}
+
 // Applies the activation to rows of `count` floats, `stride` apart.
 static inline void taper_epilogue_finish(const taper_epilogue *e, size_t rows, size_t count, float *y, size_t stride)
 {

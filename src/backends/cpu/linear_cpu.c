@@ -56,7 +56,9 @@ static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const linear_job *job = argument;
     taper_tile t = taper_tile_at(&job->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
+    for (size_t i = begin; i < end; taper_tile_next(&job->tiles, &t)) {
+        i +=
+            taper_tile_join(&job->tiles, &t, taper_epilogue_strips(&job->epilogue, job->entry->mr * job->out, end - i));
         const size_t column = t.panel * job->entry->nr, at = t.first * job->out + column;
         const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->out) - column;
         taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};

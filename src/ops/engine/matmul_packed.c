@@ -84,7 +84,8 @@ static void multiply(const product_job *job, const float *a, size_t a_stride, co
                      size_t begin, size_t end)
 {
     taper_tile t = taper_tile_at(&job->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&job->tiles, &t)) {
+    for (size_t i = begin; i < end; taper_tile_next(&job->tiles, &t)) {
+        i += taper_tile_join(&job->tiles, &t, end - i);
         const size_t column = t.panel * job->entry->nr;
         const size_t columns = taper_min_size(t.panel_end * job->entry->nr, job->n) - column;
         float *to = c + t.first * job->c_row + column;

@@ -56,3 +56,12 @@ void taper_tile_next(const taper_tiles *tiles, taper_tile *tile)
     }
     take_strip(tiles, tile, strip);
 }
+
+size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most)
+{
+    const size_t first = tile->first, joined = taper_min_size(most, tile->group_end - tile->strip);
+    take_strip(tiles, tile, tile->strip + joined - 1);
+    tile->count += tile->first - first;
+    tile->first = first;
+    return joined;
+}

@@ -33,6 +33,10 @@ taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
 // The tile of the next index, without the divisions. Meaningless behind the last one.
 void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
 
+// Makes one tile of it and of those behind it, `most` at most, as long as they have the same panels and the rows that
+// follow. Returns how many it stands for; the next one is behind all of them.
+size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most);
+
 // The nanoseconds of a product, by the size of the tile that its kernel keeps in registers.
 static inline double taper_gemm_work(const taper_gemm_entry *entry, double flops)
 {

@@ -10,13 +10,14 @@
 // - Cut the m rows of the result (output pixels) into strips of at most entry->mr rows, as even as can be: 49 rows and
 //   mr = 14 are 13 + 12 + 12 + 12 and not 14 + 14 + 14 + 7 (every mr has its own code; short strips are slower).
 //   Call the kernel once per strip with all n columns. The strip of A (mr * k floats) then stays in L1, and
-//   the weights stream once per strip from L2.
+//   the weights stream once per strip from L2. gemm takes several strips in one call and cuts them itself.
 // - When the packed weights are larger than L2, call in blocks of columns instead: for each block of entry->nr * j
 //   columns (block start c0: w + c0 * (ks * kc + 1) when c0 is a multiple of nr, c + c0) all strips of rows. A is
 //   then read once per block.
 // - Threads: cut rows (or columns when there are few rows). Nothing is shared, nothing is written twice.
 //
-// gemm(mr, nc, kc, a, a_stride, w, c, c_stride, e): row i of A at a + i * a_stride (strides in floats), kc floats long.
+// gemm(m, nc, kc, a, a_stride, w, c, c_stride, e): row i of A at a + i * a_stride (strides in floats), kc floats long.
+// Any number of rows.
 //
 // igemm(mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e): C[i] = sum over taps t < ks of the kc
 // floats at a[t * a_tap_stride + i]. A pointer equal to `zero` stands for padding: at least kc zero floats, to which
@@ -33,7 +34,7 @@
 // - Dilation only changes the pointers.
 //
 // The add of the epilogue may be the same memory as C (C += A * W), which also serves to cut K in two.
-// Sums run over taps, then k, in this order; with mr = 1 in up to 4 partial sums. FMA where the entry has it.
+// Sums run over taps, then k, in this order; of one and two rows in up to 4 partial sums. FMA where the entry has it.
 // Neither A, W, the sum nor C is touched outside the named elements (over_read 0 in every entry).
 #ifndef TAPER_KERNELS_GEMM_F32_H
 #define TAPER_KERNELS_GEMM_F32_H
@@ -47,7 +48,7 @@ typedef struct taper_gemm_epilogue {
     float min, max;    // clamp; -INFINITY and INFINITY for none. NaN stays NaN
 } taper_gemm_epilogue;
 
-typedef void taper_gemm_f32_function(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+typedef void taper_gemm_f32_function(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
                                      float *c, size_t c_stride, const taper_gemm_epilogue *e);
 typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks, const float *const *a,
                                       size_t a_tap_stride, size_t a_offset, const float *zero, const float *w, float *c,
@@ -56,11 +57,24 @@ typedef void taper_igemm_f32_function(size_t mr, size_t nc, size_t kc, size_t ks
 typedef struct taper_gemm_entry {
     const char *name;
     uint64_t cpu;       // TAPER_ISA_ bit it needs
-    uint32_t mr, nr;    // most rows of one call; width of a panel of packed weights
+    uint32_t mr, nr;    // most rows of a strip; width of a panel of packed weights
     uint32_t over_read; // bytes
     taper_gemm_f32_function *gemm;
     taper_igemm_f32_function *igemm;
 } taper_gemm_entry;
+
+// m rows as strips: the first `longer` have a row more than the others.
+typedef struct taper_gemm_strips {
+    size_t count, even, longer;
+} taper_gemm_strips;
+
+static inline taper_gemm_strips taper_gemm_cut(size_t m, size_t mr)
+{
+    if (m <= mr)
+        return (taper_gemm_strips){1, m, 0};
+    const size_t count = (m - 1) / mr + 1;
+    return (taper_gemm_strips){count, m / count, m % count};
+}
 
 #define KERNEL(isa, tile, mr, nr, over_read)                                                                           \
     taper_gemm_f32_function taper_gemm_f32_##tile##_##isa;                                                             \

@@ -178,12 +178,20 @@ static void (*const strips[])(const call *t) = {EACH_MR(ENTRY)};
         const call t = {mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e};                           \
         strips[TAPER_STRIP(mr)](&t);                                                                                   \
     }                                                                                                                  \
-    void gemm(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,              \
+    void gemm(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w, float *c,               \
               size_t c_stride, const taper_gemm_epilogue *e)                                                           \
     {                                                                                                                  \
+        const taper_gemm_strips cut = taper_gemm_cut(m, MR_MAX);                                                       \
         const float *rows[MR_MAX];                                                                                     \
-        for (size_t i = 0; i < mr; i++)                                                                                \
-            rows[i] = a + i * a_stride;                                                                                \
-        const call t = {mr, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};                                           \
-        strips[TAPER_STRIP(mr)](&t);                                                                                   \
+        taper_gemm_epilogue epilogue = *e;                                                                             \
+        call t = {0, nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, &epilogue};                                          \
+        for (size_t s = 0; s < cut.count; s++) {                                                                       \
+            t.mr = cut.even + (s < cut.longer);                                                                        \
+            for (size_t i = 0; i < t.mr; i++, a += a_stride)                                                           \
+                rows[i] = a;                                                                                           \
+            strips[TAPER_STRIP(t.mr)](&t);                                                                             \
+            t.c += t.mr * c_stride;                                                                                    \
+            if (epilogue.add != NULL)                                                                                  \
+                epilogue.add += t.mr * e->add_stride;                                                                  \
+        }                                                                                                              \
     }

@@ -169,6 +169,18 @@ TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
     const float32x4x3_t all = {{a, b, c}};
     vst3q_f32(p, all);
 }
+// A word that others lack.
+#define SIMD_TAKES_4
+TAPER_TEMPLATE void v_take_4(const float **p, V *v) // and goes on
+{
+    const float32x4x4_t x = vld1q_f32_x4(*p);
+    *p += 16;
+    __asm__("" : "+r"(*p)); // or compilers would add to one index five times
+    v[0] = x.val[0];
+    v[1] = x.val[1];
+    v[2] = x.val[2];
+    v[3] = x.val[3];
+}
 // clang-format on
 
 #endif

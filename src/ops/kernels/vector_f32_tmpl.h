@@ -495,6 +495,20 @@ TAPER_TEMPLATE void gemv_rows(const size_t rows, size_t k, const float *x, const
     for (size_t r = 0; r < rows; r++)
         acc[r][0] = acc[r][1] = v_set(0.0f);
     size_t i = 0;
+#ifdef SIMD_TAKES_4
+    const float *from = x, *p[4] = {w, w + w_stride, w + 2 * w_stride, w + 3 * w_stride};
+    for (; i + 4 * VN <= k; i += 4 * VN) {
+        V a[4], b[4];
+        v_take_4(&from, a);
+        TAPER_UNROLL
+        for (size_t r = 0; r < rows; r++) {
+            v_take_4(&p[r], b);
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++)
+                acc[r][j % 2] = v_fma(a[j], b[j], acc[r][j % 2]);
+        }
+    }
+#endif
     for (; i + 2 * VN <= k; i += 2 * VN) {
         const V a = v_load(x + i), b = v_load(x + i + VN);
         TAPER_UNROLL

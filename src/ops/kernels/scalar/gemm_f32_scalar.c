@@ -98,12 +98,18 @@ void taper_igemm_f32_4x4_scalar(size_t mr, size_t nc, size_t kc, size_t ks, cons
     run(mr, &t);
 }
 
-void taper_gemm_f32_4x4_scalar(size_t mr, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
+void taper_gemm_f32_4x4_scalar(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,
                                float *c, size_t c_stride, const taper_gemm_epilogue *e)
 {
     const float *rows[MR_MAX];
-    for (size_t i = 0; i < mr; i++)
-        rows[i] = a + i * a_stride;
-    const call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, e};
-    run(mr, &t);
+    taper_gemm_epilogue epilogue = *e;
+    call t = {nc, kc, 1, rows, 0, 0, NULL, w, c, c_stride, &epilogue};
+    for (size_t mr; m > 0; m -= mr, t.c += mr * c_stride) {
+        mr = m < MR_MAX ? m : MR_MAX;
+        for (size_t i = 0; i < mr; i++, a += a_stride)
+            rows[i] = a;
+        run(mr, &t);
+        if (epilogue.add != NULL)
+            epilogue.add += mr * e->add_stride;
+    }
 }
