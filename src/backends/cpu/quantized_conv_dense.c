@@ -106,8 +106,7 @@ static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, 
                                 .e = {.bias = plan->head.bias + place,
                                       .scale = plan->head.factor + place,
                                       .zero_point = job->zero_point,
-                                      .min = job->min,
-                                      .max = job->max}};
+                                      .min = job->min}};
     plan->entry->run(&call);
 }
 

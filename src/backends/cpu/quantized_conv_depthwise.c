@@ -29,21 +29,18 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
             *to++ = inside && x >= 0 && x < (int64_t)job->in_w ? line + (size_t)x * c : plan->head.padding;
         }
     }
-    const taper_dwconv_i8 call = {.pixels = last - first,
-                                  .channels = c,
-                                  .taps = plan->taps,
-                                  .rows = rows,
-                                  .a = pointers,
-                                  .step = job->stride_w * c,
-                                  .w = plan->head.layer.weights,
-                                  .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
-                                  .c_stride = c,
-                                  .c_row = job->out_w * c,
-                                  .e = {.bias = plan->head.bias,
-                                        .scale = plan->head.factor,
-                                        .zero_point = job->zero_point,
-                                        .min = job->min,
-                                        .max = job->max}};
+    const taper_dwconv_i8 call = {
+        .pixels = last - first,
+        .channels = c,
+        .taps = plan->taps,
+        .rows = rows,
+        .a = pointers,
+        .step = job->stride_w * c,
+        .w = plan->head.layer.weights,
+        .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
+        .c_stride = c,
+        .c_row = job->out_w * c,
+        .e = {.bias = plan->head.bias, .scale = plan->head.factor, .zero_point = job->zero_point, .min = job->min}};
     plan->entry->run(&call);
 }
 

@@ -71,7 +71,7 @@ static void average_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox
             .a = pointers,
             .w = job->ones,
             .c = out + c,
-            .e = {.bias = job->bias, .scale = job->scale, .zero_point = job->zero_point, .max = 255}};
+            .e = {.bias = job->bias, .scale = job->scale, .zero_point = job->zero_point}};
         job->entry->run(&call);
     }
 }

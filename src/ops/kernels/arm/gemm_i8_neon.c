@@ -1,151 +1,244 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with NEON alone: up to 4 rows by 4 columns in 16 accumulators, each of four sums along k.
-// 128 is taken from A, then two products of 8 bits make a sum of 16, and pairs of those are added in 32 bits. Only when
-// two weights of -128 meet two -128 of A the sum of 16 bits has no room: panels with such weights are marked, and have
-// each product added by itself.
+// 128 is taken from A, then two or four products of 8 bits make a sum of 16, and pairs of those are added in 32 bits.
+// How many there is room for depends on the weights: taper_gemm_i8_marks. Only where two weights of -128 meet two -128
+// of A a sum of 16 bits cannot even have two: such panels are rare, and have each product added by itself.
 #include <arm_neon.h>
 
 #include "ops/kernels/gemm_i8.h"
 
-// gcc would begin all products of a step first and have no registers left for their sums.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-schedule-insns")
-#endif
-
 #define MR_MAX 4
 #define NR 4
 #define KR 16
-#define ACC 4
-#define A_GROUP 64 // sixteen k of each row
+#define ROWS(mr) (mr)
+#define ACC 1
 #define EACH_MR(X) X(1) X(2) X(3) X(4)
 
-TAPER_TEMPLATE void gather_16(int8_t *to, size_t rows, const uint8_t *const *p, size_t k)
-{
-    TAPER_UNROLL
-    for (size_t i = 0; i < MR_MAX; i++) {
-        if (rows > i)
-            vst1q_u8((uint8_t *)to + 16 * i, veorq_u8(vld1q_u8(p[i] + k), vdupq_n_u8(0x80)));
-    }
-}
-
-// The first eight of sixteen k.
-TAPER_TEMPLATE void half_step(const size_t mr, const int8_t *a, const int8_t *w, int32x4_t acc[][ACC])
-{
-    int8x8_t b[4];
-    TAPER_UNROLL
-    for (size_t j = 0; j < 4; j++)
-        b[j] = vld1_s8(w + 16 * j);
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        const int8x8_t x = vld1_s8(a + 16 * i);
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            acc[i][j] = vpadalq_s16(acc[i][j], vmull_s8(x, b[j]));
-    }
-}
-
-TAPER_TEMPLATE void step(const size_t mr, const int apart, const int8_t *a, const int8_t *w, int32x4_t acc[][ACC])
-{
-    int8x16_t b[4], x[MR_MAX];
-    TAPER_UNROLL
-    for (size_t j = 0; j < 4; j++)
-        b[j] = vld1q_s8(w + 16 * j);
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++)
-        x[i] = vld1q_s8(a + 16 * i);
-    TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++) {
-        int16x8_t sum[4];
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            sum[j] = vmull_s8(vget_low_s8(x[i]), vget_low_s8(b[j]));
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4 && apart; j++) {
-            acc[i][j] = vpadalq_s16(acc[i][j], sum[j]);
-            sum[j] = vdupq_n_s16(0);
-        }
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            sum[j] = vmlal_high_s8(sum[j], x[i], b[j]);
-        TAPER_UNROLL
-        for (size_t j = 0; j < 4; j++)
-            acc[i][j] = vpadalq_s16(acc[i][j], sum[j]);
-    }
-}
-
-TAPER_TEMPLATE void product(const size_t mr, const size_t apart, size_t groups, int half, const int8_t *a,
-                            const int8_t *w, int32x4_t acc[][ACC])
-{
-    groups -= (size_t)half;
-    TAPER_NO_UNROLL
-    for (; groups > 0; groups--, a += A_GROUP, w += KR * NR)
-        step(mr, apart != 0, a, w, acc);
-    if (half)
-        half_step(mr, a, w, acc);
-}
+enum { A_GROUP = 64, GATHERED = 320, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-TAPER_TEMPLATE int32x4_t row_of(const int32x4_t acc[ACC], int32x4_t bias)
+// Of four rows two groups of a row lie side by side, of fewer the rows of a group.
+TAPER_TEMPLATE size_t place_of(size_t rows, size_t group, size_t i)
 {
-    return vaddq_s32(bias, vpaddq_s32(vpaddq_s32(acc[0], acc[1]), vpaddq_s32(acc[2], acc[3])));
+    return rows == 4 ? A_GROUP * (group - group % 2) + 16 * (group % 2) + 32 * i : A_GROUP * group + 16 * i;
 }
 
-TAPER_TEMPLATE void one_tile(const size_t mr, const size_t apart, const taper_gemm_i8 *t, const walk *from,
-                             const int8_t *w, size_t column, size_t n)
+TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_t *const *p, size_t k)
 {
-    int32x4_t acc[MR_MAX][ACC], rows[MR_MAX];
+    uint8_t *to = (uint8_t *)a + place_of(rows, group, 0);
+    const size_t step = place_of(rows, 0, 1);
     TAPER_UNROLL
-    for (size_t j = 0; j < ACC; j++) {
+    for (size_t i = 0; i < MR_MAX; i++, to += step) {
+        if (rows > i)
+            vst1q_u8(to, veorq_u8(vld1q_u8(p[i] + k), vdupq_n_u8(0x80)));
+    }
+}
+
+// ---- products: v0 to v3 are sums of 16 bits of a row and four columns, v4 to v7 the columns' weights in a group and
+// v12 to v15 in the next one, v8 to v11 are of A. What comes next is loaded as soon as a register is free.
+
+// clang-format off: a line of assembly each
+#define TEXT(...) __VA_ARGS__ "\n\t"
+#define LOWER(j, a, w) TEXT("smull v" #j ".8h, v" #a ".8b, v" #w ".8b")
+#define UPPER(j, a, w) TEXT("smlal2 v" #j ".8h, v" #a ".16b, v" #w ".16b")
+#define LOWER_MORE(j, a, w) TEXT("smlal v" #j ".8h, v" #a ".8b, v" #w ".8b")
+#define FIRST(DO, a) DO(0, a, 4) DO(1, a, 5) DO(2, a, 6) DO(3, a, 7)
+#define SECOND(DO, a) DO(0, a, 12) DO(1, a, 13) DO(2, a, 14) DO(3, a, 15)
+#define BEGIN(row, j) TEXT("saddlp %[s" #row #j "].4s, v" #j ".8h")
+#define ADD(row, j) TEXT("sadalp %[s" #row #j "].4s, v" #j ".8h")
+#define ROW(DO, row) DO(row, 0) DO(row, 1) DO(row, 2) DO(row, 3)
+
+// Two groups of a row, whose 16 bits have room for both, or for one.
+#define BOTH(KEEP, row, a, b) FIRST(LOWER, a) FIRST(UPPER, a) SECOND(LOWER_MORE, b) SECOND(UPPER, b) ROW(KEEP, row)
+#define EACH(row, a, b) FIRST(LOWER, a) FIRST(UPPER, a) ROW(ADD, row) SECOND(LOWER, b) SECOND(UPPER, b) ROW(ADD, row)
+#define LOAD_A(a, b) TEXT("ldp q" #a ", q" #b ", [x9], #32")
+#define LOAD_W(a, b) TEXT("ldp q" #a ", q" #b ", [x10], #32")
+#define UPPER_LAST(a, w0, w1, w2, w3)                                                                                  \
+    UPPER(0, a, w0) UPPER(1, a, w1) LOAD_W(w0, w1) UPPER(2, a, w2) UPPER(3, a, w3) LOAD_W(w2, w3)
+#define BOTH_GROUPS(KEEP)                                                                                              \
+    BOTH(KEEP, 0, 8, 9)                                                                                                \
+    LOAD_A(8, 9)                                                                                                       \
+    BOTH(KEEP, 1, 10, 11) LOAD_A(10, 11) BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7)  \
+        SECOND(LOWER_MORE, 11) UPPER_LAST(11, 12, 13, 14, 15) ROW(KEEP, 3) LOAD_A(10, 11)
+#define EACH_GROUP                                                                                                     \
+    EACH(0, 8, 9)                                                                                                      \
+    LOAD_A(8, 9)                                                                                                       \
+    EACH(1, 10, 11) LOAD_A(10, 11) EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3)  \
+        SECOND(LOWER, 11) UPPER_LAST(11, 12, 13, 14, 15) ROW(ADD, 3) LOAD_A(10, 11)
+#define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
+#define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
+#define ZERO(row, j) TEXT("movi %[s" #row #j "].2d, #0")
+#define LOAD_FIRST(w) TEXT("ldp q4, q5, [" w "]") TEXT("ldp q6, q7, [" w ", #32]")
+
+#define SUMS(row)                                                                                                      \
+    [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]),                       \
+        [s##row##3] "=w"(sum[row][3])
+
+// groups: without the half one. Two groups at a time as the marks say, then one if one is left, then half a one.
+TAPER_TEMPLATE void product_4(size_t groups, int half, const int8_t *a, const int8_t *w, const int8_t *marks,
+                              int32x4_t sum[][4])
+{
+    __asm__ volatile(
+        TEXT("ldrb w12, [%[marks]]") TEXT("tbnz w12, #1, 6f") LOAD_FIRST("%[w]") TEXT("ldp q8, q9, [%[a]]")
+            TEXT("ldp q12, q13, [%[w], #64]") TEXT("ldp q10, q11, [%[a], #32]") TEXT("ldp q14, q15, [%[w], #96]") TEXT(
+                "add x9, %[a], #64") TEXT("add x10, %[w], #128") TEXT("add x11, %[marks], #1") TEXT("tbnz w12, #0, 1f")
+                BOTH_GROUPS(BEGIN) TEXT("b 3f") "1:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
+                    ROW(ZERO, 3) "2:\n\t" EACH_GROUP "3:\n\t" TEXT("ldrb w12, [x11], #1") TEXT("tbnz w12, #0, 2b")
+                        TEXT("cbnz w12, 5f") "4:\n\t" BOTH_GROUPS(ADD) TEXT("ldrb w12, [x11], #1") TEXT("cbz w12, 4b")
+                            TEXT("tbnz w12, #0, 2b") "5:\n\t" TEXT("sub x9, x9, #64") TEXT("sub x10, x10, #128")
+                                TEXT("tbz %[groups], #0, 7f") TEXT("ldr q9, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(
+                                    ADD, 0, 8) ONE(ADD, 1, 10) ONE(ADD, 2, 9) ONE(ADD, 3, 11) TEXT("add x9, x9, #16")
+                                    TEXT("add x10, x10, #64") TEXT("b 7f") "6:\n\t" LOAD_FIRST("%[w]")
+                                        TEXT("ldr q8, [%[a]]") TEXT("ldr q10, [%[a], #32]") TEXT("ldr q9, [%[a], #64]")
+                                            TEXT("ldr q11, [%[a], #96]") TEXT("add x9, %[a], #16")
+                                                TEXT("add x10, %[w], #64") ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 10)
+                                                    ONE(BEGIN, 2, 9) ONE(BEGIN, 3, 11) "7:\n\t" TEXT("cbz %w[half], 8f")
+                                                        LOAD_FIRST("x10") TEXT("ldr d8, [x9]") TEXT("ldr d9, [x9, #32]")
+                                                            TEXT("ldr d10, [x9, #64]") TEXT("ldr d11, [x9, #96]")
+                                                                HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11) "8:\n"
+        : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
+        : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [groups] "r"(groups), [half] "r"(half)
+        : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",
+          "x10", "x11", "x12", "cc", "memory");
+}
+// clang-format on
+
+// ---- fewer rows
+
+// A product of 8 bits and eight or sixteen k, its sums added in 32 bits: of `count` columns.
+TAPER_TEMPLATE void add_to(const size_t count, const int wide, int8x16_t x, const int8x16_t *b, int32x4_t *sum)
+{
+    int16x8_t y[4];
+    TAPER_UNROLL
+    for (size_t j = 0; j < count; j++)
+        y[j] = vmull_s8(vget_low_s8(x), vget_low_s8(b[j]));
+    TAPER_UNROLL
+    for (size_t j = 0; j < count && wide; j++)
+        y[j] = vmlal_high_s8(y[j], x, b[j]);
+    TAPER_UNROLL
+    for (size_t j = 0; j < count; j++)
+        sum[j] = vpadalq_s16(sum[j], y[j]);
+}
+
+TAPER_TEMPLATE void load_columns(const int8_t *w, int8x16_t b[4])
+{
+    TAPER_UNROLL
+    for (size_t j = 0; j < 4; j++)
+        b[j] = vld1q_s8(w + 16 * j);
+}
+
+TAPER_TEMPLATE void product_few(const size_t mr, size_t groups, int half, const int8_t *a, const int8_t *w,
+                                int32x4_t sum[][4])
+{
+    int8x16_t b[4];
+    TAPER_UNROLL
+    for (size_t i = 0; i < 4 * mr; i++)
+        sum[i / 4][i % 4] = vdupq_n_s32(0);
+    TAPER_NO_UNROLL
+    for (; groups > 0; groups--, a += A_GROUP, w += KR * NR) {
+        load_columns(w, b);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
-            acc[i][j] = vdupq_n_s32(0);
+            add_to(4, 1, vld1q_s8(a + 16 * i), b, sum[i]);
     }
-    products(mr, apart, t, from, w, acc);
-    const int32x4_t bias = vld1q_s32(t->e.bias + column);
+    if (half) {
+        load_columns(w, b);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            add_to(4, 0, vld1q_s8(a + 16 * i), b, sum[i]);
+    }
+}
+
+TAPER_TEMPLATE int32x4_t row_of(const int32x4_t sum[4])
+{
+    return vpaddq_s32(vpaddq_s32(sum[0], sum[1]), vpaddq_s32(sum[2], sum[3]));
+}
+
+// The sums of mr rows where weights of -128 may meet.
+TAPER_INSTANCE void product_apart(size_t mr, size_t groups, const int8_t *a, const int8_t *w, int32x4_t *rows)
+{
+    for (size_t i = 0; i < mr; i++) {
+        int8x16_t b[4];
+        int32x4_t sum[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
+        for (size_t g = 0; g < groups; g++) {
+            const int8x16_t x = vld1q_s8(a + place_of(mr, g, i));
+            load_columns(w + KR * NR * g, b);
+            add_to(4, 0, x, b, sum);
+            TAPER_UNROLL
+            for (size_t j = 0; j < 4; j++)
+                b[j] = vextq_s8(b[j], b[j], 8);
+            add_to(4, 0, vextq_s8(x, x, 8), b, sum);
+        }
+        rows[i] = row_of(sum);
+    }
+}
+
+TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_t *w, const int32_t *start,
+                                     int32x4_t acc[][ACC])
+{
+    product_apart(MR_MAX, groups, a, w, &acc[0][0]);
     TAPER_UNROLL
     for (size_t i = 0; i < MR_MAX; i++)
-        rows[i] = i < mr ? row_of(acc[i], bias) : rows[0];
-    if (t->e.shift != NULL) {
+        acc[i][0] = vaddq_s32(acc[i][0], vld1q_s32(start));
+}
+
+TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
+                            const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC])
+{
+    (void)nv;
+    if (__builtin_expect(*marks & TAPER_I8_ONE, 0)) {
+        int32x4_t rows[MR_MAX];
+        product_apart(mr, groups, a, w, rows);
         TAPER_UNROLL
-        for (size_t i = 0; i < mr; i++) {
-            int32_t row[4];
-            vst1q_s32(row, rows[i]);
-            i8_floats(t, i, column, n, row);
-        }
-        return;
+        for (size_t i = 0; i < mr; i++)
+            acc[i][0] = rows[i];
+    } else {
+        int32x4_t sum[MR_MAX][4];
+        groups -= (size_t)half;
+        if (mr == 4)
+            product_4(groups, half, a, w, marks, sum);
+        else
+            product_few(mr, groups, half, a, w, sum);
+        TAPER_UNROLL
+        for (size_t i = 0; i < mr; i++)
+            acc[i][0] = row_of(sum[i]);
     }
-    const float32x4_t one = vld1q_f32(t->e.scale + column), scale[] = {one, one, one, one};
-    const uint8x16_t y = i8_requantize(rows, scale, i8_range_of(&t->e));
-    uint8_t *c = (uint8_t *)t->c + column;
+    const int32x4_t bias = vld1q_s32(start);
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++)
+        acc[i][0] = vaddq_s32(acc[i][0], bias);
+}
+
+// ---- results
+
+TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC], int32_t *sums)
+{
+    (void)nv;
+    vst1q_s32(sums, acc[i][0]);
+}
+
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, size_t n, int32x4_t acc[][ACC])
+{
+    (void)nv;
+    const float32x4_t one = vld1q_f32(r->scale), scale[] = {one, one, one, one};
+    const int32x4_t rows[] = {acc[0][0], acc[mr > 1 ? 1 : 0][0], acc[mr > 2 ? 2 : 0][0], acc[mr > 3 ? 3 : 0][0]};
+    const uint8x16_t y = i8_requantize(rows, scale, r->range);
+    uint8_t *c = r->c;
     if (n == 4) {
         const uint32x4_t bytes = vreinterpretq_u32_u8(y);
-        const size_t stride = t->c_stride;
         vst1q_lane_u32((uint32_t *)(void *)c, bytes, 0);
         if (mr > 1)
-            vst1q_lane_u32((uint32_t *)(void *)(c + stride), bytes, 1);
+            vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), bytes, 1);
         if (mr > 2)
-            vst1q_lane_u32((uint32_t *)(void *)(c + 2 * stride), bytes, 2);
+            vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), bytes, 2);
         if (mr > 3)
-            vst1q_lane_u32((uint32_t *)(void *)(c + 3 * stride), bytes, 3);
+            vst1q_lane_u32((uint32_t *)(void *)(c + r->stride), bytes, 3);
     } else {
         uint8_t bytes[16];
         vst1q_u8(bytes, y);
-        for (size_t i = 0; i < mr; i++) {
-            for (size_t j = 0; j < n; j++)
-                c[i * t->c_stride + j] = bytes[4 * i + j];
-        }
+        store_ends(c, r->stride, mr, n, 4, bytes);
     }
-}
-
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, const int8_t *w,
-                         size_t column, size_t n)
-{
-    (void)nv;
-    if (w[from->groups * (KR * NR)])
-        one_tile(mr, 1, t, from, w, column, n);
-    else
-        one_tile(mr, 0, t, from, w, column, n);
 }
 
 GEMM_I8(4x4_neon)
