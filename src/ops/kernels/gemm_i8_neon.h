@@ -102,7 +102,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
         product(mr, nv, from->groups, from->half, from->a, w, w + from->groups * (KR * NR), r->bias, acc);
     } else {
         int32x4_t sums[ROWS(MR_MAX)][ACC];
-        pieces(t, from, w, r->bias, sums);
+        const walk copy = *from; // the strip's stays in registers
+        pieces(t, &copy, w, r->bias, sums);
         TAPER_UNROLL
         for (size_t i = 0; i < ROWS(mr); i++) {
             TAPER_UNROLL

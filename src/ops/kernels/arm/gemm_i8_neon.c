@@ -75,30 +75,69 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_
     [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]),                       \
         [s##row##3] "=w"(sum[row][3])
 
-// groups: without the half one. Two groups at a time as the marks say, then one if one is left, then half a one.
-TAPER_TEMPLATE void product_4(size_t groups, int half, const int8_t *a, const int8_t *w, const int8_t *marks,
+// Two groups at a time as the marks say, of which `mark` is the first; then one where tail & 1, and half a one where
+// tail & 2.
+TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, const int8_t *w, const int8_t *marks,
                               int32x4_t sum[][4])
 {
     __asm__ volatile(
-        TEXT("ldrb w12, [%[marks]]") TEXT("tbnz w12, #1, 6f") LOAD_FIRST("%[w]") TEXT("ldp q8, q9, [%[a]]")
-            TEXT("ldp q12, q13, [%[w], #64]") TEXT("ldp q10, q11, [%[a], #32]") TEXT("ldp q14, q15, [%[w], #96]") TEXT(
-                "add x9, %[a], #64") TEXT("add x10, %[w], #128") TEXT("add x11, %[marks], #1") TEXT("tbnz w12, #0, 1f")
-                BOTH_GROUPS(BEGIN) TEXT("b 3f") "1:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
-                    ROW(ZERO, 3) "2:\n\t" EACH_GROUP "3:\n\t" TEXT("ldrb w12, [x11], #1") TEXT("tbnz w12, #0, 2b")
-                        TEXT("cbnz w12, 5f") "4:\n\t" BOTH_GROUPS(ADD) TEXT("ldrb w12, [x11], #1") TEXT("cbz w12, 4b")
-                            TEXT("tbnz w12, #0, 2b") "5:\n\t" TEXT("sub x9, x9, #64") TEXT("sub x10, x10, #128")
-                                TEXT("tbz %[groups], #0, 7f") TEXT("ldr q9, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(
-                                    ADD, 0, 8) ONE(ADD, 1, 10) ONE(ADD, 2, 9) ONE(ADD, 3, 11) TEXT("add x9, x9, #16")
-                                    TEXT("add x10, x10, #64") TEXT("b 7f") "6:\n\t" LOAD_FIRST("%[w]")
-                                        TEXT("ldr q8, [%[a]]") TEXT("ldr q10, [%[a], #32]") TEXT("ldr q9, [%[a], #64]")
-                                            TEXT("ldr q11, [%[a], #96]") TEXT("add x9, %[a], #16")
-                                                TEXT("add x10, %[w], #64") ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 10)
-                                                    ONE(BEGIN, 2, 9) ONE(BEGIN, 3, 11) "7:\n\t" TEXT("cbz %w[half], 8f")
-                                                        LOAD_FIRST("x10") TEXT("ldr d8, [x9]") TEXT("ldr d9, [x9, #32]")
-                                                            TEXT("ldr d10, [x9, #64]") TEXT("ldr d11, [x9, #96]")
-                                                                HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11) "8:\n"
+        LOAD_FIRST("%[w]")
+        TEXT("tbnz %w[mark], #1, 5f")
+        TEXT("ldp q8, q9, [%[a]]")
+        TEXT("ldp q12, q13, [%[w], #64]")
+        TEXT("ldp q10, q11, [%[a], #32]")
+        TEXT("ldp q14, q15, [%[w], #96]")
+        TEXT("add x9, %[a], #64")
+        TEXT("add x10, %[w], #128")
+        TEXT("mov x11, %[marks]")
+        TEXT("cbnz %w[mark], 8f")
+        BOTH_GROUPS(BEGIN)
+        TEXT("ldrb w12, [x11, #1]!")
+        TEXT("cbnz w12, 3f")
+        "2:\n\t"
+        BOTH_GROUPS(ADD)
+        TEXT("ldrb w12, [x11, #1]!")
+        TEXT("cbz w12, 2b")
+        "3:\n\t"
+        TEXT("tbnz w12, #0, 9f")
+        TEXT("cbz %w[tail], 7f")
+        TEXT("sub x9, x9, #64")
+        TEXT("sub x10, x10, #128")
+        TEXT("tbz %w[tail], #0, 6f")
+        TEXT("ldr q9, [x9, #64]")
+        TEXT("ldr q11, [x9, #96]")
+        ONE(ADD, 0, 8) ONE(ADD, 1, 10) ONE(ADD, 2, 9) ONE(ADD, 3, 11)
+        TEXT("add x9, x9, #16")
+        TEXT("add x10, x10, #64")
+        TEXT("tbnz %w[tail], #1, 6f")
+        TEXT("b 7f")
+        "5:\n\t"
+        TEXT("ldr q8, [%[a]]")
+        TEXT("ldr q9, [%[a], #32]")
+        TEXT("ldr q10, [%[a], #64]")
+        TEXT("ldr q11, [%[a], #96]")
+        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
+        TEXT("tbz %w[tail], #1, 7f")
+        TEXT("add x9, %[a], #16")
+        TEXT("add x10, %[w], #64")
+        "6:\n\t"
+        LOAD_FIRST("x10")
+        TEXT("ldr d8, [x9]")
+        TEXT("ldr d9, [x9, #32]")
+        TEXT("ldr d10, [x9, #64]")
+        TEXT("ldr d11, [x9, #96]")
+        HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
+        TEXT("b 7f")
+        "8:\n\t"
+        ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2) ROW(ZERO, 3)
+        "9:\n\t"
+        EACH_GROUP
+        TEXT("ldrb w12, [x11, #1]!")
+        TEXT("cbz w12, 2b")
+        TEXT("b 3b")
+        "7:\n"
         : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
-        : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [groups] "r"(groups), [half] "r"(half)
+        : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [mark] "r"(mark), [tail] "r"(tail)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",
           "x10", "x11", "x12", "cc", "memory");
 }
@@ -187,7 +226,8 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
                             const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC])
 {
     (void)nv;
-    if (__builtin_expect(*marks & TAPER_I8_ONE, 0)) {
+    const uint32_t mark = (uint8_t)*marks;
+    if (__builtin_expect(mark & TAPER_I8_ONE, 0)) {
         int32x4_t rows[MR_MAX];
         product_apart(mr, groups, a, w, rows);
         TAPER_UNROLL
@@ -197,7 +237,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
         int32x4_t sum[MR_MAX][4];
         groups -= (size_t)half;
         if (mr == 4)
-            product_4(groups, half, a, w, marks, sum);
+            product_4(mark, ((uint32_t)groups & 1) + 2 * (uint32_t)half, a, w, marks, sum);
         else
             product_few(mr, groups, half, a, w, sum);
         TAPER_UNROLL
