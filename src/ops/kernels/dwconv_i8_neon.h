@@ -7,6 +7,7 @@
 //   column, column_at   eight channels of four pixels above each other
 //   sums_of_two         of the pixel and the one below it, from three columns
 //   taps_4              `count` of four taps, wide: of 16 channels, otherwise 8
+//   rows_of_nine        nine taps, one row
 #include "ops/kernels/simd_i8_neon.h"
 
 TAPER_TEMPLATE nine nine_of(const taper_dwconv_i8 *t, size_t c);
@@ -14,6 +15,15 @@ TAPER_TEMPLATE column column_at(const uint8_t *const p[4], size_t at);
 TAPER_TEMPLATE void sums_of_two(const nine *k, const column *x, const column *y, const column *z, int32x4_t acc[4]);
 TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *const *a, size_t at, const int8_t *w,
                            int32x4_t acc[4]);
+TAPER_TEMPLATE void rows_of_nine(const taper_dwconv_i8 *t, i8_range range);
+
+TAPER_TEMPLATE void store_8(uint8_t *to, uint8x8_t y, size_t n)
+{
+    if (n >= 8)
+        vst1_u8(to, y);
+    else
+        i8_store_some(to, vcombine_u8(y, y), n);
+}
 
 // ---- two rows of 3x3, eight channels
 
@@ -136,8 +146,7 @@ TAPER_TEMPLATE void piece(const size_t all_taps, const int wide, const taper_dwc
         if (wide) {
             i8_store(to, i8_requantize(acc, scale, range), n);
         } else {
-            const uint8x8_t y = i8_requantize_half(acc, scale, range);
-            i8_store(to, vcombine_u8(y, y), n);
+            store_8(to, i8_requantize_half(acc, scale, range), n);
         }
     }
 }
@@ -158,7 +167,7 @@ TAPER_TEMPLATE void run(const taper_dwconv_i8 *job)
         for (size_t c = 0; c < job->channels; c += 8)
             two_rows(job, c, range);
     } else if (job->taps == 9) {
-        pieces(9, job, range);
+        rows_of_nine(job, range);
     } else {
         pieces(job->taps, job, range);
     }

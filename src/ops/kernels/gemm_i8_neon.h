@@ -27,8 +27,8 @@ typedef struct results {
     i8_range range;
 } results;
 
-// Brings 16 k of `rows` rows, at p[0] + k and so on, into order: 16 / KR groups from `group` on.
-TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_t *const *p, size_t k);
+// Brings 16 k of all rows, at p[0] + k and so on, into order: 16 / KR groups from `group` on.
+TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k);
 // The sums of `groups` groups; nv: vectors of four columns that are wanted. They begin with start[0 .. NR). A group
 // more of A may be read, and TAPER_GEMM_I8_TAIL bytes more of w. marks: behind the whole panel (taper_gemm_i8_marks).
 TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int half, const int8_t *a, const int8_t *w,
@@ -38,13 +38,12 @@ TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_
                                      int32x4_t acc[][ACC]);
 // Row i's sums as they are.
 TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC], int32_t *sums);
-// n columns of uint8 results.
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, size_t n, int32x4_t acc[][ACC]);
+// uint8 results of 4 * nv columns, behind which r->c lies then.
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC]);
 
 // Groups [first, first + groups) of `taps` taps; behind the last k of a row up to 15 bytes are read, and up to
 // 16 / KR - 1 groups are written behind the last.
-static void gather(const taper_gemm_i8 *t, size_t rows, size_t tap, size_t taps, size_t first, size_t groups,
-                   int8_t *to)
+static void gather(const taper_gemm_i8 *t, size_t tap, size_t taps, size_t first, size_t groups, int8_t *to)
 {
     const uint8_t *const *a = t->a + tap * t->a_tap_stride;
     for (size_t group = 0; taps > 0; taps--, a += t->a_tap_stride, group += groups) {
@@ -53,7 +52,7 @@ static void gather(const taper_gemm_i8 *t, size_t rows, size_t tap, size_t taps,
         for (size_t i = 0; i < MR_MAX; i++)
             p[i] = a[i < t->mr ? i : t->mr - 1] + t->a_offset + first * KR;
         for (size_t k = 0; k < groups * KR; k += 16)
-            gather_16(to, group + k / KR, rows, p, k);
+            gather_16(to, group + k / KR, p, k);
     }
 }
 
@@ -67,7 +66,7 @@ TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_
     for (size_t tap = 0; tap < t->ks; tap++) {
         for (size_t g = 0; g < from->tap_groups; g += GATHERED) {
             const size_t groups = from->tap_groups - g < GATHERED ? from->tap_groups - g : GATHERED;
-            gather(t, MR_MAX, tap, 1, g, groups, from->a);
+            gather(t, tap, 1, g, groups, from->a);
             product_of_piece(groups, from->a, w, start, acc);
             TAPER_UNROLL
             for (size_t i = 0; i < ROWS(MR_MAX); i++) {
@@ -81,9 +80,10 @@ TAPER_INSTANCE void pieces(const taper_gemm_i8 *t, const walk *from, const int8_
     }
 }
 
-// Float results: n columns from `column` on of `rows` rows.
-TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t column, size_t n, const int32_t *sums)
+// Float results: the columns from `column` on of `rows` rows.
+TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t column, const int32_t *sums)
 {
+    const size_t n = t->nc - column < NR ? t->nc - column : NR;
     for (size_t i = 0; i < rows; i++, sums += NR) {
         float *c = (float *)t->c + i * t->c_stride + column;
         for (size_t j = 0; j < n; j++) {
@@ -94,8 +94,9 @@ TAPER_INSTANCE void store_floats(const taper_gemm_i8 *t, size_t rows, size_t col
     }
 }
 
-TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, const results *r,
-                         const int8_t *w, size_t column, size_t n)
+// The next panel.
+TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *t, const walk *from, results *r,
+                         const int8_t *w)
 {
     int32x4_t acc[ROWS(MR_MAX)][ACC];
     if (__builtin_expect(from->whole, 1)) {
@@ -116,67 +117,61 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
             sums_of_row(nv, i, acc, sums + NR * i);
-        store_floats(t, mr, column, n, sums);
+        store_floats(t, mr, (size_t)(r->bias - t->e.bias), sums);
     } else {
-        finish(mr, nv, r, n, acc);
+        finish(mr, nv, r, acc);
     }
+    r->bias += NR;
+    r->scale += NR;
 }
-
-// The first n bytes of `rows` rows of `step` to where they lie `stride` apart.
-TAPER_INSTANCE void store_ends(uint8_t *to, size_t stride, size_t rows, size_t n, size_t step, const uint8_t *bytes)
-{
-    for (; rows > 0; rows--, to += stride, bytes += step) {
-        TAPER_NO_UNROLL
-        for (size_t j = 0; j < n; j++)
-            to[j] = bytes[j];
-    }
-}
-
-#if NR == 16
-TAPER_TEMPLATE void store_rows(const results *r, const size_t rows, size_t n, const uint8x16_t *y)
-{
-    uint8_t *to = r->c;
-    if (n == 16) {
-        TAPER_UNROLL
-        for (size_t i = 0; i < rows; i++, to += r->stride)
-            vst1q_u8(to, y[i]);
-    } else if (n == 8) {
-        TAPER_UNROLL
-        for (size_t i = 0; i < rows; i++, to += r->stride)
-            vst1_u8(to, vget_low_u8(y[i]));
-    } else {
-        uint8_t bytes[16 * MR_MAX];
-        TAPER_UNROLL
-        for (size_t i = 0; i < rows; i++)
-            vst1q_u8(bytes + 16 * i, y[i]);
-        store_ends(to, r->stride, rows, n, 16, bytes);
-    }
-}
-#endif
 
 TAPER_TEMPLATE results results_of(const taper_gemm_i8 *t)
 {
     return (results){t->c, t->c_stride, t->e.bias, t->e.scale, t->e.shift != NULL, i8_range_of(&t->e)};
 }
 
-// All panels of a strip of mr rows; the last one of up to NR / 2 columns is half a panel. What the loop looks at is
-// copied: stores of bytes could be to anything else.
+// The last columns of `rows` rows, fewer than NR.
+TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_t *bytes)
+{
+    const size_t n = t->nc % NR, column = t->nc - n;
+    for (size_t i = 0; i < rows; i++) {
+        uint8_t *to = (uint8_t *)t->c + i * t->c_stride + column;
+        if (n == 8) {
+            memcpy(to, bytes + i * NR, 8);
+            continue;
+        }
+        TAPER_NO_UNROLL
+        for (size_t j = 0; j < n; j++)
+            to[j] = bytes[i * NR + j];
+    }
+}
+
+// All panels of a strip of mr rows. Of a panel that is not whole the results go elsewhere first; up to NR / 2 columns
+// are half a panel.
 #define STRIP(mr)                                                                                                      \
     TAPER_INSTANCE void strip_##mr(const taper_gemm_i8 *t, const walk *gathered)                                       \
     {                                                                                                                  \
         const walk from = *gathered;                                                                                   \
-        const size_t panel = from.groups * (KR * NR) + taper_gemm_i8_marks(KR, from.groups), nc = t->nc;               \
+        const size_t panel = from.groups * (KR * NR) + taper_gemm_i8_marks(KR, from.groups), ends = t->nc % NR;        \
         const int8_t *w = t->w;                                                                                        \
         results r = results_of(t);                                                                                     \
-        size_t column = 0;                                                                                             \
-        for (; column + NR / 8 * 4 < nc; column += NR, w += panel) {                                                   \
-            tile(mr, NR / 4, t, &from, &r, w, column, nc - column < NR ? nc - column : NR);                            \
-            r.c += NR;                                                                                                 \
-            r.bias += NR;                                                                                              \
-            r.scale += NR;                                                                                             \
+        uint8_t bytes[MR_MAX * NR];                                                                                    \
+        size_t panels = t->nc / NR;                                                                                    \
+        for (int last = 0;; last = 1) {                                                                                \
+            for (; panels > 0; panels--, w += panel)                                                                   \
+                tile(mr, NR / 4, t, &from, &r, w);                                                                     \
+            if (last || ends == 0)                                                                                     \
+                break;                                                                                                 \
+            r.c = bytes;                                                                                               \
+            r.stride = NR;                                                                                             \
+            panels = 1;                                                                                                \
+            if (NR > 4 && ends <= NR / 2) {                                                                            \
+                panels = 0;                                                                                            \
+                tile(mr, NR / 8, t, &from, &r, w);                                                                     \
+            }                                                                                                          \
         }                                                                                                              \
-        if (NR > 4 && column < nc)                                                                                     \
-            tile(mr, NR / 8, t, &from, &r, w, column, nc - column);                                                    \
+        if (ends > 0 && !r.floats)                                                                                     \
+            store_ends(t, mr, bytes);                                                                                  \
     }
 #define STRIP_NAME(mr) strip_##mr,
 #define GEMM_I8(name)                                                                                                  \
@@ -190,6 +185,6 @@ TAPER_TEMPLATE results results_of(const taper_gemm_i8 *t)
         from.whole = from.groups <= GATHERED;                                                                          \
         from.half = taper_gemm_i8_half(KR, job->ks, job->kc);                                                          \
         if (from.whole)                                                                                                \
-            gather(job, job->mr, 0, job->ks, 0, groups, a);                                                            \
+            gather(job, 0, job->ks, 0, groups, a);                                                                     \
         strips[job->mr - 1](job, &from);                                                                               \
     }

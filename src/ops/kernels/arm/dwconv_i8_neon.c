@@ -75,6 +75,35 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
     }
 }
 
+// Eight channels of all pixels, with weights in registers.
+TAPER_INSTANCE void row_of_nine(const taper_dwconv_i8 *t, size_t c, i8_range range)
+{
+    const nine k = nine_of(t, c);
+    const float32x4_t scale[2] = {vld1q_f32(t->e.scale + c), vld1q_f32(t->e.scale + c + 4)};
+    const int32x4_t bias[2] = {vld1q_s32(t->e.bias + c), vld1q_s32(t->e.bias + c + 4)};
+    const size_t pixels = t->pixels, step = t->step, stride = t->c_stride, n = t->channels - c;
+    const uint8_t *a[9];
+    TAPER_UNROLL
+    for (size_t tap = 0; tap < 9; tap++)
+        a[tap] = t->a[tap] + c;
+    uint8_t *to = t->c + c;
+    size_t at = 0;
+    TAPER_NO_UNROLL
+    for (size_t i = 0; i < pixels; i++, at += step, to += stride) {
+        int32x4_t acc[2] = {bias[0], bias[1]};
+        TAPER_UNROLL
+        for (size_t tap = 0; tap < 9; tap++)
+            multiply(acc, widened(a[tap] + at), k.w[tap]);
+        store_8(to, i8_requantize_half(acc, scale, range), n);
+    }
+}
+
+TAPER_TEMPLATE void rows_of_nine(const taper_dwconv_i8 *t, i8_range range)
+{
+    for (size_t c = 0; c < t->channels; c += 8)
+        row_of_nine(t, c, range);
+}
+
 void taper_dwconv_i8_neon(const taper_dwconv_i8 *job)
 {
     run(job);

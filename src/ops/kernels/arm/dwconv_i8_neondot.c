@@ -101,6 +101,11 @@ TAPER_TEMPLATE void taps_4(const size_t count, const int wide, const uint8_t *co
         acc[q] = vdotq_s32(acc[q], signed_of(vreinterpretq_u8_s8(y[q])), vld1q_s8(w + 16 * q));
 }
 
+TAPER_TEMPLATE void rows_of_nine(const taper_dwconv_i8 *t, i8_range range)
+{
+    pieces(9, t, range);
+}
+
 void taper_dwconv_i8_neondot(const taper_dwconv_i8 *job)
 {
     run(job);

@@ -18,21 +18,18 @@ enum { A_GROUP = 64, GATHERED = 320, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-// Of four rows two groups of a row lie side by side, of fewer the rows of a group.
-TAPER_TEMPLATE size_t place_of(size_t rows, size_t group, size_t i)
+// Of a row two groups lie side by side, behind them those of the next row.
+TAPER_TEMPLATE const int8_t *group_at(const int8_t *a, size_t group)
 {
-    return rows == 4 ? A_GROUP * (group - group % 2) + 16 * (group % 2) + 32 * i : A_GROUP * group + 16 * i;
+    return a + A_GROUP * group - (A_GROUP - 16) * (group % 2);
 }
 
-TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_t *const *p, size_t k)
+TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k)
 {
-    uint8_t *to = (uint8_t *)a + place_of(rows, group, 0);
-    const size_t step = place_of(rows, 0, 1);
+    uint8_t *to = (uint8_t *)(uintptr_t)group_at(a, group);
     TAPER_UNROLL
-    for (size_t i = 0; i < MR_MAX; i++, to += step) {
-        if (rows > i)
-            vst1q_u8(to, veorq_u8(vld1q_u8(p[i] + k), vdupq_n_u8(0x80)));
-    }
+    for (size_t i = 0; i < MR_MAX; i++)
+        vst1q_u8(to + 32 * i, veorq_u8(vld1q_u8(p[i] + k), vdupq_n_u8(0x80)));
 }
 
 // ---- products: v0 to v3 are sums of 16 bits of a row and four columns, v4 to v7 the columns' weights in a group and
@@ -59,12 +56,14 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_
 #define BOTH_GROUPS(KEEP)                                                                                              \
     BOTH(KEEP, 0, 8, 9)                                                                                                \
     LOAD_A(8, 9)                                                                                                       \
-    BOTH(KEEP, 1, 10, 11) LOAD_A(10, 11) BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7)  \
-        SECOND(LOWER_MORE, 11) UPPER_LAST(11, 12, 13, 14, 15) ROW(KEEP, 3) LOAD_A(10, 11)
+    BOTH(KEEP, 1, 10, 11)                                                                                              \
+    LOAD_A(10, 11) BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) SECOND(LOWER_MORE, 11) \
+        UPPER_LAST(11, 12, 13, 14, 15) ROW(KEEP, 3) LOAD_A(10, 11)
 #define EACH_GROUP                                                                                                     \
     EACH(0, 8, 9)                                                                                                      \
     LOAD_A(8, 9)                                                                                                       \
-    EACH(1, 10, 11) LOAD_A(10, 11) EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3)  \
+    EACH(1, 10, 11)                                                                                                    \
+    LOAD_A(10, 11) EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3)                  \
         SECOND(LOWER, 11) UPPER_LAST(11, 12, 13, 14, 15) ROW(ADD, 3) LOAD_A(10, 11)
 #define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
@@ -81,61 +80,24 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
                               int32x4_t sum[][4])
 {
     __asm__ volatile(
-        LOAD_FIRST("%[w]")
-        TEXT("tbnz %w[mark], #1, 5f")
-        TEXT("ldp q8, q9, [%[a]]")
-        TEXT("ldp q12, q13, [%[w], #64]")
-        TEXT("ldp q10, q11, [%[a], #32]")
-        TEXT("ldp q14, q15, [%[w], #96]")
-        TEXT("add x9, %[a], #64")
-        TEXT("add x10, %[w], #128")
-        TEXT("mov x11, %[marks]")
-        TEXT("cbnz %w[mark], 8f")
-        BOTH_GROUPS(BEGIN)
-        TEXT("ldrb w12, [x11, #1]!")
-        TEXT("cbnz w12, 3f")
-        "2:\n\t"
-        BOTH_GROUPS(ADD)
-        TEXT("ldrb w12, [x11, #1]!")
-        TEXT("cbz w12, 2b")
-        "3:\n\t"
-        TEXT("tbnz w12, #0, 9f")
-        TEXT("cbz %w[tail], 7f")
-        TEXT("sub x9, x9, #64")
-        TEXT("sub x10, x10, #128")
-        TEXT("tbz %w[tail], #0, 6f")
-        TEXT("ldr q9, [x9, #64]")
-        TEXT("ldr q11, [x9, #96]")
-        ONE(ADD, 0, 8) ONE(ADD, 1, 10) ONE(ADD, 2, 9) ONE(ADD, 3, 11)
-        TEXT("add x9, x9, #16")
-        TEXT("add x10, x10, #64")
-        TEXT("tbnz %w[tail], #1, 6f")
-        TEXT("b 7f")
-        "5:\n\t"
-        TEXT("ldr q8, [%[a]]")
-        TEXT("ldr q9, [%[a], #32]")
-        TEXT("ldr q10, [%[a], #64]")
-        TEXT("ldr q11, [%[a], #96]")
-        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
-        TEXT("tbz %w[tail], #1, 7f")
-        TEXT("add x9, %[a], #16")
-        TEXT("add x10, %[w], #64")
-        "6:\n\t"
-        LOAD_FIRST("x10")
-        TEXT("ldr d8, [x9]")
-        TEXT("ldr d9, [x9, #32]")
-        TEXT("ldr d10, [x9, #64]")
-        TEXT("ldr d11, [x9, #96]")
-        HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
-        TEXT("b 7f")
-        "8:\n\t"
-        ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2) ROW(ZERO, 3)
-        "9:\n\t"
-        EACH_GROUP
-        TEXT("ldrb w12, [x11, #1]!")
-        TEXT("cbz w12, 2b")
-        TEXT("b 3b")
-        "7:\n"
+        LOAD_FIRST("%[w]") TEXT("tbnz %w[mark], #1, 5f") TEXT("ldp q8, q9, [%[a]]") TEXT("ldp q12, q13, [%[w], #64]")
+            TEXT("ldp q10, q11, [%[a], #32]") TEXT("ldp q14, q15, [%[w], #96]") TEXT("add x9, %[a], #64")
+                TEXT("add x10, %[w], #128") TEXT("mov x11, %[marks]") TEXT("cbnz %w[mark], 8f") BOTH_GROUPS(BEGIN) TEXT(
+                    "ldrb w12, [x11, #1]!") TEXT("cbnz w12, 3f") "2:\n\t" BOTH_GROUPS(ADD) TEXT("ldrb w12, [x11, #1]!")
+                    TEXT("cbz w12, 2b") "3:\n\t" TEXT("tbnz w12, #0, 9f") TEXT("cbz %w[tail], 7f")
+                        TEXT("sub x9, x9, #64") TEXT("sub x10, x10, #128") TEXT("tbz %w[tail], #0, 6f")
+                            TEXT("ldr q9, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(ADD, 0, 8) ONE(ADD, 1, 10)
+                                ONE(ADD, 2, 9) ONE(ADD, 3, 11) TEXT("add x9, x9, #16") TEXT("add x10, x10, #64")
+                                    TEXT("tbnz %w[tail], #1, 6f") TEXT("b 7f") "5:\n\t" TEXT("ldr q8, [%[a]]") TEXT(
+                                        "ldr q9, [%[a], #32]") TEXT("ldr q10, [%[a], #64]") TEXT("ldr q11, [%[a], #96]")
+                                        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
+                                            TEXT("tbz %w[tail], #1, 7f") TEXT("add x9, %[a], #16") TEXT(
+                                                "add x10, %[w], #64") "6:\n\t" LOAD_FIRST("x10") TEXT("ldr d8, [x9]")
+                                                TEXT("ldr d9, [x9, #32]") TEXT("ldr d10, [x9, #64]") TEXT(
+                                                    "ldr d11, [x9, #96]") HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
+                                                    TEXT("b 7f") "8:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
+                                                        ROW(ZERO, 3) "9:\n\t" EACH_GROUP TEXT("ldrb w12, [x11, #1]!")
+                                                            TEXT("cbz w12, 2b") TEXT("b 3b") "7:\n"
         : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
         : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [mark] "r"(mark), [tail] "r"(tail)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",
@@ -174,18 +136,21 @@ TAPER_TEMPLATE void product_few(const size_t mr, size_t groups, int half, const 
     TAPER_UNROLL
     for (size_t i = 0; i < 4 * mr; i++)
         sum[i / 4][i % 4] = vdupq_n_s32(0);
+    size_t g = 0;
     TAPER_NO_UNROLL
-    for (; groups > 0; groups--, a += A_GROUP, w += KR * NR) {
+    for (; g < groups; g++, w += KR * NR) {
+        const int8_t *x = group_at(a, g);
         load_columns(w, b);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
-            add_to(4, 1, vld1q_s8(a + 16 * i), b, sum[i]);
+            add_to(4, 1, vld1q_s8(x + 32 * i), b, sum[i]);
     }
     if (half) {
+        const int8_t *x = group_at(a, g);
         load_columns(w, b);
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
-            add_to(4, 0, vld1q_s8(a + 16 * i), b, sum[i]);
+            add_to(4, 0, vld1q_s8(x + 32 * i), b, sum[i]);
     }
 }
 
@@ -201,7 +166,7 @@ TAPER_INSTANCE void product_apart(size_t mr, size_t groups, const int8_t *a, con
         int8x16_t b[4];
         int32x4_t sum[4] = {vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0), vdupq_n_s32(0)};
         for (size_t g = 0; g < groups; g++) {
-            const int8x16_t x = vld1q_s8(a + place_of(mr, g, i));
+            const int8x16_t x = vld1q_s8(group_at(a, g) + 32 * i);
             load_columns(w + KR * NR * g, b);
             add_to(4, 0, x, b, sum);
             TAPER_UNROLL
@@ -258,27 +223,21 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
     vst1q_s32(sums, acc[i][0]);
 }
 
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, size_t n, int32x4_t acc[][ACC])
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
     (void)nv;
     const float32x4_t one = vld1q_f32(r->scale), scale[] = {one, one, one, one};
     const int32x4_t rows[] = {acc[0][0], acc[mr > 1 ? 1 : 0][0], acc[mr > 2 ? 2 : 0][0], acc[mr > 3 ? 3 : 0][0]};
-    const uint8x16_t y = i8_requantize(rows, scale, r->range);
+    const uint32x4_t y = vreinterpretq_u32_u8(i8_requantize(rows, scale, r->range));
     uint8_t *c = r->c;
-    if (n == 4) {
-        const uint32x4_t bytes = vreinterpretq_u32_u8(y);
-        vst1q_lane_u32((uint32_t *)(void *)c, bytes, 0);
-        if (mr > 1)
-            vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), bytes, 1);
-        if (mr > 2)
-            vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), bytes, 2);
-        if (mr > 3)
-            vst1q_lane_u32((uint32_t *)(void *)(c + r->stride), bytes, 3);
-    } else {
-        uint8_t bytes[16];
-        vst1q_u8(bytes, y);
-        store_ends(c, r->stride, mr, n, 4, bytes);
-    }
+    vst1q_lane_u32((uint32_t *)(void *)c, y, 0);
+    if (mr > 1)
+        vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), y, 1);
+    if (mr > 2)
+        vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), y, 2);
+    if (mr > 3)
+        vst1q_lane_u32((uint32_t *)(void *)(c + r->stride), y, 3);
+    r->c += NR;
 }
 
 GEMM_I8(4x4_neon)

@@ -27,7 +27,7 @@ TAPER_TEMPLATE void store(int8_t *to, int32x4_t x)
     vst1q_s8(to, vreinterpretq_s8_s32(x));
 }
 
-TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_t *const *p, size_t k)
+TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k)
 {
     const int32x4_t x0 = turned(p[0] + k), x1 = turned(p[1] + k), x2 = turned(p[2] + k), x3 = turned(p[3] + k);
     const int64x2_t u = vreinterpretq_s64_s32(vzip1q_s32(x0, x1)), v = vreinterpretq_s64_s32(vzip2q_s32(x0, x1));
@@ -37,12 +37,10 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_
     store(to + 16, vreinterpretq_s32_s64(vzip2q_s64(u, x)));
     store(to + 32, vreinterpretq_s32_s64(vzip1q_s64(v, y)));
     store(to + 48, vreinterpretq_s32_s64(vzip2q_s64(v, y)));
-    if (rows > 4) {
-        const int32x4_t x4 = turned(p[4] + k), x5 = turned(p[5] + k);
-        to = a + HIGH + 8 * group;
-        store(to, vzip1q_s32(x4, x5));
-        store(to + 16, vzip2q_s32(x4, x5));
-    }
+    const int32x4_t x4 = turned(p[4] + k), x5 = turned(p[5] + k);
+    to = a + HIGH + 8 * group;
+    store(to, vzip1q_s32(x4, x5));
+    store(to + 16, vzip2q_s32(x4, x5));
 }
 
 // ---- five and six rows by 16 columns: two groups in turn, whose weights are v0 to v3. A is v4 of the first group, v5
@@ -174,7 +172,7 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
         vst1q_s32(sums + 4 * j, acc[i][j]);
 }
 
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, size_t n, int32x4_t acc[][ACC])
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
     float32x4_t scale[ACC];
     TAPER_UNROLL
@@ -189,7 +187,15 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, s
         if (nv == 2 && i + 1 < mr)
             y[i + 1] = vextq_u8(y[i], y[i], 8);
     }
-    store_rows(r, mr, n, y);
+    uint8_t *c = r->c;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++, c += r->stride) {
+        if (nv == 4)
+            vst1q_u8(c, y[i]);
+        else
+            vst1_u8(c, vget_low_u8(y[i]));
+    }
+    r->c += NR;
 }
 
 GEMM_I8(6x16_neondot)

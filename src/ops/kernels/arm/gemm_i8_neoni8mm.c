@@ -17,17 +17,15 @@ enum { A_GROUP = 48, GATHERED = 16384 / A_GROUP, A_BYTES = (GATHERED + 2) * A_GR
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_t *const *p, size_t k)
+TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k)
 {
     uint8_t *at = (uint8_t *)a + group * A_GROUP;
     TAPER_UNROLL
     for (size_t i = 0; i < MR_MAX / 2; i++) {
-        if (rows > 2 * i) {
-            const uint64x2_t even = vreinterpretq_u64_u8(vld1q_u8(p[2 * i] + k));
-            const uint64x2_t odd = vreinterpretq_u64_u8(vld1q_u8(p[2 * i + 1] + k));
-            vst1q_u8(at + 16 * i, vreinterpretq_u8_u64(vzip1q_u64(even, odd)));
-            vst1q_u8(at + A_GROUP + 16 * i, vreinterpretq_u8_u64(vzip2q_u64(even, odd)));
-        }
+        const uint64x2_t even = vreinterpretq_u64_u8(vld1q_u8(p[2 * i] + k));
+        const uint64x2_t odd = vreinterpretq_u64_u8(vld1q_u8(p[2 * i + 1] + k));
+        vst1q_u8(at + 16 * i, vreinterpretq_u8_u64(vzip1q_u64(even, odd)));
+        vst1q_u8(at + A_GROUP + 16 * i, vreinterpretq_u8_u64(vzip2q_u64(even, odd)));
     }
 }
 
@@ -49,7 +47,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, size_t rows, const uint8_
     PAIR(4, 5, 0, 1)                                                                                                   \
     TEXT("ldp q0, q1, [x10], #32")                                                                                     \
     MMLA(2, 6, 6, 2)                                                                                                   \
-    MMLA(2, 7, 6, 3) TEXT("ldr q6, [x9, #32]") MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3)     \
+    MMLA(2, 7, 6, 3)                                                                                                   \
+    TEXT("ldr q6, [x9, #32]") MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3)                      \
         TEXT("ldp q4, q5, [x9], #48") TEXT("ldp q2, q3, [x10], #32")
 #define EACH_PAIR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define START(j) TEXT("ld1r {%[s0" #j "].2d}, [x11], #8")
@@ -127,7 +126,7 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
         vst1_s32(sums + 2 * j, i % 2 == 0 ? vget_low_s32(acc[i / 2][j]) : vget_high_s32(acc[i / 2][j]));
 }
 
-TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, size_t n, int32x4_t acc[][ACC])
+TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
     // Two rows together, two columns of the one beside two of the other, until they are bytes.
     float32x4_t scale[ACC];
@@ -144,7 +143,15 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const results *r, s
         y[2 * i] = vreinterpretq_u8_u16(vuzp1q_u16(u, v));
         y[2 * i + 1] = vreinterpretq_u8_u16(vuzp2q_u16(u, v));
     }
-    store_rows(r, mr, n, y);
+    uint8_t *c = r->c;
+    TAPER_UNROLL
+    for (size_t i = 0; i < mr; i++, c += r->stride) {
+        if (nv == 4)
+            vst1q_u8(c, y[i]);
+        else
+            vst1_u8(c, vget_low_u8(y[i]));
+    }
+    r->c += NR;
 }
 
 GEMM_I8(6x16_neoni8mm)
