@@ -17,10 +17,9 @@ typedef struct walk {
     int half;                  // of the last group the second half of its k is missing
 } walk;
 
-// What a strip's results are made with, from the next column on.
+// What a strip's results are made with, and where they go, from the next column on.
 typedef struct results {
-    uint8_t *c;
-    size_t stride;
+    uint8_t *c[MR_MAX];
     const int32_t *bias;
     const float *scale;
     int floats;
@@ -38,7 +37,7 @@ TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_
                                      int32x4_t acc[][ACC]);
 // Row i's sums as they are.
 TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC], int32_t *sums);
-// uint8 results of 4 * nv columns, behind which r->c lies then.
+// uint8 results of 4 * nv columns; moves r->c and r->scale by NR.
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC]);
 
 // Groups [first, first + groups) of `taps` taps; behind the last k of a row up to 15 bytes are read, and up to
@@ -112,22 +111,23 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const taper_gemm_i8 *
                 acc[i][j] = sums[i][j];
         }
     }
+    r->bias += NR;
     if (__builtin_expect(r->floats, 0)) {
         int32_t sums[MR_MAX * NR];
         TAPER_UNROLL
         for (size_t i = 0; i < mr; i++)
             sums_of_row(nv, i, acc, sums + NR * i);
-        store_floats(t, mr, (size_t)(r->bias - t->e.bias), sums);
+        store_floats(t, mr, (size_t)(r->bias - t->e.bias) - NR, sums);
     } else {
         finish(mr, nv, r, acc);
     }
-    r->bias += NR;
-    r->scale += NR;
 }
 
-TAPER_TEMPLATE results results_of(const taper_gemm_i8 *t)
+TAPER_TEMPLATE void results_to(results *r, uint8_t *c, size_t stride)
 {
-    return (results){t->c, t->c_stride, t->e.bias, t->e.scale, t->e.shift != NULL, i8_range_of(&t->e)};
+    TAPER_UNROLL
+    for (size_t i = 0; i < MR_MAX; i++)
+        r->c[i] = c + i * stride;
 }
 
 // The last columns of `rows` rows, fewer than NR.
@@ -154,23 +154,30 @@ TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_
         const walk from = *gathered;                                                                                   \
         const size_t panel = from.groups * (KR * NR) + taper_gemm_i8_marks(KR, from.groups), ends = t->nc % NR;        \
         const int8_t *w = t->w;                                                                                        \
-        results r = results_of(t);                                                                                     \
-        uint8_t bytes[MR_MAX * NR];                                                                                    \
+        results r = {.bias = t->e.bias, .scale = t->e.scale, .floats = t->e.shift != NULL};                            \
         size_t panels = t->nc / NR;                                                                                    \
-        for (int last = 0;; last = 1) {                                                                                \
-            for (; panels > 0; panels--, w += panel)                                                                   \
-                tile(mr, NR / 4, t, &from, &r, w);                                                                     \
-            if (last || ends == 0)                                                                                     \
-                break;                                                                                                 \
-            r.c = bytes;                                                                                               \
-            r.stride = NR;                                                                                             \
-            panels = 1;                                                                                                \
-            if (NR > 4 && ends <= NR / 2) {                                                                            \
-                panels = 0;                                                                                            \
-                tile(mr, NR / 8, t, &from, &r, w);                                                                     \
+        uint8_t bytes[MR_MAX * NR];                                                                                    \
+        r.range = i8_range_of(&t->e);                                                                                  \
+        results_to(&r, t->c, t->c_stride);                                                                             \
+        for (int last = panels == 0;; last = 1) {                                                                      \
+            if (last) {                                                                                                \
+                if (ends == 0)                                                                                         \
+                    return;                                                                                            \
+                results_to(&r, bytes, NR);                                                                             \
+                if (NR > 4 && ends <= NR / 2) {                                                                        \
+                    tile(mr, NR / 8, t, &from, &r, w);                                                                 \
+                    break;                                                                                             \
+                }                                                                                                      \
+                panels = 1;                                                                                            \
             }                                                                                                          \
+            do {                                                                                                       \
+                tile(mr, NR / 4, t, &from, &r, w);                                                                     \
+                w += panel;                                                                                            \
+            } while (--panels > 0);                                                                                    \
+            if (last)                                                                                                  \
+                break;                                                                                                 \
         }                                                                                                              \
-        if (ends > 0 && !r.floats)                                                                                     \
+        if (!r.floats)                                                                                                 \
             store_ends(t, mr, bytes);                                                                                  \
     }
 #define STRIP_NAME(mr) strip_##mr,

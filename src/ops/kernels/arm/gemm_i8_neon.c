@@ -57,14 +57,16 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
     BOTH(KEEP, 0, 8, 9)                                                                                                \
     LOAD_A(8, 9)                                                                                                       \
     BOTH(KEEP, 1, 10, 11)                                                                                              \
-    LOAD_A(10, 11) BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) SECOND(LOWER_MORE, 11) \
+    LOAD_A(10, 11)                                                                                                     \
+    BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) SECOND(LOWER_MORE, 11)                \
         UPPER_LAST(11, 12, 13, 14, 15) ROW(KEEP, 3) LOAD_A(10, 11)
 #define EACH_GROUP                                                                                                     \
     EACH(0, 8, 9)                                                                                                      \
     LOAD_A(8, 9)                                                                                                       \
     EACH(1, 10, 11)                                                                                                    \
-    LOAD_A(10, 11) EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3)                  \
-        SECOND(LOWER, 11) UPPER_LAST(11, 12, 13, 14, 15) ROW(ADD, 3) LOAD_A(10, 11)
+    LOAD_A(10, 11)                                                                                                     \
+    EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3) SECOND(LOWER, 11)               \
+        UPPER_LAST(11, 12, 13, 14, 15) ROW(ADD, 3) LOAD_A(10, 11)
 #define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
 #define ZERO(row, j) TEXT("movi %[s" #row #j "].2d, #0")
@@ -191,7 +193,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
                             const int8_t *marks, const int32_t *start, int32x4_t acc[][ACC])
 {
     (void)nv;
-    const uint32_t mark = (uint8_t)*marks;
+    const uint32_t mark = *(const uint8_t *)marks;
     if (__builtin_expect(mark & TAPER_I8_ONE, 0)) {
         int32x4_t rows[MR_MAX];
         product_apart(mr, groups, a, w, rows);
@@ -223,21 +225,23 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
     vst1q_s32(sums, acc[i][0]);
 }
 
+// A store that moves the pointer, which compilers do not make of a lane.
+#define STORE_LANE(to, y, lane) __asm__ volatile("st1 {%1.s}[" #lane "], [%0], #4" : "+r"(to) : "w"(y) : "memory")
+
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
     (void)nv;
     const float32x4_t one = vld1q_f32(r->scale), scale[] = {one, one, one, one};
     const int32x4_t rows[] = {acc[0][0], acc[mr > 1 ? 1 : 0][0], acc[mr > 2 ? 2 : 0][0], acc[mr > 3 ? 3 : 0][0]};
-    const uint32x4_t y = vreinterpretq_u32_u8(i8_requantize(rows, scale, r->range));
-    uint8_t *c = r->c;
-    vst1q_lane_u32((uint32_t *)(void *)c, y, 0);
+    const uint8x16_t y = i8_requantize(rows, scale, r->range);
+    STORE_LANE(r->c[0], y, 0);
     if (mr > 1)
-        vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), y, 1);
+        STORE_LANE(r->c[1], y, 1);
     if (mr > 2)
-        vst1q_lane_u32((uint32_t *)(void *)(c += r->stride), y, 2);
+        STORE_LANE(r->c[2], y, 2);
     if (mr > 3)
-        vst1q_lane_u32((uint32_t *)(void *)(c + r->stride), y, 3);
-    r->c += NR;
+        STORE_LANE(r->c[3], y, 3);
+    r->scale += NR;
 }
 
 GEMM_I8(4x4_neon)

@@ -187,15 +187,15 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4
         if (nv == 2 && i + 1 < mr)
             y[i + 1] = vextq_u8(y[i], y[i], 8);
     }
-    uint8_t *c = r->c;
     TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++, c += r->stride) {
+    for (size_t i = 0; i < mr; i++) {
         if (nv == 4)
-            vst1q_u8(c, y[i]);
+            vst1q_u8(r->c[i], y[i]);
         else
-            vst1_u8(c, vget_low_u8(y[i]));
+            vst1_u8(r->c[i], vget_low_u8(y[i]));
+        r->c[i] += NR;
     }
-    r->c += NR;
+    r->scale += NR;
 }
 
 GEMM_I8(6x16_neondot)

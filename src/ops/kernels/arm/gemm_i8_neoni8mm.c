@@ -48,8 +48,9 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
     TEXT("ldp q0, q1, [x10], #32")                                                                                     \
     MMLA(2, 6, 6, 2)                                                                                                   \
     MMLA(2, 7, 6, 3)                                                                                                   \
-    TEXT("ldr q6, [x9, #32]") MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3)                      \
-        TEXT("ldp q4, q5, [x9], #48") TEXT("ldp q2, q3, [x10], #32")
+    TEXT("ldr q6, [x9, #32]")                                                                                          \
+    MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3) TEXT("ldp q4, q5, [x9], #48")                  \
+        TEXT("ldp q2, q3, [x10], #32")
 #define EACH_PAIR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define START(j) TEXT("ld1r {%[s0" #j "].2d}, [x11], #8")
 #define COPY(j) TEXT("mov %[s1" #j "].16b, %[s0" #j "].16b") TEXT("mov %[s2" #j "].16b, %[s0" #j "].16b")
@@ -143,15 +144,15 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4
         y[2 * i] = vreinterpretq_u8_u16(vuzp1q_u16(u, v));
         y[2 * i + 1] = vreinterpretq_u8_u16(vuzp2q_u16(u, v));
     }
-    uint8_t *c = r->c;
     TAPER_UNROLL
-    for (size_t i = 0; i < mr; i++, c += r->stride) {
+    for (size_t i = 0; i < mr; i++) {
         if (nv == 4)
-            vst1q_u8(c, y[i]);
+            vst1q_u8(r->c[i], y[i]);
         else
-            vst1_u8(c, vget_low_u8(y[i]));
+            vst1_u8(r->c[i], vget_low_u8(y[i]));
+        r->c[i] += NR;
     }
-    r->c += NR;
+    r->scale += NR;
 }
 
 GEMM_I8(6x16_neoni8mm)
