@@ -35,7 +35,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // ---- products: v0 to v3 are sums of 16 bits of a row and four columns, v4 to v7 the columns' weights in a group and
 // v12 to v15 in the next one, v8 to v11 are of A. What comes next is loaded as soon as a register is free.
 
-// clang-format off: a line of assembly each
+// clang-format off
+// A line of assembly each.
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define LOWER(j, a, w) TEXT("smull v" #j ".8h, v" #a ".8b, v" #w ".8b")
 #define UPPER(j, a, w) TEXT("smlal2 v" #j ".8h, v" #a ".16b, v" #w ".16b")
@@ -44,37 +45,32 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define SECOND(DO, a) DO(0, a, 12) DO(1, a, 13) DO(2, a, 14) DO(3, a, 15)
 #define BEGIN(row, j) TEXT("saddlp %[s" #row #j "].4s, v" #j ".8h")
 #define ADD(row, j) TEXT("sadalp %[s" #row #j "].4s, v" #j ".8h")
+#define ZERO(row, j) TEXT("movi %[s" #row #j "].2d, #0")
 #define ROW(DO, row) DO(row, 0) DO(row, 1) DO(row, 2) DO(row, 3)
-
-// Two groups of a row, whose 16 bits have room for both, or for one.
-#define BOTH(KEEP, row, a, b) FIRST(LOWER, a) FIRST(UPPER, a) SECOND(LOWER_MORE, b) SECOND(UPPER, b) ROW(KEEP, row)
-#define EACH(row, a, b) FIRST(LOWER, a) FIRST(UPPER, a) ROW(ADD, row) SECOND(LOWER, b) SECOND(UPPER, b) ROW(ADD, row)
-#define LOAD_A(a, b) TEXT("ldp q" #a ", q" #b ", [x9], #32")
-#define LOAD_W(a, b) TEXT("ldp q" #a ", q" #b ", [x10], #32")
-#define UPPER_LAST(a, w0, w1, w2, w3)                                                                                  \
-    UPPER(0, a, w0) UPPER(1, a, w1) LOAD_W(w0, w1) UPPER(2, a, w2) UPPER(3, a, w3) LOAD_W(w2, w3)
-#define BOTH_GROUPS(KEEP)                                                                                              \
-    BOTH(KEEP, 0, 8, 9)                                                                                                \
-    LOAD_A(8, 9)                                                                                                       \
-    BOTH(KEEP, 1, 10, 11)                                                                                              \
-    LOAD_A(10, 11)                                                                                                     \
-    BOTH(KEEP, 2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) SECOND(LOWER_MORE, 11)                \
-        UPPER_LAST(11, 12, 13, 14, 15) ROW(KEEP, 3) LOAD_A(10, 11)
-#define EACH_GROUP                                                                                                     \
-    EACH(0, 8, 9)                                                                                                      \
-    LOAD_A(8, 9)                                                                                                       \
-    EACH(1, 10, 11)                                                                                                    \
-    LOAD_A(10, 11)                                                                                                     \
-    EACH(2, 8, 9) LOAD_A(8, 9) FIRST(LOWER, 10) UPPER_LAST(10, 4, 5, 6, 7) ROW(ADD, 3) SECOND(LOWER, 11)               \
-        UPPER_LAST(11, 12, 13, 14, 15) ROW(ADD, 3) LOAD_A(10, 11)
 #define ONE(KEEP, row, a) FIRST(LOWER, a) FIRST(UPPER, a) ROW(KEEP, row)
 #define HALF(row, a) FIRST(LOWER, a) ROW(ADD, row)
-#define ZERO(row, j) TEXT("movi %[s" #row #j "].2d, #0")
-#define LOAD_FIRST(w) TEXT("ldp q4, q5, [" w "]") TEXT("ldp q6, q7, [" w ", #32]")
 
-#define SUMS(row)                                                                                                      \
-    [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]),                       \
-        [s##row##3] "=w"(sum[row][3])
+// Two groups of four rows, and the next mark: what is done with the 16 bits after the first group (nothing, or they are
+// added), and after the second. Loads are as far from each other, and from where they are wanted, as there are
+// registers.
+#define LOAD_A(a, b, at) TEXT("ldp q" #a ", q" #b ", [x9, #" at)
+#define LOAD_W(a, b, at) TEXT("ldp q" #a ", q" #b ", [x10, #" at)
+#define TWO_GROUPS(MORE, KEEP_FIRST, KEEP) \
+    FIRST(LOWER, 8) LOAD_W(14, 15, "32]") FIRST(UPPER, 8) KEEP_FIRST(0) \
+    MORE(0, 9, 12) MORE(1, 9, 13) MORE(2, 9, 14) LOAD_A(10, 11, "32]") MORE(3, 9, 15) SECOND(UPPER, 9) ROW(KEEP, 0) \
+    FIRST(LOWER, 10) LOAD_A(8, 9, "64]") FIRST(UPPER, 10) KEEP_FIRST(1) \
+    SECOND(MORE, 11) SECOND(UPPER, 11) ROW(KEEP, 1) \
+    FIRST(LOWER, 8) LOAD_A(10, 11, "96]") FIRST(UPPER, 8) KEEP_FIRST(2) \
+    SECOND(MORE, 9) TEXT("ldrb w12, [x11, #1]!") SECOND(UPPER, 9) ROW(KEEP, 2) LOAD_A(8, 9, "128]!") \
+    FIRST(LOWER, 10) UPPER(0, 10, 4) UPPER(1, 10, 5) LOAD_W(4, 5, "64]") UPPER(2, 10, 6) UPPER(3, 10, 7) \
+    KEEP_FIRST(3) \
+    SECOND(MORE, 11) LOAD_W(6, 7, "96]") SECOND(UPPER, 11) \
+    KEEP(3, 0) KEEP(3, 1) LOAD_W(12, 13, "128]!") KEEP(3, 2) KEEP(3, 3)
+#define NOTHING(row)
+#define ADD_ROW(row) ROW(ADD, row)
+
+#define SUMS(row) [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]), \
+                  [s##row##3] "=w"(sum[row][3])
 
 // Two groups at a time as the marks say, of which `mark` is the first; then one where tail & 1, and half a one where
 // tail & 2.
@@ -82,24 +78,57 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
                               int32x4_t sum[][4])
 {
     __asm__ volatile(
-        LOAD_FIRST("%[w]") TEXT("tbnz %w[mark], #1, 5f") TEXT("ldp q8, q9, [%[a]]") TEXT("ldp q12, q13, [%[w], #64]")
-            TEXT("ldp q10, q11, [%[a], #32]") TEXT("ldp q14, q15, [%[w], #96]") TEXT("add x9, %[a], #64")
-                TEXT("add x10, %[w], #128") TEXT("mov x11, %[marks]") TEXT("cbnz %w[mark], 8f") BOTH_GROUPS(BEGIN) TEXT(
-                    "ldrb w12, [x11, #1]!") TEXT("cbnz w12, 3f") "2:\n\t" BOTH_GROUPS(ADD) TEXT("ldrb w12, [x11, #1]!")
-                    TEXT("cbz w12, 2b") "3:\n\t" TEXT("tbnz w12, #0, 9f") TEXT("cbz %w[tail], 7f")
-                        TEXT("sub x9, x9, #64") TEXT("sub x10, x10, #128") TEXT("tbz %w[tail], #0, 6f")
-                            TEXT("ldr q9, [x9, #64]") TEXT("ldr q11, [x9, #96]") ONE(ADD, 0, 8) ONE(ADD, 1, 10)
-                                ONE(ADD, 2, 9) ONE(ADD, 3, 11) TEXT("add x9, x9, #16") TEXT("add x10, x10, #64")
-                                    TEXT("tbnz %w[tail], #1, 6f") TEXT("b 7f") "5:\n\t" TEXT("ldr q8, [%[a]]") TEXT(
-                                        "ldr q9, [%[a], #32]") TEXT("ldr q10, [%[a], #64]") TEXT("ldr q11, [%[a], #96]")
-                                        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
-                                            TEXT("tbz %w[tail], #1, 7f") TEXT("add x9, %[a], #16") TEXT(
-                                                "add x10, %[w], #64") "6:\n\t" LOAD_FIRST("x10") TEXT("ldr d8, [x9]")
-                                                TEXT("ldr d9, [x9, #32]") TEXT("ldr d10, [x9, #64]") TEXT(
-                                                    "ldr d11, [x9, #96]") HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
-                                                    TEXT("b 7f") "8:\n\t" ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2)
-                                                        ROW(ZERO, 3) "9:\n\t" EACH_GROUP TEXT("ldrb w12, [x11, #1]!")
-                                                            TEXT("cbz w12, 2b") TEXT("b 3b") "7:\n"
+        TEXT("ldp q4, q5, [%[w]]")
+        TEXT("ldp q6, q7, [%[w], #32]")
+        TEXT("tbnz %w[mark], #1, 5f")
+        TEXT("ldp q8, q9, [%[a]]")
+        TEXT("ldp q12, q13, [%[w], #64]")
+        TEXT("mov x9, %[a]")
+        TEXT("add x10, %[w], #64")
+        TEXT("mov x11, %[marks]")
+        TEXT("cbnz %w[mark], 8f")
+        TWO_GROUPS(LOWER_MORE, NOTHING, BEGIN)
+        TEXT("cbnz w12, 3f")
+        "2:\n\t"
+        TWO_GROUPS(LOWER_MORE, NOTHING, ADD)
+        TEXT("cbz w12, 2b")
+        "3:\n\t"
+        TEXT("tbnz w12, #0, 9f")
+        TEXT("cbz %w[tail], 7f")
+        TEXT("tbz %w[tail], #0, 6f")
+        TEXT("ldr q9, [x9, #32]")
+        TEXT("ldr q10, [x9, #64]")
+        TEXT("ldr q11, [x9, #96]")
+        ONE(ADD, 0, 8) ONE(ADD, 1, 9) ONE(ADD, 2, 10) ONE(ADD, 3, 11)
+        TEXT("add x9, x9, #16")
+        TEXT("add x10, x10, #64")
+        TEXT("tbnz %w[tail], #1, 6f")
+        TEXT("b 7f")
+        "5:\n\t"
+        TEXT("ldr q8, [%[a]]")
+        TEXT("ldr q9, [%[a], #32]")
+        TEXT("ldr q10, [%[a], #64]")
+        TEXT("ldr q11, [%[a], #96]")
+        ONE(BEGIN, 0, 8) ONE(BEGIN, 1, 9) ONE(BEGIN, 2, 10) ONE(BEGIN, 3, 11)
+        TEXT("tbz %w[tail], #1, 7f")
+        TEXT("add x9, %[a], #16")
+        TEXT("add x10, %[w], #128")
+        "6:\n\t"
+        TEXT("ldp q4, q5, [x10, #-64]")
+        TEXT("ldp q6, q7, [x10, #-32]")
+        TEXT("ldr d8, [x9]")
+        TEXT("ldr d9, [x9, #32]")
+        TEXT("ldr d10, [x9, #64]")
+        TEXT("ldr d11, [x9, #96]")
+        HALF(0, 8) HALF(1, 9) HALF(2, 10) HALF(3, 11)
+        TEXT("b 7f")
+        "8:\n\t"
+        ROW(ZERO, 0) ROW(ZERO, 1) ROW(ZERO, 2) ROW(ZERO, 3)
+        "9:\n\t"
+        TWO_GROUPS(LOWER, ADD_ROW, ADD)
+        TEXT("cbz w12, 2b")
+        TEXT("b 3b")
+        "7:\n"
         : SUMS(0), SUMS(1), SUMS(2), SUMS(3)
         : [a] "r"(a), [w] "r"(w), [marks] "r"(marks), [mark] "r"(mark), [tail] "r"(tail)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "x9",
@@ -203,7 +232,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
     } else {
         int32x4_t sum[MR_MAX][4];
         groups -= (size_t)half;
-        if (mr == 4)
+        if (mr > 2) // of three rows, too: sooner done than these would be alone
             product_4(mark, ((uint32_t)groups & 1) + 2 * (uint32_t)half, a, w, marks, sum);
         else
             product_few(mr, groups, half, a, w, sum);

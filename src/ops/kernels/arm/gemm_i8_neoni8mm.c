@@ -13,7 +13,7 @@
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
 // Eight k of rows 0 and 1, 2 and 3, 4 and 5.
-enum { A_GROUP = 48, GATHERED = 16384 / A_GROUP, A_BYTES = (GATHERED + 2) * A_GROUP };
+enum { A_GROUP = 48, GATHERED = 640, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
@@ -34,23 +34,27 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 // ---- five and six rows by 16 columns: A is v4 to v6, of the weights two columns each are in v0 to v3, which are
 // loaded again, for the next columns or the next group, as soon as they are free.
 
-// clang-format off: a line of assembly each
+// clang-format off
+// A line of assembly each.
 #define TEXT(...) __VA_ARGS__ "\n\t"
 #define MMLA(i, j, a, w) TEXT("usmmla %[s" #i #j "].4s, v" #a ".16b, v" #w ".16b")
-#define PAIR(j, k, u, v)                                                                                               \
+#define PAIR(j, k, u, v) \
     MMLA(2, j, 6, u) MMLA(2, k, 6, v) MMLA(0, j, 4, u) MMLA(0, k, 4, v) MMLA(1, j, 5, u) MMLA(1, k, 5, v)
-#define GROUP                                                                                                          \
-    PAIR(0, 1, 0, 1)                                                                                                   \
-    TEXT("ldp q0, q1, [x10], #32")                                                                                     \
-    PAIR(2, 3, 2, 3)                                                                                                   \
-    TEXT("ldp q2, q3, [x10], #32")                                                                                     \
-    PAIR(4, 5, 0, 1)                                                                                                   \
-    TEXT("ldp q0, q1, [x10], #32")                                                                                     \
-    MMLA(2, 6, 6, 2)                                                                                                   \
-    MMLA(2, 7, 6, 3)                                                                                                   \
-    TEXT("ldr q6, [x9, #32]")                                                                                          \
-    MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3) TEXT("ldp q4, q5, [x9], #48")                  \
-        TEXT("ldp q2, q3, [x10], #32")
+// What is loaded is of A the next group, of the weights the rest of this one and the beginning of the next.
+#define GROUP(w0, w1, w2, w3, a0, a1) \
+    PAIR(0, 1, 0, 1) \
+    TEXT("ldp q0, q1, [x10, #" w0) \
+    PAIR(2, 3, 2, 3) \
+    TEXT("ldp q2, q3, [x10, #" w1) \
+    PAIR(4, 5, 0, 1) \
+    TEXT("ldp q0, q1, [x10, #" w2) \
+    MMLA(2, 6, 6, 2) MMLA(2, 7, 6, 3) \
+    TEXT("ldr q6, [x9, #" a0) \
+    MMLA(0, 6, 4, 2) MMLA(0, 7, 4, 3) MMLA(1, 6, 5, 2) MMLA(1, 7, 5, 3) \
+    TEXT("ldp q4, q5, [x9, #" a1) \
+    TEXT("ldp q2, q3, [x10, #" w3)
+#define FIRST_GROUP GROUP("32]", "64]", "96]", "128]", "80]", "48]")
+#define SECOND_GROUP GROUP("160]", "192]", "224]", "256]!", "128]", "96]!")
 #define EACH_PAIR(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define START(j) TEXT("ld1r {%[s0" #j "].2d}, [x11], #8")
 #define COPY(j) TEXT("mov %[s1" #j "].16b, %[s0" #j "].16b") TEXT("mov %[s2" #j "].16b, %[s0" #j "].16b")
@@ -61,10 +65,26 @@ TAPER_TEMPLATE void product_6(size_t groups, const int8_t *a, const int8_t *w, c
                               int32x4_t acc[][ACC])
 {
     __asm__ volatile(
-        TEXT("ldp q0, q1, [%[w]]") TEXT("ldr q6, [%[a], #32]") TEXT("ldp q4, q5, [%[a]]") TEXT("mov x11, %[start]")
-            TEXT("ldp q2, q3, [%[w], #32]") EACH_PAIR(START) TEXT("add x9, %[a], #48") TEXT("add x10, %[w], #64")
-                EACH_PAIR(COPY) TEXT("subs x12, %[groups], #2") TEXT("b.lo 2f") "1:\n\t" GROUP TEXT("subs x12, x12, #2")
-                    GROUP TEXT("b.hs 1b") "2:\n\t" TEXT("tbz x12, #0, 3f") GROUP "3:\n"
+        TEXT("ldp q0, q1, [%[w]]")
+        TEXT("ldr q6, [%[a], #32]")
+        TEXT("ldp q4, q5, [%[a]]")
+        TEXT("mov x11, %[start]")
+        TEXT("ldp q2, q3, [%[w], #32]")
+        EACH_PAIR(START)
+        TEXT("mov x9, %[a]")
+        TEXT("add x10, %[w], #32")
+        EACH_PAIR(COPY)
+        TEXT("subs x12, %[groups], #2")
+        TEXT("b.lo 2f")
+        "1:\n\t"
+        FIRST_GROUP
+        TEXT("subs x12, x12, #2")
+        SECOND_GROUP
+        TEXT("b.hs 1b")
+        "2:\n\t"
+        TEXT("tbz x12, #0, 3f")
+        FIRST_GROUP
+        "3:\n"
         : SUMS(0), SUMS(1), SUMS(2)
         : [a] "r"(a), [w] "r"(w), [groups] "r"(groups), [start] "r"(start)
         : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "x9", "x10", "x11", "x12", "cc", "memory");

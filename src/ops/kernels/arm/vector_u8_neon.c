@@ -135,4 +135,27 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
     }
 }
 
-VECTOR_U8_ENTRY(neon)
+static void translate(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y)
+{
+    uint8x16x4_t part[4]; // 64 entries of the table each
+    TAPER_UNROLL
+    for (size_t k = 0; k < 4; k++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            part[k].val[j] = vld1q_u8(table + 64 * k + 16 * j);
+    }
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t at = vld1q_u8(x + i), found = vqtbl4q_u8(part[0], at);
+        TAPER_UNROLL
+        for (size_t k = 1; k < 4; k++) { // what is beyond a part stays as it is
+            at = vsubq_u8(at, vdupq_n_u8(64));
+            found = vqtbx4q_u8(found, part[k], at);
+        }
+        vst1q_u8(y + i, found);
+    }
+    for (; i < n; i++)
+        y[i] = table[x[i]];
+}
+
+VECTOR_U8_ENTRY(neon, translate)
