@@ -55,9 +55,13 @@ static void byte_row(const void *work, const taper_q_row *row)
     const uint8_t *x = (const uint8_t *)row->a + row->a_at;
     uint8_t *y = (uint8_t *)row->y + row->y_at;
     if (row->a_step != 1 || row->y_step != 1) {
-        for (int64_t i = 0; i < row->count; i++) {
-            const bool wide = w->wide != 0 && (row->first + i) % w->channels < w->wide;
-            y[i * row->y_step] = w->tables[wide][x[i * row->a_step]];
+        const int64_t step = row->y_step;
+        for (int64_t i = 0; i < row->count && w->wide == 0; i++) {
+            y[i * step] = w->tables[0][x[i * row->a_step]];
+        }
+        for (int64_t i = 0; i < row->count && w->wide != 0; i++) {
+            const bool wide = (row->first + i) % w->channels < w->wide;
+            y[i * step] = w->tables[wide][x[i * row->a_step]];
         }
     } else if (w->same && !w->relu_after) {
         memcpy(y, x, (size_t)row->count);

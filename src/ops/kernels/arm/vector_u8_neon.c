@@ -5,26 +5,22 @@
 #include "ops/kernels/vector_u8_plain.h"
 
 typedef struct sum_words {
-    int32x4_t a_factor, b_factor, offset, mask, threshold, shift;
+    int32x4_t a_factor, b_factor, offset, shift;
 } sum_words;
 
 TAPER_TEMPLATE int32x4_t sum_of(uint16x4_t a, uint16x4_t b, const sum_words *s)
 {
     int32x4_t sum = vmlaq_s32(s->offset, vreinterpretq_s32_u32(vmovl_u16(a)), s->a_factor);
     sum = vmlaq_s32(sum, vreinterpretq_s32_u32(vmovl_u16(b)), s->b_factor);
-    const int32x4_t rest = vaddq_s32(vandq_s32(sum, s->mask), vshrq_n_s32(sum, 31));
-    // More than the threshold compares to all ones, which is -1.
-    return vsubq_s32(vshlq_s32(sum, s->shift), vreinterpretq_s32_u32(vcgtq_s32(rest, s->threshold)));
+    // The shift rounds halves up, and so away from zero when a negative sum is one less.
+    return vrshlq_s32(vsraq_n_s32(sum, sum, 31), s->shift);
 }
 
 static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y)
 {
-    const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
     const sum_words s = {.a_factor = vdupq_n_s32(p->a_factor),
                          .b_factor = vdupq_n_s32(p->b_factor),
                          .offset = vdupq_n_s32(p->offset),
-                         .mask = vdupq_n_s32((int32_t)mask),
-                         .threshold = vdupq_n_s32((int32_t)(mask >> 1)),
                          .shift = vdupq_n_s32(-(int32_t)p->shift)};
     const int16x8_t zero_point = vdupq_n_s16((int16_t)p->zero_point);
     const uint8x8_t low = vdup_n_u8((uint8_t)p->min), high = vdup_n_u8((uint8_t)p->max);
