@@ -75,23 +75,21 @@ def inner_loops(assembly):
     """Yields (label, lines) of loops without another one inside."""
     lines = [line.split("//")[0].rstrip() for line in assembly.splitlines()]
     places, function = {}, "?"
-    names = {}
     for i, line in enumerate(lines):
         label = re.match(r"^\s*([.\w]+):", line)
         if label:
-            places[label.group(1)] = i
+            places[label.group(1)] = i, function
+            # Numbers are labels of inline assembly, which are there more than once.
             if not re.match(r"[.\d]", label.group(1)):
                 function = label.group(1)
-        names[i] = function
-        # Compilers' labels, and those of tiles in assembler: "b.ne 2b" goes back to the last "2:".
-        branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s(?:.*?(\.L\w+)|(?:.*\s)?(\d+)b)$", line)
-        label = branch and (branch.group(1) or branch.group(2))
-        if label in places:
-            begin = places[label]
+        branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(?:(\.L\w+)|(\d+)b)$", line)
+        if branch and (branch.group(1) or branch.group(2)) in places:
+            begin, name = places[branch.group(1) or branch.group(2)]
             body = lines[begin + 1:i + 1]
-            if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L|\db$)", x) for x in body[:-1]):
-                yield names[begin], [x for x in body if x.strip() and not x.strip().startswith(".")
-                                     and not re.match(r"^\s*\S+:", x)]
+            if not any(re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(\.L\w+|\d+[bf])$", x) for x in body[:-1]):
+                # What runs the loop again is a label that llvm-mca does not look for.
+                yield name, [x for x in body[:-1] + [re.sub(r"\S+$", "0", body[-1])]
+                             if x.strip() and not x.strip().startswith((".", "#")) and not re.match(r"^\s*\S+:", x)]
 
 
 def mca():

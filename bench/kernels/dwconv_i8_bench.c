@@ -72,7 +72,7 @@ int main(int argc, char **argv)
                                        .w = w,
                                        .c = out,
                                        .c_stride = s->channels,
-                                       .e = {.bias = bias, .scale = scale, .max = 255}};
+                                       .e = {.bias = bias, .scale = scale}};
             double best = 1e9;
             for (int round = 0; round < 5; round++) {
                 const double t = bench_best(run, &j, 2, 0.01);

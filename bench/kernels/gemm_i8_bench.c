@@ -60,7 +60,7 @@ static void run(void *argument)
                                         .w = j->w + n / nr * panel,
                                         .c = j->c + first * s->n + n,
                                         .c_stride = s->n,
-                                        .e = {.bias = j->bias + n, .scale = j->scale + n, .max = 255}};
+                                        .e = {.bias = j->bias + n, .scale = j->scale + n}};
             j->entry->run(&call);
         }
     }

@@ -20,11 +20,12 @@ static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
     const float y = nearbyintf((float)(int32_t)(uint32_t)(uint64_t)sum * scale);
     int32_t q = y >= 32767.0f ? 32767 : y <= -32768.0f ? -32768 : (int32_t)y;
     q += e->zero_point;
-    return (uint8_t)(q < e->min ? e->min : q > e->max ? e->max : q);
+    return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
 }
 
-// rows: 2, of 3x3, or 1
-static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows)
+// rows: 2, of 3x3, or 1; edged: the last column of two rows is another
+static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows,
+                bool edged)
 {
     const check_place place = check_below(4) == 0 ? CHECK_HEAD : CHECK_TAIL;
     const bool extreme = check_below(3) == 0;
@@ -44,6 +45,8 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
         fill_bytes(bytes, length, extreme);
         a[t] = bytes;
     }
+    uint8_t *edge = check_bytes(channels, place, entry->over_read);
+    fill_bytes(edge, channels, extreme);
     int8_t *weights = check_bytes(channels * taps, CHECK_TAIL, 0);
     fill_bytes(weights, channels * taps, extreme);
     int32_t *bias = check_bytes(places * sizeof *bias, CHECK_TAIL, 0);
@@ -59,11 +62,7 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
     int8_t *packed = check_bytes(taper_dwconv_i8_packed_bytes(entry, channels, taps), CHECK_TAIL, 0);
     taper_dwconv_i8_pack(entry, channels, taps, weights, taps, 1, packed, sums);
     const int32_t zero_point = (int32_t)check_below(256), min = check_below(2) ? zero_point : 0;
-    const taper_i8_epilogue e = {.bias = bias,
-                                 .scale = scale,
-                                 .zero_point = zero_point,
-                                 .min = min,
-                                 .max = check_below(2) ? 255 : min + (int32_t)check_below((size_t)(256 - min))};
+    const taper_i8_epilogue e = {.bias = bias, .scale = scale, .zero_point = zero_point, .min = min};
     const size_t c_row = pixels * c_stride + check_below(5);
     const size_t count = (rows - 1) * c_row + (pixels - 1) * c_stride + channels;
     uint8_t *c = check_bytes(count, place, 0);
@@ -73,6 +72,7 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
                                  .taps = taps,
                                  .rows = rows,
                                  .a = a,
+                                 .edge = edged ? edge : NULL,
                                  .step = step,
                                  .w = packed,
                                  .c = c,
@@ -87,7 +87,9 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
             const size_t slot = taper_dwconv_i8_place(entry, channels, n);
             int64_t sum = bias[slot], of_weights = 0;
             for (size_t t = 0; t < taps; t++) {
-                sum += a[t + 3 * r][i * step + n] * weights[n * taps + t];
+                const bool is_edge = edged && i == pixels - 1 && t % 3 == 2;
+                const int32_t x = is_edge ? edge[n] : a[t + 3 * r][i * step + n];
+                sum += (x - (int32_t)entry->shift) * weights[n * taps + t];
                 of_weights += weights[n * taps + t];
             }
             want = expected(sum, scale[slot], &e);
@@ -107,15 +109,16 @@ void check_dwconv_i8(bool benchmark)
             continue;
         check_begin("dwconv_i8", entry->name);
         for (size_t channels = 1; channels <= 2 * entry->block + 3; channels++) {
-            one(entry, channels, 9, 1 + check_below(5), 1);
+            one(entry, channels, 9, 1 + check_below(5), 1, false);
             if (entry->rows == 2) {
-                one(entry, channels, 9, 1, 2);
-                one(entry, channels, 9, 1 + check_below(9), 2);
+                one(entry, channels, 9, 1, 2, false);
+                one(entry, channels, 9, 1 + check_below(9), 2, false);
+                one(entry, channels, 9, 1 + check_below(9), 2, true);
             }
-            one(entry, channels, 25, 1 + check_below(3), 1);
-            one(entry, channels, 1 + check_below(12), 1 + check_below(5), 1);
+            one(entry, channels, 25, 1 + check_below(3), 1, false);
+            one(entry, channels, 1 + check_below(12), 1 + check_below(5), 1, false);
         }
         for (size_t taps = 1; taps <= MOST_TAPS; taps++)
-            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5), 1);
+            one(entry, 1 + check_below(3 * entry->block), taps, 1 + check_below(5), 1, false);
     }
 }

@@ -42,6 +42,17 @@ static void sums(const taper_vector_u8_entry *entry, size_t n, check_place place
     }
 }
 
+static void translations(const taper_vector_u8_entry *entry, size_t n, check_place place)
+{
+    const uint8_t *x = random_bytes(n, place), *table = random_bytes(256, place);
+    uint8_t *y = check_bytes(n, place, 0), *same = check_bytes(n, place, 0);
+    memcpy(same, x, n);
+    entry->translate(n, table, x, y);
+    entry->translate(n, table, same, same);
+    for (size_t i = 0; i < n && !check_failed(); i++)
+        check_that(y[i] == table[x[i]] && same[i] == y[i], "translate: %d of %d is not %d", y[i], x[i], table[x[i]]);
+}
+
 static void products(const taper_vector_u8_entry *entry, size_t n, check_place place)
 {
     const size_t b_step = check_below(2);
@@ -210,6 +221,8 @@ void check_vector_u8(bool benchmark)
             interpolation(entry, n % 41 + 1, place);
             floats(entry, n, place);
             pools(entry, n, place);
+            if (entry->translate != NULL)
+                translations(entry, n, place);
             check_memory_reset();
         }
     }

@@ -254,7 +254,6 @@ static taper_status run_conv(taper_call *call, size_t rank, bool relu)
     job.in_zero_point = (int32_t)input->quantizer->zero_point;
     job.zero_point = (int32_t)zero_point;
     job.min = relu ? job.zero_point : 0;
-    job.max = 255;
     int64_t strides[4], sizes[3] = {image[0], image[1], image[3]};
     taper_strides_channels_last(4, image, strides);
     const int64_t line[3] = {strides[0], strides[1], strides[3]};

@@ -88,38 +88,32 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
 
 // ---- tiles
 
-static void run_tile(const dense_plan *plan, const taper_tile *t, size_t group, const uint8_t *const *pointers)
-{
-    const taper_conv2d_i8 *job = plan->head.job;
-    const size_t column = t->panel * plan->entry->nr, place = group * plan->group_places + column;
-    const taper_gemm_i8 call = {.mr = t->count,
-                                .nc = taper_min_size(t->panel_end * plan->entry->nr, plan->group_out) - column,
-                                .kc = plan->group_in,
-                                .ks = plan->taps,
-                                .a = pointers,
-                                .a_tap_stride = t->count,
-                                .a_offset = job->groups > 1 ? group * plan->group_in : 0,
-                                .w =
-                                    plan->head.layer.weights + group * plan->group_bytes + t->panel * plan->panel_bytes,
-                                .c = job->y + t->first * job->out_c + group * plan->group_out + column,
-                                .c_stride = job->out_c,
-                                .e = {.bias = plan->head.bias + place,
-                                      .scale = plan->head.factor + place,
-                                      .zero_point = job->zero_point,
-                                      .min = job->min,
-                                      .max = job->max}};
-    plan->entry->run(&call);
-}
-
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const dense_plan *plan = argument;
+    const taper_conv2d_i8 *job = plan->head.job;
+    const size_t nr = plan->entry->nr, groups = job->groups;
     const uint8_t *pointers[STRIP_POINTERS];
-    taper_tile tile = taper_tile_at(&plan->tiles, begin);
-    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &tile)) {
-        gather_pointers(plan, tile.first, tile.count, pointers);
-        for (size_t group = 0; group < plan->head.job->groups; group++) {
-            run_tile(plan, &tile, group, pointers);
+    taper_gemm_i8 call = {.kc = plan->group_in,
+                          .ks = plan->taps,
+                          .a = pointers,
+                          .c_stride = job->out_c,
+                          .e = {.zero_point = job->zero_point, .min = job->min}};
+    taper_tile t = taper_tile_at(&plan->tiles, begin);
+    for (size_t i = begin; i < end; i++, taper_tile_next(&plan->tiles, &t)) {
+        const size_t column = t.panel * nr;
+        gather_pointers(plan, t.first, t.count, pointers);
+        call.mr = t.count;
+        call.nc = taper_min_size(t.panel_end * nr, plan->group_out) - column;
+        call.a_tap_stride = t.count;
+        for (size_t group = 0; group < groups; group++) {
+            const size_t place = group * plan->group_places + column;
+            call.a_offset = group * plan->group_in;
+            call.w = plan->head.layer.weights + group * plan->group_bytes + t.panel * plan->panel_bytes;
+            call.c = job->y + t.first * job->out_c + group * plan->group_out + column;
+            call.e.bias = plan->head.bias + place;
+            call.e.scale = plan->head.factor + place;
+            plan->entry->run(&call);
         }
     }
 }

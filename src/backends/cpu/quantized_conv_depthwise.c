@@ -9,11 +9,13 @@ typedef struct depthwise_plan {
     taper_conv2d_i8_plan head; // its padding: a row of what kernels read of one, or a pixel
     const taper_dwconv_i8_entry *entry;
     size_t taps;
-    size_t begin, end; // of the run inside
-    size_t rows;       // made together
+    size_t begin, end;               // of the run inside
+    size_t rows;                     // made together
+    size_t begin_of_two, end_of_two; // of their run
 } depthwise_plan;
 
-// Pixels [first, last) of `rows` output rows from oy on, all of them inside or one.
+// Pixels [first, last) of `rows` output rows from oy on, all of them inside or one; of two rows together the first one
+// may lie at the left border, and the last one at the right, whose column is then `edge`.
 static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size_t rows, size_t first, size_t last)
 {
     const taper_conv2d_i8 *job = plan->head.job;
@@ -29,21 +31,19 @@ static void run_pixels(const depthwise_plan *plan, size_t image, size_t oy, size
             *to++ = inside && x >= 0 && x < (int64_t)job->in_w ? line + (size_t)x * c : plan->head.padding;
         }
     }
-    const taper_dwconv_i8 call = {.pixels = last - first,
-                                  .channels = c,
-                                  .taps = plan->taps,
-                                  .rows = rows,
-                                  .a = pointers,
-                                  .step = job->stride_w * c,
-                                  .w = plan->head.layer.weights,
-                                  .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
-                                  .c_stride = c,
-                                  .c_row = job->out_w * c,
-                                  .e = {.bias = plan->head.bias,
-                                        .scale = plan->head.factor,
-                                        .zero_point = job->zero_point,
-                                        .min = job->min,
-                                        .max = job->max}};
+    const taper_dwconv_i8 call = {
+        .pixels = last - first,
+        .channels = c,
+        .taps = plan->taps,
+        .rows = rows,
+        .a = pointers,
+        .edge = rows == 2 && last > plan->end ? plan->head.padding : NULL,
+        .step = job->stride_w * c,
+        .w = plan->head.layer.weights,
+        .c = job->y + ((image * job->out_h + oy) * job->out_w + first) * c,
+        .c_stride = c,
+        .c_row = job->out_w * c,
+        .e = {.bias = plan->head.bias, .scale = plan->head.factor, .zero_point = job->zero_point, .min = job->min}};
     plan->entry->run(&call);
 }
 
@@ -54,13 +54,14 @@ static void run_rows(void *argument, size_t begin, size_t end)
     for (size_t r = begin, rows; r < end; r += rows) {
         const size_t image = r / job->out_h, oy = r % job->out_h;
         rows = plan->rows == 2 && r + 1 < end && oy + 1 < job->out_h ? 2 : 1;
-        for (size_t x = 0; x < plan->begin; x++) {
+        const size_t from = rows == 2 ? plan->begin_of_two : plan->begin, to = rows == 2 ? plan->end_of_two : plan->end;
+        for (size_t x = 0; x < from; x++) {
             run_pixels(plan, image, oy, rows, x, x + 1);
         }
-        if (plan->begin < plan->end) {
-            run_pixels(plan, image, oy, rows, plan->begin, plan->end);
+        if (from < to) {
+            run_pixels(plan, image, oy, rows, from, to);
         }
-        for (size_t x = plan->end; x < job->out_w; x++) {
+        for (size_t x = to; x < job->out_w; x++) {
             run_pixels(plan, image, oy, rows, x, x + 1);
         }
     }
@@ -112,6 +113,11 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
                         job->dilation_h == 1 && job->dilation_w == 1
                     ? plan.entry->rows
                     : 1;
+    // A pixel at each border goes with those inside.
+    const bool inside = plan.begin < plan.end;
+    plan.begin_of_two = plan.begin - (inside && plan.begin == 1);
+    plan.end_of_two = plan.end + (inside && plan.end + 1 == job->out_w);
+    plan.head.shift = plan.entry->shift;
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)(job->batch * job->out_h * job->out_w) * (double)(job->out_c * plan.taps);
     plan.head.work = plan.head.flops / (double)plan.entry->block;

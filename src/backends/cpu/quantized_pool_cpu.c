@@ -64,14 +64,13 @@ static void average_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox
                 *to++ = inside ? pixel(job, image, y, x) + c : job->padding;
             }
         }
-        const taper_dwconv_i8 call = {
-            .pixels = 1,
-            .channels = taper_min_size(block, job->channels - c),
-            .taps = job->taps,
-            .a = pointers,
-            .w = job->ones,
-            .c = out + c,
-            .e = {.bias = job->bias, .scale = job->scale, .zero_point = job->zero_point, .max = 255}};
+        const taper_dwconv_i8 call = {.pixels = 1,
+                                      .channels = taper_min_size(block, job->channels - c),
+                                      .taps = job->taps,
+                                      .a = pointers,
+                                      .w = job->ones,
+                                      .c = out + c,
+                                      .e = {.bias = job->bias, .scale = job->scale, .zero_point = job->zero_point}};
         job->entry->run(&call);
     }
 }
@@ -145,7 +144,7 @@ static taper_status run_averages(taper_run *run, pool_u8 *job, size_t images)
     int32_t *bias = (int32_t *)(void *)scratch;
     float *scale = (float *)(void *)(scratch + block * sizeof *bias);
     for (size_t i = 0; i < block; i++) {
-        bias[i] = -(int32_t)job->taps * job->zero_point;
+        bias[i] = (int32_t)job->taps * ((int32_t)job->entry->shift - job->zero_point);
         scale[i] = job->x_scale / (job->x_scale * (float)job->taps);
     }
     job->bias = bias;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of NHWC uint8 with one int8 filter per channel, any kernel, stride and dilation, requantized as
 // gemm_i8.h does it. Every entry gives the same bits.
-//   sum(i, c) = bias[c] + sum over taps t of a[t][i * step + c] * w(c, t)
+//   sum(i, c) = bias[c] + sum over taps t of (a[t][i * step + c] - shift) * w(c, t)
+// shift is the entry's, as in gemm_i8.h.
 //
 // How an operator uses it
 // - One call makes a run of pixels of a row whose windows lie alike: a[t] is where tap t of the first one is, and all
@@ -9,8 +10,8 @@
 //   of one. Taps in padding point to bytes that all are the input's zero point: a pixel for runs of one, as long as the
 //   run otherwise.
 // - Two rows together, where an entry can (`rows`): columns overlap, column x + 1 of a pixel is column x of the next
-// one.
-// - A zero point z is taken into the bias: bias - z * the channel's sum of weights.
+//   one, so that only the first pixel has a first column of its own. The last column of the last pixel may be `edge`.
+// - A zero point z is taken into the bias: bias + (shift - z) * the channel's sum of weights.
 //
 // Order of channels: bias, scale, sums and weights lie in the kernel's own order, in which channel c has the place
 // taper_dwconv_i8_place(c); there are taper_dwconv_i8_places of them.
@@ -27,6 +28,7 @@ typedef struct taper_dwconv_i8 {
     size_t pixels, channels, taps;
     size_t rows;             // of the result: 2 is for entries that make two together, otherwise 1
     const uint8_t *const *a; // a pointer per tap; of two rows 12, a[3 * row + column]
+    const uint8_t *edge;     // of two rows; NULL: the last pixel's column is where it should be
     size_t step;
     const int8_t *w;
     uint8_t *c;
@@ -41,11 +43,12 @@ typedef struct taper_dwconv_i8_entry {
     uint64_t cpu;
     uint32_t block, least; // channels in one piece: block, and for the last one half of it and so on, not under least
     uint32_t over_read;
+    uint32_t shift;
     uint32_t rows; // 2: it makes two rows of 3x3 without dilation, with stride 1, together
     taper_dwconv_i8_function *run;
 } taper_dwconv_i8_entry;
 
-#define KERNEL(isa, block, least, over_read, rows) taper_dwconv_i8_function taper_dwconv_i8_##isa;
+#define KERNEL(isa, block, least, over_read, shift, rows) taper_dwconv_i8_function taper_dwconv_i8_##isa;
 #include "ops/kernels/dwconv_i8_list.inc"
 #undef KERNEL
 

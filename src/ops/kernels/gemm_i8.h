@@ -26,8 +26,8 @@
 typedef struct taper_i8_epilogue {
     const int32_t *bias;
     const float *scale; // per column; finite, not negative; of uint8 results less than 1: no product leaves 32 bits
-    // uint8 results: min(max(rne((float)sum * scale) + zero_point, min), max), 0 <= min <= max <= 255
-    int32_t zero_point, min, max;
+    // uint8 results: max(rne((float)sum * scale) + zero_point, min) within [0, 255]
+    int32_t zero_point, min;
     // Float results, when not NULL: (float)sum * scale + shift, not less than floor.
     const float *shift;
     float floor;
@@ -62,11 +62,23 @@ typedef struct taper_gemm_i8_entry {
 // ---- packed weights: panels of nr columns, each: for every tap, for every group of kr k, for every column: kr
 // weights; missing ones are zero. Element (n, tap, k) of the source is at
 //   n * n_stride + tap * tap_stride + (k / k_inner) * k_stride + (k % k_inner) * k_inner_stride
-// as in gemm_f32.h. Where kr is 16, 16 bytes follow each panel, of which the first is not 0 when two weights of -128
-// lie eight apart in a group.
-static inline size_t taper_gemm_i8_mark(size_t kr)
+// as in gemm_f32.h.
+//
+// Where kr is 16, products are first added in 16 bits, and marks behind each panel say how many have room there: a byte
+// for every two whole groups, 0 where four products do and TAPER_I8_TWO where not all; then TAPER_I8_END. In the first
+// one TAPER_I8_ONE is set where not even two do everywhere: two weights of -128 meet. taper_gemm_i8_half: the last
+// group is not whole.
+enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };
+
+static inline int taper_gemm_i8_half(size_t kr, size_t ks, size_t kc)
 {
-    return kr == 16 ? 16 : 0;
+    return ks == 1 && kc > kr && (kc - 1) % kr < kr / 2;
+}
+
+// Bytes of a panel's marks.
+static inline size_t taper_gemm_i8_marks(size_t kr, size_t groups)
+{
+    return kr == 16 ? (groups / 2 + 16) / 16 * 16 : 0;
 }
 
 typedef struct taper_gemm_i8_pack {
@@ -77,7 +89,10 @@ typedef struct taper_gemm_i8_pack {
     const int8_t *weights;
 } taper_gemm_i8_pack;
 
-// Bytes of one panel, and of all; 0 when it does not fit size_t.
+// Kernels may read as many bytes behind the last panel.
+#define TAPER_GEMM_I8_TAIL 128
+
+// Bytes of one panel, and of all with the tail; 0 when it does not fit size_t.
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc);
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc);
 // Packs all panels; column_sums[n] for whole panels.

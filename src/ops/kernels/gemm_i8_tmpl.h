@@ -37,7 +37,7 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
         }
         return;
     }
-    const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min, t->e.max);
+    const I8(range) range = I8(range_of)(t->e.zero_point, t->e.min);
     uint8_t *c = (uint8_t *)t->c + column;
     TAPER_UNROLL
     for (size_t i = 0; i < mr; i += 2) {

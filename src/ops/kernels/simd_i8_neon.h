@@ -10,12 +10,12 @@
 
 typedef struct i8_range {
     int16x8_t zero_point;
-    uint8x16_t low, high;
+    uint8x16_t low;
 } i8_range;
 
 TAPER_TEMPLATE i8_range i8_range_of(const taper_i8_epilogue *e)
 {
-    return (i8_range){vdupq_n_s16((int16_t)e->zero_point), vdupq_n_u8((uint8_t)e->min), vdupq_n_u8((uint8_t)e->max)};
+    return (i8_range){vdupq_n_s16((int16_t)e->zero_point), vdupq_n_u8((uint8_t)e->min)};
 }
 
 // rne(sum * scale) of eight sums, plus the zero point; everything saturates.
@@ -28,7 +28,7 @@ TAPER_TEMPLATE int16x8_t i8_words(int32x4_t a, int32x4_t b, float32x4_t scale_a,
 
 TAPER_TEMPLATE uint8x16_t i8_bytes(int16x8_t a, int16x8_t b, i8_range range)
 {
-    return vminq_u8(vmaxq_u8(vqmovun_high_s16(vqmovun_s16(a), b), range.low), range.high);
+    return vmaxq_u8(vqmovun_high_s16(vqmovun_s16(a), b), range.low);
 }
 
 TAPER_TEMPLATE uint8x16_t i8_requantize(const int32x4_t *sums, const float32x4_t *scale, i8_range range)
@@ -40,7 +40,7 @@ TAPER_TEMPLATE uint8x16_t i8_requantize(const int32x4_t *sums, const float32x4_t
 TAPER_TEMPLATE uint8x8_t i8_requantize_half(const int32x4_t *sums, const float32x4_t *scale, i8_range range)
 {
     const int16x8_t words = i8_words(sums[0], sums[1], scale[0], scale[1], range);
-    return vmin_u8(vmax_u8(vqmovun_s16(words), vget_low_u8(range.low)), vget_low_u8(range.high));
+    return vmax_u8(vqmovun_s16(words), vget_low_u8(range.low));
 }
 
 // The first n < 16 bytes.

@@ -77,12 +77,12 @@ TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 
 // What requantization needs besides the scale.
 typedef struct I8(range) {
-    Q zero_point, low, high;
+    Q zero_point, low;
 } I8(range);
 
-TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min, int32_t max)
+TAPER_TEMPLATE I8(range) I8(range_of)(int32_t zero_point, int32_t min)
 {
-    return (I8(range)){P(set1_epi16)((int16_t)zero_point), P(set1_epi8)((char)min), P(set1_epi8)((char)max)};
+    return (I8(range)){P(set1_epi16)((int16_t)zero_point), P(set1_epi8)((char)min)};
 }
 
 // Four registers of rne(sum * scale) to bytes. In each 128 bits: the four of r0, of r1, of r2, of r3.
@@ -90,7 +90,7 @@ TAPER_TEMPLATE Q I8(narrow)(Q r0, Q r1, Q r2, Q r3, I8(range) r)
 {
     const Q a = P(adds_epi16)(P(packs_epi32)(r0, r1), r.zero_point);
     const Q b = P(adds_epi16)(P(packs_epi32)(r2, r3), r.zero_point);
-    return P(min_epu8)(P(max_epu8)(P(packus_epi16)(a, b), r.low), r.high);
+    return P(max_epu8)(P(packus_epi16)(a, b), r.low);
 }
 
 // x where it is not more than limit, otherwise (and of NaN) other.

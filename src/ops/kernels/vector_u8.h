@@ -46,6 +46,8 @@ typedef struct taper_vector_u8_entry {
                   uint8_t *y, size_t y_stride);
     // The least and the greatest of x and 0; both NaN when an x is.
     void (*range)(size_t n, const float *x, float *min, float *max);
+    // y[i] = table[x[i]], table of 256; NULL: nothing faster than one by one
+    void (*translate)(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y);
     // y[i][c] = the most over taps of a[tap * a_tap_stride + i][c], m pixels of `count` channels
     void (*max_pool)(size_t m, size_t count, size_t taps, const uint8_t *const *a, size_t a_tap_stride, uint8_t *y,
                      size_t y_stride);
@@ -56,8 +58,8 @@ typedef struct taper_vector_u8_entry {
 #undef KERNEL
 
 // The members of an entry, for the file that has them all as static functions.
-#define VECTOR_U8_ENTRY(isa)                                                                                           \
-    const taper_vector_u8_entry taper_vector_u8_##isa = {#isa,       TAPER_ISA_##isa, add,   multiply, quantize,       \
-                                                         dequantize, stretch,         blend, range,    max_pool};
+#define VECTOR_U8_ENTRY(isa, translate)                                                                                \
+    const taper_vector_u8_entry taper_vector_u8_##isa = {                                                              \
+        #isa, TAPER_ISA_##isa, add, multiply, quantize, dequantize, stretch, blend, range, translate, max_pool};
 
 #endif

@@ -17,6 +17,7 @@ typedef struct cat_plan {
 } cat_plan;
 
 typedef struct requantize_work {
+    const taper_run *run;
     taper_dtype dtype;
     taper_q_range range;
     float scale, inverse;
@@ -54,9 +55,13 @@ static void byte_row(const void *work, const taper_q_row *row)
     const uint8_t *x = (const uint8_t *)row->a + row->a_at;
     uint8_t *y = (uint8_t *)row->y + row->y_at;
     if (row->a_step != 1 || row->y_step != 1) {
-        for (int64_t i = 0; i < row->count; i++) {
-            const bool wide = w->wide != 0 && (row->first + i) % w->channels < w->wide;
-            y[i * row->y_step] = w->tables[wide][x[i * row->a_step]];
+        const int64_t step = row->y_step;
+        for (int64_t i = 0; i < row->count && w->wide == 0; i++) {
+            y[i * step] = w->tables[0][x[i * row->a_step]];
+        }
+        for (int64_t i = 0; i < row->count && w->wide != 0; i++) {
+            const bool wide = (row->first + i) % w->channels < w->wide;
+            y[i * step] = w->tables[wide][x[i * row->a_step]];
         }
     } else if (w->same && !w->relu_after) {
         memcpy(y, x, (size_t)row->count);
@@ -65,8 +70,8 @@ static void byte_row(const void *work, const taper_q_row *row)
             const int64_t from = w->wide != 0 ? (row->first + i) % w->channels : 0;
             all = w->wide != 0 ? taper_min_i64(w->channels - from, row->count - i) : row->count;
             const int64_t wide = taper_max_i64(0, taper_min_i64(w->wide - from, all));
-            taper_q_translate(w->tables[1], (size_t)wide, x + i, y + i);
-            taper_q_translate(w->tables[0], (size_t)(all - wide), x + i + wide, y + i + wide);
+            taper_q_translate(w->run, w->tables[1], (size_t)wide, x + i, y + i);
+            taper_q_translate(w->run, w->tables[0], (size_t)(all - wide), x + i + wide, y + i + wide);
         }
     }
 }
@@ -164,7 +169,8 @@ static taper_status join(taper_call *call, double scale, int64_t point, const ca
         part.sizes[plan->dim] = x->sizes[plan->dim];
         part.offset += start * y->strides[plan->dim];
         start += x->sizes[plan->dim];
-        requantize_work work = {.dtype = dtype,
+        requantize_work work = {.run = call->run,
+                                .dtype = dtype,
                                 .range = taper_q_range_of(dtype),
                                 .scale = (float)x->quantizer->scale,
                                 .inverse = 1.0f / (float)scale,

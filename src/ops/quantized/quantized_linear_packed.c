@@ -31,7 +31,6 @@ static void run_tile(const taper_linear_i8 *job, const taper_tile *t)
                                       .scale = job->factor + column,
                                       .zero_point = job->zero_point,
                                       .min = job->relu ? job->zero_point : 0,
-                                      .max = 255,
                                       .shift = floats ? job->layer.bias + column : NULL,
                                       .floor = job->relu ? 0.0f : -INFINITY}};
     job->entry->run(&call);

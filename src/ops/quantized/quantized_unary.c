@@ -30,6 +30,7 @@ static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x,
         taper_q_walk(run, y, x, NULL, clamp_row, b);
         return;
     }
+    tables.run = run;
     for (int i = 0; i < 256; i++) {
         int64_t q = b->dtype == TAPER_QI8 ? (int8_t)i : i;
         q = q < b->low ? b->low : q;
@@ -213,7 +214,7 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
         TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
-    taper_q_translate(table, (size_t)taper_tensor_numel(y), from_bytes, bytes); // one pass over memory
+    taper_q_translate(call->run, table, (size_t)taper_tensor_numel(y), from_bytes, bytes); // one pass over memory
     return taper_run_spend(call->run, (uint64_t)taper_tensor_numel(y));
 }
 

@@ -179,6 +179,7 @@ void taper_q_map_run(taper_run *run, const taper_q_map *map, taper_tensor *y, co
         return;
     }
     taper_q_tables tables;
+    tables.run = run;
     for (int i = 0; i < 256; i++) {
         const int64_t q = dtype == TAPER_QI8 ? (int8_t)i : i;
         tables.plain[i] = (uint8_t)map_one(&w, q, false);

@@ -38,9 +38,10 @@ TAPER_MUST_USE taper_status taper_q_multiply(taper_call *call, bool relu, taper_
                                              const void *kernels);
 
 // y[i] = table[x[i]]; y may be x.
-void taper_q_translate(const uint8_t *table, size_t count, const uint8_t *x, uint8_t *y);
+void taper_q_translate(const taper_run *run, const uint8_t *table, size_t count, const uint8_t *x, uint8_t *y);
 // The results of a function of one byte; taper_q_table_row, with such tables as its work, walks them.
 typedef struct taper_q_tables {
+    const taper_run *run;
     uint8_t plain[256], wide[256];
 } taper_q_tables;
 void taper_q_table_row(const void *tables, const taper_q_row *row);

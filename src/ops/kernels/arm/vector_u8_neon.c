@@ -5,26 +5,22 @@
 #include "ops/kernels/vector_u8_plain.h"
 
 typedef struct sum_words {
-    int32x4_t a_factor, b_factor, offset, mask, threshold, shift;
+    int32x4_t a_factor, b_factor, offset, shift;
 } sum_words;
 
 TAPER_TEMPLATE int32x4_t sum_of(uint16x4_t a, uint16x4_t b, const sum_words *s)
 {
     int32x4_t sum = vmlaq_s32(s->offset, vreinterpretq_s32_u32(vmovl_u16(a)), s->a_factor);
     sum = vmlaq_s32(sum, vreinterpretq_s32_u32(vmovl_u16(b)), s->b_factor);
-    const int32x4_t rest = vaddq_s32(vandq_s32(sum, s->mask), vshrq_n_s32(sum, 31));
-    // More than the threshold compares to all ones, which is -1.
-    return vsubq_s32(vshlq_s32(sum, s->shift), vreinterpretq_s32_u32(vcgtq_s32(rest, s->threshold)));
+    // The shift rounds halves up, and so away from zero when a negative sum is one less.
+    return vrshlq_s32(vsraq_n_s32(sum, sum, 31), s->shift);
 }
 
 static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y)
 {
-    const uint32_t mask = (UINT32_C(1) << p->shift) - 1;
     const sum_words s = {.a_factor = vdupq_n_s32(p->a_factor),
                          .b_factor = vdupq_n_s32(p->b_factor),
                          .offset = vdupq_n_s32(p->offset),
-                         .mask = vdupq_n_s32((int32_t)mask),
-                         .threshold = vdupq_n_s32((int32_t)(mask >> 1)),
                          .shift = vdupq_n_s32(-(int32_t)p->shift)};
     const int16x8_t zero_point = vdupq_n_s16((int16_t)p->zero_point);
     const uint8x8_t low = vdup_n_u8((uint8_t)p->min), high = vdup_n_u8((uint8_t)p->max);
@@ -135,4 +131,27 @@ static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *
     }
 }
 
-VECTOR_U8_ENTRY(neon)
+static void translate(size_t n, const uint8_t *table, const uint8_t *x, uint8_t *y)
+{
+    uint8x16x4_t part[4]; // 64 entries of the table each
+    TAPER_UNROLL
+    for (size_t k = 0; k < 4; k++) {
+        TAPER_UNROLL
+        for (size_t j = 0; j < 4; j++)
+            part[k].val[j] = vld1q_u8(table + 64 * k + 16 * j);
+    }
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        uint8x16_t at = vld1q_u8(x + i), found = vqtbl4q_u8(part[0], at);
+        TAPER_UNROLL
+        for (size_t k = 1; k < 4; k++) { // what is beyond a part stays as it is
+            at = vsubq_u8(at, vdupq_n_u8(64));
+            found = vqtbx4q_u8(found, part[k], at);
+        }
+        vst1q_u8(y + i, found);
+    }
+    for (; i < n; i++)
+        y[i] = table[x[i]];
+}
+
+VECTOR_U8_ENTRY(neon, translate)

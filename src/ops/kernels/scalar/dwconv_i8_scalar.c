@@ -10,7 +10,7 @@
 void taper_dwconv_i8_scalar(const taper_dwconv_i8 *job)
 {
     const taper_i8_epilogue *e = &job->e;
-    const float low = (float)(e->min - e->zero_point), high = (float)(e->max - e->zero_point);
+    const float low = (float)(e->min - e->zero_point), high = (float)(255 - e->zero_point);
     const size_t groups = (job->taps + 3) / 4;
     for (size_t i = 0; i < job->pixels; i++) {
         for (size_t c = 0; c < job->channels; c++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packing of int8 weights into the panels that the gemm kernels read.
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/kernels/gemm_i8.h"
@@ -7,17 +8,17 @@
 size_t taper_gemm_i8_panel_bytes(const taper_gemm_i8_entry *entry, size_t ks, size_t kc)
 {
     const size_t groups = kc / entry->kr + (kc % entry->kr != 0);
-    const size_t unit = (size_t)entry->kr * entry->nr, mark = taper_gemm_i8_mark(entry->kr);
-    if (groups != 0 && ks > (SIZE_MAX - mark) / unit / groups)
+    const size_t unit = (size_t)entry->kr * entry->nr;
+    if (groups != 0 && ks > SIZE_MAX / 2 / unit / groups)
         return 0;
-    return ks * groups * unit + mark;
+    return ks * groups * unit + taper_gemm_i8_marks(entry->kr, ks * groups);
 }
 
 size_t taper_gemm_i8_packed_bytes(const taper_gemm_i8_entry *entry, size_t n, size_t ks, size_t kc)
 {
     const size_t panels = n / entry->nr + (n % entry->nr != 0);
     const size_t panel = taper_gemm_i8_panel_bytes(entry, ks, kc);
-    return panel == 0 || panels > SIZE_MAX / panel ? 0 : panels * panel;
+    return panel == 0 || panels > (SIZE_MAX - TAPER_GEMM_I8_TAIL) / panel ? 0 : panels * panel + TAPER_GEMM_I8_TAIL;
 }
 
 // One tap of one column; returns its sum. `to` is the place of its first weight.
@@ -50,16 +51,26 @@ static int64_t pack_tap(const taper_gemm_i8_pack *pack, const int8_t *from, size
     return sum;
 }
 
-// Do two weights of -128 lie eight apart in a group of 16? `bytes`: of a panel's weights.
-static int8_t meets(const int8_t *panel, size_t bytes)
+// The marks of a panel of `groups` groups, the last of them half.
+static void mark(const int8_t *panel, size_t nr, size_t groups, int half, int8_t *marks)
 {
-    for (size_t i = 0; i < bytes; i += 16) {
+    const size_t pairs = (groups - (size_t)half) / 2, step = 16 * nr;
+    int8_t one = 0;
+    for (size_t i = 0; i < groups * step; i += 16) {
         for (size_t k = 0; k < 8; k++) {
             if (panel[i + k] == INT8_MIN && panel[i + k + 8] == INT8_MIN)
-                return 1;
+                one = TAPER_I8_ONE;
         }
     }
-    return 0;
+    for (size_t p = 0; p < pairs; p++) {
+        const int8_t *w = panel + 2 * p * step;
+        for (size_t i = 0; i < step; i += i % 16 == 7 ? 9 : 1) {
+            if (abs(w[i]) + abs(w[i + 8]) + abs(w[i + step]) + abs(w[i + step + 8]) > 255) // times 128: beyond 16 bits
+                marks[p] = TAPER_I8_TWO;
+        }
+    }
+    marks[pairs] = TAPER_I8_END;
+    marks[0] = (int8_t)(marks[0] | one);
 }
 
 void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_gemm_i8_pack *pack, int8_t *packed,
@@ -67,17 +78,19 @@ void taper_gemm_i8_pack_weights(const taper_gemm_i8_entry *entry, const taper_ge
 {
     const size_t nr = entry->nr, kr = entry->kr, step = nr * kr;
     const size_t panel = taper_gemm_i8_panel_bytes(entry, pack->ks, pack->kc);
-    const size_t panels = (pack->n + nr - 1) / nr, mark = taper_gemm_i8_mark(kr), weights = panel - mark;
-    memset(packed, 0, panels * panel);
+    const size_t panels = (pack->n + nr - 1) / nr, groups = (pack->kc + kr - 1) / kr * pack->ks;
+    memset(packed, 0, panels * panel + TAPER_GEMM_I8_TAIL);
     for (size_t n = 0; n < panels * nr; n++) {
         int64_t sum = 0;
         for (size_t tap = 0; tap < pack->ks && n < pack->n; tap++) {
             const int8_t *from = pack->weights + n * pack->n_stride + tap * pack->tap_stride;
-            int8_t *to = packed + n / nr * panel + tap * (weights / pack->ks) + n % nr * kr;
+            int8_t *to = packed + n / nr * panel + tap * (groups / pack->ks * step) + n % nr * kr;
             sum += pack_tap(pack, from, kr, step, to);
         }
         column_sums[n] = (int32_t)(uint32_t)(uint64_t)sum;
     }
-    for (size_t i = 0; i < panels && mark > 0; i++)
-        packed[i * panel + weights] = meets(packed + i * panel, weights);
+    for (size_t i = 0; i < panels && kr == 16; i++) {
+        int8_t *weights = packed + i * panel;
+        mark(weights, nr, groups, taper_gemm_i8_half(kr, pack->ks, pack->kc), weights + groups * step);
+    }
 }

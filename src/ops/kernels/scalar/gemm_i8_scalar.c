@@ -10,7 +10,7 @@
 
 static uint8_t requantize(uint32_t sum, float scale, const taper_i8_epilogue *e)
 {
-    const float low = (float)(e->min - e->zero_point), high = (float)(e->max - e->zero_point);
+    const float low = (float)(e->min - e->zero_point), high = (float)(255 - e->zero_point);
     const float y = (float)(int32_t)sum * scale;
     return (uint8_t)((int32_t)nearbyintf(y < low ? low : y > high ? high : y) + e->zero_point);
 }

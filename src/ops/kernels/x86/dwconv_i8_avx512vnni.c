@@ -35,9 +35,9 @@ TAPER_TEMPLATE void i8_512_store(uint8_t *to, __m512i y, size_t n)
 
 TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
 {
-    const i8_512_range r512 = i8_512_range_of(t->e.zero_point, t->e.min, t->e.max);
-    const i8_256_range r256 = i8_256_range_of(t->e.zero_point, t->e.min, t->e.max);
-    const i8_128_range r128 = i8_128_range_of(t->e.zero_point, t->e.min, t->e.max);
+    const i8_512_range r512 = i8_512_range_of(t->e.zero_point, t->e.min);
+    const i8_256_range r256 = i8_256_range_of(t->e.zero_point, t->e.min);
+    const i8_128_range r128 = i8_128_range_of(t->e.zero_point, t->e.min);
     uint8_t *to = t->c;
     for (size_t i = 0; i < t->pixels; i++, to += t->c_stride) {
         const size_t at = i * t->step;
