@@ -216,8 +216,7 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
         side *s = &w->side[k];
         const int64_t item = (int64_t)taper_ew_class_size(s->class_);
         const bool alone = w->rank == 1 && w->sizes[0] == 1;
-        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone) &&
-                    (k == 0 || s->dtype != TAPER_BOOL);
+        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone);
         s->standing = k != 0 && !s->direct && s->steps[0] == 0;
         s->constant = true;
         for (size_t d = 0; d < w->rank; d++) {
