@@ -200,6 +200,7 @@ int main(int argc, char **argv)
     } families[] = {
         {"gemm_f32", check_gemm_f32},   {"gemm_i8", check_gemm_i8},       {"dwconv_f32", check_dwconv_f32},
         {"dwconv_i8", check_dwconv_i8}, {"vector_f32", check_vector_f32}, {"vector_u8", check_vector_u8},
+        {"cast", check_cast},
     };
     bool bench = false;
     const char *only = "";

@@ -255,8 +255,10 @@ static float whole_quotient(taper_binary op, float a, float b)
         return r;
     case TAPER_BINARY_REMAINDER:
         return turns ? r + b : r;
-    default:
-        return b == 0 ? a / b : rintf((a - r) / b - (turns ? 1.0f : 0.0f));
+    default: {
+        const float d = (a - r) / b - (turns ? 1.0f : 0.0f), low = floorf(d);
+        return b == 0 ? a / b : d - low > 0.5f ? low + 1 : low;
+    }
     }
 }
 

@@ -190,16 +190,20 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const walk *w, bool keeps)
 {
     taper_run *const run = call->run;
-    if (run->portable || ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32) {
+    const bool converts = ew->op->converts;
+    if (run->portable || (!converts && (ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32))) {
         return TAPER_DECLINED;
     }
     taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
     for (size_t k = 0; k < w->sides; k++) {
-        if (w->side[k].dtype != TAPER_F32) {
+        if (w->side[k].dtype != TAPER_F32 && !converts) {
             return TAPER_DECLINED;
         }
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
+    }
+    if (converts) {
+        return taper_ew_cast(run, w->side[1].dtype, w->side[0].dtype, &seen);
     }
     const taper_status status = taper_ew_vector(run, ew->op, &ew->args, &seen);
     if (status == TAPER_OK && keeps) {
