@@ -66,6 +66,7 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/index_select.c
     src/ops/tensor/reduce_index.c
     src/ops/tensor/reduce_kernels.c
+    src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
     src/ops/tensor/scan_lines.c
     src/ops/vision/vision_roi.c
