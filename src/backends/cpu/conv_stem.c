@@ -7,7 +7,7 @@
 #include "backends/cpu/conv_cpu.h"
 #include "ops/engine/tiles.h"
 
-enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
+enum { MOST_CHANNELS = 16, MOST_TAPS = 16, MOST_MR = 32 };
 
 typedef struct stem_plan {
     taper_conv2d_plan head;
@@ -55,6 +55,32 @@ static void copy_rows(void *argument, size_t begin, size_t end) // number: image
     }
 }
 
+// pointers[k * count + i]: where kernel row k of the i-th pixel starts. Pixels of one row of the result together.
+static void gather_pointers(const stem_run *r, size_t first, size_t count, const float **pointers)
+{
+    const stem_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
+    const size_t step = job->stride_w * job->in_c;
+    size_t ox = first % job->out_w, oy = first / job->out_w % job->out_h, image = first / (job->out_w * job->out_h);
+    for (size_t i = 0; i < count;) {
+        const size_t pixels = taper_min_size(count - i, job->out_w - ox);
+        for (size_t k = 0; k < job->kernel_h; k++) {
+            const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
+            const bool inside = y >= 0 && y < (int64_t)job->in_h;
+            const float *row = r->rows + (image * job->in_h + (size_t)(inside ? y : 0)) * plan->row_floats + ox * step;
+            for (size_t j = 0; j < pixels; j++) {
+                pointers[k * count + i + j] = inside ? row + j * step : r->zero;
+            }
+        }
+        i += pixels;
+        ox = 0;
+        if (++oy == job->out_h) {
+            oy = 0;
+            image++;
+        }
+    }
+}
+
 static void run_tiles(void *argument, size_t begin, size_t end)
 {
     const stem_run *r = argument;
@@ -64,17 +90,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
     for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
         const size_t first = tile.first, count = tile.count;
-        for (size_t i = 0; i < count; i++) {
-            const size_t pixel = first + i, oy = pixel / job->out_w % job->out_h, ox = pixel % job->out_w;
-            const size_t image = pixel / (job->out_w * job->out_h);
-            for (size_t k = 0; k < job->kernel_h; k++) {
-                const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
-                const bool inside = y >= 0 && y < (int64_t)job->in_h;
-                pointers[k * count + i] = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats +
-                                                       ox * job->stride_w * job->in_c
-                                                 : r->zero;
-            }
-        }
+        gather_pointers(r, first, count, pointers);
         float *y = job->y + first * job->out_c;
         taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
         if (job->epilogue.add != NULL) {
