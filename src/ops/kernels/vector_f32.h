@@ -66,6 +66,7 @@ typedef enum taper_binary {
     TAPER_BINARY_MUL,
     TAPER_BINARY_DIV,
     TAPER_BINARY_PRELU,   // a > 0 ? a : a * b
+    TAPER_BINARY_GLU,     // a * sigmoid(b)
     TAPER_BINARY_MAXIMUM, // NaN of either is the result, as of all that follow
     TAPER_BINARY_MINIMUM,
     TAPER_BINARY_FMOD,      // of the division that truncates

@@ -158,6 +158,10 @@ TAPER_TEMPLATE V v_prelu(V a, V b)
 {
     return v_pick(v_less(v_set(0.0f), a), a, v_mul(a, b));
 }
+TAPER_TEMPLATE V v_glu(V a, V b)
+{
+    return v_mul(a, v_sigmoid(b));
+}
 // v_max and v_min give NaN of the second operand, or of either.
 TAPER_TEMPLATE V v_maximum(V a, V b)
 {
@@ -227,6 +231,7 @@ BINARY(sub)
 BINARY(mul)
 BINARY(div)
 BINARY(prelu)
+BINARY(glu)
 BINARY(maximum)
 BINARY(minimum)
 BINARY(fmod)
@@ -649,8 +654,9 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
         .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub) || TAPER_COMPUTES_SOFTMAX), BINARY(mul, 1),    \
                    BINARY(div, TAPER_USES(taper_ew_div)), BINARY(prelu, TAPER_USES(taper_op_prelu)),                   \
-                   BINARY(maximum, TAPER_FAST(taper_ew_maximum)), BINARY(minimum, TAPER_FAST(taper_ew_minimum)),       \
-                   BINARY(fmod, TAPER_FAST(taper_ew_fmod)), BINARY(remainder, TAPER_FAST(taper_ew_remainder)),         \
+                   BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
+                   BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
+                   BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
                    BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor))},                \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \

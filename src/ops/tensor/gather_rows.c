@@ -28,6 +28,19 @@ static const double EACH = 1.5; // nanoseconds
         type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
         const uint64_t size = (uint64_t)job->g.size;                                                                   \
         const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
+        if (step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                                           \
+            size_t done = 0;                                                                                           \
+            for (; done + 4 <= n; done += 4) {                                                                         \
+                const uint64_t a = (uint64_t)index[done], b = (uint64_t)index[done + 1],                               \
+                               c = (uint64_t)index[done + 2], d = (uint64_t)index[done + 3];                           \
+                if ((a >= size) | (b >= size) | (c >= size) | (d >= size)) {                                           \
+                    return false;                                                                                      \
+                }                                                                                                      \
+                const type v = t[a], w = t[b], x = t[c], y = t[d];                                                     \
+                o[done] = v, o[done + 1] = w, o[done + 2] = x, o[done + 3] = y;                                        \
+            }                                                                                                          \
+            index += done, o += done, n -= done;                                                                       \
+        }                                                                                                              \
         for (int64_t k = 0; k < (int64_t)n; k++) {                                                                     \
             const int64_t at = index[k * is];                                                                          \
             if ((uint64_t)at >= size) {                                                                                \
