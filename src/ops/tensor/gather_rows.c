@@ -58,6 +58,20 @@ ROW(uint8_t)
 ROW(uint32_t)
 ROW(uint64_t)
 
+static bool row_add(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
+{
+    float *t = (float *)(void *)table;
+    const float *o = (const float *)(const void *)other;
+    for (int64_t k = 0; k < (int64_t)n; k++) {
+        const int64_t at = index[k * job->index_step];
+        if ((uint64_t)at >= (uint64_t)job->g.size) {
+            return false;
+        }
+        t[k * job->table_step + at * job->g.step] += o[k * job->other_step];
+    }
+    return true;
+}
+
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     gather_job *job = argument;
@@ -89,7 +103,8 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
 {
     const taper_tensor *index = gather->index;
     gather_job job = {.g = *gather};
-    job.row = gather->item == 1   ? row_uint8_t
+    job.row = gather->add         ? row_add
+              : gather->item == 1 ? row_uint8_t
               : gather->item == 4 ? row_uint32_t
               : gather->item == 8 ? row_uint64_t
                                   : NULL;
