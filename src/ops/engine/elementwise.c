@@ -8,6 +8,7 @@
 
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
+#include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_ew taper_ew_make(const taper_ew_op *op);
@@ -194,7 +195,7 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const walk *w, bool keeps)
 {
     taper_run *const run = call->run;
-    const bool converts = ew->op->converts;
+    const bool converts = !TAPER_SMALL && ew->op->converts;
     if (run->portable || (!converts && (ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32))) {
         return TAPER_DECLINED;
     }
@@ -410,7 +411,8 @@ static taper_status apply(taper_call *call, taper_ew *ew, const decision *d, tap
         return status;
     }
     enum { SHARED = 1 << 14 };
-    const bool even = ew->op->result == TAPER_EW_BOOL || ew->op->masks != 0 || d->in_class > TAPER_EW_F64;
+    const bool even =
+        !TAPER_SMALL && (ew->op->result == TAPER_EW_BOOL || ew->op->masks != 0 || d->in_class > TAPER_EW_F64);
     if (even && taper_tensor_numel(to) >= SHARED) {
         TAPER_TRY(run_walk_shared(&w, d->loop, &ew->args));
     } else {

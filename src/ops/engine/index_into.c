@@ -163,7 +163,7 @@ enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 // Floats side by side are added by the vector kernel.
 static bool adds_floats(const taper_run *run, taper_into_function function, int64_t to_step, int64_t from_step)
 {
-    return !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
+    return !TAPER_SMALL && !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
            function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
 }
 

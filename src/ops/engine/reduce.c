@@ -241,7 +241,7 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
         } while (go_on(w, m) && taper_walk_next(&inner));
         return;
     }
-    if (v != NULL && fold_turned(w, op, v, acc->f, from, m)) {
+    if (!TAPER_SMALL && v != NULL && fold_turned(w, op, v, acc->f, from, m)) {
         return;
     }
     const size_t item = class_ == TAPER_EW_C128 ? sizeof(taper_c128) : sizeof(double);

@@ -7,6 +7,7 @@
 #include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 #include "ops/math/elementwise_ops.h"
 #include "ops/tensor/composite.h"
 #include "ops/tensor/reduce_kernels.h"
@@ -270,7 +271,7 @@ taper_status taper_op_loss(taper_call *call)
     }
     const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
     const taper_tensor *a = work.inputs[0], *b = work.inputs[1];
-    if (work.kind == TAPER_LOSS_MSE && work.reduction != TAPER_REDUCE_NONE && a->dtype == TAPER_F32 &&
+    if (!TAPER_SMALL && work.kind == TAPER_LOSS_MSE && work.reduction != TAPER_REDUCE_NONE && a->dtype == TAPER_F32 &&
         b->dtype == TAPER_F32 && !call->run->portable && taper_ret_target(call, 0) == NULL) {
         return squared_distance(call, &work);
     }

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "ops/call/parallel.h"
+#include "ops/list/op_config.h"
 
 typedef struct gather_job gather_job;
 // Whether all indices of the row are in bounds.
@@ -28,7 +29,7 @@ static const double EACH = 1.5; // nanoseconds
         type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
         const uint64_t size = (uint64_t)job->g.size;                                                                   \
         const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
-        if (step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                                           \
+        if (!TAPER_SMALL && step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                           \
             size_t done = 0;                                                                                           \
             for (; done + 4 <= n; done += 4) {                                                                         \
                 const uint64_t a = (uint64_t)index[done], b = (uint64_t)index[done + 1],                               \
@@ -103,11 +104,11 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
 {
     const taper_tensor *index = gather->index;
     gather_job job = {.g = *gather};
-    job.row = gather->add         ? row_add
-              : gather->item == 1 ? row_uint8_t
-              : gather->item == 4 ? row_uint32_t
-              : gather->item == 8 ? row_uint64_t
-                                  : NULL;
+    job.row = !TAPER_SMALL && gather->add ? row_add
+              : gather->item == 1         ? row_uint8_t
+              : gather->item == 4         ? row_uint32_t
+              : gather->item == 8         ? row_uint64_t
+                                          : NULL;
     *bad = false;
     if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
         return TAPER_DECLINED;

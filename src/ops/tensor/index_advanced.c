@@ -4,6 +4,7 @@
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
 typedef struct index_plan {
@@ -391,7 +392,7 @@ taper_status taper_op_index(taper_call *call)
         return status;
     }
     const block b = block_of(&plan, result->strides);
-    if (gather_lines(run, &plan, &b, self, item, result, &status)) {
+    if (!TAPER_SMALL && gather_lines(run, &plan, &b, self, item, result, &status)) {
         drop_plan(&plan);
         if (status != TAPER_OK) {
             taper_tensor_drop(result);

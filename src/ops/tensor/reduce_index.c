@@ -199,7 +199,7 @@ static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool 
     job.vector = taper_vector_f32_select(run->cpu);
     job.smallest = smallest;
     job.values = values != NULL ? taper_tensor_mutable(values) : NULL;
-    if (run->portable || x->dtype != TAPER_F32 || step != sizeof(float) || lines.line.size > MOST ||
+    if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || step != sizeof(float) || lines.line.size > MOST ||
         job.vector->fold[TAPER_REDUCTION_MOST] == NULL) {
         return false;
     }
