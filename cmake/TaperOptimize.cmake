@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Release builds: most operators are called rarely or move few bytes, so their portable forms are built for size. The files
-# below hold the loops over elements; the CPU kernels set their own level (kernels.cmake).
+# Release builds: most of the library is called rarely or moves few bytes, so it is built for size. The files below hold the
+# loops over elements; the CPU kernels set their own level (kernels.cmake).
 set(TAPER_HOT_SOURCES
     src/ir/tensor_copy.c
     src/ops/nn/attention_rows.c
@@ -43,6 +43,35 @@ set(TAPER_VECTOR_SOURCES
     src/ops/vision/vision_nms.c
 )
 
+# The same in builds for speed. In those for size they are as small as all others.
+set(TAPER_FAST_SOURCES
+    src/ops/math/binary.c
+    src/ops/math/ternary.c
+    src/ops/math/unary.c
+    src/ops/engine/elementwise_convert.c
+    src/ops/engine/index_into.c
+    src/ops/engine/reduce.c
+    src/ops/nn/conv_fold.c
+    src/ops/nn/grid_sample.c
+    src/ops/nn/linear_distance.c
+    src/ops/nn/loss.c
+    src/ops/nn/pad.c
+    src/ops/nn/resize_loops.c
+    src/ops/signal/fft_plan.c
+    src/ops/tensor/elementwise_copy.c
+    src/ops/tensor/gather.c
+    src/ops/tensor/gather_rows.c
+    src/ops/tensor/histogram.c
+    src/ops/tensor/index_search.c
+    src/ops/tensor/index_select.c
+    src/ops/tensor/reduce_index.c
+    src/ops/tensor/reduce_kernels.c
+    src/ops/tensor/reduce_ops.c
+    src/ops/tensor/scan.c
+    src/ops/tensor/scan_lines.c
+    src/ops/vision/vision_roi.c
+)
+
 include(CheckCCompilerFlag)
 function(taper_optimize)
     if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -73,9 +102,9 @@ function(taper_optimize)
     foreach(source IN LISTS ARGN)
         if(source MATCHES "^src/ops/kernels/") # their own
             continue()
-        elseif(source IN_LIST TAPER_VECTOR_SOURCES)
+        elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
-        elseif(source MATCHES "^src/(ops|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
+        elseif(source MATCHES "^src/(ops/(call|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
                AND NOT source MATCHES "/torchscript/") # all of which every .pt goes through, line by line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         else()

@@ -364,8 +364,7 @@ taper_status taper_tensor_like_of_memory(taper_heap *heap, taper_memory *memory,
     return TAPER_OK;
 }
 
-// The tensor gets another's bytes: everyone who holds it sees the new ones.
-static void trade_storages(taper_tensor *tensor, taper_tensor *other)
+void taper_tensor_trade_storages(taper_tensor *tensor, taper_tensor *other)
 {
     taper_storage *old = tensor->storage;
     tensor->storage = other->storage;
@@ -395,7 +394,7 @@ static taper_status arrange(taper_tensor *tensor, const int64_t *strides, taper_
     const taper_status status =
         memory != NULL ? memory->fetch(memory, home, error) : taper_tensor_copy(home, tensor, error);
     if (status == TAPER_OK) {
-        trade_storages(tensor, home);
+        taper_tensor_trade_storages(tensor, home);
     }
     const taper_status told = TAPER_DEVICES && memory != NULL ? tell_lost(memory, status, error) : status;
     taper_obj_release(&home->head);

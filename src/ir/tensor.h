@@ -166,6 +166,8 @@ inline TAPER_MUST_USE taper_status taper_tensor_fetch(taper_tensor *tensor, tape
 // Makes it PyTorch's, in place: fetched where it is away, a hidden NHWC one reordered to contiguous. Nothing to do for
 // any other.
 TAPER_MUST_USE taper_status taper_tensor_settle(taper_tensor *tensor, taper_error *error);
+// The tensor gets the bytes and strides of a new one of its sizes: everyone who holds it sees these.
+void taper_tensor_trade_storages(taper_tensor *tensor, taper_tensor *other);
 // A contiguous tensor with the same elements: the tensor itself (retained) when it is one. Reveals.
 TAPER_MUST_USE taper_status taper_tensor_contiguous(taper_heap *heap, taper_tensor *tensor, taper_tensor **result,
                                                     taper_error *error);

@@ -11,6 +11,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
     src/ops/engine/elementwise.c
+    src/ops/engine/elementwise_cast.c
     src/ops/engine/elementwise_convert.c
     src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_plain.c

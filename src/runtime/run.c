@@ -93,7 +93,9 @@ static taper_status settle_value(taper_session *session, taper_val value, int de
                                  taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
-        return taper_tensor_settle(value.as.tensor, error);
+        return session->run.error == error && error != NULL
+                   ? taper_run_settle(&session->run, value.as.tensor) // of a run
+                   : taper_tensor_settle(value.as.tensor, error);
     }
     if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
         return TAPER_OK;

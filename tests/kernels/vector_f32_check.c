@@ -64,6 +64,38 @@ static double reference(taper_unary op, double x, const float *p)
         return x * x;
     case TAPER_UNARY_ABS:
         return fabs(x);
+    case TAPER_UNARY_NEG:
+        return -x;
+    case TAPER_UNARY_LOG:
+        return log(x);
+    case TAPER_UNARY_LOG1P:
+        return log1p(x);
+    case TAPER_UNARY_SIN:
+        return sin(x);
+    case TAPER_UNARY_COS:
+        return cos(x);
+    case TAPER_UNARY_RECIPROCAL:
+        return 1 / x;
+    case TAPER_UNARY_RSQRT:
+        return 1 / sqrt(x);
+    case TAPER_UNARY_CUBED:
+        return x * x * x;
+    case TAPER_UNARY_SIGN:
+        return (x > 0) - (x < 0);
+    case TAPER_UNARY_ROUND:
+        return rint(x);
+    case TAPER_UNARY_FLOOR:
+        return floor(x);
+    case TAPER_UNARY_CEIL:
+        return ceil(x);
+    case TAPER_UNARY_TRUNC:
+        return trunc(x);
+    case TAPER_UNARY_SOFTPLUS:
+        return x * (double)p[0] > (double)p[1] ? x : log1p(exp(x * (double)p[0])) / (double)p[0];
+    case TAPER_UNARY_MISH:
+        return x * tanh(log1p(exp(x)));
+    case TAPER_UNARY_LOG_SIGMOID:
+        return (x < 0 ? x : 0) - log1p(exp(-fabs(x)));
     default:
         return 0;
     }
@@ -76,7 +108,30 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     switch (op) {
     case TAPER_UNARY_CLAMP:
     case TAPER_UNARY_ABS:
-        return *ulp == 0;
+    case TAPER_UNARY_NEG:
+    case TAPER_UNARY_SIGN:
+    case TAPER_UNARY_ROUND:
+    case TAPER_UNARY_FLOOR:
+    case TAPER_UNARY_CEIL:
+    case TAPER_UNARY_TRUNC:
+        return *ulp == 0 && (isnan(got) || !signbit(got) == !signbit(want) || op == TAPER_UNARY_SIGN);
+    case TAPER_UNARY_RECIPROCAL:
+        return *ulp <= 0.5;
+    case TAPER_UNARY_LOG:
+    case TAPER_UNARY_RSQRT:
+    case TAPER_UNARY_CUBED:
+        return *ulp <= 1.5;
+    case TAPER_UNARY_LOG1P:
+        return *ulp <= 2;
+    case TAPER_UNARY_SIN:
+    case TAPER_UNARY_COS:
+        return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
+    case TAPER_UNARY_SOFTPLUS:
+        return *ulp <= 4 + fabs(x * (double)p[0]); // the product rounds
+    case TAPER_UNARY_MISH:                         // below -87 exp has fewer bits
+        return *ulp <= 4 || (x < -87 && fabs((double)got - want) <= 1e-36);
+    case TAPER_UNARY_LOG_SIGMOID:
+        return *ulp <= 4;
     case TAPER_UNARY_SQRT:
     case TAPER_UNARY_SQUARED:
         return *ulp <= 0.5;
@@ -183,10 +238,61 @@ static void unary(const taper_vector_entry *v, taper_unary op, bool thorough)
 
 // ---- the others: lengths up to a few vectors, memory without slack
 
+// The larger and the smaller, and what belongs to a whole quotient.
+static float whole_quotient(taper_binary op, float a, float b)
+{
+    const float r = fmodf(a, b);
+    const bool turns = r != 0 && (r < 0) != (b < 0);
+    if (isnan(a) || isnan(b)) {
+        return NAN;
+    }
+    switch (op) {
+    case TAPER_BINARY_MAXIMUM:
+        return a > b ? a : b;
+    case TAPER_BINARY_MINIMUM:
+        return a < b ? a : b;
+    case TAPER_BINARY_FMOD:
+        return r;
+    case TAPER_BINARY_REMAINDER:
+        return turns ? r + b : r;
+    default: {
+        const float d = (a - r) / b - (turns ? 1.0f : 0.0f), low = floorf(d);
+        return b == 0 ? a / b : d - low > 0.5f ? low + 1 : low;
+    }
+    }
+}
+
+// Of all magnitudes: fmod is exact, and the whole quotient is what belongs to it.
+static void quotients(const taper_vector_entry *v)
+{
+    const size_t n = 4096;
+    float *a = check_floats(n, CHECK_TAIL, 0), *b = check_floats(n, CHECK_TAIL, 0), *y = check_floats(n, CHECK_TAIL, 0);
+    for (size_t round = 0; round < 64; round++) {
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t low = (uint32_t)check_below(1 << 16);
+            a[i] = of_bits((uint32_t)check_below(1 << 16) << 16 | low);
+            b[i] = round % 4 == 0   ? of_bits((uint32_t)check_below(1 << 16) << 16 | (low ^ 0x5A5A))
+                   : round % 4 == 1 ? a[i] / (float)(1 + check_below(1000))
+                   : round % 4 == 2 ? of_bits((uint32_t)(1 << 30) | low << 4)
+                                    : 0.1f * (float)(1 + check_below(30));
+            a[i] = round % 4 >= 2 ? fmodf(a[i], 1000.0f) : a[i];
+        }
+        for (int op = TAPER_BINARY_FMOD; op <= TAPER_BINARY_DIV_FLOOR && v->binary[op][0] != NULL; op++) {
+            v->binary[op][TAPER_OPERANDS_VV](n, a, b, y, -INFINITY, INFINITY);
+            for (size_t i = 0; i < n; i++) {
+                const float want = whole_quotient((taper_binary)op, a[i], b[i]);
+                check_that(y[i] == want || (isnan(y[i]) && isnan(want)), "binary %d: %a, %a gives %a, not %a", op,
+                           (double)a[i], (double)b[i], (double)y[i], (double)want);
+            }
+        }
+    }
+    check_memory_reset();
+}
+
 static void binaries(const taper_vector_entry *v, size_t n)
 {
     for (int op = 0; op < TAPER_BINARY_COUNT; op++) {
-        for (int kind = 0; kind < TAPER_OPERANDS_COUNT; kind++) {
+        for (int kind = 0; kind < TAPER_OPERANDS_COUNT && v->binary[op][0] != NULL; kind++) {
             const size_t na = kind == TAPER_OPERANDS_SV ? 1 : n, nb = kind == TAPER_OPERANDS_VS ? 1 : n;
             float *a = check_floats(na, CHECK_TAIL, 0), *b = check_floats(nb, CHECK_TAIL, 0);
             check_fill(a, na, -4, 4), check_fill(b, nb, -4, 4);
@@ -199,15 +305,22 @@ static void binaries(const taper_vector_entry *v, size_t n)
             for (size_t i = 0; i < n; i++) {
                 const float p = a_copy[na == 1 && kind == TAPER_OPERANDS_SV ? 0 : i],
                             q = b[kind == TAPER_OPERANDS_VS ? 0 : i];
-                float want = op == TAPER_BINARY_ADD   ? p + q
-                             : op == TAPER_BINARY_SUB ? p - q
-                             : op == TAPER_BINARY_MUL ? p * q
-                             : op == TAPER_BINARY_DIV ? p / q
-                             : p > 0                  ? p
-                                                      : p * q;
+                float want = op == TAPER_BINARY_ADD     ? p + q
+                             : op == TAPER_BINARY_SUB   ? p - q
+                             : op == TAPER_BINARY_MUL   ? p * q
+                             : op == TAPER_BINARY_DIV   ? p / q
+                             : op == TAPER_BINARY_PRELU ? (p > 0 ? p : p * q)
+                                                        : whole_quotient((taper_binary)op, p, q);
                 want = want < low ? low : want;
                 want = want > high ? high : want;
-                check_that(check_close(y[i], want, 0), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p,
+                if (op == TAPER_BINARY_GLU) {
+                    const double product = (double)p / (1 + exp(-(double)q));
+                    want = (float)(product < (double)low    ? (double)low
+                                   : product > (double)high ? (double)high
+                                                            : product);
+                }
+                const float bound = op == TAPER_BINARY_GLU && isfinite(want) ? fabsf(want) * 4e-7f + 1e-37f : 0;
+                check_that(check_close(y[i], want, bound), "binary %d kind %d: %g, %g gives %g", op, kind, (double)p,
                            (double)q, (double)y[i]);
             }
             check_memory_reset();
@@ -518,6 +631,8 @@ static void bench(const taper_vector_entry *v)
     j.x = x, j.y = y;
     for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
         j.op = (taper_unary)op;
+        if (v->unary[op] == NULL)
+            continue;
         const double t = bench_best(bench_unary, &j, 20, 0.0005);
         printf("vector_f32 %-8s %-12s %8.1f GB/s %7.3f ns each\n", v->name, unary_names[op].name,
                8e-9 * (double)j.n / t, t / (double)j.n * 1e9);
@@ -549,8 +664,11 @@ static void check(bool benchmark, bool thorough)
             bench(v);
             continue;
         }
-        for (int op = 0; op < TAPER_UNARY_COUNT; op++)
-            unary(v, (taper_unary)op, thorough);
+        for (int op = 0; op < TAPER_UNARY_COUNT; op++) {
+            if (v->unary[op] != NULL) // builds for size lack some
+                unary(v, (taper_unary)op, thorough);
+        }
+        quotients(v);
         const size_t most = 5 * v->lanes + 3;
         for (size_t n = 0; n <= most; n++) {
             binaries(v, n);

@@ -53,6 +53,9 @@ static const struct {
 #define FAMILY "vector_u8"
 #include "ops/kernels/vector_u8_list.inc"
 #undef FAMILY
+#define FAMILY "cast"
+#include "ops/kernels/cast_list.inc"
+#undef FAMILY
 #undef KERNEL
 #undef KERNEL_TAPS
 };
@@ -272,7 +275,8 @@ static void best_kernel_is_chosen(void **state)
         const uint64_t above = ~(rows[i].bit | rows[i].needs);
         assert_int_equal((taper_dwconv_taps_f32_select(cpu)->cpu | taper_dwconv_i8_select(cpu)->cpu |
                           taper_vector_u8_select(cpu)->cpu | taper_gemm_f32_select(cpu)->cpu |
-                          taper_gemm_i8_select(cpu)->cpu | taper_vector_f32_select(cpu)->cpu) &
+                          taper_gemm_i8_select(cpu)->cpu | taper_vector_f32_select(cpu)->cpu |
+                          taper_cast_select(cpu)->cpu) &
                              above,
                          0);
     }

@@ -7,7 +7,7 @@
 #include "backends/cpu/conv_cpu.h"
 #include "ops/engine/tiles.h"
 
-enum { MOST_CHANNELS = 4, MOST_TAPS = 16, MOST_MR = 32 };
+enum { MOST_CHANNELS = 16, MOST_TAPS = 16, MOST_MR = 32 };
 
 typedef struct stem_plan {
     taper_conv2d_plan head;

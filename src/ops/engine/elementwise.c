@@ -3,7 +3,12 @@
 // dimensions by the result's strides, runs over the innermost one in loops of the operator, and gathers what does not
 // lie there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
 #include "ops/engine/elementwise.h"
+
+#include <stdatomic.h>
+
 #include "ir/walk.h"
+#include "ops/call/parallel.h"
+#include "ops/list/op_config.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_ew taper_ew_make(const taper_ew_op *op);
@@ -165,7 +170,7 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
     const size_t step = all_direct ? PIECE : block;
     for (size_t at = 0; at < n; at += step) {
         const size_t m = taper_min_size(step, n - at);
-        if (!taper_run_goes_on(args->run, m * WORK_OF_AN_ELEMENT + 20)) {
+        if (args->run != NULL && !taper_run_goes_on(args->run, m * WORK_OF_AN_ELEMENT + 20)) {
             return false;
         }
         const void *in[TAPER_EW_INPUTS] = {NULL};
@@ -190,16 +195,20 @@ static bool run_line(walk *w, taper_ew_loop loop, taper_ew_args *args, blocks *b
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const walk *w, bool keeps)
 {
     taper_run *const run = call->run;
-    if (run->portable || ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32) {
+    const bool converts = !TAPER_SMALL && ew->op->converts;
+    if (run->portable || (!converts && (ew->op->kernel == 0 || w->side[0].class_ != TAPER_EW_F32))) {
         return TAPER_DECLINED;
     }
     taper_ew_walk seen = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
     for (size_t k = 0; k < w->sides; k++) {
-        if (w->side[k].dtype != TAPER_F32) {
+        if (w->side[k].dtype != TAPER_F32 && !converts) {
             return TAPER_DECLINED;
         }
         seen.data[k] = w->side[k].data;
         seen.steps[k] = w->side[k].steps;
+    }
+    if (converts) {
+        return taper_ew_cast(run, w->side[1].dtype, w->side[0].dtype, &seen);
     }
     const taper_status status = taper_ew_vector(run, ew->op, &ew->args, &seen);
     if (status == TAPER_OK && keeps) {
@@ -208,16 +217,15 @@ static taper_status run_vector(taper_call *call, const taper_ew *ew, const walk 
     return status;
 }
 
-static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
+// Finds out how the sides are read; returns how many elements are read and written at a time where they are converted.
+static size_t prepare_sides(walk *w)
 {
-    blocks b;
     size_t widest = 1;
     for (size_t k = 0; k < w->sides; k++) {
         side *s = &w->side[k];
         const int64_t item = (int64_t)taper_ew_class_size(s->class_);
         const bool alone = w->rank == 1 && w->sizes[0] == 1;
-        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone) &&
-                    (k == 0 || s->dtype != TAPER_BOOL);
+        s->direct = taper_ew_is_native(s->dtype, s->class_) && (s->steps[0] == item || alone);
         s->standing = k != 0 && !s->direct && s->steps[0] == 0;
         s->constant = true;
         for (size_t d = 0; d < w->rank; d++) {
@@ -227,7 +235,68 @@ static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
         widest = taper_max_size(widest, taper_ew_class_size(s->class_));
         widest = taper_max_size(widest, taper_ew_class_size(taper_ew_class_of(s->dtype)));
     }
-    const size_t block = TAPER_EW_BLOCK_BYTES / widest;
+    return TAPER_EW_BLOCK_BYTES / widest;
+}
+
+typedef struct walk_job {
+    const walk *w;
+    taper_ew_loop loop;
+    const taper_ew_args *args;
+    size_t block, segments; // of a line
+    atomic_bool zero_division;
+} walk_job;
+
+enum { SEGMENT = 1 << 14 }; // elements of a line that are done at a time
+
+// Segments of lines, numbered line by line.
+static void segments_range(void *argument, size_t begin, size_t end)
+{
+    walk_job *job = argument;
+    walk w = *job->w;
+    taper_ew_args args = *job->args;
+    blocks b;
+    args.run = NULL; // the range draws on its time
+    for (size_t i = begin; i < end; i++) {
+        const int64_t first = (int64_t)(i % job->segments * SEGMENT);
+        size_t left = i / job->segments;
+        for (size_t k = 0; k < w.sides; k++) {
+            w.side[k].data = job->w->side[k].data + first * w.side[k].steps[0];
+            w.side[k].filled = w.side[k].filled && job->segments == 1;
+        }
+        for (size_t d = 1; d < w.rank; d++) {
+            const int64_t at = (int64_t)(left % (size_t)w.sizes[d]);
+            left /= (size_t)w.sizes[d];
+            for (size_t k = 0; k < w.sides; k++) {
+                w.side[k].data += at * w.side[k].steps[d];
+            }
+        }
+        w.sizes[0] = taper_min_i64(SEGMENT, job->w->sizes[0] - first);
+        (void)run_line(&w, job->loop, &args, &b, job->block);
+    }
+    if (args.zero_division) {
+        atomic_store_explicit(&job->zero_division, true, memory_order_relaxed);
+    }
+}
+
+// Loops whose elements take about the same time go to all threads.
+static taper_status run_walk_shared(walk *w, taper_ew_loop loop, taper_ew_args *args)
+{
+    walk_job job = {.w = w, .loop = loop, .args = args, .block = prepare_sides(w)};
+    job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
+    size_t lines = 1;
+    for (size_t d = 1; d < w->rank; d++) {
+        lines *= (size_t)w->sizes[d]; // at most the number of elements
+    }
+    const double work = (double)lines * ((double)w->sizes[0] + 20);
+    const taper_status status = taper_run_range(args->run, segments_range, &job, lines * job.segments, 1, work);
+    args->zero_division = job.zero_division;
+    return status;
+}
+
+static void run_walk(walk *w, taper_ew_loop loop, taper_ew_args *args)
+{
+    blocks b;
+    const size_t block = prepare_sides(w);
     taper_walk lines;
     char *begin[TAPER_EW_INPUTS + 1];
     taper_walk_begin(&lines, w->sides);
@@ -341,7 +410,14 @@ static taper_status apply(taper_call *call, taper_ew *ew, const decision *d, tap
     if (status != TAPER_DECLINED) {
         return status;
     }
-    run_walk(&w, d->loop, &ew->args);
+    enum { SHARED = 1 << 14 };
+    const bool even =
+        !TAPER_SMALL && (ew->op->result == TAPER_EW_BOOL || ew->op->masks != 0 || d->in_class > TAPER_EW_F64);
+    if (even && taper_tensor_numel(to) >= SHARED) {
+        TAPER_TRY(run_walk_shared(&w, d->loop, &ew->args));
+    } else {
+        run_walk(&w, d->loop, &ew->args);
+    }
     if (ew->args.zero_division) {
         TAPER_FAIL(error, TAPER_ERROR_RAISED, "ZeroDivisionError");
     }

@@ -72,6 +72,7 @@ typedef struct taper_ew_op {
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // bool is refused
     uint8_t kernel;  // of vectors of floats: elementwise_loops.h; 0: none
+    bool converts;   // the elements stay what they are, but for the dtype
 } taper_ew_op;
 
 typedef struct taper_ew_input {
@@ -126,6 +127,8 @@ TAPER_MUST_USE taper_status taper_ew_into(taper_call *call, taper_ew *ew, taper_
 // TAPER_DECLINED: nothing was done.
 TAPER_MUST_USE taper_status taper_ew_vector(taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                                             const taper_ew_walk *walk);
+// Every element of the walk as another dtype (elementwise_cast.c); TAPER_DECLINED likewise.
+TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk);
 // After such a run of the whole call, with a new result: calls made alike go over the same walk.
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk);
 

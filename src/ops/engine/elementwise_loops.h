@@ -83,14 +83,48 @@ enum {
 #define TAPER_EW_KERNEL_OF_gelu ~, 1 + TAPER_UNARY_GELU
 #define TAPER_EW_KERNEL_OF_gelu_tanh ~, 1 + TAPER_UNARY_GELU_TANH
 #define TAPER_EW_KERNEL_OF_erf ~, 1 + TAPER_UNARY_ERF
+#define TAPER_EW_KERNEL_OF_neg ~, 1 + TAPER_UNARY_NEG
+#define TAPER_EW_KERNEL_OF_log ~, 1 + TAPER_UNARY_LOG
+#define TAPER_EW_KERNEL_OF_log1p ~, 1 + TAPER_UNARY_LOG1P
+#define TAPER_EW_KERNEL_OF_sin ~, 1 + TAPER_UNARY_SIN
+#define TAPER_EW_KERNEL_OF_cos ~, 1 + TAPER_UNARY_COS
+#define TAPER_EW_KERNEL_OF_reciprocal ~, 1 + TAPER_UNARY_RECIPROCAL
+#define TAPER_EW_KERNEL_OF_rsqrt ~, 1 + TAPER_UNARY_RSQRT
+#define TAPER_EW_KERNEL_OF_cubed ~, 1 + TAPER_UNARY_CUBED
+#define TAPER_EW_KERNEL_OF_sign ~, 1 + TAPER_UNARY_SIGN
+#define TAPER_EW_KERNEL_OF_round ~, 1 + TAPER_UNARY_ROUND
+#define TAPER_EW_KERNEL_OF_floor ~, 1 + TAPER_UNARY_FLOOR
+#define TAPER_EW_KERNEL_OF_ceil ~, 1 + TAPER_UNARY_CEIL
+#define TAPER_EW_KERNEL_OF_trunc ~, 1 + TAPER_UNARY_TRUNC
+#define TAPER_EW_KERNEL_OF_softplus ~, 1 + TAPER_UNARY_SOFTPLUS
+#define TAPER_EW_KERNEL_OF_mish ~, 1 + TAPER_UNARY_MISH
+#define TAPER_EW_KERNEL_OF_log_sigmoid ~, 1 + TAPER_UNARY_LOG_SIGMOID
 #define TAPER_EW_KERNEL_OF_add ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_ADD
 #define TAPER_EW_KERNEL_OF_sub ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_SUB
 #define TAPER_EW_KERNEL_OF_mul ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL
 #define TAPER_EW_KERNEL_OF_div ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_DIV
 #define TAPER_EW_KERNEL_OF_prelu ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_PRELU
+#define TAPER_EW_KERNEL_OF_glu ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_GLU
+#define TAPER_EW_KERNEL_OF_maximum ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MAXIMUM
+#define TAPER_EW_KERNEL_OF_minimum ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MINIMUM
+#define TAPER_EW_KERNEL_OF_fmod ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_FMOD
+#define TAPER_EW_KERNEL_OF_remainder ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_REMAINDER
+#define TAPER_EW_KERNEL_OF_div_floor ~, TAPER_EW_KERNEL_BINARY + TAPER_BINARY_DIV_FLOOR
 #define TAPER_EW_SECOND(first, second, ...) second
 #define TAPER_EW_PICK(...) TAPER_EW_SECOND(__VA_ARGS__)
 #define TAPER_EW_KERNEL(name) TAPER_EW_PICK(TAPER_EW_KERNEL_OF_##name, 0, ~)
+
+// Operators that have a loop over bools by themselves; NULL: those that compute them as integers.
+#define TAPER_EW_BOOL_OF_bitwise_and ~, bitwise_and_u8
+#define TAPER_EW_BOOL_OF_bitwise_or ~, bitwise_or_u8
+#define TAPER_EW_BOOL_OF_bitwise_xor ~, bitwise_xor_u8
+#define TAPER_EW_BOOL_OF_logical_and ~, bitwise_and_u8
+#define TAPER_EW_BOOL_OF_logical_or ~, bitwise_or_u8
+#define TAPER_EW_BOOL_OF_logical_xor ~, bitwise_xor_u8
+#define TAPER_EW_BOOL_OF_logical_not ~, logical_not_u8
+#define TAPER_EW_BOOL_OF_mul ~, bitwise_and_u8
+#define TAPER_EW_BOOL_OF_ne ~, bitwise_xor_u8
+#define TAPER_EW_BOOL(name) TAPER_EW_PICK(TAPER_EW_BOOL_OF_##name, NULL, ~)
 
 #define TAPER_EW_RECORD(name, promotion, result_, scalars_, ...)                                                       \
     const taper_ew_op taper_ew_##name = {.loops = {__VA_ARGS__},                                                       \

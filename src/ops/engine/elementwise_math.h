@@ -190,8 +190,11 @@ static inline int64_t taper_int_mod(int64_t a, int64_t b, taper_ew_args *args)
 }
 static inline int64_t taper_int_floor_div(int64_t a, int64_t b, taper_ew_args *args)
 {
-    const int64_t q = taper_int_div(a, b, args), r = taper_int_mod(a, b, args);
-    return q - (r != 0 && (r < 0) != (b < 0));
+    if (b == 0 || b == -1) {
+        return taper_int_div(a, b, args);
+    }
+    const int64_t q = a / b, r = a - q * b; // one division
+    return q - ((r != 0) & ((a ^ b) < 0));
 }
 static inline int64_t taper_int_floor_mod(int64_t a, int64_t b, taper_ew_args *args)
 {

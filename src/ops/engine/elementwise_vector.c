@@ -14,6 +14,7 @@ typedef struct loop_job {
     const taper_ew_walk *walk;
     taper_unary_f32_function *unary;
     taper_binary_f32_function *binary;
+    float factor;        // of a sum's second operand, which is then a blend
     float numbers[4];    // of unary
     bool scale, shift;   // rows of a binary one repeat the second operand: it multiplies, is added
     size_t wide, narrow; // then: the sides of the rows and of the factors
@@ -49,13 +50,14 @@ static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_a
     if (!alone && ((a != item && a != 0) || (b != item && b != 0) || (a == 0 && b == 0))) {
         return false;
     }
-    if ((kernel == TAPER_BINARY_ADD || kernel == TAPER_BINARY_SUB) && args->f[0] != 1.0) {
-        return false;
-    }
     const taper_operands operands = alone || (a != 0 && b != 0) ? TAPER_OPERANDS_VV
                                     : b == 0                    ? TAPER_OPERANDS_VS
                                                                 : TAPER_OPERANDS_SV;
     job->binary = job->vector->binary[kernel][operands];
+    if ((kernel == TAPER_BINARY_ADD || kernel == TAPER_BINARY_SUB) && args->f[0] != 1.0) {
+        job->factor = (float)(kernel == TAPER_BINARY_ADD ? args->f[0] : -args->f[0]);
+        return operands == TAPER_OPERANDS_VV && job->vector->blend != NULL && job->factor != 0;
+    }
     // One vector of factors for many rows, short ones above all: a kernel of its own.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
         (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
@@ -68,6 +70,17 @@ static bool choose_binary(loop_job *job, const taper_ew_op *op, const taper_ew_a
 }
 
 // ---- loops
+
+static void run_loop(const loop_job *job, size_t n, const float *const *x, float *y)
+{
+    if (job->unary != NULL) {
+        job->unary(n, x[0], y, job->numbers);
+    } else if (job->factor != 0) {
+        job->vector->blend(n, x[0], x[1], 1, job->factor, y);
+    } else {
+        job->binary(n, x[0], x[1], y, -INFINITY, INFINITY);
+    }
+}
 
 // Rows [first, first + count) along dimension 1, from the sides' places.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
@@ -89,11 +102,7 @@ static void run_rows(const loop_job *job, size_t count, char *const *at)
             x[k - 1] = (const float *)(const void *)(at[k] + (flat ? 0 : (int64_t)i * w->steps[k][1]));
         }
         float *y = (float *)(void *)(at[0] + (flat ? 0 : (int64_t)i * w->steps[0][1]));
-        if (job->unary != NULL) {
-            job->unary(n, x[0], y, job->numbers);
-        } else {
-            job->binary(n, x[0], x[1], y, -INFINITY, INFINITY);
-        }
+        run_loop(job, n, x, y);
     }
 }
 
@@ -129,11 +138,7 @@ static void flat_range(void *argument, size_t begin, size_t end)
         x[k - 1] = (const float *)(const void *)(w->data[k] + (int64_t)begin * w->steps[k][0]);
     }
     float *y = (float *)(void *)(w->data[0] + (int64_t)begin * w->steps[0][0]);
-    if (job->unary != NULL) {
-        job->unary(end - begin, x[0], y, job->numbers);
-    } else {
-        job->binary(end - begin, x[0], x[1], y, -INFINITY, INFINITY);
-    }
+    run_loop(job, end - begin, x, y);
 }
 
 enum { ALONE = 1024 }; // elements that are not worth dividing

@@ -4,6 +4,7 @@
 
 #include "ops/call/promote.h"
 #include "ops/engine/mask_rows.h"
+#include "ops/kernels/kernel_select.h"
 
 #include <math.h>
 
@@ -159,6 +160,13 @@ taper_status taper_into_get(taper_dtype dtype, taper_into operation, taper_into_
 
 enum { PIECE = 1 << 16, WORK_OF_AN_ELEMENT = 10 };
 
+// Floats side by side are added by the vector kernel.
+static bool adds_floats(const taper_run *run, taper_into_function function, int64_t to_step, int64_t from_step)
+{
+    return !TAPER_SMALL && !run->portable && to_step == sizeof(float) && from_step == sizeof(float) &&
+           function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
+}
+
 void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
                      int64_t from_step, int64_t length)
 {
@@ -166,6 +174,12 @@ void taper_into_line(taper_run *run, taper_into_function function, char *to, int
         const int64_t piece = taper_min_i64(PIECE, length - at);
         if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
             return;
+        }
+        if (adds_floats(run, function, to_step, from_step)) {
+            float *const t = (float *)(void *)(to + at * to_step);
+            taper_vector_f32_select(run->cpu)->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV](
+                (size_t)piece, t, (const float *)(const void *)(from + at * from_step), t, -INFINITY, INFINITY);
+            continue;
         }
         function(to + at * to_step, to_step, from + at * from_step, from_step, piece);
     }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "ops/call/parallel.h"
 #include "ops/engine/elementwise_complex.h"
 
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype)
@@ -66,7 +67,7 @@ size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, in
 
 // ---- the walk
 
-enum { BLOCK = 128 }; // lanes at a time
+enum { BLOCK = 128 }; // results at a time
 
 typedef union accumulators {
     double f[BLOCK];
@@ -82,10 +83,14 @@ typedef struct walk {
     bool direct;       // elements are read where they lie
     taper_ew_class result_class;
     double count; // of elements behind one result
+    taper_tensor *out[2];
+    size_t width, groups; // results along kept[0] are made so many at a time, in so many groups
+    taper_reduce_vector vectors[2];
+    bool has_vector[2]; // of the first and the second pass
+    taper_run *run;     // NULL: a piece of the range that draws on the run's time
+    taper_status status;
     accumulators first, second, centre;
     taper_ew_block elements, temp;
-    taper_run *run;
-    taper_status status;
 } walk;
 
 enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
@@ -93,7 +98,9 @@ enum { FOLD_BLOCK = 1 << 18, WORK_OF_AN_ELEMENT = 4, WORK_OF_A_FOLD = 20 };
 // Counts n elements; false when the run is to end.
 static bool go_on(walk *w, size_t n)
 {
-    w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
+    if (w->run != NULL) {
+        w->status = taper_run_spend(w->run, n * WORK_OF_AN_ELEMENT + WORK_OF_A_FOLD);
+    }
     return w->status == TAPER_OK;
 }
 
@@ -162,9 +169,54 @@ static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (taper_walk_next(&inner));
 }
 
+// One result of contiguous elements, or of such that are gathered.
+static void fold_line(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, void *acc, const void *centre,
+                      const char *from)
+{
+    const taper_reduce_dim run = w->reduced[0];
+    const size_t n = (size_t)run.size, block = v != NULL   ? taper_min_size(v->block, FOLD_BLOCK)
+                                               : w->direct ? FOLD_BLOCK
+                                                           : TAPER_EW_BLOCK_BYTES / 16;
+    taper_walk inner;
+    taper_reduce_walk(&inner, w->reduced, 1, w->reduced_count);
+    do {
+        for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
+            const size_t count = taper_min_size(block, n - at);
+            const char *x = from + inner.at[0] + (int64_t)at * run.in;
+            if (v == NULL || !taper_reduce_vector_fold(v, acc, (const float *)(const void *)x, count)) {
+                op->folds[w->r->class_](acc, elements(w, x, run.in, count), count, centre, &w->r->args);
+            }
+        }
+    } while (w->status == TAPER_OK && taper_walk_next(&inner));
+}
+
+// Short lines, many of them: turned, so that they become lanes. False: they are long, or floats did not hold a result.
+static bool fold_turned(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, double *acc, const char *from,
+                        size_t m)
+{
+    const size_t n = (size_t)w->reduced[0].size, floats = TAPER_EW_BLOCK_BYTES / sizeof(float);
+    const size_t stride = (size_t)w->kept[0].in / sizeof(float);
+    if (n > TAPER_REDUCE_ROWS || w->reduced_count != 1 || m < 8) {
+        return false;
+    }
+    bool held = go_on(w, n * m);
+    for (size_t at = 0; at < m && held; at += floats / n) {
+        const size_t count = taper_min_size(floats / n, m - at);
+        const float *x = (const float *)(const void *)from + at * stride;
+        v->vector->transpose(count, n, x, stride, w->elements.f32, count);
+        held = taper_reduce_vector_rows(v, acc + at, w->elements.f32, n, count, count);
+        for (size_t k = 0; k < at && !held; k++) {
+            acc[k] = op->start; // all of them again
+        }
+    }
+    return held;
+}
+
 static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const char *from, size_t m)
 {
     const taper_ew_class class_ = w->r->class_;
+    const size_t which = op == w->r->first ? 0 : 1;
+    const taper_reduce_vector *v = w->has_vector[which] ? &w->vectors[which] : NULL;
     for (size_t k = 0; k < m; k++) {
         if (class_ == TAPER_EW_I64) {
             acc->i[k] = op->start_int;
@@ -177,35 +229,26 @@ static void pass(walk *w, const taper_reduce_op *op, accumulators *acc, const ch
     if (w->count == 0) {
         return;
     }
-    taper_reduce_vector v;
-    const bool vector = w->direct && class_ == TAPER_EW_F32 && taper_reduce_vector_find(&v, w->run, op->kernel);
-    taper_walk inner;
-    if (vector && w->side_by_side) {
-        pass_rows(w, op, &v, acc, from, m);
+    if (v != NULL && w->side_by_side) {
+        pass_rows(w, op, v, acc, from, m);
         return;
     }
-    taper_reduce_walk(&inner, w->reduced, w->side_by_side ? 0 : 1, w->reduced_count);
     if (w->side_by_side) {
+        taper_walk inner;
+        taper_reduce_walk(&inner, w->reduced, 0, w->reduced_count);
         do {
             op->lanes[class_](acc, elements(w, from + inner.at[0], w->kept[0].in, m), m, &w->centre, &w->r->args);
         } while (go_on(w, m) && taper_walk_next(&inner));
         return;
     }
-    const taper_reduce_dim run = w->reduced[0];
-    const size_t n = (size_t)run.size, block = vector      ? taper_min_size(v.block, FOLD_BLOCK)
-                                               : w->direct ? FOLD_BLOCK
-                                                           : TAPER_EW_BLOCK_BYTES / 16;
-    do {
-        for (size_t at = 0; at < n && go_on(w, taper_min_size(block, n - at)); at += block) {
-            const size_t count = taper_min_size(block, n - at);
-            if (vector &&
-                taper_reduce_vector_fold(&v, acc->f, (const float *)(const void *)(from + inner.at[0]) + at, count)) {
-                continue;
-            }
-            op->folds[class_](acc, elements(w, from + inner.at[0] + (int64_t)at * run.in, run.in, count), count,
-                              &w->centre, &w->r->args);
-        }
-    } while (w->status == TAPER_OK && taper_walk_next(&inner));
+    if (!TAPER_SMALL && v != NULL && fold_turned(w, op, v, acc->f, from, m)) {
+        return;
+    }
+    const size_t item = class_ == TAPER_EW_C128 ? sizeof(taper_c128) : sizeof(double);
+    for (size_t k = 0; k < m && w->status == TAPER_OK; k++) {
+        fold_line(w, op, v, (char *)acc + k * item, (const char *)&w->centre + k * item,
+                  from + (m > 1 ? (int64_t)k * w->kept[0].in : 0));
+    }
 }
 
 static void set_centre(walk *w, size_t m)
@@ -265,10 +308,11 @@ static void finish(walk *w, size_t m)
     }
 }
 
-static void block_of_results(walk *w, const char *from, char *to, char *mean, taper_tensor *const *out, size_t m)
+static void block_of_results(walk *w, const char *from, char *to, size_t m)
 {
     const taper_reduce *r = w->r;
-    const int64_t step = w->side_by_side ? w->kept[0].out : 0;
+    taper_tensor *const *out = w->out;
+    const int64_t step = w->kept_count != 0 ? w->kept[0].out : 0;
     pass(w, r->first, &w->first, from, m);
     if (r->second != NULL) {
         if (r->centre != TAPER_CENTRE_NONE) {
@@ -278,39 +322,69 @@ static void block_of_results(walk *w, const char *from, char *to, char *mean, ta
     }
     finish(w, m);
     taper_ew_store((taper_dtype)out[0]->dtype, w->result_class, to, step, &w->first, m, &w->temp);
-    if (mean != NULL) {
+    if (out[1] != NULL) { // its shape and strides in elements are result 0's, so its place follows from that one's
         const taper_ew_class class_ = r->class_ == TAPER_EW_C128 ? TAPER_EW_C128 : TAPER_EW_F64;
-        const int64_t mean_step = step / (int64_t)taper_tensor_item(out[0]) * (int64_t)taper_tensor_item(out[1]);
-        taper_ew_store((taper_dtype)out[1]->dtype, class_, mean, mean_step, &w->centre, m, &w->temp);
+        const int64_t item = (int64_t)taper_tensor_item(out[0]), mean_item = (int64_t)taper_tensor_item(out[1]);
+        char *mean =
+            (char *)taper_tensor_mutable(out[1]) + (to - (char *)taper_tensor_mutable(out[0])) / item * mean_item;
+        taper_ew_store((taper_dtype)out[1]->dtype, class_, mean, step / item * mean_item, &w->centre, m, &w->temp);
     }
 }
 
-static void run_walk(walk *w, taper_tensor *const *out)
+// Groups of results, numbered along kept[0] first.
+static void groups_range(void *argument, size_t begin, size_t end)
+{
+    walk *w = argument, piece;
+    if (w->run == NULL) { // each piece has accumulators of its own
+        memcpy(&piece, w, offsetof(walk, first));
+        memset(&piece.centre, 0, sizeof piece.centre);
+        w = &piece;
+    }
+    for (size_t i = begin; i < end && w->status == TAPER_OK; i++) {
+        int64_t at = (int64_t)(i % w->groups * w->width), in = 0, out = 0;
+        size_t left = i / w->groups, m = 1;
+        if (w->kept_count != 0) {
+            m = (size_t)taper_min_i64((int64_t)w->width, w->kept[0].size - at);
+            in = at * w->kept[0].in;
+            out = at * w->kept[0].out;
+        }
+        for (size_t d = 1; d < w->kept_count; d++) {
+            at = (int64_t)(left % (size_t)w->kept[d].size);
+            left /= (size_t)w->kept[d].size;
+            in += at * w->kept[d].in;
+            out += at * w->kept[d].out;
+        }
+        block_of_results(w, (const char *)taper_tensor_data(w->r->x) + in,
+                         (char *)taper_tensor_mutable(w->out[0]) + out, m);
+    }
+}
+
+enum { LARGE_GROUP = 1 << 18, FOLDED = 1 << 14 }; // elements
+
+static taper_status run_walk(walk *w, taper_run *run)
 {
     const taper_reduce *r = w->r;
-    taper_walk kept;
-    char *const mean_base = out[1] != NULL ? taper_tensor_mutable(out[1]) : NULL;
-    char *const base = taper_tensor_mutable(out[0]);
-    const int64_t item = (int64_t)taper_tensor_item(out[0]);
-    // Result 1 has result 0's shape and strides in elements, so its place follows from result 0's.
-    const int64_t mean_item = out[1] != NULL ? (int64_t)taper_tensor_item(out[1]) : item;
+    const size_t kept = w->kept_count != 0 ? (size_t)w->kept[0].size : 1;
+    w->width = w->side_by_side ? BLOCK : taper_min_size(BLOCK, (size_t)(FOLDED / fmax(w->count, 1)) + 1);
+    w->groups = (kept - 1) / w->width + 1;
+    size_t groups = w->groups, results = kept;
+    for (size_t d = 1; d < w->kept_count; d++) {
+        groups *= (size_t)w->kept[d].size; // at most the number of results
+        results *= (size_t)w->kept[d].size;
+    }
+    const bool fast = w->direct && r->class_ == TAPER_EW_F32;
+    w->has_vector[0] = fast && taper_reduce_vector_find(&w->vectors[0], run, r->first->kernel);
+    w->has_vector[1] = fast && r->second != NULL && taper_reduce_vector_find(&w->vectors[1], run, r->second->kernel);
     memset(&w->centre, 0, sizeof w->centre);
-    taper_reduce_walk(&kept, w->kept, w->side_by_side ? 1 : 0, w->kept_count);
-    do {
-        const char *from = (const char *)taper_tensor_data(r->x) + kept.at[0];
-        char *to = base + kept.at[1];
-        char *mean = mean_base == NULL ? NULL : mean_base + (to - base) / item * mean_item;
-        if (!w->side_by_side) {
-            block_of_results(w, from, to, mean, out, 1);
-            continue;
-        }
-        const taper_reduce_dim lanes = w->kept[0];
-        for (int64_t at = 0; at < lanes.size && w->status == TAPER_OK; at += BLOCK) {
-            const size_t m = (size_t)taper_min_i64(BLOCK, lanes.size - at);
-            block_of_results(w, from + at * lanes.in, to + at * lanes.out,
-                             mean == NULL ? NULL : mean + at * lanes.out / item * mean_item, out, m);
-        }
-    } while (w->status == TAPER_OK && taper_walk_next(&kept));
+    w->run = run;
+    const double group = w->count * (double)taper_min_size(w->width, kept);
+    if (groups > 1 && group <= LARGE_GROUP) {
+        w->run = NULL;
+        const double each = w->has_vector[0] && r->second == NULL ? 0.1 : 0.5 * (r->second != NULL ? 2 : 1);
+        return taper_run_range(run, groups_range, w, groups, 1, (double)results * (w->count * each + 10));
+    }
+    groups_range(w, 0, groups);
+    return w->status;
 }
 
 taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
@@ -353,12 +427,11 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     if (status == TAPER_OK && taper_tensor_numel(out[0]) != 0) {
         walk w;
         prepare(&w, r, out[0]);
-        w.run = call->run;
         w.result_class = r->class_ == TAPER_EW_C128  ? (r->real ? TAPER_EW_F64 : TAPER_EW_C128)
                          : r->class_ == TAPER_EW_I64 ? TAPER_EW_I64
                                                      : TAPER_EW_F64;
-        run_walk(&w, out);
-        status = w.status;
+        memcpy(w.out, out, sizeof out);
+        status = run_walk(&w, call->run);
     }
     r->x = x;
     taper_tensor_drop(apart);

@@ -5,7 +5,9 @@
 
 #include "base/budget.h"
 #include "base/checked.h"
+#include "ops/call/parallel.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 
 // Says why the run is to end, if it is. ahead: the seconds of what cannot be interrupted.
 static TAPER_COLD taper_status ask(taper_run *run, uint64_t work, double ahead)
@@ -103,8 +105,50 @@ taper_status taper_run_copy(taper_run *run, taper_tensor *to, const taper_tensor
     return TAPER_OK;
 }
 
+// Channels of pixels to planes of channels.
+typedef struct planes {
+    const taper_vector_entry *vector;
+    const float *from;
+    float *to;
+    size_t channels, pixels; // of an image
+} planes;
+
+static void planes_range(void *argument, size_t begin, size_t end)
+{
+    const planes *p = argument;
+    while (begin < end) {
+        const size_t image = begin / p->pixels * p->pixels * p->channels, first = begin % p->pixels;
+        const size_t count = taper_min_size(end - begin, p->pixels - first);
+        p->vector->transpose(count, p->channels, p->from + image + first * p->channels, p->channels,
+                             p->to + image + first, p->pixels);
+        begin += count;
+    }
+}
+
+static taper_status settle_floats(taper_run *run, taper_tensor *tensor)
+{
+    taper_tensor *home;
+    TAPER_TRY(taper_tensor_new(tensor->head.heap, TAPER_F32, tensor->rank, tensor->sizes, NULL, &home, run->error));
+    planes p = {taper_vector_f32_select(run->cpu), taper_tensor_data(tensor), taper_tensor_mutable(home),
+                (size_t)tensor->sizes[1], 1};
+    for (size_t d = 2; d < tensor->rank; d++) {
+        p.pixels *= (size_t)tensor->sizes[d]; // at most the number of elements
+    }
+    const size_t pixels = p.pixels * (size_t)tensor->sizes[0];
+    const taper_status status = taper_run_floats(run, planes_range, &p, pixels, 2.0 * (double)p.channels);
+    if (status == TAPER_OK) {
+        taper_tensor_trade_storages(tensor, home);
+        tensor->hidden_nhwc = false;
+    }
+    taper_tensor_drop(home);
+    return status;
+}
+
 taper_status taper_run_settle(taper_run *run, taper_tensor *tensor)
 {
+    if (tensor->hidden_nhwc && tensor->dtype == TAPER_F32 && !run->portable && !taper_tensor_is_away(tensor)) {
+        return settle_floats(run, tensor);
+    }
     if (tensor->hidden_nhwc) { // all at once: its bytes are there, and it is one pass over them
         TAPER_TRY(taper_run_spend(run, (uint64_t)taper_tensor_numel(tensor) * WORK_OF_A_COPY));
     }

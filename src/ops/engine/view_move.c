@@ -3,6 +3,7 @@
 // transposition; clones and their strides.
 #include "ops/engine/view_move.h"
 #include "ir/walk.h"
+#include "ops/kernels/kernel_select.h"
 
 // The one copy for compilers that call rather than inline.
 extern taper_scalar taper_scalar_int(int64_t i);
@@ -97,9 +98,15 @@ enum { TILE = 16 };
     }
 
 // to is contiguous along columns, from along rows.
-static void move_transposed(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
-                            int64_t from_column)
+static void move_transposed(const taper_run *run, size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row,
+                            const char *from, int64_t from_column)
 {
+    if (item == sizeof(float) && to_row >= 0 && from_column >= 0 && !run->portable) { // of whatever dtype
+        taper_vector_f32_select(run->cpu)->transpose((size_t)columns, (size_t)rows, (const float *)(const void *)from,
+                                                     (size_t)from_column / item, (float *)(void *)to,
+                                                     (size_t)to_row / item);
+        return;
+    }
     switch (item) {
     case 1:
         TILES(1) break;
@@ -115,16 +122,17 @@ static void move_transposed(size_t item, int64_t rows, int64_t columns, char *to
 }
 #undef TILES
 
-static void move_plane(size_t item, const move_dim *outer, const move_dim *inner, char *to, const char *from)
+static void move_plane(const taper_run *run, size_t item, const move_dim *outer, const move_dim *inner, char *to,
+                       const char *from)
 {
     const int64_t width = (int64_t)item;
     if (inner->to == width && inner->from == width) {
-        const size_t run = (size_t)inner->size * item;
+        const size_t bytes = (size_t)inner->size * item;
         for (int64_t i = 0; i < outer->size; i++) {
-            memcpy(to + i * outer->to, from + i * outer->from, run);
+            memcpy(to + i * outer->to, from + i * outer->from, bytes);
         }
     } else if (inner->to == width && outer->from == width && inner->size > 3 && outer->size > 3) {
-        move_transposed(item, outer->size, inner->size, to, outer->to, from, inner->from);
+        move_transposed(run, item, outer->size, inner->size, to, outer->to, from, inner->from);
     } else {
         for (int64_t i = 0; i < outer->size; i++) {
             move_line(item, inner->size, to + i * outer->to, inner->to, from + i * outer->from, inner->from);
@@ -145,7 +153,8 @@ static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim in
             if (!taper_run_goes_on(run, (uint64_t)(outer.size * inner.size) * WORK_OF_A_MOVE)) {
                 return false;
             }
-            move_plane(item, &outer, &inner, to + r * outer.to + c * inner.to, from + r * outer.from + c * inner.from);
+            move_plane(run, item, &outer, &inner, to + r * outer.to + c * inner.to,
+                       from + r * outer.from + c * inner.from);
         }
     }
     return true;

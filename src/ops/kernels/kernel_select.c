@@ -72,6 +72,12 @@ static const taper_vector_u8_entry *const vector_u8_entries[] = {
 #undef KERNEL
 };
 
+static const taper_cast_entry *const cast_entries[] = {
+#define KERNEL(isa) TAPER_IF_ISA(isa, &taper_cast_##isa, )
+#include "ops/kernels/cast_list.inc"
+#undef KERNEL
+};
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 const taper_gemm_entry *taper_gemm_f32_entry(size_t index)
@@ -180,4 +186,17 @@ const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu)
     while (!allows(cpu, vector_u8_entries[i]->cpu))
         i++;
     return vector_u8_entries[i];
+}
+
+const taper_cast_entry *taper_cast_entry_at(size_t index)
+{
+    return index < COUNT(cast_entries) ? cast_entries[index] : NULL;
+}
+
+const taper_cast_entry *taper_cast_select(uint64_t cpu)
+{
+    size_t i = 0;
+    while (!allows(cpu, cast_entries[i]->cpu))
+        i++;
+    return cast_entries[i];
 }

@@ -7,6 +7,7 @@
 //   convolution k x k, strided 1x1, dilated, grouped, transposed  gemm_f32.h, igemm (pointers per pixel and tap)
 //   first layer with 3 channels                                   gemm_f32.h, igemm over kernel rows
 //   one input row (m = 1), weights used once                      vector_f32.h, gemv (no packing); else gemm with mr =
+//   conversions between dtypes                                    cast.h
 //   1 depthwise convolution                                         dwconv_f32.h, rows; odd shapes: taps batch norm,
 //   bias, squeeze-and-excite on NHWC                  vector_f32.h, channels activations, arithmetic, pooling, resize,
 //   softmax, layer norm, transposes   vector_f32.h
@@ -23,6 +24,7 @@
 #define TAPER_KERNELS_H
 
 #include "ops/kernels/arch.h"
+#include "ops/kernels/cast.h"
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/dwconv_i8.h"
 #include "ops/kernels/gemm_f32.h"

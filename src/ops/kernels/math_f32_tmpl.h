@@ -98,14 +98,32 @@ TAPER_TEMPLATE V v_erf(V x)
     return v_pick(v_less(a, v_set(1.0f)), small, large);
 }
 
-// x/2 (1 + erf(x / sqrt 2)), from erfc so that nothing cancels for negative x.
+// x/2 (1 + erf(x / sqrt 2)) = x/2 erfc(a) for negative x, x/2 (2 - erfc(a)) for others, a = |x| / sqrt 2. erfc is exp
+// of a polynomial, fitted where erfc is to 6e-8, as that is what x/2 multiplies; exp of -28 to 0, where 2^n is one
+// factor.
 TAPER_TEMPLATE V v_gelu(V x)
 {
-    const V z = v_mul(x, v_set(0.707106781f)), a = v_abs(z), half = v_mul(x, v_set(0.5f));
-    const V small = v_fma(v_fma(v_erf_small(v_mul(z, z)), z, z), half, half);
-    const V c = v_erfc_large(a);
-    const V large = v_mul(half, v_pick(v_less(z, v_set(0.0f)), c, v_sub(v_set(2.0f), c)));
-    return v_pick(v_less(a, v_set(1.0f)), small, large);
+    const V a = v_mul(v_abs(x), v_set(0.707106781f)), y = v_min(v_set(5.0f), a), half = v_mul(x, v_set(0.5f));
+    V p = v_fma(v_set(-3.6927886526e-07f), y, v_set(8.8349579528e-06f));
+    p = v_fma(p, y, v_set(-8.8950619102e-05f));
+    p = v_fma(p, y, v_set(4.7673846711e-04f));
+    p = v_fma(p, y, v_set(-1.2829458574e-03f));
+    p = v_fma(p, y, v_set(-3.4663849510e-04f));
+    p = v_fma(p, y, v_set(1.9522989169e-02f));
+    p = v_fma(p, y, v_set(-1.0292137414e-01f));
+    p = v_fma(p, y, v_set(-6.3659292459e-01f));
+    p = v_mul(v_fma(p, y, v_set(-1.1283808947e+00f)), y);
+    const V magic = v_set(12582912.0f), t = v_fma(p, v_set(1.44269504f), magic), n = v_sub(t, magic);
+    V r = v_fma(n, v_set(-0.693145752f), p);
+    r = v_fma(n, v_set(-1.42860677e-6f), r);
+    V q = v_fma(v_set(1.3950523860e-03f), r, v_set(8.3689082234e-03f));
+    q = v_fma(q, r, v_set(4.1666205313e-02f));
+    q = v_fma(q, r, v_set(1.6666518683e-01f));
+    q = v_fma(q, r, v_set(5.0000000953e-01f));
+    const V scale = v_of_bits(vi_up23(vi_sub(v_bits(t), vi_set(0x4B400000 - 127))));
+    const V e = v_mul(v_add(v_fma(v_mul(r, r), q, r), v_set(1.0f)), scale);
+    const V c = v_pick(v_less(v_set(5.0f), a), v_set(0.0f), e);
+    return v_mul(half, v_pick(v_less(x, v_set(0.0f)), c, v_sub(v_set(2.0f), c)));
 }
 
 // x/2 (1 + tanh(u)) = x * sigmoid(2u), u = sqrt(2 / pi) (x + 0.044715 x^3).
@@ -113,6 +131,107 @@ TAPER_TEMPLATE V v_gelu_tanh(V x)
 {
     const V u = v_mul(v_mul(x, v_set(1.5957691216f)), v_fma(v_mul(x, x), v_set(0.044715f), v_set(1.0f)));
     return v_mul(x, v_sigmoid(u));
+}
+
+// log(x) = n ln 2 + log(1 + f), 1 + f in [sqrt(1/2), sqrt 2); log(1 + f) = f - f^2 / 2 + f^3 q(f). `low` is what f
+// lacks.
+TAPER_TEMPLATE V v_log_sum(V x, V low)
+{
+    const VM subnormal = v_less(x, v_set(0x1p-126f));
+    const V y = v_pick(subnormal, v_mul(x, v_set(0x1p23f)), x);
+    const VI i = vi_down23(vi_sub(v_bits(y), vi_set(0x3F3504F3)));
+    const V magic = v_set(12582912.0f); // as in v_exp_parts
+    const V n =
+        v_sub(v_sub(v_of_bits(vi_add(i, vi_set(0x4B400000))), magic), v_pick(subnormal, v_set(23.0f), v_set(0.0f)));
+    const V f = v_sub(v_of_bits(vi_sub(v_bits(y), vi_up23(i))), v_set(1.0f)), s = v_mul(f, f);
+    V q = v_fma(v_set(6.7466013134e-02f), f, v_set(-1.1675640941e-01f));
+    q = v_fma(q, f, v_set(1.1888174713e-01f));
+    q = v_fma(q, f, v_set(-1.2405591458e-01f));
+    q = v_fma(q, f, v_set(1.4219550788e-01f));
+    q = v_fma(q, f, v_set(-1.6667996347e-01f));
+    q = v_fma(q, f, v_set(2.0002119243e-01f));
+    q = v_fma(q, f, v_set(-2.5000008941e-01f));
+    q = v_fma(q, f, v_set(3.3333313465e-01f));
+    V r = v_fma(n, v_set(3.1946184945e-05f), v_fma(v_mul(q, f), s, low));
+    r = v_add(v_fma(s, v_set(-0.5f), r), f);
+    return v_fma(n, v_set(0.693115234375f), r);
+}
+
+// -infinity of 0, NaN of what is less; infinity and NaN stay.
+TAPER_TEMPLATE V v_log_edges(V x, V inside)
+{
+    const V low = v_pick(v_less(x, v_set(0.0f)), v_set(NAN), v_sub(x, v_set(INFINITY)));
+    return v_pick(v_less(v_set(0.0f), x), v_pick(v_less(x, v_set(INFINITY)), inside, x), low);
+}
+
+TAPER_TEMPLATE V v_log(V x)
+{
+    return v_log_edges(x, v_log_sum(x, v_set(0.0f)));
+}
+
+// log(1 + x): of u, which 1 + x is when rounded, and what u lacks.
+TAPER_TEMPLATE V v_log1p(V x)
+{
+    const V one = v_set(1.0f), u = v_add(x, one);
+    const V lacks = v_pick(v_less(x, one), v_sub(x, v_sub(u, one)), v_sub(one, v_sub(u, x)));
+    const V r = v_log_edges(u, v_log_sum(u, v_div(lacks, u)));
+    return v_pick(v_less(v_abs(x), v_set(0x1p-25f)), x, r);
+}
+
+// log(1 + exp(x p0)) / p0, and x where x p0 is above p1.
+TAPER_TEMPLATE V v_softplus(V x, V beta, V threshold)
+{
+    const V z = v_mul(x, beta);
+    return v_pick(v_less(threshold, z), x, v_div(v_log1p(v_exp(z)), beta));
+}
+
+// x tanh(log(1 + e^x)) = x n / (n + 2), n = e^x (e^x + 2)
+TAPER_TEMPLATE V v_mish(V x)
+{
+    const V e = v_exp(v_min(v_set(30.0f), x)), n = v_mul(e, v_add(e, v_set(2.0f)));
+    return v_mul(x, v_div(n, v_add(n, v_set(2.0f))));
+}
+
+TAPER_TEMPLATE V v_log_sigmoid(V x)
+{
+    return v_sub(v_min(v_set(0.0f), x), v_log1p(v_exp(v_sub(v_set(0.0f), v_abs(x)))));
+}
+
+// sin(r + n pi) = (-1)^n sin(r), and cos(x) with n - 1/2 for n. Beyond 2^13 the parts of pi are too few.
+TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
+{
+    const V magic = v_set(12582912.0f), t = v_add(v_fma(x, v_set(0.318309886f), v_set(quarters)), magic);
+    const V n = v_sub(v_sub(t, magic), v_set(quarters));
+    V r = v_fma(n, v_set(-3.1416015625f), x); // 12 bits: products are exact without FMA too
+    r = v_fma(n, v_set(8.9071691036e-06f), r);
+    r = v_fma(n, v_set(1.7411031391e-09f), r);
+    const V s = v_mul(r, r);
+    V p = v_fma(v_set(2.6054810860e-06f), s, v_set(-1.9809474179e-04f));
+    p = v_fma(p, s, v_set(8.3330646157e-03f));
+    p = v_fma(p, s, v_set(-1.6666659713e-01f));
+    p = v_fma(v_mul(p, s), r, r);
+    return v_of_bits(vi_add(v_bits(p), vi_up31(v_bits(t))));
+}
+
+// Rounded to whole numbers, halves to even ones.
+TAPER_TEMPLATE V v_round(V x)
+{
+    const V a = v_abs(x), whole = v_set(0x1p23f); // and above all are whole
+    return v_sign(v_pick(v_less(a, whole), v_sub(v_add(a, whole), whole), a), x);
+}
+TAPER_TEMPLATE V v_floor(V x)
+{
+    const V r = v_round(x);
+    return v_sign(v_sub(r, v_pick(v_less(x, r), v_set(1.0f), v_set(0.0f))), x);
+}
+TAPER_TEMPLATE V v_ceil(V x)
+{
+    const V r = v_round(x);
+    return v_sign(v_add(r, v_pick(v_less(r, x), v_set(1.0f), v_set(0.0f))), x);
+}
+TAPER_TEMPLATE V v_trunc(V x)
+{
+    return v_sign(v_floor(v_abs(x)), x);
 }
 
 #endif

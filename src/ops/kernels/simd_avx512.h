@@ -113,6 +113,14 @@ TAPER_TEMPLATE VI vi_up23(VI a)
 {
     return _mm512_slli_epi32(a, 23);
 }
+TAPER_TEMPLATE VI vi_down23(VI a)
+{
+    return _mm512_srai_epi32(a, 23);
+}
+TAPER_TEMPLATE VI vi_up31(VI a)
+{
+    return _mm512_slli_epi32(a, 31);
+}
 TAPER_TEMPLATE VI vi_half(VI a)
 {
     return _mm512_srai_epi32(a, 1);

@@ -131,6 +131,14 @@ TAPER_TEMPLATE VI vi_up23(VI a)
 {
     return vshlq_n_s32(a, 23);
 }
+TAPER_TEMPLATE VI vi_down23(VI a)
+{
+    return vshrq_n_s32(a, 23);
+}
+TAPER_TEMPLATE VI vi_up31(VI a)
+{
+    return vshlq_n_s32(a, 31);
+}
 TAPER_TEMPLATE VI vi_half(VI a)
 {
     return vshrq_n_s32(a, 1);

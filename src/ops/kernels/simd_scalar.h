@@ -126,6 +126,14 @@ TAPER_TEMPLATE VI vi_up23(VI a)
 {
     return (VI)((uint32_t)a << 23);
 } // into a float's exponent
+TAPER_TEMPLATE VI vi_down23(VI a)
+{
+    return a >= 0 ? a >> 23 : ~(~a >> 23);
+} // out of it, towards minus infinity
+TAPER_TEMPLATE VI vi_up31(VI a)
+{
+    return (VI)((uint32_t)a << 31);
+} // the lowest bit into a float's sign
 TAPER_TEMPLATE VI vi_half(VI a)
 {
     return a >= 0 ? a / 2 : -((1 - a) / 2);

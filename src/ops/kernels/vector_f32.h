@@ -8,6 +8,7 @@
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
 // place:
 //   exp 1.0, sigmoid 2.6, silu 2.6 (7 below -87), tanh 1.3, erf 1.4, hardswish 2.5, hardsigmoid 1.4
+//   log 1.0, log1p 1.5, softplus 2.6, mish and log_sigmoid 3; sin, cos: absolute error at most 2^-22
 //   gelu: absolute error at most 2^-23 of |x|; gelu_tanh: 2^-22 of |x|; elu: 2^-22 of p0
 //   softmax: relative error 5e-7 + 2^-24 * (distance to the maximum + n)
 // Results below 2^-126 are within 2 of the last denormal place.
@@ -36,7 +37,23 @@
     UNARY(ABS, abs, 0, TAPER_USES(taper_ew_abs))                                                        \
     UNARY(GELU, gelu, 0, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
     UNARY(GELU_TANH, gelu_tanh, 0, TAPER_COMPUTES_ERF)                                                  \
-    UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)
+    UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)                                                              \
+    UNARY(NEG, neg, 0, TAPER_USES(taper_ew_neg))                                                        \
+    UNARY(LOG, log, 0, TAPER_FAST(taper_ew_log))                                                        \
+    UNARY(LOG1P, log1p, 0, TAPER_FAST(taper_ew_log1p))                                                  \
+    UNARY(SIN, sin, 0, TAPER_FAST(taper_ew_sin))                                                        \
+    UNARY(COS, cos, 0, TAPER_FAST(taper_ew_cos))                                                        \
+    UNARY(RECIPROCAL, reciprocal, 0, TAPER_FAST(taper_ew_reciprocal))                                   \
+    UNARY(RSQRT, rsqrt, 0, TAPER_FAST(taper_ew_rsqrt))                                                  \
+    UNARY(CUBED, cubed, 0, !TAPER_SMALL && TAPER_RAISES)                                                \
+    UNARY(SIGN, sign, 0, TAPER_FAST(taper_ew_sign))                                                     \
+    UNARY(ROUND, round, 0, TAPER_FAST(taper_ew_round))                                                  \
+    UNARY(FLOOR, floor, 0, TAPER_FAST(taper_ew_floor))                                                  \
+    UNARY(CEIL, ceil, 0, TAPER_FAST(taper_ew_ceil))                                                     \
+    UNARY(TRUNC, trunc, 0, TAPER_FAST(taper_ew_trunc))                                                  \
+    UNARY(SOFTPLUS, softplus, 2, TAPER_FAST(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
+    UNARY(MISH, mish, 0, TAPER_FAST(taper_ew_mish))                                                     \
+    UNARY(LOG_SIGMOID, log_sigmoid, 0, TAPER_FAST(taper_ew_log_sigmoid))
 // clang-format on
 
 #define UNARY(NAME, function, parameters, built) TAPER_UNARY_##NAME,
@@ -48,7 +65,13 @@ typedef enum taper_binary {
     TAPER_BINARY_SUB,
     TAPER_BINARY_MUL,
     TAPER_BINARY_DIV,
-    TAPER_BINARY_PRELU, // a > 0 ? a : a * b
+    TAPER_BINARY_PRELU,   // a > 0 ? a : a * b
+    TAPER_BINARY_GLU,     // a * sigmoid(b)
+    TAPER_BINARY_MAXIMUM, // NaN of either is the result, as of all that follow
+    TAPER_BINARY_MINIMUM,
+    TAPER_BINARY_FMOD,      // of the division that truncates
+    TAPER_BINARY_REMAINDER, // of the one that floors
+    TAPER_BINARY_DIV_FLOOR, // its quotient
     TAPER_BINARY_COUNT
 } taper_binary;
 typedef enum taper_operands {

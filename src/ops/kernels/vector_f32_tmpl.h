@@ -55,6 +55,74 @@ TAPER_TEMPLATE V v_squared(V x)
 {
     return v_mul(x, x);
 }
+TAPER_TEMPLATE V v_neg(V x)
+{
+    return v_sub(v_set(-0.0f), x);
+}
+TAPER_TEMPLATE V v_reciprocal(V x)
+{
+    return v_div(v_set(1.0f), x);
+}
+TAPER_TEMPLATE V v_rsqrt(V x)
+{
+    return v_div(v_set(1.0f), v_sqrt(x));
+}
+TAPER_TEMPLATE V v_cubed(V x)
+{
+    return v_mul(v_mul(x, x), x);
+}
+TAPER_TEMPLATE V v_number_sign(V x)
+{
+    const V negative = v_pick(v_less(x, v_set(0.0f)), v_set(-1.0f), v_set(0.0f));
+    return v_pick(v_less(v_set(0.0f), x), v_set(1.0f), negative);
+}
+// Whether all lanes are below a bound; NaN is not.
+TAPER_TEMPLATE int v_all_less(V x, float bound)
+{
+    return v_sum(v_pick(v_less(x, v_set(bound)), v_set(0.0f), v_set(1.0f))) == 0.0f;
+}
+// The C library's function of the lanes beyond the bound: what an element becomes does not depend on its neighbours.
+TAPER_TEMPLATE V v_unless_below(float bound, V near, float (*function)(float), V x)
+{
+    if (v_all_less(v_abs(x), bound))
+        return near;
+    float lanes[VN];
+    v_store(lanes, x);
+    for (size_t i = 0; i < VN; i++)
+        lanes[i] = function(lanes[i]);
+    return v_pick(v_less(v_abs(x), v_set(bound)), near, v_load(lanes));
+}
+TAPER_TEMPLATE V v_sin(V x)
+{
+    return v_unless_below(8192.0f, v_sin_turned(x, 0.0f), sinf, x);
+}
+TAPER_TEMPLATE V v_cos(V x)
+{
+    return v_unless_below(8192.0f, v_sin_turned(x, 0.5f), cosf, x);
+}
+TAPER_TEMPLATE V op_softplus(V x, const V *p)
+{
+    return v_softplus(x, p[0], p[1]);
+}
+TAPER_TEMPLATE V op_sign(V x, const V *p)
+{
+    (void)p;
+    return v_number_sign(x);
+}
+PLAIN(neg)
+PLAIN(log)
+PLAIN(log1p)
+PLAIN(sin)
+PLAIN(cos)
+PLAIN(reciprocal)
+PLAIN(rsqrt)
+PLAIN(cubed)
+PLAIN(round)
+PLAIN(floor)
+PLAIN(ceil)
+PLAIN(trunc)
+PLAIN(mish)
+PLAIN(log_sigmoid)
 PLAIN(sigmoid)
 PLAIN(silu)
 PLAIN(gelu)
@@ -90,6 +158,55 @@ TAPER_TEMPLATE V v_prelu(V a, V b)
 {
     return v_pick(v_less(v_set(0.0f), a), a, v_mul(a, b));
 }
+TAPER_TEMPLATE V v_glu(V a, V b)
+{
+    return v_mul(a, v_sigmoid(b));
+}
+// v_max and v_min give NaN of the second operand, or of either.
+TAPER_TEMPLATE V v_maximum(V a, V b)
+{
+    return v_pick(v_nan(a), a, v_max(a, b));
+}
+TAPER_TEMPLATE V v_minimum(V a, V b)
+{
+    return v_pick(v_nan(a), a, v_min(a, b));
+}
+// The quotient of magnitudes, rounded, is cut to a whole number that is right or one too large; below 2^23 its product
+// with b leaves of a what a float holds, where products are fused.
+TAPER_TEMPLATE V v_fmod(V a, V b)
+{
+    const V x = v_abs(a), y = v_abs(b), quotient = v_div(x, y);
+    const V known = v_pick(v_less(y, v_set(INFINITY)), quotient, v_set(INFINITY));
+    if (VN == 1 || !v_all_less(known, 0x1p23f)) {
+        float lanes[VN], divisors[VN];
+        v_store(lanes, a);
+        v_store(divisors, b);
+        for (size_t i = 0; i < VN; i++)
+            lanes[i] = fmodf(lanes[i], divisors[i]);
+        return v_load(lanes);
+    }
+    const V r = v_fma(v_sub(v_set(0.0f), v_floor(quotient)), y, x);
+    return v_sign(v_add(r, v_pick(v_less(r, v_set(0.0f)), y, v_set(0.0f))), a);
+}
+TAPER_TEMPLATE V v_remainder(V a, V b)
+{
+    const V r = v_fmod(a, b), below = v_pick(v_less(b, v_set(0.0f)), b, v_set(0.0f)),
+            above = v_pick(v_less(v_set(0.0f), b), b, v_set(0.0f));
+    const V turned = v_pick(v_less(r, v_set(0.0f)), v_add(r, above), r);
+    return v_pick(v_less(v_set(0.0f), r), v_add(r, below), turned);
+}
+
+// From the remainder, so that a quotient that rounds up to a whole number is not one too large.
+TAPER_TEMPLATE V v_div_floor(V a, V b)
+{
+    const V zero = v_set(0.0f), one = v_set(1.0f), r = v_fmod(a, b), quotient = v_div(a, b);
+    V d = v_div(v_sub(a, r), b);
+    const V below = v_pick(v_less(zero, r), one, zero), above = v_pick(v_less(r, zero), one, zero);
+    d = v_sub(d, v_pick(v_less(b, zero), below, v_pick(v_less(zero, b), above, zero)));
+    const V low = v_floor(d), whole = v_add(low, v_pick(v_less(v_set(0.5f), v_sub(d, low)), one, zero));
+    const V result = v_pick(v_less(zero, v_abs(d)), whole, v_pick(v_nan(d), d, v_sign(zero, quotient)));
+    return v_pick(v_less(zero, v_abs(b)), result, quotient);
+}
 
 #define BINARY_AS(op, kind, load_a, load_b, tail_a, tail_b)                                                            \
     static void binary_##op##_##kind(size_t n, const float *a, const float *b, float *y, float min, float max)         \
@@ -114,6 +231,12 @@ BINARY(sub)
 BINARY(mul)
 BINARY(div)
 BINARY(prelu)
+BINARY(glu)
+BINARY(maximum)
+BINARY(minimum)
+BINARY(fmod)
+BINARY(remainder)
+BINARY(div_floor)
 #undef BINARY
 #undef BINARY_AS
 
@@ -559,7 +682,11 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         .lanes = VN,                                                                                                   \
         .unary = {TAPER_UNARY_F32(UNARY)},                                                                             \
         .binary = {BINARY(add, 1), BINARY(sub, TAPER_USES(taper_ew_sub) || TAPER_COMPUTES_SOFTMAX), BINARY(mul, 1),    \
-                   BINARY(div, TAPER_USES(taper_ew_div)), BINARY(prelu, TAPER_USES(taper_op_prelu))},                  \
+                   BINARY(div, TAPER_USES(taper_ew_div)), BINARY(prelu, TAPER_USES(taper_op_prelu)),                   \
+                   BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
+                   BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
+                   BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
+                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor))},                \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
         .fold = {REDUCTIONS(fold_)},                                                                                   \

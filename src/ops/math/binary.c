@@ -63,15 +63,21 @@
 #undef BINARY_FC
 #undef BINARY_FIC
 
+// bool, of which a byte may be any number
+TAPER_EW_LOOP2(bitwise_and_u8, uint8_t, uint8_t, (void)args;, (x != 0) & (y != 0))
+TAPER_EW_LOOP2(bitwise_or_u8, uint8_t, uint8_t, (void)args;, (x | y) != 0)
+TAPER_EW_LOOP2(bitwise_xor_u8, uint8_t, uint8_t, (void)args;, (x != 0) ^ (y != 0))
+
 // the records
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
 #define BINARY_I(name, promotion, result, scalars, i)                                                                  \
-    TAPER_EW_RECORD(name, promotion, result, scalars, NULL, NULL, name##_i64)
+    TAPER_EW_RECORD(name, promotion, result, scalars, NULL, NULL, name##_i64, TAPER_EW_BOOL(name))
 #define BINARY_FI(name, promotion, result, scalars, f, i)                                                              \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64)
 #define BINARY_FC(name, promotion, result, scalars, f, c)                                                              \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, NULL, NULL, name##_c128)
 #define BINARY_FIC(name, promotion, result, scalars, f, i, c)                                                          \
-    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, NULL, name##_c128)
+    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, TAPER_EW_BOOL(name),         \
+                    name##_c128)
 #include "ops/math/elementwise_binary.inc"

@@ -69,6 +69,8 @@ static int frexp_exponent(double x)
 #undef UNARY_FC
 #undef UNARY_FIC
 
+TAPER_EW_LOOP1(logical_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
+
 // the records
 #define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
@@ -77,7 +79,8 @@ static int frexp_exponent(double x)
 #define UNARY_FC(name, promotion, result, scalars, f, c)                                                               \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, NULL, NULL, name##_c128)
 #define UNARY_FIC(name, promotion, result, scalars, f, i, c)                                                           \
-    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, NULL, name##_c128)
+    TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64, name##_i64, TAPER_EW_BOOL(name),         \
+                    name##_c128)
 #include "ops/math/elementwise_unary.inc"
 
 // ~x is the only one that tells bool from integers.

@@ -7,6 +7,10 @@
 #include "ir/walk.h"
 #include "ops/call/promote.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
+#include "ops/math/elementwise_ops.h"
+#include "ops/tensor/composite.h"
+#include "ops/tensor/reduce_kernels.h"
 
 const taper_loss taper_loss_mse = {TAPER_LOSS_MSE}, taper_loss_smooth_l1 = {TAPER_LOSS_SMOOTH_L1},
                  taper_loss_huber = {TAPER_LOSS_HUBER}, taper_loss_bce = {TAPER_LOSS_BCE},
@@ -235,6 +239,18 @@ static taper_status read_args(const taper_call *call, loss_work *work)
     return taper_loss_reduction(call, at, &work->reduction);
 }
 
+// Floats by the operators that PyTorch makes it of.
+static taper_status squared_distance(taper_call *call, const loss_work *work)
+{
+    taper_compose c;
+    taper_compose_begin(&c, call->run);
+    taper_tensor *apart = taper_compose_sub(&c, work->inputs[0], work->inputs[1]);
+    apart = TAPER_COMPOSE(&c, taper_op_unary, &taper_ew_squared, taper_compose_arg(apart));
+    return taper_compose_ret(&c, call, 0,
+                             TAPER_COMPOSE(&c, work->reduction == TAPER_REDUCE_MEAN ? taper_op_mean : taper_op_sum,
+                                           &taper_reduce_all_dtype, taper_compose_arg(apart), taper_val_none()));
+}
+
 taper_status taper_op_loss(taper_call *call)
 {
     loss_work work;
@@ -254,6 +270,11 @@ taper_status taper_op_loss(taper_call *call)
         }
     }
     const taper_dtype dtype = taper_dtype_to_float(taper_promotion_result(&promotion));
+    const taper_tensor *a = work.inputs[0], *b = work.inputs[1];
+    if (!TAPER_SMALL && work.kind == TAPER_LOSS_MSE && work.reduction != TAPER_REDUCE_NONE && a->dtype == TAPER_F32 &&
+        b->dtype == TAPER_F32 && !call->run->portable && taper_ret_target(call, 0) == NULL) {
+        return squared_distance(call, &work);
+    }
     TAPER_TRY(broadcast(call, &work));
     TAPER_TRY(taper_out_check(call, 0, work.inputs[0], dtype));
     double sum = 0.0;

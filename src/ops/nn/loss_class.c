@@ -2,6 +2,7 @@
 // Losses of classification: nll_loss in its many forms, cross_entropy_loss, and the margins between classes.
 #include <math.h>
 
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 #include "ops/nn/loss.h"
 
@@ -13,7 +14,8 @@ typedef struct class_work {
     int64_t samples, classes, places;
     int64_t reduction, ignored;
     double smoothing;
-    bool log_softmax; // the scores are not yet log-probabilities
+    bool log_softmax;                       // the scores are not yet log-probabilities
+    taper_reduce_f32_function *log_sum_exp; // of floats; NULL: there is none
 } class_work;
 
 static void class_end(class_work *work)
@@ -43,6 +45,13 @@ static double normalizer(const class_work *work, int64_t n, int64_t s)
 {
     if (!work->log_softmax) {
         return 0.0;
+    }
+    if (work->log_sum_exp != NULL && work->places == 1) {
+        const float *scores = (const float *)taper_tensor_data(work->scores_held) + n * work->classes;
+        const float sum = work->log_sum_exp((size_t)work->classes, scores);
+        if (isfinite(sum)) {
+            return (double)sum;
+        }
     }
     double most = -INFINITY, sum = 0.0;
     for (int64_t c = 0; c < work->classes; c++) {
@@ -209,6 +218,9 @@ static taper_status class_loss(taper_call *call, bool cross_entropy)
     const bool probabilities =
         cross_entropy && x->rank == t->rank && memcmp(x->sizes, t->sizes, x->rank * sizeof *x->sizes) == 0;
     work.log_softmax = cross_entropy;
+    if (x->dtype == TAPER_F32 && !call->run->portable) {
+        work.log_sum_exp = taper_vector_f32_select(call->run->cpu)->log_sum_exp;
+    }
     TAPER_TRY(taper_out_check(call, 0, x, (taper_dtype)x->dtype));
     taper_status status = class_begin(call, probabilities, &work);
     if (status == TAPER_OK) {

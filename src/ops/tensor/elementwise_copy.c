@@ -14,7 +14,7 @@ IDENTITY(f64, double)
 IDENTITY(i64, int64_t)
 IDENTITY(u8, uint8_t)
 IDENTITY(c128, taper_c128)
-static const taper_ew_op copy_op = {.loops = {copy_f32, copy_f64, copy_i64, copy_u8, copy_c128}};
+static const taper_ew_op copy_op = {.loops = {copy_f32, copy_f64, copy_i64, copy_u8, copy_c128}, .converts = true};
 
 // to (writable) = from, broadcast and converted.
 static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tensor *from)

@@ -4,6 +4,7 @@
 
 #include "ops/engine/index_into.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 #include "ops/tensor/gather_rows.h"
 
 // The strides of x as seen from a shape of rank `rank`: those of x, or zeros for a tensor without dimensions.
@@ -238,7 +239,9 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
-    if (function == taper_into_find((taper_dtype)s->self->dtype, TAPER_INTO_SET)) {
+    const bool add =
+        !TAPER_SMALL && s->self->dtype == TAPER_F32 && function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
+    if (add || function == taper_into_find((taper_dtype)s->self->dtype, TAPER_INTO_SET)) {
         const taper_gather rows = {.index = index,
                                    .table = to,
                                    .table_strides = strides,
@@ -247,7 +250,8 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
                                    .other = (char *)(uintptr_t)from, // only read
                                    .other_strides = others,
                                    .item = (size_t)item,
-                                   .scatter = true};
+                                   .scatter = true,
+                                   .add = add};
         bool bad;
         const taper_status status = taper_gather_rows(call->run, &rows, &bad);
         if (status != TAPER_DECLINED && !bad) {

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "ops/call/parallel.h"
+#include "ops/list/op_config.h"
 
 typedef struct gather_job gather_job;
 // Whether all indices of the row are in bounds.
@@ -28,6 +29,19 @@ static const double EACH = 1.5; // nanoseconds
         type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
         const uint64_t size = (uint64_t)job->g.size;                                                                   \
         const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
+        if (!TAPER_SMALL && step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                           \
+            size_t done = 0;                                                                                           \
+            for (; done + 4 <= n; done += 4) {                                                                         \
+                const uint64_t a = (uint64_t)index[done], b = (uint64_t)index[done + 1],                               \
+                               c = (uint64_t)index[done + 2], d = (uint64_t)index[done + 3];                           \
+                if ((a >= size) | (b >= size) | (c >= size) | (d >= size)) {                                           \
+                    return false;                                                                                      \
+                }                                                                                                      \
+                const type v = t[a], w = t[b], x = t[c], y = t[d];                                                     \
+                o[done] = v, o[done + 1] = w, o[done + 2] = x, o[done + 3] = y;                                        \
+            }                                                                                                          \
+            index += done, o += done, n -= done;                                                                       \
+        }                                                                                                              \
         for (int64_t k = 0; k < (int64_t)n; k++) {                                                                     \
             const int64_t at = index[k * is];                                                                          \
             if ((uint64_t)at >= size) {                                                                                \
@@ -44,6 +58,20 @@ static const double EACH = 1.5; // nanoseconds
 ROW(uint8_t)
 ROW(uint32_t)
 ROW(uint64_t)
+
+static bool row_add(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
+{
+    float *t = (float *)(void *)table;
+    const float *o = (const float *)(const void *)other;
+    for (int64_t k = 0; k < (int64_t)n; k++) {
+        const int64_t at = index[k * job->index_step];
+        if ((uint64_t)at >= (uint64_t)job->g.size) {
+            return false;
+        }
+        t[k * job->table_step + at * job->g.step] += o[k * job->other_step];
+    }
+    return true;
+}
 
 static void rows_range(void *argument, size_t begin, size_t end)
 {
@@ -76,10 +104,11 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
 {
     const taper_tensor *index = gather->index;
     gather_job job = {.g = *gather};
-    job.row = gather->item == 1   ? row_uint8_t
-              : gather->item == 4 ? row_uint32_t
-              : gather->item == 8 ? row_uint64_t
-                                  : NULL;
+    job.row = !TAPER_SMALL && gather->add ? row_add
+              : gather->item == 1         ? row_uint8_t
+              : gather->item == 4         ? row_uint32_t
+              : gather->item == 8         ? row_uint64_t
+                                          : NULL;
     *bad = false;
     if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
         return TAPER_DECLINED;

@@ -16,6 +16,7 @@ typedef struct taper_gather {
     const int64_t *other_strides;
     size_t item;
     bool scatter;
+    bool add; // scatter adds, floats
 } taper_gather;
 
 // *bad: an index that is out of bounds was met; what was moved until then is moved. Declines indices that are not int64

@@ -4,6 +4,8 @@
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
+#include "ops/tensor/gather_rows.h"
 
 // ---- reading
 
@@ -38,6 +40,28 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
     }
     char *to = taper_tensor_mutable(result);
     const char *from = taper_tensor_data(x);
+    if (!TAPER_SMALL && inner == 1) { // as gather with the same indices in all rows
+        taper_tensor rows = taper_tensor_local(index);
+        const int64_t table_strides[] = {size, 0}, other_strides[] = {count, 1};
+        bool bad;
+        rows.rank = 2;
+        rows.sizes[0] = outer;
+        rows.sizes[1] = count;
+        rows.strides[0] = 0;
+        rows.strides[1] = index_step;
+        const taper_gather g = {.index = &rows,
+                                .table = (char *)(uintptr_t)from,
+                                .table_strides = table_strides,
+                                .size = size,
+                                .step = 1,
+                                .other = to,
+                                .other_strides = other_strides,
+                                .item = item};
+        const taper_status status = taper_gather_rows(run, &g, &bad);
+        if (status != TAPER_DECLINED) {
+            return status; // all indices are known to be in bounds
+        }
+    }
     for (int64_t o = 0; o < outer; o++) {
         if (item == 4 && inner == 1) {
             for (int64_t i = 0; i < count && taper_run_step(run, i, 3); i++, to += 4) {

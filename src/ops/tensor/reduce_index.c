@@ -2,6 +2,7 @@
 // Extremes with their positions: max and min along a dimension, argmax and argmin. The first of equal elements counts;
 // the first NaN wins over everything.
 #include "ops/engine/reduce.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 
 enum { LANES = 128 };
@@ -105,6 +106,108 @@ static void pick_lines(taper_run *run, const taper_tensor *x, size_t dim, bool s
     } while (taper_run_goes_on(run, 50) && taper_walk_next(&walk));
 }
 
+// ---- floats, as they lie in memory
+
+typedef struct float_job {
+    const char *x;
+    char *indices, *values; // values may be NULL
+    const taper_vector_entry *vector;
+    const taper_lines *lines;
+    bool smallest;
+} float_job;
+
+// The first place of the extreme, which is among the elements; of NaN the first NaN.
+static size_t find(const float *x, size_t n, float extreme)
+{
+    enum { GROUP = 64 };
+    const bool nan = extreme != extreme;
+    size_t i = 0;
+    for (; i + GROUP <= n; i += GROUP) {
+        uint32_t found = 0;
+        for (size_t k = 0; k < GROUP; k++) {
+            found |= (uint32_t)(x[i + k] == extreme) | (uint32_t)(x[i + k] != x[i + k]);
+        }
+        if (found != 0) {
+            break;
+        }
+    }
+    while (i + 1 < n && (nan ? x[i] == x[i] : x[i] != extreme)) {
+        i++;
+    }
+    return i;
+}
+
+// Neighbours whose elements lie side by side.
+static void pick_lanes(const float_job *job, const char *from, float *best, int32_t *where, size_t m)
+{
+    memcpy(best, from, m * sizeof *best);
+    memset(where, 0, m * sizeof *where);
+    for (int64_t r = 1; r < job->lines->line.size; r++) {
+        const float *x = (const float *)(const void *)(from + r * job->lines->line.in);
+        if (job->smallest) {
+            for (size_t k = 0; k < m; k++) {
+                const bool better = (x[k] < best[k]) | ((x[k] != x[k]) & (best[k] == best[k]));
+                best[k] = better ? x[k] : best[k];
+                where[k] = better ? (int32_t)r : where[k];
+            }
+        } else {
+            for (size_t k = 0; k < m; k++) {
+                const bool better = (x[k] > best[k]) | ((x[k] != x[k]) & (best[k] == best[k]));
+                best[k] = better ? x[k] : best[k];
+                where[k] = better ? (int32_t)r : where[k];
+            }
+        }
+    }
+}
+
+static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
+{
+    const float_job *job = argument;
+    const taper_lines *l = job->lines;
+    const int64_t step = l->kept_count != 0 ? l->kept[0].out : 0; // of indices, of which values take half
+    float best[LANES];
+    int32_t where[LANES];
+    if (l->side_by_side) {
+        pick_lanes(job, job->x + in, best, where, lanes);
+    } else {
+        for (size_t k = 0; k < lanes; k++) {
+            const float *x = (const float *)(const void *)(job->x + in + (lanes > 1 ? (int64_t)k * l->kept[0].in : 0));
+            const size_t n = (size_t)l->line.size;
+            best[k] = job->vector->fold[job->smallest ? TAPER_REDUCTION_LEAST : TAPER_REDUCTION_MOST](n, x);
+            where[k] = (int32_t)find(x, n, best[k]);
+            best[k] = x[where[k]]; // of two zeros the first
+        }
+    }
+    for (size_t k = 0; k < lanes; k++) {
+        const int64_t at = out + (int64_t)k * step;
+        *(int64_t *)(void *)(job->indices + at) = where[k];
+        if (job->values != NULL) {
+            *(float *)(void *)(job->values + at / 2) = best[k];
+        }
+    }
+}
+
+// Whether it is done: lines, or neighbouring ones, without gaps, and short enough that a task is soon over.
+static bool pick_floats(taper_run *run, const taper_tensor *x, size_t dim, bool smallest, bool keep,
+                        taper_tensor *values, taper_tensor *indices, taper_status *status)
+{
+    enum { MOST = 1 << 18, TOGETHER = 8192 };
+    taper_lines lines;
+    taper_lines_make(&lines, x, dim, indices, true, keep);
+    const int64_t step = lines.side_by_side ? lines.kept[0].in : lines.line.in;
+    float_job job = {.x = taper_tensor_data(x), .indices = taper_tensor_mutable(indices), .lines = &lines};
+    job.vector = taper_vector_f32_select(run->cpu);
+    job.smallest = smallest;
+    job.values = values != NULL ? taper_tensor_mutable(values) : NULL;
+    if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || step != sizeof(float) || lines.line.size > MOST ||
+        job.vector->fold[TAPER_REDUCTION_MOST] == NULL) {
+        return false;
+    }
+    const size_t width = lines.side_by_side ? LANES : taper_min_size(LANES, (size_t)(TOGETHER / lines.line.size) + 1);
+    *status = taper_lines_run(run, &lines, width, floats_task, &job, 0.3);
+    return true;
+}
+
 static taper_status check_ordered(const taper_call *call, const taper_tensor *x)
 {
     TAPER_TRY(taper_reduce_supported(call, x));
@@ -129,17 +232,23 @@ static taper_status pick_dim(taper_call *call, taper_tensor *x, size_t dim, bool
     taper_tensor *values = NULL, *indices = NULL;
     TAPER_TRY(taper_tensor_new(heap, TAPER_I64, rank, sizes, NULL, &indices, error));
     if (with_values) {
-        const taper_status status = taper_tensor_new(heap, (taper_dtype)x->dtype, rank, sizes, NULL, &values, error);
-        if (status != TAPER_OK) {
+        const taper_status made = taper_tensor_new(heap, (taper_dtype)x->dtype, rank, sizes, NULL, &values, error);
+        if (made != TAPER_OK) {
             taper_tensor_drop(indices);
-            return status;
+            return made;
         }
     }
-    if (taper_tensor_numel(indices) != 0) {
+    taper_status status = TAPER_OK;
+    if (taper_tensor_numel(indices) != 0 && !pick_floats(call->run, x, dim, smallest, keep, values, indices, &status)) {
         pick_lines(call->run, x, dim, smallest, keep, values, indices);
     }
+    if (status != TAPER_OK) {
+        taper_tensor_drop(values);
+        taper_tensor_drop(indices);
+        return status;
+    }
     if (values != NULL) {
-        const taper_status status = taper_ret_tensor(call, 0, values);
+        status = taper_ret_tensor(call, 0, values);
         if (status != TAPER_OK) {
             taper_tensor_drop(indices);
             return status;
@@ -201,8 +310,14 @@ static taper_status arg_extreme(taper_call *call, bool smallest)
     if (status == TAPER_OK) {
         taper_tensor scalar = taper_tensor_local(result); // as a result of rank 0
         scalar.rank = 0;
-        pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);
-        status = taper_ret_tensor(call, 0, result);
+        if (!pick_floats(call->run, line, 0, smallest, false, NULL, &scalar, &status)) {
+            pick_lines(call->run, line, 0, smallest, false, NULL, &scalar);
+        }
+        if (status == TAPER_OK) {
+            status = taper_ret_tensor(call, 0, result);
+        } else {
+            taper_tensor_drop(result);
+        }
     }
     taper_tensor_drop(line);
     return status;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions between dtypes by the kernels of ops/kernels/cast.h, on all threads.
+#include "ops/call/parallel.h"
+#include "ops/engine/elementwise.h"
+#include "ops/kernels/kernel_select.h"
+
+static const struct {
+    uint8_t from, to, from_size, to_size;
+} casts[] = {
+#define CAST(from, to, x_type, y_type, value) {TAPER_##from, TAPER_##to, sizeof(x_type), sizeof(y_type)},
+    TAPER_CASTS(CAST)
+#undef CAST
+};
+
+typedef struct cast_job {
+    taper_cast_function *cast;
+    const taper_ew_walk *walk;
+} cast_job;
+
+// Lines along the innermost dimension, numbered through all others.
+static void lines_range(void *argument, size_t begin, size_t end)
+{
+    const cast_job *job = argument;
+    const taper_ew_walk *w = job->walk;
+    for (size_t line = begin; line < end; line++) {
+        char *at[2] = {w->data[0], w->data[1]};
+        size_t left = line;
+        for (size_t d = 1; d < w->rank; d++) {
+            const int64_t i = (int64_t)(left % (size_t)w->sizes[d]);
+            left /= (size_t)w->sizes[d];
+            at[0] += i * w->steps[0][d];
+            at[1] += i * w->steps[1][d];
+        }
+        job->cast((size_t)w->sizes[0], at[1], at[0]);
+    }
+}
+
+static void flat_range(void *argument, size_t begin, size_t end)
+{
+    const cast_job *job = argument;
+    const taper_ew_walk *w = job->walk;
+    job->cast(end - begin, w->data[1] + (int64_t)begin * w->steps[1][0], w->data[0] + (int64_t)begin * w->steps[0][0]);
+}
+
+taper_status taper_ew_cast(taper_run *run, taper_dtype from, taper_dtype to, const taper_ew_walk *walk)
+{
+    size_t cast = 0;
+    while (cast < TAPER_CAST_COUNT && (casts[cast].from != from || casts[cast].to != to)) {
+        cast++;
+    }
+    if (cast == TAPER_CAST_COUNT || walk->steps[0][0] != casts[cast].to_size ||
+        walk->steps[1][0] != casts[cast].from_size) {
+        return TAPER_DECLINED;
+    }
+    const taper_cast_entry *entry = taper_cast_select(run->cpu);
+    cast_job job = {.cast = entry->casts[cast], .walk = walk};
+    run->kernel = entry->name;
+    if (walk->rank == 1) {
+        return taper_run_floats(run, flat_range, &job, (size_t)walk->sizes[0], 2);
+    }
+    size_t lines = 1;
+    for (size_t d = 1; d < walk->rank; d++) {
+        lines *= (size_t)walk->sizes[d]; // at most the number of elements
+    }
+    return taper_run_floats(run, lines_range, &job, lines, 2 * (double)walk->sizes[0] + 16);
+}

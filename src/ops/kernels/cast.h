@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions between the dtypes of tensors, element by element, as PyTorch has them on x86: what is out of an
+// integer's range becomes the least integer, of narrower ones its lowest bits.
+//
+// Plain C that the compiler makes vectors of, once for each instruction set; every entry gives the same bits. Nothing
+// is read or written outside the named elements, and y is apart from x.
+#ifndef TAPER_KERNELS_CAST_H
+#define TAPER_KERNELS_CAST_H
+
+#include "ops/kernels/arch.h"
+
+// The least integer for what no integer of that width holds, and for NaN: the instructions of x86 say so.
+#if defined(TAPER_ARCH_x86) && defined(__GNUC__) && !defined(__clang__)
+#define TAPER_CAST_I64(v) (int64_t)(v)
+#define TAPER_CAST_I32(v) (int32_t)(v)
+#else
+#define TAPER_CAST_I64(v) ((v) >= -0x1p63f && (v) < 0x1p63f ? (int64_t)(v) : INT64_MIN)
+#define TAPER_CAST_I32(v) ((v) >= -0x1p31f && (v) < 0x1p31f ? (int32_t)(v) : INT32_MIN)
+#endif
+
+// CAST(dtype of x, dtype of y, their types, expression of v)
+// clang-format off
+#define TAPER_CASTS(CAST)                                       \
+    CAST(U8, F32, uint8_t, float, (float)v)                      \
+    CAST(I8, F32, int8_t, float, (float)v)                       \
+    CAST(I32, F32, int32_t, float, (float)v)                     \
+    CAST(I64, F32, int64_t, float, (float)v)                     \
+    CAST(BOOL, F32, uint8_t, float, v != 0 ? 1.0f : 0.0f)        \
+    CAST(F64, F32, double, float, (float)v)                      \
+    CAST(F32, U8, float, uint8_t, (uint8_t)TAPER_CAST_I64(v))    \
+    CAST(F32, I32, float, int32_t, TAPER_CAST_I32(v))            \
+    CAST(F32, I64, float, int64_t, TAPER_CAST_I64(v))            \
+    CAST(F32, F64, float, double, (double)v)                     \
+    CAST(F32, BOOL, float, uint8_t, v != 0 ? 1 : 0)              \
+    CAST(I64, I32, int64_t, int32_t, (int32_t)(uint32_t)v)       \
+    CAST(I32, I64, int32_t, int64_t, (int64_t)v)                 \
+    CAST(BOOL, I64, uint8_t, int64_t, v != 0 ? 1 : 0)            \
+    CAST(I64, BOOL, int64_t, uint8_t, v != 0 ? 1 : 0)            \
+    CAST(U8, I64, uint8_t, int64_t, (int64_t)v)
+// clang-format on
+
+#define CAST(from, to, x_type, y_type, value) TAPER_CAST_##from##_##to,
+typedef enum taper_cast { TAPER_CASTS(CAST) TAPER_CAST_COUNT } taper_cast;
+#undef CAST
+
+typedef void taper_cast_function(size_t n, const void *x, void *y);
+
+typedef struct taper_cast_entry {
+    const char *name;
+    uint64_t cpu;
+    taper_cast_function *casts[TAPER_CAST_COUNT];
+} taper_cast_entry;
+
+#define KERNEL(isa) extern const taper_cast_entry taper_cast_##isa;
+#include "ops/kernels/cast_list.inc"
+#undef KERNEL
+
+#endif

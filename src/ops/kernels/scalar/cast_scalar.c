@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions with what every CPU of the architecture has.
+#include "ops/kernels/cast_tmpl.h"
+
+CAST_ENTRY(scalar)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The conversions of cast.h: every entry against the arithmetic of a wider type, numbers at the edges of the integers
+// among them.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "check.h"
+#include "ops/kernels/kernel_select.h"
+
+enum { MOST = 150, U8, I8, I32, I64, F32, F64, BOOL };
+
+static const struct {
+    const char *name;
+    uint8_t from, to;
+} casts[] = {
+#define CAST(from, to, x_type, y_type, value) {#from " to " #to, from, to},
+    TAPER_CASTS(CAST)
+#undef CAST
+};
+
+static size_t size_of(int type)
+{
+    return type == U8 || type == I8 || type == BOOL ? 1 : type == I32 || type == F32 ? 4 : 8;
+}
+
+// A number of the type, at the edges as often as not.
+static void fill(int type, void *p, size_t n)
+{
+    static const float edges[] = {
+        0x1p31f, -0x1p31f, 0x1.fffffep30f, 0x1p63f, -0x1p63f, 0x1.fffffep62f, 255.5f,   256, -1,
+        -0.5f,   300,      1e30f,          NAN,     INFINITY, -0.0f,          -INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t bits = (uint64_t)check_random() << 32 | check_random();
+        const float x = check_below(2) ? edges[check_below(16)] : check_uniform(-1000, 1000);
+        const double wide = (double)x * (check_below(2) ? 1.0 : 1.0000001);
+        const int64_t whole = check_below(2) ? (int64_t)bits : (int64_t)(bits % 600) - 300;
+        char *to = (char *)p + i * size_of(type);
+        if (type == F32) {
+            memcpy(to, &x, sizeof x);
+        } else if (type == F64) {
+            memcpy(to, &wide, sizeof wide);
+        } else {
+            const int64_t value = check_below(4) == 0 ? 0 : whole;
+            memcpy(to, &value, size_of(type)); // the lowest bytes
+        }
+    }
+}
+
+static int64_t cut(double x, double limit)
+{
+    return x >= -limit && x < limit ? (int64_t)x : (int64_t)-limit;
+}
+
+// What element i becomes, as the bytes of the result.
+static void want(int from, int to, const void *x, size_t i, void *y)
+{
+    const char *p = (const char *)x + i * size_of(from);
+    int64_t whole = 0;
+    double real;
+    float single = 0;
+    if (from == F32 || from == F64) {
+        memcpy(from == F32 ? (void *)&single : (void *)&real, p, size_of(from));
+        real = from == F32 ? (double)single : real;
+        whole = cut(real, to == I32 ? 0x1p31 : 0x1p63);
+        single = (float)real;
+    } else {
+        memcpy(&whole, p, size_of(from));
+        whole = from == I8 ? (int8_t)whole : from == I32 ? (int32_t)whole : from == BOOL ? whole != 0 : whole;
+        real = (double)whole;
+        single = (float)whole;
+    }
+    const int64_t truth = from == F32 || from == F64 ? real != 0 : whole != 0;
+    memcpy(y,
+           to == F32    ? (void *)&single
+           : to == F64  ? (void *)&real
+           : to == BOOL ? (void *)&truth
+                        : (void *)&whole,
+           size_of(to));
+}
+
+static void check_length(const taper_cast_entry *entry, size_t kind, size_t n)
+{
+    const int from = casts[kind].from, to = casts[kind].to;
+    const check_place place = check_below(2) ? CHECK_TAIL : CHECK_HEAD;
+    void *x = check_bytes(n * size_of(from), place, 0), *y = check_bytes(n * size_of(to), place, 0);
+    fill(from, x, n);
+    entry->casts[kind](n, x, y);
+    for (size_t i = 0; i < n; i++) {
+        char expected[8], *got = (char *)y + i * size_of(to);
+        float a = 0, b = 0;
+        double c = 0, d = 0;
+        want(from, to, x, i, expected);
+        if (to == F32) {
+            memcpy(&a, got, sizeof a), memcpy(&b, expected, sizeof b);
+        } else if (to == F64) {
+            memcpy(&c, got, sizeof c), memcpy(&d, expected, sizeof d);
+        }
+        const bool nan = (isnan(a) && isnan(b)) || (isnan(c) && isnan(d));
+        check_that(nan || memcmp(got, expected, size_of(to)) == 0, "%s of %zu: element %zu differs", casts[kind].name,
+                   n, i);
+    }
+}
+
+typedef struct bench_job {
+    taper_cast_function *cast;
+    void *x, *y;
+} bench_job;
+
+static void bench_run(void *argument)
+{
+    const bench_job *j = argument;
+    j->cast(8192, j->x, j->y);
+}
+
+void check_cast(bool benchmark)
+{
+    for (size_t index = 0; taper_cast_entry_at(index) != NULL; index++) {
+        const taper_cast_entry *entry = taper_cast_entry_at(index);
+        if ((entry->cpu & check_cpu()) != entry->cpu)
+            continue;
+        check_begin("cast", entry->name);
+        for (size_t kind = 0; kind < TAPER_CAST_COUNT; kind++) {
+            if (benchmark) {
+                bench_job j = {entry->casts[kind], bench_floats(16384), bench_floats(16384)};
+                const double t = bench_best(bench_run, &j, 10, 0.0005);
+                printf("cast %-8s %-12s %6.2f G elements/s\n", entry->name, casts[kind].name, 8192 / t * 1e-9);
+                bench_free(j.x), bench_free(j.y);
+                continue;
+            }
+            for (size_t n = 0; n < MOST; n++) {
+                check_length(entry, kind, n);
+                check_memory_reset();
+            }
+        }
+    }
+}
