@@ -423,6 +423,11 @@ void taper_pool_destroy(taper_pool *pool)
     taper_free(&allocator, pool, pool->bytes);
 }
 
+bool taper_pool_is_hosts(const taper_pool *pool)
+{
+    return pool != NULL && pool->has_host;
+}
+
 unsigned taper_pool_threads(const taper_pool *pool)
 {
     return pool != NULL ? atomic_load_explicit(&pool->threads, memory_order_relaxed) : 1;

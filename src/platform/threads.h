@@ -21,6 +21,7 @@ TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, 
                                               const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);
 unsigned taper_pool_threads(const taper_pool *pool); // pool NULL: 1
+bool taper_pool_is_hosts(const taper_pool *pool);    // whose threads may do anything else while they wait
 // As in taper_pool_create, at most 64 or as many as then; for runs under way too. The host's pool stays as it is.
 void taper_pool_set_threads(taper_pool *pool, unsigned threads);
 taper_caches taper_pool_caches(const taper_pool *pool); // of this machine; a guess where unknown, or pool is NULL

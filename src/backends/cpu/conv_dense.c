@@ -191,24 +191,32 @@ static size_t groups_to_merge(const taper_conv2d *job)
     return merged;
 }
 
+static const float *bias_of(const taper_conv2d *job)
+{
+    return job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
+}
+
 static void fill_weights(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    const size_t merged = (size_t)-request->numbers[MERGED];
+    taper_conv2d_fold(job);
+    if (merged > 1) {
+        fill_merged(job, request->kind, merged, bias_of(job), data);
+    }
+}
+
+static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end) // of all groups
 {
     const taper_conv2d *job = request->user;
     const taper_gemm_entry *entry = request->kind;
     const taper_tensor *w = job->args.weight;
     const size_t group_out = job->out_c / job->groups, group_in = job->in_c / job->groups,
-                 taps = job->kernel_h * job->kernel_w;
-    taper_conv2d_fold(job);
-    const float *bias = job->shift != NULL       ? job->shift
-                        : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                 : NULL;
-    const size_t merged = (size_t)-request->numbers[MERGED];
-    if (merged > 1) {
-        fill_merged(job, entry, merged, bias, data);
-        return;
-    }
+                 taps = job->kernel_h * job->kernel_w, panels = (group_out + entry->nr - 1) / entry->nr;
+    const float *bias = bias_of(job);
     const size_t count = taper_gemm_f32_packed_count(entry->nr, group_out, taps, group_in);
-    for (size_t g = 0; g < job->groups; g++) {
+    for (size_t next; first < end; first = next) {
+        const size_t g = first / panels;
         const taper_gemm_pack pack = {.n = group_out,
                                       .ks = taps,
                                       .kc = group_in,
@@ -220,7 +228,8 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                       .scale = job->scale != NULL ? job->scale + g * group_out : NULL,
                                       .bias = bias != NULL ? bias + g * group_out : NULL,
                                       .transpose = taper_vector_f32_select(job->call->run->cpu)->transpose};
-        taper_gemm_f32_pack(entry->nr, &pack, 0, (group_out + entry->nr - 1) / entry->nr, (float *)data + g * count);
+        next = taper_min_size(end, (g + 1) * panels);
+        taper_gemm_f32_pack(entry->nr, &pack, first - g * panels, next - g * panels, (float *)data + g * count);
     }
 }
 
@@ -266,6 +275,8 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     request.bytes = plan.group_floats * plan.groups * sizeof(float);
     request.numbers[MERGED] = -(int64_t)merged;
     request.fill = fill_weights;
+    request.fill_parts = fill_panels;
+    request.parts = merged == 1 ? plan.panels * plan.groups : 0;
     job->keeps &= merged == 1;
     return taper_conv2d_do(&plan.head, &request);
 }

@@ -149,21 +149,17 @@ static void multiply(void *argument, size_t begin, size_t end) // number: block 
 // ---- preparation
 
 // The weights of every position, as panels: block of panels by block, position by position; then the bias.
-static void fill_weights(const taper_pack_request *request, void *data)
+static void fill_panels(const taper_pack_request *request, void *data, size_t begin, size_t end)
 {
     const taper_conv2d *job = request->user;
     const taper_winograd_entry *winograd = request->kind;
     const size_t nr = (size_t)request->numbers[3], block = (size_t)request->numbers[4];
     const taper_tensor *t = job->args.weight;
     const float *weights = taper_tensor_data(t);
-    taper_conv2d_fold(job);
-    const float *shift = job->shift != NULL       ? job->shift
-                         : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
-                                                  : NULL;
     const size_t panels = (job->out_c + nr - 1) / nr, panel_floats = (job->in_c + 1) * nr;
     const size_t positions = taper_winograd_side(winograd) * taper_winograd_side(winograd);
     float *packed = data, g[9 * MOST_NR];
-    for (size_t panel = 0; panel < panels; panel++) {
+    for (size_t panel = begin; panel < end; panel++) {
         const size_t first = panel / block * block, stride = taper_min_size(block, panels - first) * panel_floats;
         float *u = packed + first * positions * panel_floats + (panel - first) * panel_floats;
         for (size_t position = 0; position < positions; position++) {
@@ -183,7 +179,16 @@ static void fill_weights(const taper_pack_request *request, void *data)
             winograd->weights(nr, g, MOST_NR, u + (1 + k) * nr, stride);
         }
     }
-    float *bias = packed + positions * panels * panel_floats;
+}
+
+static void fill_bias(const taper_pack_request *request, void *data)
+{
+    const taper_conv2d *job = request->user;
+    taper_conv2d_fold(job);
+    const float *shift = job->shift != NULL       ? job->shift
+                         : job->args.bias != NULL ? taper_tensor_data(job->args.bias)
+                                                  : NULL;
+    float *bias = (float *)data + request->bytes / sizeof(float) - job->out_c;
     for (size_t n = 0; n < job->out_c; n++) {
         bias[n] = shift != NULL ? shift[n] : 0.0f;
     }
@@ -288,6 +293,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     request.numbers[3] = (int64_t)nr;
     request.numbers[4] = (int64_t)plan.block;
     request.bytes = (packed + job->out_c) * sizeof(float);
-    request.fill = fill_weights;
+    request.fill = fill_bias;
+    request.fill_parts = fill_panels;
+    request.parts = plan.panels;
     return taper_conv2d_do(&plan.head, &request);
 }

@@ -72,7 +72,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-static void fill_weights(const taper_pack_request *request, void *data)
+static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end)
 {
     const linear_job *job = request->user;
     const taper_gemm_pack pack = {.n = job->out,
@@ -83,7 +83,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
                                   .weights = job->weight,
                                   .bias = job->bias,
                                   .transpose = job->vector->transpose};
-    taper_gemm_f32_pack(job->entry->nr, &pack, 0, job->tiles.panels, data);
+    taper_gemm_f32_pack(job->entry->nr, &pack, first, end, data);
 }
 
 // ---- runs, and what is kept for others
@@ -137,7 +137,8 @@ static taper_status run_packed(linear_job *job, bool keeps)
                                   .tensors = {job->args.weight, job->args.bias},
                                   .numbers = {-1, job->args.weight_is_in_out},
                                   .bytes = floats * sizeof(float),
-                                  .fill = fill_weights,
+                                  .fill_parts = fill_panels,
+                                  .parts = job->tiles.panels,
                                   .user = job};
     taper_pack pack;
     TAPER_TRY(taper_pack_get(job->call, &request, &pack));

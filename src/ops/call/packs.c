@@ -4,6 +4,7 @@
 // in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
 #include "ops/call/packs.h"
 
+#include "ops/call/parallel.h"
 #include "platform/platform.h"
 
 typedef struct tensor_key {
@@ -226,29 +227,69 @@ static void *slab_alloc(taper_packs *packs, size_t bytes)
     return data;
 }
 
-static kept_pack *make(taper_packs *packs, const taper_pack_request *request, const pack_key *key)
+// The last one that slab_alloc gave is not needed.
+static void slab_undo(taper_packs *packs, const void *data)
 {
-    kept_pack *kept = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
-    if (kept == NULL) {
-        return NULL;
+    const size_t bytes = (size_t)(packs->slabs->data + packs->slabs->used - (const char *)data);
+    packs->slabs->used -= bytes;
+    packs->bytes -= bytes;
+}
+
+typedef struct filling {
+    const taper_pack_request *request;
+    void *data;
+} filling;
+
+static void fill_range(void *argument, size_t begin, size_t end)
+{
+    const filling *f = argument;
+    f->request->fill_parts(f->request, f->data, begin, end);
+}
+
+// Others wait meanwhile. A thread of the host's that waits for parts might run another session, which waits for it: so
+// only our own threads help.
+static taper_status fill(taper_run *run, const taper_pack_request *request, void *data)
+{
+    filling f = {request, data};
+    if (request->fill != NULL) {
+        request->fill(request, data);
+    }
+    if (request->parts == 0) {
+        return TAPER_OK;
+    }
+    if (taper_pool_is_hosts(run->pool)) {
+        fill_range(&f, 0, request->parts);
+        return TAPER_OK;
+    }
+    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // read, ordered, written
+    return taper_run_range(run, fill_range, &f, request->parts, 1, taper_floats_work(floats));
+}
+
+static taper_status make(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **made)
+{
+    taper_packs *packs = run->packs;
+    kept_pack *kept = *made = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
+    void *data = kept != NULL ? slab_alloc(packs, request->bytes) : NULL;
+    taper_status status = data != NULL ? fill(run, request, data)
+                                       : taper_fail(run->error, TAPER_ERROR_RESOURCE,
+                                                    "out of memory: packed weights of %zu bytes", request->bytes);
+    if (status != TAPER_OK) {
+        if (data != NULL) {
+            slab_undo(packs, data);
+        }
+        taper_free(&packs->allocator, kept, sizeof *kept);
+        return status;
     }
     kept->key = *key;
-    kept->pack.bytes = request->bytes;
-    kept->pack.kept = true;
-    kept->pack.data = slab_alloc(packs, request->bytes);
-    if (kept->pack.data == NULL) {
-        taper_free(&packs->allocator, kept, sizeof *kept);
-        return NULL;
-    }
-    request->fill(request, kept->pack.data);
-    memset((char *)kept->pack.data + request->bytes, 0, TAPER_OVERREAD);
+    kept->pack = (taper_pack){.data = data, .bytes = request->bytes, .kept = true};
+    memset((char *)data + request->bytes, 0, TAPER_OVERREAD);
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         if (request->tensors[i] != NULL) {
             kept->holders[i] = request->tensors[i]->storage->origin;
             taper_obj_retain(&kept->holders[i]->head);
         }
     }
-    return kept;
+    return TAPER_OK;
 }
 
 // The pages of our own mapping that were only read to be packed need not stay in memory. Nobody else's memory is
@@ -264,20 +305,22 @@ static void unneeded(const taper_pack_request *request)
 }
 
 // A new pack, entered.
-static kept_pack *keep(taper_packs *packs, const taper_pack_request *request, const pack_key *key)
+static taper_status keep(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **kept)
 {
+    taper_packs *packs = run->packs;
     if (packs->count >= packs->bucket_count) {
         grow(packs);
     }
-    kept_pack *kept = packs->bucket_count != 0 ? make(packs, request, key) : NULL;
-    if (kept != NULL) {
-        kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
-        kept->next = *bucket;
-        *bucket = kept;
-        packs->count++;
-        unneeded(request);
+    if (packs->bucket_count == 0) {
+        return taper_fail_memory(run->error);
     }
-    return kept;
+    TAPER_TRY(make(run, request, key, kept));
+    kept_pack **bucket = &packs->buckets[bucket_of(key, packs->bucket_count)];
+    (*kept)->next = *bucket;
+    *bucket = *kept;
+    packs->count++;
+    unneeded(request);
+    return TAPER_OK;
 }
 
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request)
@@ -301,14 +344,9 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         }
         taper_mutex_lock(run->packs->mutex);
         kept = find(run->packs, &key);
-        if (kept == NULL) {
-            kept = keep(run->packs, request, &key);
-        }
+        const taper_status status = kept != NULL ? TAPER_OK : keep(run, request, &key, &kept);
         taper_mutex_unlock(run->packs->mutex);
-        if (kept == NULL) {
-            return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
-                              request->bytes);
-        }
+        TAPER_TRY(status);
         if (call->state != NULL) {
             *call->state = kept;
         }
@@ -322,8 +360,11 @@ taper_status taper_pack_get(taper_call *call, const taper_pack_request *request,
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
                           request->bytes);
     }
-    request->fill(request, pack->data);
-    return TAPER_OK;
+    const taper_status status = fill(run, request, pack->data);
+    if (status != TAPER_OK) {
+        taper_pack_done(call, pack);
+    }
+    return status;
 }
 
 void taper_pack_done(taper_call *call, taper_pack *pack)

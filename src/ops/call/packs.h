@@ -22,9 +22,12 @@ typedef struct taper_pack_request {
     taper_tensor *tensors[TAPER_PACK_TENSORS]; // what the pack is made from; NULLs allowed
     int64_t numbers[TAPER_PACK_NUMBERS];       // what else decides its content
     size_t bytes;
-    // Fills data (bytes long, uninitialized).
+    // Fills data (bytes long, uninitialized), or what parts leave of it; NULL: nothing.
     void (*fill)(const struct taper_pack_request *request, void *data);
-    const void *user; // for fill, not part of the key
+    // Then fills the parts [first, end) of `parts`, on all threads of the run. They may not ask for packs.
+    void (*fill_parts)(const struct taper_pack_request *request, void *data, size_t first, size_t end);
+    size_t parts;
+    const void *user; // for both, not part of the key
 } taper_pack_request;
 
 // Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Packed weights: made once of what the model holds, in parts on all threads; what was ended half-way is not kept; a
+// host's threads do not fill.
+#include <string.h>
+
+#include "base/atomic.h"
+#include "ops/call/packs.h"
+#include "ops/call/parallel.h"
+#include "tests/unit/heap_fixture.h"
+
+enum { PARTS = 64, PART = 4096 };
+
+typedef struct fixture {
+    heap_fixture heaps;
+    taper_heap *session;
+    taper_packs *packs;
+    taper_tensor *weight; // the session's view of the model's
+    taper_storage *origin;
+    taper_run run;
+    taper_call call;
+    void *state;
+} fixture;
+
+static atomic_uint filled, heads;
+
+static void head(const taper_pack_request *request, void *data)
+{
+    (void)request;
+    memset(data, 7, 16);
+    atomic_fetch_add(&heads, 1u);
+}
+
+static void parts(const taper_pack_request *request, void *data, size_t first, size_t end)
+{
+    assert_true(end <= request->parts);
+    for (size_t i = first; i < end; i++) {
+        memset((char *)data + 16 + i * PART, (int)i + 1, PART);
+        atomic_fetch_add(&filled, 1u);
+    }
+}
+
+static void open(fixture *f, unsigned threads, const taper_thread_pool *host)
+{
+    static const int64_t sizes[] = {4};
+    open_heap(&f->heaps);
+    taper_pool *pool;
+    assert_int_equal(taper_heap_create(&f->heaps.memory.allocator, f->heaps.types, &f->session, NULL), TAPER_OK);
+    assert_int_equal(taper_packs_create(&f->heaps.memory.allocator, &f->packs, NULL), TAPER_OK);
+    assert_int_equal(taper_pool_create(&taper_allocator_system, threads, host, &pool, NULL), TAPER_OK);
+    taper_packs_belong(f->packs, f->heaps.heap);
+    taper_storage *shared;
+    assert_int_equal(taper_storage_new(f->heaps.heap, 4 * sizeof(float), &f->origin, NULL), TAPER_OK);
+    assert_int_equal(taper_storage_share(f->session, f->origin, &shared, NULL), TAPER_OK);
+    assert_int_equal(taper_tensor_view(f->session, shared, TAPER_F32, 0, 1, sizes, NULL, &f->weight, NULL), TAPER_OK);
+    taper_obj_release(&shared->head);
+    f->run = (taper_run){.heap = f->session, .pool = pool, .packs = f->packs};
+    f->state = NULL;
+    f->call = (taper_call){.run = &f->run, .state = &f->state};
+    atomic_store(&filled, 0);
+    atomic_store(&heads, 0);
+}
+
+static void close(fixture *f)
+{
+    taper_obj_release(&f->weight->head);
+    taper_obj_release(&f->origin->head);
+    taper_packs_destroy(f->packs);
+    taper_pool_destroy(f->run.pool);
+    taper_heap_close(f->session);
+    close_heap(&f->heaps);
+}
+
+static taper_pack_request request_of(const fixture *f)
+{
+    static const char kind = 0;
+    return (taper_pack_request){.kind = &kind,
+                                .tensors = {f->weight},
+                                .bytes = 16 + (size_t)PARTS * PART,
+                                .fill = head,
+                                .fill_parts = parts,
+                                .parts = PARTS};
+}
+
+static void assert_whole(const taper_pack *pack)
+{
+    const unsigned char *bytes = pack->data;
+    assert_int_equal(bytes[0], 7);
+    for (size_t i = 0; i < (size_t)PARTS * PART; i++) {
+        assert_int_equal(bytes[16 + i], i / PART + 1);
+    }
+}
+
+static void made_once(void **state)
+{
+    (void)state;
+    for (unsigned threads = 1; threads <= 5; threads += 2) {
+        fixture f;
+        open(&f, threads, NULL);
+        const taper_pack_request request = request_of(&f);
+        assert_true(taper_packs_keep(&f.call, &request));
+        const void *data = NULL;
+        for (int round = 0; round < 3; round++) {
+            taper_pack pack;
+            f.state = round == 2 ? NULL : f.state; // another instruction
+            assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
+            assert_true(pack.kept);
+            assert_true(data == NULL || pack.data == data);
+            data = pack.data;
+            assert_whole(&pack);
+            taper_pack_done(&f.call, &pack);
+        }
+        assert_int_equal(atomic_load(&filled), PARTS);
+        assert_int_equal(atomic_load(&heads), 1);
+        close(&f);
+    }
+}
+
+// What the session wrote to is packed for the call.
+static void not_kept(void **state)
+{
+    (void)state;
+    fixture f;
+    open(&f, 2, NULL);
+    assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
+    const taper_pack_request request = request_of(&f);
+    assert_false(taper_packs_keep(&f.call, &request));
+    for (unsigned round = 1; round <= 2; round++) {
+        taper_pack pack;
+        assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
+        assert_false(pack.kept);
+        assert_whole(&pack);
+        taper_pack_done(&f.call, &pack);
+        assert_int_equal(atomic_load(&filled), round * PARTS);
+    }
+    assert_int_equal(taper_packs_bytes(f.packs), 0);
+    close(&f);
+}
+
+static taper_status stop(taper_run *run, double ahead)
+{
+    (void)run, (void)ahead;
+    return TAPER_ERROR_CANCELLED;
+}
+
+// A run that is to end leaves no pack that is filled in part, kept or not.
+static void cancelled(void **state)
+{
+    (void)state;
+    for (int kept = 0; kept < 2; kept++) {
+        fixture f;
+        open(&f, 3, NULL);
+        if (kept == 0) {
+            assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
+        }
+        taper_pack_request request = request_of(&f);
+        request.bytes = (size_t)64 << 20; // so large that the work is shared, and asked about
+        f.run.stop = stop;
+        taper_pack pack = {.data = NULL};
+        assert_int_not_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
+        assert_true(atomic_load(&filled) < PARTS);
+        assert_int_equal(taper_packs_bytes(f.packs), 0);
+        f.run.stop = NULL;
+        f.run.ended = TAPER_OK;
+        assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
+        assert_whole(&pack);
+        taper_pack_done(&f.call, &pack);
+        close(&f);
+    }
+}
+
+static size_t host_threads(void *user)
+{
+    (void)user;
+    return 4;
+}
+
+static void host_run(void *user, void (*task)(void *argument, size_t index), void *argument, size_t count)
+{
+    (void)task, (void)argument, (void)count;
+    *(bool *)user = true;
+}
+
+static void no_host_threads(void **state)
+{
+    (void)state;
+    fixture f;
+    bool asked = false;
+    const taper_thread_pool host = {.user = &asked, .thread_count = host_threads, .run = host_run};
+    open(&f, 0, &host);
+    taper_pack_request request = request_of(&f);
+    request.bytes = (size_t)64 << 20;
+    taper_pack pack;
+    assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
+    assert_whole(&pack);
+    assert_false(asked);
+    taper_pack_done(&f.call, &pack);
+    close(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(made_once),
+        cmocka_unit_test(not_kept),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(no_host_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
