@@ -69,7 +69,6 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
     src/ops/tensor/scan_lines.c
-    src/ops/vision/vision_roi.c
 )
 
 include(CheckCCompilerFlag)

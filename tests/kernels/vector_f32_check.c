@@ -313,6 +313,9 @@ static void binaries(const taper_vector_entry *v, size_t n)
                                                         : whole_quotient((taper_binary)op, p, q);
                 want = want < low ? low : want;
                 want = want > high ? high : want;
+                if (op == TAPER_BINARY_GLU && q < -87) {
+                    continue; // the sigmoid has few bits left, or none, and p may be infinite
+                }
                 if (op == TAPER_BINARY_GLU) {
                     const double product = (double)p / (1 + exp(-(double)q));
                     want = (float)(product < (double)low    ? (double)low

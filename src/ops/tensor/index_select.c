@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators with one vector of indices along one dimension: index_select, embedding, repeat_interleave, and the writing
 // ones: index_add, index_copy, index_fill, index_reduce.
+#include "ops/call/parallel.h"
 #include "ops/engine/index_into.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
@@ -8,6 +9,29 @@
 #include "ops/tensor/gather_rows.h"
 
 // ---- reading
+
+typedef struct row_copies {
+    const char *from;
+    char *to;
+    const taper_tensor *index;
+    int64_t index_step, count; // of indices
+    size_t size, row;          // rows of an outer block of from, bytes of a row
+} row_copies;
+
+static void copy_range(void *argument, size_t begin, size_t end)
+{
+    const row_copies *c = argument;
+    int64_t outer = (int64_t)begin / c->count, i = (int64_t)begin % c->count;
+    char *to = c->to + begin * c->row;
+    for (size_t r = begin; r < end; r++, to += c->row) {
+        const size_t at = (size_t)outer * c->size + (size_t)taper_index_at(c->index, i * c->index_step);
+        memcpy(to, c->from + at * c->row, c->row);
+        if (++i == c->count) {
+            i = 0;
+            outer++;
+        }
+    }
+}
 
 // result[o, i, …] = x[o, index[i], …], x and result contiguous: outer blocks of rows of `row` bytes.
 static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim, const taper_tensor *index,
@@ -62,19 +86,9 @@ static taper_status copy_rows(taper_run *run, const taper_tensor *x, size_t dim,
             return status; // all indices are known to be in bounds
         }
     }
-    for (int64_t o = 0; o < outer; o++) {
-        if (item == 4 && inner == 1) {
-            for (int64_t i = 0; i < count && taper_run_step(run, i, 3); i++, to += 4) {
-                memcpy(to, from + taper_index_at(index, i * index_step) * 4, 4);
-            }
-        } else {
-            for (int64_t i = 0; i < count && taper_run_goes_on(run, row / 2 + 5); i++, to += row) {
-                memcpy(to, from + (size_t)taper_index_at(index, i * index_step) * row, row);
-            }
-        }
-        from += (size_t)size * row;
-    }
-    return TAPER_OK;
+    row_copies job = {from, to, index, index_step, count, (size_t)size, row};
+    const double rows = (double)outer * (double)count;
+    return taper_run_range(run, copy_range, &job, (size_t)(outer * count), 1, rows * ((double)row / 16 + 3));
 }
 
 // x selected along dim by a vector (or a number): a new contiguous tensor.
