@@ -60,11 +60,20 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
         const float *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         const int64_t y0 = (int64_t)(p.y * job->stride_h) - job->pad_top;
         const int64_t x0 = (int64_t)(p.x * job->stride_w) - job->pad_left;
+        const bool inner = x0 >= 0 && x0 + (int64_t)((job->kernel_w - 1) * job->dilation_w) < (int64_t)job->in_w;
         const float **out = pointers + i;
         for (size_t ky = 0; ky < job->kernel_h; ky++) {
             const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
             const bool row = y >= 0 && y < (int64_t)job->in_h;
             const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
+            if (inner || !row) { // all in the image, or none
+                const float *at = row ? line + (size_t)x0 * job->in_c : job->zero;
+                const size_t step = row ? job->dilation_w * job->in_c : 0;
+                for (size_t kx = 0; kx < job->kernel_w; kx++, out += count, at += step) {
+                    *out = at;
+                }
+                continue;
+            }
             int64_t x = x0;
             for (size_t kx = 0; kx < job->kernel_w; kx++, x += (int64_t)job->dilation_w, out += count) {
                 const bool inside = row && x >= 0 && x < (int64_t)job->in_w;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first layer of image networks: three or so input channels. In NHWC the kernel_w * channels floats under one
-// kernel row lie side by side, so a row of the kernel is one tap of a matrix product. The input, contiguous or
-// channels-last, is copied once into NHWC rows with the padding's zeros on both sides.
+// The first layer of image networks, and others with few input channels. In NHWC the kernel_w * channels floats under
+// one kernel row lie side by side. The input, contiguous or channels-last, is copied once into NHWC rows with the
+// padding's zeros on both sides, and from there, some strips at a time, into the rows of a matrix product.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
 #include "ops/engine/tiles.h"
 
-enum { MOST_CHANNELS = 16, MOST_TAPS = 16, MOST_MR = 32 };
+enum { MOST_CHANNELS = 15, MOST_TAPS = 16, MOST_FLOATS = 12288, L1_FLOATS = 4096 };
 
 typedef struct stem_plan {
     taper_conv2d_plan head;
@@ -29,6 +29,7 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
 {
     const taper_tensor *x = job->args.input;
     return job->groups == 1 && job->in_c <= MOST_CHANNELS && job->kernel_w > 1 && job->kernel_h <= MOST_TAPS &&
+           job->kernel_w <= MOST_FLOATS && job->kernel_h * job->kernel_w * job->in_c <= MOST_FLOATS &&
            job->dilation_w == 1 && job->pad_left >= 0 && job->pad_left < (int64_t)1 << 16 &&
            (taper_tensor_is_channels_last(x) || (taper_tensor_is_contiguous(x) && !x->hidden_nhwc)) &&
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
@@ -55,41 +56,53 @@ static void copy_rows(void *argument, size_t begin, size_t end) // number: image
     }
 }
 
-// Where the inputs of a row of outputs are, for each row of the kernel; steps to the next pixel's, 0 in padding.
-typedef struct stem_lines {
-    const float *at[MOST_TAPS];
-    size_t step[MOST_TAPS];
-} stem_lines;
-
-// Of pixel ox in row number `row` of all images.
-static void find_lines(const stem_run *r, size_t row, size_t ox, stem_lines *lines)
+// `count` floats at each of so many pixels.
+static inline void copy_floats(size_t pixels, size_t count, const float *from, size_t step, float *to, size_t to_step)
 {
-    const taper_conv2d *job = r->plan->head.job;
-    const size_t image = row / job->out_h, oy = row % job->out_h, step = job->stride_w * job->in_c;
-    for (size_t k = 0; k < job->kernel_h; k++) {
-        const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
-        const bool inside = y >= 0 && y < (int64_t)job->in_h;
-        lines->at[k] = inside ? r->rows + (image * job->in_h + (size_t)y) * r->plan->row_floats + ox * step : r->zero;
-        lines->step[k] = inside ? step : 0;
+    for (; pixels > 0; pixels--, from += step, to += to_step) {
+        memcpy(to, from, count * sizeof *to);
     }
 }
 
-// pointers[k * count + i]: where the inputs of the i-th pixel's k-th kernel row start.
-static void gather_pointers(const stem_run *r, size_t first, size_t count, const float **pointers)
+// One kernel row's at `pixels` pixels from ox on in row number `row` of all images. The usual counts, of 3 and 7 pixels
+// with three channels, are constants.
+static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pixels, size_t k, float *to)
+{
+    const stem_plan *plan = r->plan;
+    const taper_conv2d *job = plan->head.job;
+    const size_t image = row / job->out_h, oy = row % job->out_h, step = job->stride_w * job->in_c;
+    const int64_t y = (int64_t)(oy * job->stride_h + k * job->dilation_h) - job->pad_top;
+    const bool inside = y >= 0 && y < (int64_t)job->in_h;
+    const float *from = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats + ox * step : r->zero;
+    const size_t from_step = inside ? step : 0, to_step = plan->kc * job->kernel_h;
+    switch (plan->kc) {
+    case 9:
+        copy_floats(pixels, 9, from, from_step, to, to_step);
+        break;
+    case 21:
+        copy_floats(pixels, 21, from, from_step, to, to_step);
+        break;
+    default:
+        copy_floats(pixels, plan->kc, from, from_step, to, to_step);
+        break;
+    }
+}
+
+// The inputs under the kernel at each of `count` pixels, a row of the product for each.
+static void gather(const stem_run *r, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = r->plan->head.job;
+    const size_t kc = r->plan->kc;
     size_t row = first / job->out_w, ox = first % job->out_w;
-    stem_lines lines;
-    find_lines(r, row, ox, &lines);
-    for (size_t i = 0; i < count; i++, ox++) {
-        if (ox == job->out_w) {
-            ox = 0;
-            find_lines(r, ++row, 0, &lines);
-        }
+    while (count > 0) {
+        const size_t pixels = taper_min_size(count, job->out_w - ox);
         for (size_t k = 0; k < job->kernel_h; k++) {
-            pointers[k * count + i] = lines.at[k];
-            lines.at[k] += lines.step[k];
+            copy_kernel_row(r, row, ox, pixels, k, to + k * kc);
         }
+        to += pixels * kc * job->kernel_h;
+        count -= pixels;
+        ox = 0;
+        row++;
     }
 }
 
@@ -98,20 +111,22 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     const stem_run *r = argument;
     const stem_plan *plan = r->plan;
     const taper_conv2d *job = plan->head.job;
-    const float *pointers[MOST_MR * MOST_TAPS];
+    const size_t depth = plan->kc * job->kernel_h;
+    const size_t strips = taper_max_size(L1_FLOATS / (taper_max_size(depth, job->out_c) * plan->entry->mr), 1);
+    float gathered[MOST_FLOATS];
     taper_tile tile = taper_tile_at(&plan->tiles, begin);
-    for (size_t index = begin; index < end; index++, taper_tile_next(&plan->tiles, &tile)) {
-        const size_t first = tile.first, count = tile.count;
-        gather_pointers(r, first, count, pointers);
-        float *y = job->y + first * job->out_c;
+    for (size_t index = begin; index < end; taper_tile_next(&plan->tiles, &tile)) {
+        index += taper_tile_join(&plan->tiles, &tile, taper_min_size(strips, end - index));
+        gather(r, tile.first, tile.count, gathered);
+        const size_t at = tile.first * job->out_c;
         taper_gemm_epilogue e = {.min = job->epilogue.min, .max = job->epilogue.max};
         if (job->epilogue.add != NULL) {
-            e.add = job->epilogue.add + first * job->out_c;
+            e.add = job->epilogue.add + at;
             e.add_stride = job->out_c;
         }
-        plan->entry->igemm(count, job->out_c, plan->kc, job->kernel_h, pointers, count, 0, r->zero, plan->head.packed,
-                           y, job->out_c, &e);
-        taper_epilogue_finish(&job->epilogue, 1, count * job->out_c, y, 0);
+        plan->entry->gemm(tile.count, job->out_c, depth, gathered, depth, plan->head.packed, job->y + at, job->out_c,
+                          &e);
+        taper_epilogue_finish(&job->epilogue, 1, tile.count * job->out_c, job->y + at, 0);
     }
 }
 
@@ -168,7 +183,8 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
     plan.head.work = taper_gemm_work(plan.entry, plan.head.flops);
     // One block: the kernel takes all columns.
-    plan.tiles = taper_tiles_make(run, pixels, taper_min_size(plan.entry->mr, MOST_MR), 1, 1, plan.head.work);
+    const size_t mr = taper_min_size(plan.entry->mr, MOST_FLOATS / (plan.kc * job->kernel_h));
+    plan.tiles = taper_tiles_make(run, pixels, mr, 1, 1, plan.head.work);
     // As wide as the last window reaches, whatever the padding on the right is.
     const size_t reach = (job->out_w - 1) * job->stride_w + job->kernel_w;
     plan.row_floats = taper_max_size(reach, (size_t)job->pad_left + job->in_w) * job->in_c;

@@ -374,17 +374,22 @@ static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_ta
     tap *to = taps;
     a += first * a_tap_stride;
     for (size_t i = first; i < end; i++, a += a_tap_stride) {
-        size_t used = 0;
+        uintptr_t other = 0; // than zero
         TAPER_UNROLL
         for (size_t r = 0; r < MR_MAX; r++) {
             if (r < mr) {
-                const size_t real = a[r] != zero;
-                to->rows[r] = taper_f32_at(a[r], real ? a_offset : 0);
-                used |= real;
+                to->rows[r] = a[r];
+                other |= (uintptr_t)a[r] ^ (uintptr_t)zero;
             }
         }
+        if (other == 0)
+            continue;
+        if (a_offset != 0) {
+            for (size_t r = 0; r < mr; r++)
+                to->rows[r] = taper_f32_at(to->rows[r], to->rows[r] != zero ? a_offset : 0);
+        }
         to->weights = i * step;
-        to += used;
+        to++;
     }
     return (size_t)(to - taps);
 }
