@@ -58,10 +58,12 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define ANY(stride, column, label) \
     LINE("cmp %[at], %[valid]") \
     LINE("add %[at], %[at], #1") \
-    SPREAD(ZERO_##stride, column) \
     LINE("b.hs " #label "f") \
     SPREAD(TAKE_##stride, column) \
-    LINE(#label ":")
+    LINE("b " #label "1f") \
+    LINE(#label ":") \
+    SPREAD(ZERO_##stride, column) \
+    LINE(#label "1:")
 
 #define BIAS(sum) LINE("ldr q" #sum ", [x9]") // from memory: a copy would take the arithmetic's time
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
@@ -100,13 +102,14 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, A_1, B_1, C_1, D_1)
 #define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, C_1, D_1, A_1, B_1)
 #define BACK_1 SPREAD(COPY_1, A_1, C_1) SPREAD(COPY_1, B_1, D_1)
-#define REST_1(ends) \
-    ANY(1, C_1, 6) SPREAD(OUTPUTS_1, ends, A_1, B_1, C_1) SPREAD(COPY_1, A_1, B_1) SPREAD(COPY_1, B_1, C_1)
+#define REST_1(ends) ANY(1, C_1, 6) SPREAD(OUTPUTS_1, ends, A_1, B_1, C_1)
+#define AGAIN_1 SPREAD(COPY_1, A_1, B_1) SPREAD(COPY_1, B_1, C_1)
 #define BEGIN_2 ANY(2, A_2, 1)
 #define TURN_2(ends) SPREAD(TAKE_2, B_2) SPREAD(TAKE_2, C_2) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2)
 #define OTHER_TURN_2(ends) SPREAD(TAKE_2, B_2) SPREAD(TAKE_2, A_2) SPREAD(OUTPUTS_2, ends, C_2, B_2, A_2)
 #define BACK_2 SPREAD(COPY_2, A_2, C_2)
-#define REST_2(ends) ANY(2, B_2, 2) ANY(2, C_2, 6) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2) BACK_2
+#define REST_2(ends) ANY(2, B_2, 2) ANY(2, C_2, 6) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2)
+#define AGAIN_2 BACK_2
 #define FIFTH_1
 #define FIFTH_2 , [in4] "+&r"(s.in[4])
 #define FIFTH_STEP_1
@@ -142,7 +145,9 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             LINE("7:") \
             REST_##stride(ends) \
             LINE("subs %[rest], %[rest], #1") \
-            LINE("b.ne 7b") \
+            LINE("b.eq 8f") \
+            AGAIN_##stride \
+            LINE("b 7b") \
             LINE("8:") \
             : [in0] "+&r"(s.in[0]), [in1] "+&r"(s.in[1]), [in2] "+&r"(s.in[2]), [in3] "+&r"(s.in[3]), \
               [out0] "+&r"(s.out[0]), [out1] "+&r"(s.out[1]), [at] "+&r"(s.at), [turns] "+&r"(s.turns), \
