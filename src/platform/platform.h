@@ -26,8 +26,8 @@ TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int 
 void taper_unmap(taper_mapping *mapping);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
-// Advice to the system: all of [data, data + size) will be used, again and again. Large pages save what looking up small
-// ones costs.
+// Advice to the system: all of [data, data + size) will be used, again and again. Large pages save what looking up
+// small ones costs.
 void taper_map_large(void *data, size_t size);
 
 // ---- time and CPU

@@ -211,6 +211,9 @@ void check_dwconv_f32(bool benchmark)
         }
         for (size_t w = 1; w < 22; w++)
             one_rows(e, 1 + check_below(3 * e->block), 1 + check_below(8), w, check_below(e->kernel));
+        for (size_t i = 0; i < 12; i++) // more columns than a kernel makes at once
+            one_rows(e, 1 + check_below(2 * e->block), 1 + check_below(4), 22 + check_below(150),
+                     check_below(e->kernel));
         for (size_t c = 1; c <= 3 * e->block + 1; c++) {
             for (int i = 0; i < 4; i++)
                 one_rows(e, c, 1 + check_below(9), 1 + check_below(20), check_below(e->kernel));

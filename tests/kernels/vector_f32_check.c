@@ -171,7 +171,7 @@ static const struct {
     const char *name;
     size_t parameters;
 } unary_names[] = {
-#define UNARY(NAME, function, parameters, built) {#function, parameters},
+#define UNARY(NAME, function, parameters, at_once, built) {#function, parameters},
     TAPER_UNARY_F32(UNARY)
 #undef UNARY
 };

@@ -15,7 +15,7 @@ typedef struct taper_conv2d_i8 {
     double in_scale, out_scale;
     int32_t in_zero_point;
     int32_t zero_point, min; // of the result
-    const uint8_t *x;             // dense, TAPER_OVERREAD readable bytes behind
+    const uint8_t *x;        // dense, TAPER_OVERREAD readable bytes behind
     uint8_t *y;
     // Few channels: pixels of 4 bytes, rows of in_w + 2 * pad_left pixels whose ends are padding.
     bool stem;

@@ -34,7 +34,7 @@ struct taper_run {
     struct taper_rng *rng;             // ops/engine/random.h
     struct taper_generator *generator; // ops/call/generator.h: rng is its; NULL: this run's alone
     bool draws;                        // its lock is held
-    bool portable; // the portable loops alone, which others are held against: no kernels of instruction sets
+    bool portable;   // the portable loops alone, which others are held against: no kernels of instruction sets
     bool low_memory; // no weights in a form that takes more memory than they do
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;

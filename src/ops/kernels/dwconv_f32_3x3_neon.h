@@ -13,7 +13,7 @@
 #include "ops/kernels/simd_neon.h"
 
 // Columns of outputs, after which the next channels follow: their inputs are still in the L1 cache.
-enum { SEGMENT = 28, MOST_INPUTS = 5 };
+enum { SEGMENT = 56, MOST_INPUTS = 5 };
 
 // A segment of two rows of outputs, four channels; steps in bytes.
 typedef struct window {
@@ -22,7 +22,7 @@ typedef struct window {
     size_t at, valid;   // the first column among those of the inputs, minus 1 and so on in padding; their number
     size_t turns, rest; // outputs that are made without a look at borders, two at a time with stride 1; others
     float *out[2];
-    size_t out_step[2];
+    size_t out_step[2]; // 0: a row that does not exist
 } window;
 
 // What a segment's channels share, but for the weights.
@@ -58,10 +58,12 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define ANY(stride, column, label) \
     LINE("cmp %[at], %[valid]") \
     LINE("add %[at], %[at], #1") \
-    SPREAD(ZERO_##stride, column) \
     LINE("b.hs " #label "f") \
     SPREAD(TAKE_##stride, column) \
-    LINE(#label ":")
+    LINE("b " #label "1f") \
+    LINE(#label ":") \
+    SPREAD(ZERO_##stride, column) \
+    LINE(#label "1:")
 
 #define BIAS(sum) LINE("ldr q" #sum ", [x9]") // from memory: a copy would take the arithmetic's time
 #define PRODUCT(sum, x, w) LINE("fmla v" #sum ".4s, v" #x ".4s, v" #w ".4s")
@@ -100,13 +102,14 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
 #define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, A_1, B_1, C_1, D_1)
 #define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, C_1, D_1, A_1, B_1)
 #define BACK_1 SPREAD(COPY_1, A_1, C_1) SPREAD(COPY_1, B_1, D_1)
-#define REST_1(ends) \
-    ANY(1, C_1, 6) SPREAD(OUTPUTS_1, ends, A_1, B_1, C_1) SPREAD(COPY_1, A_1, B_1) SPREAD(COPY_1, B_1, C_1)
+#define REST_1(ends) ANY(1, C_1, 6) SPREAD(OUTPUTS_1, ends, A_1, B_1, C_1)
+#define AGAIN_1 SPREAD(COPY_1, A_1, B_1) SPREAD(COPY_1, B_1, C_1)
 #define BEGIN_2 ANY(2, A_2, 1)
 #define TURN_2(ends) SPREAD(TAKE_2, B_2) SPREAD(TAKE_2, C_2) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2)
 #define OTHER_TURN_2(ends) SPREAD(TAKE_2, B_2) SPREAD(TAKE_2, A_2) SPREAD(OUTPUTS_2, ends, C_2, B_2, A_2)
 #define BACK_2 SPREAD(COPY_2, A_2, C_2)
-#define REST_2(ends) ANY(2, B_2, 2) ANY(2, C_2, 6) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2) BACK_2
+#define REST_2(ends) ANY(2, B_2, 2) ANY(2, C_2, 6) SPREAD(OUTPUTS_2, ends, A_2, B_2, C_2)
+#define AGAIN_2 BACK_2
 #define FIFTH_1
 #define FIFTH_2 , [in4] "+&r"(s.in[4])
 #define FIFTH_STEP_1
@@ -142,7 +145,9 @@ _Static_assert(offsetof(window_constants, skipped) == 16, "the assembler below k
             LINE("7:") \
             REST_##stride(ends) \
             LINE("subs %[rest], %[rest], #1") \
-            LINE("b.ne 7b") \
+            LINE("b.eq 8f") \
+            AGAIN_##stride \
+            LINE("b 7b") \
             LINE("8:") \
             : [in0] "+&r"(s.in[0]), [in1] "+&r"(s.in[1]), [in2] "+&r"(s.in[2]), [in3] "+&r"(s.in[3]), \
               [out0] "+&r"(s.out[0]), [out1] "+&r"(s.out[1]), [at] "+&r"(s.at), [turns] "+&r"(s.turns), \
@@ -160,17 +165,17 @@ SLIDE(slide_2_plain, 2, PLAIN)
 
 // A segment of the two rows from y on; the second may not exist.
 TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows *j, size_t y, size_t x,
-                                   void slide(const window *s, const window_constants *k))
+                                   void slide(window *s, window_constants *k, size_t times))
 {
     static const float zeros[VN];
-    float made[2][SEGMENT * VN]; // the row that does not exist, and channels of which some do not
+    float made[2][SEGMENT * VN]; // channels of which some do not exist; a row that does not, in one place
     const size_t first = x * stride, count = j->out_width - x < SEGMENT ? j->out_width - x : SEGMENT;
     const size_t column = first > j->pad_left ? first - j->pad_left : 0;
     const size_t made_step = VN * sizeof(float), out_step = j->out_stride * sizeof(float);
     const int two = y + 1 < j->out_rows;
     window s = {.at = first - j->pad_left,
                 .valid = j->in_width > column ? j->in_width - column : 0,
-                .out_step = {out_step, two ? out_step : made_step}};
+                .out_step = {out_step, two ? out_step : 0}};
     s.at -= column; // as many columns of padding, negative
     window_constants k = {.w = j->w, .bounds = {j->min, j->max}};
     // Turns begin when the first columns are loaded, and end before the inputs do.
@@ -182,24 +187,15 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
         s.turns = count / outputs;
     s.rest = count - s.turns * outputs;
     k.skipped = s.turns * columns;
-    size_t next[MOST_INPUTS];
     for (size_t i = 0; i < stride + 3; i++) {
         const float *row = two || i < 3 ? j->rows[y * stride + i] : NULL;
         s.in[i] = row != NULL ? row + j->channel_offset + (s.valid > 0 ? column * j->in_stride : 0) : zeros;
         s.in_step[i] = row != NULL ? j->in_stride * sizeof(float) : 0;
-        next[i] = row != NULL ? VN : 0;
     }
     s.out[0] = j->out + y * j->out_row_stride + x * j->out_stride;
     s.out[1] = two ? s.out[0] + j->out_row_stride : made[1];
-    size_t c = j->channels;
-    for (; c >= VN; c -= VN) {
-        slide(&s, &k);
-        for (size_t i = 0; i < stride + 3; i++)
-            s.in[i] += next[i];
-        s.out[0] += VN;
-        s.out[1] += two ? VN : 0;
-        k.w += 10 * VN;
-    }
+    slide(&s, &k, j->channels / VN);
+    const size_t c = j->channels % VN;
     if (c == 0)
         return;
     float *to[2] = {s.out[0], s.out[1]};
@@ -207,22 +203,31 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
         s.out[r] = made[r];
         s.out_step[r] = made_step;
     }
-    slide(&s, &k);
+    slide(&s, &k, 1);
     for (size_t r = 0; r < (two ? 2 : 1); r++) {
         for (size_t i = 0; i < count; i++)
             v_store_t(to[r] + i * j->out_stride, v_load(made[r] + VN * i), v_first(c));
     }
 }
 
+// So many times four channels. Goes on to what is behind them.
+#define SLIDES(name, stride, ends)                                                                                     \
+    TAPER_INSTANCE void name##_##ends(window *s, window_constants *k, size_t times)                                    \
+    {                                                                                                                  \
+        for (; times > 0; times--) {                                                                                   \
+            slide_##stride##_##ends(*s, k);                                                                            \
+            TAPER_UNROLL                                                                                               \
+            for (size_t i = 0; i < (stride) + 3; i++)                                                                  \
+                s->in[i] += s->in_step[i] != 0 ? VN : 0;                                                               \
+            s->out[0] += VN;                                                                                           \
+            s->out[1] += s->out_step[1] != 0 ? VN : 0;                                                                 \
+            k->w += 10 * VN;                                                                                           \
+        }                                                                                                              \
+    }
+
 #define OF_3X3(name, stride)                                                                                           \
-    TAPER_INSTANCE void name##_clamped(const window *s, const window_constants *k)                                     \
-    {                                                                                                                  \
-        slide_##stride##_clamped(*s, k);                                                                               \
-    }                                                                                                                  \
-    TAPER_INSTANCE void name##_plain(const window *s, const window_constants *k)                                       \
-    {                                                                                                                  \
-        slide_##stride##_plain(*s, k);                                                                                 \
-    }                                                                                                                  \
+    SLIDES(name, stride, clamped)                                                                                      \
+    SLIDES(name, stride, plain)                                                                                        \
     void SIMD(taper_dwconv_f32_##name)(const taper_dwconv_rows *job)                                                   \
     {                                                                                                                  \
         const int clamps = job->min > -INFINITY || job->max < INFINITY;                                                \

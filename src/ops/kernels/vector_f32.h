@@ -18,45 +18,46 @@
 #include "ops/kernels/arch.h"
 #include "ops/list/op_features.h"
 
-// UNARY(NAME, function, number of parameters p, whether this build has it: the others' places in the table are NULL)
+// UNARY(NAME, function, number of parameters p, vectors at a time: several of short functions, whether this build has
+// it: the others' places in the table are NULL)
 // clang-format off
 #define TAPER_UNARY_F32(UNARY)                                                                          \
-    UNARY(CLAMP, clamp, 2, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
-    UNARY(AFFINE, affine, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
-    UNARY(LEAKY_RELU, leaky_relu, 1, TAPER_USES(taper_ew_leaky_relu)) /* x < 0 ? x * p0 : x */          \
-    UNARY(ELU, elu, 3, TAPER_COMPUTES_ELU) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */               \
-    UNARY(HARDSWISH, hardswish, 0, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
-    UNARY(HARDSIGMOID, hardsigmoid, 0, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
-    UNARY(SIGMOID, sigmoid, 0, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
-    UNARY(SILU, silu, 0, TAPER_USES(taper_ew_silu))                                                     \
-    UNARY(TANH, tanh, 0, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
-    UNARY(EXP, exp, 0, TAPER_USES(taper_ew_exp) || TAPER_COMPUTES_SOFTMAX)                              \
-    UNARY(EXPM1, expm1, 0, TAPER_USES(taper_ew_expm1))                                                  \
-    UNARY(SQRT, sqrt, 0, TAPER_USES(taper_ew_sqrt) || TAPER_RAISES)                                     \
-    UNARY(SQUARED, squared, 0, TAPER_RAISES)                                                            \
-    UNARY(ABS, abs, 0, TAPER_USES(taper_ew_abs))                                                        \
-    UNARY(GELU, gelu, 0, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
-    UNARY(GELU_TANH, gelu_tanh, 0, TAPER_COMPUTES_ERF)                                                  \
-    UNARY(ERF, erf, 0, TAPER_COMPUTES_ERF)                                                              \
-    UNARY(NEG, neg, 0, TAPER_USES(taper_ew_neg))                                                        \
-    UNARY(LOG, log, 0, TAPER_FAST(taper_ew_log))                                                        \
-    UNARY(LOG1P, log1p, 0, TAPER_FAST(taper_ew_log1p))                                                  \
-    UNARY(SIN, sin, 0, TAPER_FAST(taper_ew_sin))                                                        \
-    UNARY(COS, cos, 0, TAPER_FAST(taper_ew_cos))                                                        \
-    UNARY(RECIPROCAL, reciprocal, 0, TAPER_FAST(taper_ew_reciprocal))                                   \
-    UNARY(RSQRT, rsqrt, 0, TAPER_FAST(taper_ew_rsqrt))                                                  \
-    UNARY(CUBED, cubed, 0, !TAPER_SMALL && TAPER_RAISES)                                                \
-    UNARY(SIGN, sign, 0, TAPER_FAST(taper_ew_sign))                                                     \
-    UNARY(ROUND, round, 0, TAPER_FAST(taper_ew_round))                                                  \
-    UNARY(FLOOR, floor, 0, TAPER_FAST(taper_ew_floor))                                                  \
-    UNARY(CEIL, ceil, 0, TAPER_FAST(taper_ew_ceil))                                                     \
-    UNARY(TRUNC, trunc, 0, TAPER_FAST(taper_ew_trunc))                                                  \
-    UNARY(SOFTPLUS, softplus, 2, TAPER_FAST(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
-    UNARY(MISH, mish, 0, TAPER_FAST(taper_ew_mish))                                                     \
-    UNARY(LOG_SIGMOID, log_sigmoid, 0, TAPER_FAST(taper_ew_log_sigmoid))
+    UNARY(CLAMP, clamp, 2, 4, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
+    UNARY(AFFINE, affine, 4, 4, 1)        /* clamp(x * p0 + p1, p2, p3) */                                 \
+    UNARY(LEAKY_RELU, leaky_relu, 1, 4, TAPER_USES(taper_ew_leaky_relu)) /* x < 0 ? x * p0 : x */          \
+    UNARY(ELU, elu, 3, 1, TAPER_COMPUTES_ELU) /* x <= 0 ? p0 * (exp(x * p2) - 1) : x * p1 */               \
+    UNARY(HARDSWISH, hardswish, 0, 4, TAPER_USES(taper_ew_hardswish)) /* x * clamp(x + 3, 0, 6) / 6 */     \
+    UNARY(HARDSIGMOID, hardsigmoid, 0, 4, TAPER_USES(taper_ew_hardsigmoid)) /* clamp(x + 3, 0, 6) / 6 */   \
+    UNARY(SIGMOID, sigmoid, 0, 1, TAPER_USES(taper_ew_sigmoid) || TAPER_ACTIVATES)                         \
+    UNARY(SILU, silu, 0, 1, TAPER_USES(taper_ew_silu))                                                     \
+    UNARY(TANH, tanh, 0, 1, TAPER_USES(taper_ew_tanh) || TAPER_ACTIVATES)                                  \
+    UNARY(EXP, exp, 0, 1, TAPER_USES(taper_ew_exp) || TAPER_COMPUTES_SOFTMAX)                              \
+    UNARY(EXPM1, expm1, 0, 1, TAPER_USES(taper_ew_expm1))                                                  \
+    UNARY(SQRT, sqrt, 0, 4, TAPER_USES(taper_ew_sqrt) || TAPER_RAISES)                                     \
+    UNARY(SQUARED, squared, 0, 4, TAPER_RAISES)                                                            \
+    UNARY(ABS, abs, 0, 4, TAPER_USES(taper_ew_abs))                                                        \
+    UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ACTIVATES) /* with erf */                          \
+    UNARY(GELU_TANH, gelu_tanh, 0, 1, TAPER_COMPUTES_ERF)                                                  \
+    UNARY(ERF, erf, 0, 1, TAPER_COMPUTES_ERF)                                                              \
+    UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))                                                        \
+    UNARY(LOG, log, 0, 1, TAPER_FAST(taper_ew_log))                                                        \
+    UNARY(LOG1P, log1p, 0, 1, TAPER_FAST(taper_ew_log1p))                                                  \
+    UNARY(SIN, sin, 0, 1, TAPER_FAST(taper_ew_sin))                                                        \
+    UNARY(COS, cos, 0, 1, TAPER_FAST(taper_ew_cos))                                                        \
+    UNARY(RECIPROCAL, reciprocal, 0, 1, TAPER_FAST(taper_ew_reciprocal))                                   \
+    UNARY(RSQRT, rsqrt, 0, 1, TAPER_FAST(taper_ew_rsqrt))                                                  \
+    UNARY(CUBED, cubed, 0, 1, !TAPER_SMALL && TAPER_RAISES)                                                \
+    UNARY(SIGN, sign, 0, 1, TAPER_FAST(taper_ew_sign))                                                     \
+    UNARY(ROUND, round, 0, 4, TAPER_FAST(taper_ew_round))                                                  \
+    UNARY(FLOOR, floor, 0, 4, TAPER_FAST(taper_ew_floor))                                                  \
+    UNARY(CEIL, ceil, 0, 4, TAPER_FAST(taper_ew_ceil))                                                     \
+    UNARY(TRUNC, trunc, 0, 4, TAPER_FAST(taper_ew_trunc))                                                  \
+    UNARY(SOFTPLUS, softplus, 2, 1, TAPER_FAST(taper_ew_softplus)) /* x p0 > p1 ? x : log(1 + exp(x p0)) / p0 */ \
+    UNARY(MISH, mish, 0, 1, TAPER_FAST(taper_ew_mish))                                                     \
+    UNARY(LOG_SIGMOID, log_sigmoid, 0, 1, TAPER_FAST(taper_ew_log_sigmoid))
 // clang-format on
 
-#define UNARY(NAME, function, parameters, built) TAPER_UNARY_##NAME,
+#define UNARY(NAME, function, parameters, at_once, built) TAPER_UNARY_##NAME,
 typedef enum taper_unary { TAPER_UNARY_F32(UNARY) TAPER_UNARY_COUNT } taper_unary;
 #undef UNARY
 

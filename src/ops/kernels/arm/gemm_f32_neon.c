@@ -95,7 +95,7 @@ typedef struct strip {
 #define FIRST(W, ...) MOVE(W, "ld1", __VA_ARGS__, "[%[first]], %[first_stride]")
 #define ADD(W, ...) MOVE(W, "ld1", B0, "[%[add]], %[add_stride]") PLUS(W, __VA_ARGS__, B0)
 #define AT_LEAST(W, ...) EACH(W, "fmax", __VA_ARGS__, 28)
-#define AT_MOST(W, ...) EACH(W, "fmin", __VA_ARGS__, 28)
+#define AT_MOST(W, ...) EACH(W, "fmin", __VA_ARGS__, 29)
 #define STORE(W, ...) MOVE(W, "st1", __VA_ARGS__, "[%[c]], %[c_stride]")
 
 // The next tap's pointers.
@@ -185,25 +185,51 @@ typedef struct strip {
 #define ONE_4(W) STEP_4(W, B0, 20, 21, 22, 23, 0)
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
-// The tiles of mr rows by W columns, as many as there are.
+// All blocks of eight k; then x15 is what is left, minus 8. The largest tile has two blocks in its loop, and begins with the
+// second where their number is odd.
+#define BLOCKS_OF(mr, W) \
+    LINE("2:") \
+    BLOCK_##mr(W) \
+    LINE("subs x15, x15, #8") \
+    LINE("b.hs 2b")
+#define BLOCKS_1(W) BLOCKS_OF(1, W)
+#define BLOCKS_2(W) BLOCKS_OF(2, W)
+#define BLOCKS_3(W) BLOCKS_OF(3, W)
+#define BLOCKS_4(W) BLOCKS_OF(4, W)
+#define BLOCKS_5(W) BLOCKS_5_##W
+#define BLOCKS_5_8 BLOCKS_OF(5, 8)
+#define BLOCKS_5_16 \
+    LINE("tbnz x15, #3, 2f") \
+    LINE("add x15, x15, #8") \
+    LINE("b 10f") \
+    LINE("2:") \
+    BLOCK_5(16) \
+    LINE("10:") \
+    BLOCK_5(16) \
+    LINE("subs x15, x15, #16") \
+    LINE("b.hs 2b")
+
+// The next tiles of mr rows by W columns, as many as there are.
+typedef struct place {
+    const float *first, *w, *add;
+    float *c;
+    size_t columns; // that are left, minus W
+} place;
 #define TILES(mr, W) \
-    TAPER_TEMPLATE void tiles_##mr##x##W(strip *s) \
+    TAPER_TEMPLATE void tiles_##mr##x##W(const strip *s, place *at) \
     { \
         __asm__ volatile( \
             LINE("0:") \
             ROWS_##mr(FIRST, W) BEGIN_##mr \
-            LINE("cbz %[count], 6f") \
             LINE("mov x16, %[taps]") \
             LINE("mov x17, %[count]") \
+            LINE("cbz x17, 6f") \
             LINE("1:") /* a tap */ \
             TAKE_##mr \
             LINE("subs x15, %[kc], #8") \
             LINE("add x14, x14, %[w]") \
             LINE("b.lo 3f") \
-            LINE("2:") \
-            BLOCK_##mr(W) \
-            LINE("subs x15, x15, #8") \
-            LINE("b.hs 2b") \
+            BLOCKS_##mr(W) \
             LINE("3:") \
             LINE("adds x15, x15, #8") \
             LINE("b.eq 5f") \
@@ -220,23 +246,22 @@ typedef struct strip {
             ROWS_##mr(ADD, W) \
             LINE("add %[add], %[add], %[add_next]") \
             LINE("7:") \
+            LINE("cbz %[clamps], 9f") \
+            LINE("ld2r {v28.4s, v29.4s}, [%[bounds]]") \
             LINE("tbz %[clamps], #0, 8f") \
-            LINE("ld1r {v28.4s}, [%[bounds]]") \
             ROWS_##mr(AT_LEAST, W) \
             LINE("8:") \
             LINE("tbz %[clamps], #1, 9f") \
-            LINE("add x9, %[bounds], #4") \
-            LINE("ld1r {v28.4s}, [x9]") \
             ROWS_##mr(AT_MOST, W) \
             LINE("9:") \
             ROWS_##mr(STORE, W) \
-            LINE("sub %[nc], %[nc], #" #W) \
             LINE("add %[first], %[first], %[first_next]") \
             LINE("add %[w], %[w], %[w_next]") \
             LINE("add %[c], %[c], %[c_next]") \
-            LINE("cmp %[nc], #" #W) \
+            LINE("subs %[columns], %[columns], #" #W) \
             LINE("b.hs 0b") \
-            : [first] "+&r"(s->first), [w] "+&r"(s->w), [add] "+&r"(s->add), [c] "+&r"(s->c), [nc] "+&r"(s->nc) \
+            : [first] "+&r"(at->first), [w] "+&r"(at->w), [add] "+&r"(at->add), [c] "+&r"(at->c), \
+              [columns] "+&r"(at->columns) \
             : [taps] "r"(s->taps), [count] "r"(s->count), [kc] "r"(s->kc), [first_stride] "r"(s->first_stride), \
               [first_next] "r"(s->first_next), [w_next] "r"(s->w_next), [add_stride] "r"(s->add_stride), \
               [add_next] "r"(s->add_next), [c_stride] "r"(s->c_stride), [c_next] "r"(s->c_next), \
@@ -257,11 +282,13 @@ TAPER_TEMPLATE void move_columns(size_t mr, size_t n, const float *from, size_t 
     TAPER_INSTANCE void strips_##mr(strip *s, size_t times)                                                            \
     {                                                                                                                  \
         for (; times > 0; times--) {                                                                                   \
-            strip t = *s;                                                                                              \
-            if (t.nc >= NR)                                                                                            \
-                tiles_##mr##x16(&t);                                                                                   \
-            if (t.nc > 0)                                                                                              \
-                tiles_##mr##x8(&t);                                                                                    \
+            place at = {s->first, s->w, s->add, s->c, s->nc - NR};                                                     \
+            if (s->nc >= NR)                                                                                           \
+                tiles_##mr##x16(s, &at);                                                                               \
+            if (s->nc % NR != 0) {                                                                                     \
+                at.columns = 0;                                                                                        \
+                tiles_##mr##x8(s, &at);                                                                                \
+            }                                                                                                          \
             TAPER_UNROLL                                                                                               \
             for (size_t i = 0; i < mr; i++)                                                                            \
                 s->taps->rows[i] = taper_f32_at(s->taps->rows[i], s->rows_step);                                       \
