@@ -17,8 +17,8 @@
 #include "ops/kernels/arch.h"
 #include "ops/list/op_features.h"
 
-// UNARY(NAME, function, number of parameters p, vectors at a time: several of short functions, whether this build has it:
-// the others' places in the table are NULL)
+// UNARY(NAME, function, number of parameters p, vectors at a time: several of short functions, whether this build has
+// it: the others' places in the table are NULL)
 // clang-format off
 #define TAPER_UNARY_F32(UNARY)                                                                             \
     UNARY(CLAMP, clamp, 2, 4, 1)          /* min(max(x, p0), p1): relu (0, inf), relu6 (0, 6), hardtanh */ \
