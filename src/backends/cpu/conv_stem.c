@@ -75,16 +75,12 @@ static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pix
     const bool inside = y >= 0 && y < (int64_t)job->in_h;
     const float *from = inside ? r->rows + (image * job->in_h + (size_t)y) * plan->row_floats + ox * step : r->zero;
     const size_t from_step = inside ? step : 0, to_step = plan->kc * job->kernel_h;
-    switch (plan->kc) {
-    case 9:
+    if (!TAPER_SMALL && plan->kc == 9) {
         copy_floats(pixels, 9, from, from_step, to, to_step);
-        break;
-    case 21:
+    } else if (!TAPER_SMALL && plan->kc == 21) {
         copy_floats(pixels, 21, from, from_step, to, to_step);
-        break;
-    default:
+    } else {
         copy_floats(pixels, plan->kc, from, from_step, to, to_step);
-        break;
     }
 }
 

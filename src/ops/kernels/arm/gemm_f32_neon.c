@@ -185,8 +185,8 @@ typedef struct strip {
 #define ONE_4(W) STEP_4(W, B0, 20, 21, 22, 23, 0)
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
-// All blocks of eight k; then x15 is what is left, minus 8. The largest tile has two blocks in its loop, and begins with the
-// second where their number is odd.
+// All blocks of eight k; then x15 is what is left, minus 8. The largest tile has two blocks in its loop, and begins with
+// the second where their number is odd.
 #define BLOCKS_OF(mr, W) \
     LINE("2:") \
     BLOCK_##mr(W) \
