@@ -9,6 +9,8 @@
 #include "base/atomic.h"
 #include "ops/engine/tiles.h"
 
+// Builds for one model whose weights are no large 3x3 ones have no use for conv_strips.c.
+enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
 enum { MERGED = 3 }; // the number of a pack request that says, negative, how many groups are taken at a time
 
@@ -146,7 +148,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
             i += taper_tile_join(&plan->tiles, &tile, strips_at_once(plan, end - i));
             strip.count = tile.count;
         } else {
-            if (plan->strips.count != 0) {
+            if (CUTS && plan->strips.count != 0) {
                 strip = taper_conv_strip_at(&plan->strips, plan->head.job, tile.first);
             }
             gather_pointers(plan, &strip, pointers);
@@ -276,7 +278,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work = taper_gemm_work(entry, plan.head.flops * (double)merged);
     // Tiles of strips have one each, however many pixels that is.
-    const bool strips = taper_conv_strips_make(job, mr, &plan.strips);
+    const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr, plan.panels,
                                   plan.panel_floats * sizeof(float) * plan.groups, plan.head.work);
     taper_pack_request request;
