@@ -35,7 +35,6 @@ def main():
             m.eval()
     path = os.path.join(folder, name.replace("+", "_"))
     x.numpy().tofile(path + ".input")
-    first = model if not hasattr(model, "classifier") or "deeplab" not in name and "lraspp" not in name else None
 
     class Plain(nn.Module):  # of a dict its first entry
         def __init__(self, inner):
@@ -45,15 +44,16 @@ def main():
         def forward(self, image):
             return self.inner(image)["out"]
 
+    plain = Plain(model).eval() if make_zoo.module_of(name.split("+")[0]) == "segmentation" else model
     with torch.no_grad():
-        traced = torch.jit.trace(first if first is not None else Plain(model).eval(), x, check_trace=False)
+        traced = torch.jit.trace(plain, x, check_trace=False)
         scripted = torch.jit.script(model)
         scripted.save(path + ".pt")
         scripted._save_for_lite_interpreter(path + ".ptl")
         optimize_for_mobile(scripted)._save_for_lite_interpreter(path + ".opt.ptl")
         traced.save(path + ".trace.pt")
         try:
-            torch.onnx.export(first if first is not None else Plain(model).eval(), x, path + ".onnx", opset_version=13 if int8 else 14)
+            torch.onnx.export(plain, x, path + ".onnx", opset_version=13 if int8 else 14)
         except Exception as e:
             print(f"{name}: no ONNX file: {str(e).splitlines()[0][:200]}", file=sys.stderr)
             if os.path.exists(path + ".onnx"):

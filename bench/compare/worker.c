@@ -5,6 +5,7 @@
 //   save FILE      writes the floats of the last result, of its first tensor
 #define _GNU_SOURCE
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static taper_status open_input(worker *w, const char *path, const char *text)
     size_t count = 1, rank = 0;
     for (char *end; rank < 8 && *text != '\0'; rank++, text = end + (*end == ',')) {
         sizes[rank] = strtol(text, &end, 10);
-        if (end == text) {
+        if (end == text || sizes[rank] < 1 || (size_t)sizes[rank] > SIZE_MAX / sizeof(float) / count) {
             return TAPER_ERROR_ARGUMENT;
         }
         count *= (size_t)sizes[rank];

@@ -3,7 +3,10 @@
 // k * dilation), so ranges begin and end there.
 #include "backends/cpu/conv_strips.h"
 
-enum { STRIP_OVERHEAD = 2 }; // a strip of r pixels costs as r + 2: it loads all weights
+enum {
+    STRIP_OVERHEAD = 2, // a strip of r pixels costs as r + 2: it loads all weights
+    MOST_TAPS = 7,      // of an axis: more of them than two or three have more ranges than fit
+};
 
 typedef struct range {
     size_t first, end, taps; // taps: inside, of the axis
@@ -116,8 +119,9 @@ static double region_cost(const range *down, size_t down_count, const range *acr
 
 static bool has_ranges(const taper_conv2d *job)
 {
-    return job->stride_h == 1 && job->stride_w == 1 && job->kernel_h * job->kernel_w > 1 &&
-           (job->dilation_h > 1 || job->dilation_w > 1) && job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
+    return job->stride_h == 1 && job->stride_w == 1 && job->kernel_h <= MOST_TAPS && job->kernel_w <= MOST_TAPS &&
+           job->kernel_h * job->kernel_w > 1 && (job->dilation_h > 1 || job->dilation_w > 1) &&
+           job->out_h <= UINT16_MAX && job->out_w <= UINT16_MAX;
 }
 
 // The regions, or false where that would not be less work. *cost is the lesser one.
@@ -140,7 +144,8 @@ bool taper_conv_strips_make(const taper_conv2d *job, size_t mr, taper_conv_strip
 {
     double cost;
     *strips = (taper_conv_strips){.count = 0};
-    return cut(job, mr, strips, &cost) && taper_mul_size(strips->per_image, job->batch, &strips->count);
+    return has_ranges(job) && cut(job, mr, strips, &cost) &&
+           taper_mul_size(strips->per_image, job->batch, &strips->count);
 }
 
 double taper_conv_strips_share(const taper_conv2d *job, size_t mr)
