@@ -4,8 +4,7 @@
 // lie there as the loops want it. Inputs that stand still along the innermost dimension are spread over a block once.
 #include "ops/engine/elementwise.h"
 
-#include <stdatomic.h>
-
+#include "base/atomic.h"
 #include "ir/walk.h"
 #include "ops/call/parallel.h"
 #include "ops/list/op_config.h"

@@ -239,6 +239,7 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
+    bool moved = false; // all before an index that is out of bounds, which is then looked for
     const bool add =
         !TAPER_SMALL && s->self->dtype == TAPER_F32 && function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
     if (add || function == taper_into_find((taper_dtype)s->self->dtype, TAPER_INTO_SET)) {
@@ -252,9 +253,8 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
                                    .item = (size_t)item,
                                    .scatter = true,
                                    .add = add};
-        bool bad;
-        const taper_status status = taper_gather_rows(call->run, &rows, &bad);
-        if (status != TAPER_DECLINED && !bad) {
+        const taper_status status = taper_gather_rows(call->run, &rows, &moved);
+        if (status != TAPER_DECLINED && !moved) {
             return status;
         }
     }
@@ -268,7 +268,9 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
         if (at < 0 || at >= size) {
             return out_of_bounds(call->run->error, at, s->dim, size);
         }
-        function(to + (walk.walk.at[1] + at * step) * item, 0, from + walk.walk.at[2] * item, 0, 1);
+        if (!moved) {
+            function(to + (walk.walk.at[1] + at * step) * item, 0, from + walk.walk.at[2] * item, 0, 1);
+        }
     }
     return TAPER_OK;
 }

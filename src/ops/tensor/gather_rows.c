@@ -2,8 +2,7 @@
 // Rows are independent of each other when they are gathered, so these go to all threads.
 #include "ops/tensor/gather_rows.h"
 
-#include <stdatomic.h>
-
+#include "base/atomic.h"
 #include "ops/call/parallel.h"
 #include "ops/list/op_config.h"
 
