@@ -89,13 +89,11 @@ static taper_status gather(const taper_session *session, const taper_function *f
 // Everything hidden or away is settled before it leaves. Containers of the session are marked and put on a stack, so
 // that neither their depth nor how often they are shared matters; those of the host, which other sessions may look at
 // too, are only walked through. Objects' attributes are settled when they are asked for.
-static taper_status settle_value(taper_session *session, taper_val value, int depth, taper_container **stack,
-                                 taper_error *error)
+static taper_status settle_value(taper_session *session, bool in_run, taper_val value, int depth,
+                                 taper_container **stack, taper_error *error)
 {
     if (value.tag == TAPER_TENSOR) {
-        return session->run.error == error && error != NULL
-                   ? taper_run_settle(&session->run, value.as.tensor) // of a run
-                   : taper_tensor_settle(value.as.tensor, error);
+        return in_run ? taper_run_settle(&session->run, value.as.tensor) : taper_tensor_settle(value.as.tensor, error);
     }
     if (value.tag < TAPER_LIST || value.tag > TAPER_DICT) {
         return TAPER_OK;
@@ -112,31 +110,32 @@ static taper_status settle_value(taper_session *session, taper_val value, int de
     size_t count;
     const taper_val *items = taper_container_items(container, &count);
     for (size_t i = 0; i < count && depth < TAPER_LIMIT_VALUE_DEPTH; i++) {
-        TAPER_TRY(settle_value(session, items[i], depth + 1, stack, error));
+        TAPER_TRY(settle_value(session, in_run, items[i], depth + 1, stack, error));
     }
     return TAPER_OK;
 }
 
-static taper_status settle_deep(taper_session *session, taper_val value, taper_error *error)
+static taper_status settle_deep(taper_session *session, bool in_run, taper_val value, taper_error *error)
 {
     taper_container *stack = NULL;
     session->looks++;
-    TAPER_TRY(settle_value(session, value, 0, &stack, error));
+    TAPER_TRY(settle_value(session, in_run, value, 0, &stack, error));
     while (stack != NULL) {
         taper_container *top = stack;
         stack = top->work;
         size_t count;
         const taper_val *items = taper_container_items(top, &count);
         for (size_t i = 0; i < count; i++) {
-            TAPER_TRY(settle_value(session, items[i], 0, &stack, error));
+            TAPER_TRY(settle_value(session, in_run, items[i], 0, &stack, error));
         }
     }
     return TAPER_OK;
 }
 
-taper_status taper_session_box(taper_session *session, taper_val result, taper_value **boxed, taper_error *error)
+taper_status taper_session_box(taper_session *session, bool in_run, taper_val result, taper_value **boxed,
+                               taper_error *error)
 {
-    const taper_status status = settle_deep(session, result, error);
+    const taper_status status = settle_deep(session, in_run, result, error);
     *boxed = status == TAPER_OK ? taper_box_new(session->heap, result) : NULL;
     if (*boxed == NULL) {
         taper_val_release(result);
@@ -163,7 +162,7 @@ static taper_status run_method(taper_session *session, const taper_function *fun
     }
     taper_heap_free(session->heap, args, bytes);
     taper_clone_end(constants);
-    return status == TAPER_OK ? taper_session_box(session, value, result, error) : status;
+    return status == TAPER_OK ? taper_session_box(session, true, value, result, error) : status;
 }
 
 static uint64_t allocator_calls(const taper_session *session)

@@ -151,7 +151,7 @@ taper_status taper_session_attribute(taper_session *session, const char *path, t
         at = at.as.object->slots[slot];
         rest += length + (rest[length] == '.');
     }
-    return taper_session_box(session, taper_val_retain(at), value, error);
+    return taper_session_box(session, false, taper_val_retain(at), value, error);
 }
 
 void taper_session_trim(taper_session *session)

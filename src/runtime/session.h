@@ -54,9 +54,9 @@ struct taper_session {
     void *observe_user;
 };
 
-// A result for the host, settled; takes over the reference.
-TAPER_MUST_USE taper_status taper_session_box(taper_session *session, taper_val result, taper_value **boxed,
-                                              taper_error *error);
+// A result for the host, settled; takes over the reference. in_run: the run has not ended, and its time is drawn on.
+TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
+                                              taper_value **boxed, taper_error *error);
 
 // What the interpreter needs; a session's, or the loader's own for __setstate__.
 typedef struct taper_frame_source {
