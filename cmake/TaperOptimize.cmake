@@ -34,6 +34,7 @@ set(TAPER_HOT_SOURCES
 
 # Loops that the compiler turns into vectors of the baseline instruction set.
 set(TAPER_VECTOR_SOURCES
+    src/base/hash.c
     src/backends/cpu/quantized_conv_cpu.c
     src/ops/quantized/quantized_pack.c
     src/compiler/fold_batch_norm.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// compare_worker MODEL THREADS INPUT N,C,H,W: Taper's side of bench/compare, which speaks to a process that stays.
-// INPUT has the floats of the one input. First a line "LOAD FIRST PEAK", milliseconds and KB; then for each line read:
+// compare_worker MODEL THREADS INPUT N,C,H,W [CACHE]: Taper's side of bench/compare, which speaks to a process that
+// stays. INPUT has the floats of the one input. First a line "LOAD FIRST PEAK", milliseconds and KB; then for each line
+// read:
 //   time SECONDS   runs for that long, at least once: a line of the runs' milliseconds
 //   save FILE      writes the floats of the last result, of its first tensor
 #define _GNU_SOURCE
@@ -135,13 +136,15 @@ static void close_worker(worker *w)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: compare_worker MODEL THREADS INPUT N,C,H,W\n");
+    if (argc != 5 && argc != 6) {
+        fprintf(stderr, "usage: compare_worker MODEL THREADS INPUT N,C,H,W [CACHE]\n");
         return 2;
     }
     worker w = {.error = taper_error_create()};
-    const taper_context_options options = {
-        .struct_size = sizeof options, .threads = (unsigned)strtoul(argv[2], NULL, 10), .cpu_mask = test_cpu_mask()};
+    const taper_context_options options = {.struct_size = sizeof options,
+                                           .threads = (unsigned)strtoul(argv[2], NULL, 10),
+                                           .cpu_mask = test_cpu_mask(),
+                                           .cache_dir = argv[5]};
     taper_status status = taper_context_create(&options, &w.context, w.error);
     status = status == TAPER_OK ? open_input(&w, argv[3], argv[4]) : status;
     const double begun = now_ms();

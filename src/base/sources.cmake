@@ -1,5 +1,6 @@
 list(APPEND TAPER_SOURCES
     src/base/budget.c
+    src/base/hash.c
     src/base/inline.c
     src/base/memory.c
     src/base/pointer_map.c

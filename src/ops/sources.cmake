@@ -8,6 +8,7 @@ list(APPEND TAPER_SOURCES
     src/ops/call/fold.c
     src/ops/tensor/composite.c
     src/ops/call/packs.c
+    src/ops/call/packs_file.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
     src/ops/engine/elementwise.c
@@ -26,6 +27,7 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/matmul_tensor.c
     src/ops/call/prepared.c
     src/ops/call/segment.c
+    src/ops/call/slabs.c
     src/ops/call/promote.c
     src/ops/engine/mask_rows.c
     src/ops/engine/random.c

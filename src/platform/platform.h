@@ -26,8 +26,10 @@ TAPER_MUST_USE taper_status taper_read_fd(const taper_allocator *allocator, int 
 void taper_unmap(taper_mapping *mapping);
 // The pages of [data, data + size) are not needed for now; they come back from the file when touched.
 void taper_map_unneeded(const void *data, size_t size);
-// Advice to the system: all of [data, data + size) will be used, again and again. Large pages save what looking up
-// small ones costs.
+// All of [data, data + size), which nobody used yet, will be used again and again: large pages save what looking up
+// small ones costs. They are touched here, one by one, and none are asked for any more in this process once they took
+// longer than small ones: a kernel may have to compact memory for them, or a host to find it.
+enum { TAPER_LARGE_PAGE = 2 << 20 }; // of x86, and of ARM with small pages of 4 KB
 void taper_map_large(void *data, size_t size);
 
 // ---- time and CPU

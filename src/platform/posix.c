@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
+
 // O_NONBLOCK: a pipe is opened, and refused, without waiting for somebody to write to it.
 taper_status taper_open_file(const char *path, int *fd, taper_error *error)
 {
@@ -132,25 +134,46 @@ void taper_map_unneeded(const void *data, size_t size)
     }
 }
 
-void taper_map_large(void *data, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    enum { LARGE_PAGE = 2 << 20 }; // of x86, and of ARM with small pages of 4 KB
-    const uintptr_t first = ((uintptr_t)data + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
-    const uintptr_t last = ((uintptr_t)data + size) / LARGE_PAGE * LARGE_PAGE;
-    if (first < last) {
-        (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-    }
-#else
-    (void)data, (void)size;
-#endif
-}
-
 double taper_clock(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+#ifdef MADV_HUGEPAGE
+// Small pages for two megabytes take this long where the kernel is slow about them.
+static const double large_page_seconds = 1e-3, large_pages_late = 3e-3;
+
+static double touch(char *page)
+{
+    const double begin = taper_clock();
+    *(volatile char *)page = 0;
+    return taper_clock() - begin;
+}
+#endif
+
+void taper_map_large(void *data, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    static atomic_bool slow;
+    const uintptr_t last = ((uintptr_t)data + size) / TAPER_LARGE_PAGE * TAPER_LARGE_PAGE;
+    uintptr_t at = ((uintptr_t)data + TAPER_LARGE_PAGE - 1) / TAPER_LARGE_PAGE * TAPER_LARGE_PAGE;
+    double late = 0;
+    for (; at < last && late < large_pages_late; at += TAPER_LARGE_PAGE) {
+        if (atomic_load_explicit(&slow, memory_order_relaxed) ||
+            madvise((void *)at, TAPER_LARGE_PAGE, MADV_HUGEPAGE) != 0) {
+            return;
+        }
+        const double seconds = touch((char *)at);
+        late += seconds > large_page_seconds ? seconds - large_page_seconds : 0;
+    }
+    if (late >= large_pages_late) {
+        atomic_store_explicit(&slow, true, memory_order_relaxed);
+    }
+#else
+    (void)data, (void)size;
+#endif
 }
 
 struct taper_mutex {

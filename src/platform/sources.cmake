@@ -3,6 +3,7 @@ list(APPEND TAPER_SOURCES
     src/platform/cpu.c
     src/platform/crc32.c
     src/platform/isa.c
+    src/platform/kept_files.c
     src/platform/lapack.c
     src/platform/posix.c
     src/platform/threads.c

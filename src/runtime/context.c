@@ -55,7 +55,8 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (o.cpu_mask != 0) {
         c->cpu &= o.cpu_mask;
     }
-    taper_status status = TAPER_DEVICES ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
+    taper_status status =
+        TAPER_DEVICES || TAPER_WITH_PACKS_FILE ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
     if (status == TAPER_OK) {
         status = taper_types_create(&c->allocator, &c->types, error);
     }
@@ -101,7 +102,7 @@ void taper_context_release(taper_context *context)
     taper_heap_close(context->heap);
     taper_types_release(context->types);
     const taper_allocator allocator = context->allocator;
-    if (TAPER_DEVICES && context->cache_dir != NULL) {
+    if (context->cache_dir != NULL) {
         taper_free(&allocator, context->cache_dir, strlen(context->cache_dir) + 1);
     }
     taper_free(&allocator, context, sizeof *context);

@@ -29,6 +29,9 @@ void taper_model_release(taper_model *model)
     taper_context *context = model->context;
     taper_budget *budget = model->budget;
     const taper_allocator *allocator = model->allocator;
+    if (TAPER_WITH_PACKS_FILE) {
+        taper_model_tell_of_packs(model, taper_packs_end(model->packs));
+    }
     taper_packs_destroy(model->packs);
     free_functions(model);
     taper_free(allocator, model->name_index, model->name_index_size * sizeof *model->name_index);
@@ -406,6 +409,9 @@ static taper_status load_blob(taper_model_purpose purpose, taper_context *contex
         taper_packs_belong(m->packs, m->module.heap);
         status = m->draft || m->listing ? taper_device_check(context, options->device, error)
                                         : find_device(m, options->device, options->device_options, error);
+    }
+    if (TAPER_WITH_PACKS_FILE && status == TAPER_OK && !m->draft && !m->listing) {
+        status = taper_model_use_cache(m, error);
     }
     if (status == TAPER_OK) {
         status = load_module(m, options, error);

@@ -94,6 +94,12 @@ struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);
 
+// ---- model_packs.c: packed weights are those of the context's cache_dir, if it has one.
+
+TAPER_MUST_USE taper_status taper_model_use_cache(taper_model *model, taper_error *error);
+// To the host's log, why they could not be written; NULL: nothing.
+void taper_model_tell_of_packs(const taper_model *model, const char *problem);
+
 // ---- model_programs.c
 
 TAPER_MUST_USE taper_status taper_model_run_setstates(taper_model *model, taper_error *error);

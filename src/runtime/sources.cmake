@@ -8,6 +8,7 @@ list(APPEND TAPER_SOURCES
     src/runtime/interpreter_node.c
     src/runtime/model.c
     src/runtime/model_info.c
+    src/runtime/model_packs.c
     src/runtime/model_programs.c
     src/runtime/planner.c
     src/runtime/program.c

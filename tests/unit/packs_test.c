@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed weights: made once of what the model holds, in parts on all threads; what was ended half-way is not kept; a
 // host's threads do not fill.
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/atomic.h"
 #include "ops/call/packs.h"
+#include "ops/call/packs_file.h"
 #include "ops/call/parallel.h"
 #include "tests/unit/heap_fixture.h"
 
@@ -39,7 +42,7 @@ static void parts(const taper_pack_request *request, void *data, size_t first, s
     }
 }
 
-static void open(fixture *f, unsigned threads, const taper_thread_pool *host)
+static void open_fixture(fixture *f, unsigned threads, const taper_thread_pool *host)
 {
     static const int64_t sizes[] = {4};
     open_heap(&f->heaps);
@@ -60,7 +63,7 @@ static void open(fixture *f, unsigned threads, const taper_thread_pool *host)
     atomic_store(&heads, 0);
 }
 
-static void close(fixture *f)
+static void close_fixture(fixture *f)
 {
     taper_obj_release(&f->weight->head);
     taper_obj_release(&f->origin->head);
@@ -95,7 +98,7 @@ static void made_once(void **state)
     (void)state;
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         fixture f;
-        open(&f, threads, NULL);
+        open_fixture(&f, threads, NULL);
         const taper_pack_request request = request_of(&f);
         assert_true(taper_packs_keep(&f.call, &request));
         const void *data = NULL;
@@ -111,7 +114,7 @@ static void made_once(void **state)
         }
         assert_int_equal(atomic_load(&filled), PARTS);
         assert_int_equal(atomic_load(&heads), 1);
-        close(&f);
+        close_fixture(&f);
     }
 }
 
@@ -120,7 +123,7 @@ static void not_kept(void **state)
 {
     (void)state;
     fixture f;
-    open(&f, 2, NULL);
+    open_fixture(&f, 2, NULL);
     assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
     const taper_pack_request request = request_of(&f);
     assert_false(taper_packs_keep(&f.call, &request));
@@ -133,7 +136,7 @@ static void not_kept(void **state)
         assert_int_equal(atomic_load(&filled), round * PARTS);
     }
     assert_int_equal(taper_packs_bytes(f.packs), 0);
-    close(&f);
+    close_fixture(&f);
 }
 
 static taper_status stop(taper_run *run, double ahead)
@@ -148,7 +151,7 @@ static void cancelled(void **state)
     (void)state;
     for (int kept = 0; kept < 2; kept++) {
         fixture f;
-        open(&f, 3, NULL);
+        open_fixture(&f, 3, NULL);
         if (kept == 0) {
             assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
         }
@@ -164,7 +167,7 @@ static void cancelled(void **state)
         assert_int_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
         assert_whole(&pack);
         taper_pack_done(&f.call, &pack);
-        close(&f);
+        close_fixture(&f);
     }
 }
 
@@ -186,7 +189,7 @@ static void no_host_threads(void **state)
     fixture f;
     bool asked = false;
     const taper_thread_pool host = {.user = &asked, .thread_count = host_threads, .run = host_run};
-    open(&f, 0, &host);
+    open_fixture(&f, 0, &host);
     taper_pack_request request = request_of(&f);
     request.bytes = (size_t)64 << 20;
     taper_pack pack;
@@ -194,16 +197,72 @@ static void no_host_threads(void **state)
     assert_whole(&pack);
     assert_false(asked);
     taper_pack_done(&f.call, &pack);
-    close(&f);
+    close_fixture(&f);
+}
+
+static void use_file(fixture *f, const char *directory)
+{
+    static const taper_packs_source source = {.identity = 7, .data = "", .size = 1 << 20};
+    taper_packs_file *file;
+    assert_int_equal(taper_packs_file_open(&f->heaps.memory.allocator, directory, &source, &file, NULL), TAPER_OK);
+    taper_packs_use_file(f->packs, file);
+}
+
+static void get(fixture *f, int64_t number, const char *layout)
+{
+    taper_pack_request request = request_of(f);
+    taper_pack pack;
+    request.numbers[0] = number;
+    request.layout = layout;
+    request.kernel = "kernel";
+    f->state = NULL;
+    assert_int_equal(taper_pack_get(&f->call, &request, &pack), TAPER_OK);
+    assert_whole(&pack);
+    taper_pack_done(&f->call, &pack);
+}
+
+// What one process made, and a thread of it wrote beside its runs, the next one finds, and makes what it lacks.
+static void in_a_file(void **state)
+{
+    (void)state;
+    enum { NAMED = 6 };
+    char directory[] = "/tmp/taper-packs-XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    (void)snprintf(path, sizeof path, "%s/taper-0000000000000007.packs", directory);
+    for (int process = 0; process < 3; process++) {
+        fixture f;
+        open_fixture(&f, 3, NULL);
+        memset(f.origin->data, 1, f.origin->bytes);
+        use_file(&f, directory);
+        for (int64_t i = 0; i < NAMED; i++) {
+            get(&f, i, "layout");
+            assert_null(taper_packs_after_run(f.packs));
+        }
+        get(&f, 100, NULL); // has no name there
+        assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 1 : 1);
+        assert_null(taper_packs_after_run(f.packs)); // needed no more: now it is written
+        for (int64_t i = 0; i <= NAMED; i++) {       // while others run, and one more is made
+            get(&f, i, "layout");
+        }
+        assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 2 : 1);
+        if (process == 2) { // other weights
+            memset(f.origin->data, 2, f.origin->bytes);
+            get(&f, NAMED + 1, "layout");
+            assert_int_equal(atomic_load(&heads), 2);
+        }
+        assert_null(taper_packs_end(f.packs));
+        assert_int_equal(access(path, F_OK), 0);
+        close_fixture(&f);
+    }
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_once),
-        cmocka_unit_test(not_kept),
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(no_host_threads),
+        cmocka_unit_test(made_once),       cmocka_unit_test(not_kept),  cmocka_unit_test(cancelled),
+        cmocka_unit_test(no_host_threads), cmocka_unit_test(in_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

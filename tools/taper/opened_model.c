@@ -59,6 +59,7 @@ static bool open_steps(opened_model *opened, const model_options *options, uint6
     const taper_context_options context = {.struct_size = sizeof context,
                                            .threads = (unsigned)options->threads,
                                            .cpu_mask = cpu_mask,
+                                           .cache_dir = options->cache,
                                            .log = log_text,
                                            .log_user = (void *)(uintptr_t)options};
     taper_load_options load = {.struct_size = sizeof load,

@@ -283,6 +283,8 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
                                   plan.panel_floats * sizeof(float) * plan.groups, plan.head.work);
     taper_pack_request request;
     taper_conv2d_pack_key(job, entry, &request);
+    request.layout = "convolution";
+    request.kernel = entry->name;
     request.bytes = plan.group_floats * plan.groups * sizeof(float);
     request.numbers[MERGED] = -(int64_t)merged;
     request.fill = fill_weights;

@@ -143,6 +143,8 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.most_pairs = ((MOST_ROWS - job->kernel_h) / job->stride_h + 1) / 2;
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.taps_entry, &request);
+    request.layout = "depthwise";
+    request.kernel = plan.taps_entry->name;
     request.bytes = count * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

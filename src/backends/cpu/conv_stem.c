@@ -194,6 +194,8 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     plan.row_bytes = taper_max_size(plan.row_bytes, 1024);
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.entry, &request);
+    request.layout = "convolution of images";
+    request.kernel = plan.entry->name;
     request.numbers[3] = 1; // another order than the dense path's
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;

@@ -290,6 +290,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, size_t outputs)
     plan.head.work = plan.product_work;
     taper_pack_request request;
     taper_conv2d_pack_key(job, plan.winograd, &request);
+    request.layout = "Winograd";
+    request.kernel = plan.winograd->name;
     request.numbers[3] = (int64_t)nr;
     request.numbers[4] = (int64_t)plan.block;
     request.bytes = (packed + job->out_c) * sizeof(float);

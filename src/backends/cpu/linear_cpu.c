@@ -134,6 +134,8 @@ static taper_status run_packed(linear_job *job, bool keeps)
     job->tiles = taper_tiles_make(job->call->run, job->rows, entry->mr, (job->out + entry->nr - 1) / entry->nr,
                                   job->panel_floats * sizeof(float), job->work);
     taper_pack_request request = {.kind = entry,
+                                  .layout = "linear",
+                                  .kernel = entry->name,
                                   .tensors = {job->args.weight, job->args.bias},
                                   .numbers = {-1, job->args.weight_is_in_out},
                                   .bytes = floats * sizeof(float),

@@ -193,6 +193,8 @@ taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job)
     plan.tiles = taper_tiles_make(run, plan.pixels, mr, plan.panels, plan.panel_bytes * job->groups, plan.head.work);
     taper_pack_request request;
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
+    request.layout = "quantized convolution";
+    request.kernel = entry->name;
     request.numbers[1] = (int64_t)job->groups;
     request.numbers[2] = job->stem;
     request.bytes = taper_i8_layer_bytes(places, plan.group_bytes * job->groups);

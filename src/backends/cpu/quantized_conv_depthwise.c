@@ -124,6 +124,8 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     plan.head.padding_bytes = (plan.end > plan.begin ? job->in_w : 1) * job->in_c + TAPER_OVERREAD;
     taper_pack_request request;
     taper_i8_pack_key(plan.entry, job->params.weight, job->params.bias, &request);
+    request.layout = "quantized depthwise";
+    request.kernel = plan.entry->name;
     request.bytes = taper_i8_layer_bytes(plan.head.layer.places, packed);
     request.fill = fill_pack;
     request.user = &plan;

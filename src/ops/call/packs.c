@@ -4,8 +4,12 @@
 // in the model (origin), offset and strides; storages that a session wrote to have no origin any more.
 #include "ops/call/packs.h"
 
+#include "base/atomic.h"
+#include "base/hash.h"
+#include "ops/call/packs_file.h"
 #include "ops/call/parallel.h"
-#include "platform/platform.h"
+#include "ops/call/slabs.h"
+#include "platform/kept_files.h"
 
 typedef struct tensor_key {
     const taper_storage *origin;
@@ -19,25 +23,24 @@ typedef struct pack_key {
     int64_t numbers[TAPER_PACK_NUMBERS];
 } pack_key;
 
-// Packs lie one behind the other in slabs; what is not used of a slab is never touched. No large pages are asked for:
-// where memory is fragmented the kernel compacts it at the first touch, which cost a first run of ResNet50 more than it
-// saved.
-typedef struct slab {
-    struct slab *next;
-    char *data; // of size bytes, aligned
-    size_t size, used;
-    void *raw;
-    size_t raw_bytes;
-} slab;
-
-enum { FIRST_SLAB = 4 << 20, LARGEST_SLAB = 64 << 20 };
-
 typedef struct kept_pack {
     struct kept_pack *next; // in its bucket
     pack_key key;
     taper_pack pack;
     taper_storage *holders[TAPER_PACK_TENSORS]; // references: an address in a key is not reused while the pack lives
+    taper_pack_name *name;                      // in the file; NULL: never there
 } kept_pack;
+
+// The file that packs come from and go to, and the thread that writes it.
+typedef struct keeping {
+    taper_packs_file *file; // NULL: none
+    size_t made, written;   // packs that the file had not; those of them that were handed to a writer
+    size_t made_before;     // when the run before ended
+    taper_background *writer;
+    taper_packs_item *items; // of the writer
+    size_t item_count, item_capacity;
+    const char *problem; // of the writer, until it was told; mutex
+} keeping;
 
 struct taper_packs {
     taper_allocator allocator;
@@ -45,9 +48,9 @@ struct taper_packs {
     const taper_heap *heap; // of the model's values
     kept_pack **buckets;    // by hash of the key; as many as there are packs, or twice
     size_t count, bucket_count;
-    slab *slabs;       // the one in use first
-    size_t slab_bytes; // of the next one
-    size_t bytes;
+    taper_slabs slabs;
+    size_t mapped_bytes; // of packs that lie in the file
+    keeping keeping;
 };
 
 taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **packs, taper_error *error)
@@ -57,6 +60,7 @@ taper_status taper_packs_create(const taper_allocator *allocator, taper_packs **
         return taper_fail_memory(error);
     }
     (*packs)->allocator = *allocator;
+    (*packs)->slabs.allocator = &(*packs)->allocator;
     const taper_status status = taper_mutex_create(allocator, &(*packs)->mutex, error);
     if (status != TAPER_OK) {
         taper_packs_destroy(*packs);
@@ -72,7 +76,86 @@ static void drop(taper_packs *packs, kept_pack *kept)
             taper_obj_release(&kept->holders[i]->head);
         }
     }
+    taper_free(&packs->allocator, kept->name, kept->name != NULL ? sizeof *kept->name : 0);
     taper_free(&packs->allocator, kept, sizeof *kept);
+}
+
+// ---- the file
+
+void taper_packs_use_file(taper_packs *packs, taper_packs_file *file)
+{
+    packs->keeping.file = file;
+}
+
+// What there is to write, as it is now: packs stay where they are. False: no memory for the list.
+static bool list_items(taper_packs *packs)
+{
+    keeping *k = &packs->keeping;
+    const size_t most = packs->count + taper_packs_file_count(k->file);
+    if (most > k->item_capacity) {
+        taper_free(&packs->allocator, k->items, k->item_capacity * sizeof *k->items);
+        k->items = taper_alloc(&packs->allocator, most * sizeof *k->items);
+        k->item_capacity = k->items != NULL ? most : 0;
+    }
+    k->item_count = 0;
+    if (k->items == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < packs->bucket_count; i++) {
+        for (const kept_pack *kept = packs->buckets[i]; kept != NULL; kept = kept->next) {
+            if (kept->name != NULL) {
+                k->items[k->item_count++] = (taper_packs_item){kept->name, kept->pack.data, kept->pack.bytes, NULL};
+            }
+        }
+    }
+    k->item_count += taper_packs_file_unasked(k->file, &k->items[k->item_count]);
+    k->written = k->made;
+    return true;
+}
+
+static void write_items(void *user)
+{
+    taper_packs *packs = user;
+    const char *problem = taper_packs_file_write(packs->keeping.file, packs->keeping.items, packs->keeping.item_count);
+    taper_mutex_lock(packs->mutex);
+    packs->keeping.problem = problem;
+    taper_mutex_unlock(packs->mutex);
+}
+
+const char *taper_packs_after_run(taper_packs *packs)
+{
+    if (!TAPER_WITH_PACKS_FILE || packs == NULL || packs->keeping.file == NULL) {
+        return NULL;
+    }
+    keeping *k = &packs->keeping;
+    taper_mutex_lock(packs->mutex);
+    const char *problem = k->problem;
+    k->problem = NULL;
+    const bool steady = k->made == k->made_before;
+    k->made_before = k->made;
+    // Once: what is made later (of other sizes, in other methods) is written when the model goes.
+    if (steady && k->made != 0 && k->written == 0 && list_items(packs)) {
+        (void)taper_background_start(&packs->allocator, write_items, packs, &k->writer);
+    }
+    taper_mutex_unlock(packs->mutex);
+    return problem;
+}
+
+const char *taper_packs_end(taper_packs *packs)
+{
+    if (!TAPER_WITH_PACKS_FILE || packs == NULL || packs->keeping.file == NULL) {
+        return NULL;
+    }
+    keeping *k = &packs->keeping;
+    taper_background_join(k->writer);
+    if ((k->made != k->written || (k->made != 0 && k->writer == NULL)) && list_items(packs)) {
+        write_items(packs);
+    }
+    const char *problem = k->problem;
+    taper_free(&packs->allocator, k->items, k->item_capacity * sizeof *k->items);
+    taper_packs_file_close(k->file);
+    *k = (keeping){0};
+    return problem;
 }
 
 void taper_packs_destroy(taper_packs *packs)
@@ -80,6 +163,7 @@ void taper_packs_destroy(taper_packs *packs)
     if (packs == NULL) {
         return;
     }
+    (void)taper_packs_end(packs);
     for (size_t i = 0; i < packs->bucket_count; i++) {
         while (packs->buckets[i] != NULL) {
             kept_pack *kept = packs->buckets[i];
@@ -88,12 +172,7 @@ void taper_packs_destroy(taper_packs *packs)
         }
     }
     taper_free(&packs->allocator, packs->buckets, packs->bucket_count * sizeof *packs->buckets);
-    while (packs->slabs != NULL) {
-        slab *old = packs->slabs;
-        packs->slabs = old->next;
-        taper_free(&packs->allocator, old->raw, old->raw_bytes);
-        taper_free(&packs->allocator, old, sizeof *old);
-    }
+    taper_slabs_free(&packs->slabs);
     taper_mutex_destroy(packs->mutex);
     const taper_allocator allocator = packs->allocator;
     taper_free(&allocator, packs, sizeof *packs);
@@ -110,15 +189,9 @@ size_t taper_packs_bytes(const taper_packs *packs)
         return 0;
     }
     taper_mutex_lock(packs->mutex);
-    const size_t bytes = packs->bytes;
+    const size_t bytes = packs->slabs.bytes + packs->mapped_bytes;
     taper_mutex_unlock(packs->mutex);
     return bytes;
-}
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
-    return h ^ h >> 29;
 }
 
 static bool make_key(const taper_packs *packs, const taper_pack_request *request, pack_key *key)
@@ -134,11 +207,7 @@ static bool make_key(const taper_packs *packs, const taper_pack_request *request
         if (t->storage->kind != TAPER_STORAGE_SHARED || t->storage->origin->head.heap != packs->heap) {
             return false;
         }
-        uint64_t geometry = mix(t->dtype, t->rank);
-        for (unsigned d = 0; d < t->rank; d++) {
-            geometry = mix(mix(geometry, (uint64_t)t->sizes[d]), (uint64_t)t->strides[d]);
-        }
-        key->tensors[i] = (tensor_key){t->storage->origin, t->offset, geometry};
+        key->tensors[i] = (tensor_key){t->storage->origin, t->offset, taper_pack_geometry(t)};
     }
     return true;
 }
@@ -147,7 +216,8 @@ static size_t bucket_of(const pack_key *key, size_t bucket_count)
 {
     uint64_t hash = (uintptr_t)key->kind;
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
-        hash = mix(mix(hash, (uintptr_t)key->tensors[i].origin), (uint64_t)key->tensors[i].offset);
+        hash =
+            taper_hash_mix(taper_hash_mix(hash, (uintptr_t)key->tensors[i].origin), (uint64_t)key->tensors[i].offset);
     }
     return (size_t)(hash >> 32) & (bucket_count - 1);
 }
@@ -185,56 +255,6 @@ static kept_pack *find(taper_packs *packs, const pack_key *key)
     return NULL;
 }
 
-static slab *add_slab(taper_packs *packs, size_t bytes)
-{
-    slab *s = taper_alloc_zeroed(&packs->allocator, sizeof *s);
-    if (s == NULL) {
-        return NULL;
-    }
-    packs->slab_bytes = packs->slab_bytes == 0 ? FIRST_SLAB : taper_min_size(2 * packs->slab_bytes, LARGEST_SLAB);
-    s->size = taper_max_size(packs->slab_bytes, bytes);
-    s->raw_bytes = s->size + TAPER_ALIGNMENT;
-    s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
-    if (s->raw == NULL) { // only what is needed, then
-        s->size = bytes;
-        s->raw_bytes = bytes + TAPER_ALIGNMENT;
-        s->raw = taper_alloc(&packs->allocator, s->raw_bytes);
-    }
-    if (s->raw == NULL) {
-        taper_free(&packs->allocator, s, sizeof *s);
-        return NULL;
-    }
-    s->data = (char *)taper_round_up((uintptr_t)s->raw, TAPER_ALIGNMENT);
-    taper_map_large(s->data, s->size);
-    s->next = packs->slabs;
-    packs->slabs = s;
-    return s;
-}
-
-static void *slab_alloc(taper_packs *packs, size_t bytes)
-{
-    bytes = taper_round_up(bytes + TAPER_OVERREAD, TAPER_ALIGNMENT);
-    slab *s = packs->slabs;
-    if (s == NULL || s->size - s->used < bytes) {
-        s = add_slab(packs, bytes);
-    }
-    if (s == NULL) {
-        return NULL;
-    }
-    void *data = s->data + s->used;
-    s->used += bytes;
-    packs->bytes += bytes;
-    return data;
-}
-
-// The last one that slab_alloc gave is not needed.
-static void slab_undo(taper_packs *packs, const void *data)
-{
-    const size_t bytes = (size_t)(packs->slabs->data + packs->slabs->used - (const char *)data);
-    packs->slabs->used -= bytes;
-    packs->bytes -= bytes;
-}
-
 typedef struct filling {
     const taper_pack_request *request;
     void *data;
@@ -248,41 +268,102 @@ static void fill_range(void *argument, size_t begin, size_t end)
 
 // Others wait meanwhile. A thread of the host's that waits for parts might run another session, which waits for it: so
 // only our own threads help.
+static taper_status on_our_threads(taper_run *run, taper_range_task task, void *argument, size_t parts, double floats)
+{
+    if (taper_pool_is_hosts(run->pool)) {
+        task(argument, 0, parts);
+        return TAPER_OK;
+    }
+    return taper_run_range(run, task, argument, parts, 1, taper_floats_work(floats));
+}
+
 static taper_status fill(taper_run *run, const taper_pack_request *request, void *data)
 {
     filling f = {request, data};
     if (request->fill != NULL) {
         request->fill(request, data);
     }
-    if (request->parts == 0) {
-        return TAPER_OK;
-    }
-    if (taper_pool_is_hosts(run->pool)) {
-        fill_range(&f, 0, request->parts);
-        return TAPER_OK;
-    }
     const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // read, ordered, written
-    return taper_run_range(run, fill_range, &f, request->parts, 1, taper_floats_work(floats));
+    return request->parts != 0 ? on_our_threads(run, fill_range, &f, request->parts, floats) : TAPER_OK;
+}
+
+typedef struct summing {
+    const void *data;
+    size_t bytes;
+    atomic_ullong sum;
+} summing;
+
+static void sum_range(void *argument, size_t begin, size_t end)
+{
+    summing *s = argument;
+    (void)atomic_fetch_add_explicit(&s->sum, taper_packs_sum(s->data, s->bytes, begin, end), memory_order_relaxed);
+}
+
+// Names the pack where it may be in a file, and finds it in ours.
+static taper_status look_up(taper_run *run, const taper_pack_request *request, kept_pack *kept, void **found)
+{
+    taper_packs *packs = run->packs;
+    keeping *k = &packs->keeping;
+    *found = NULL;
+    kept->name = TAPER_WITH_PACKS_FILE && k->file != NULL ? taper_alloc(&packs->allocator, sizeof *kept->name) : NULL;
+    if (kept->name == NULL) {
+        return TAPER_OK;
+    }
+    if (!taper_packs_file_name(k->file, request, kept->name)) {
+        taper_free(&packs->allocator, kept->name, sizeof *kept->name);
+        kept->name = NULL;
+        return TAPER_OK;
+    }
+    uint64_t sum;
+    void *data = taper_packs_file_find(k->file, kept->name, request->bytes, &sum);
+    if (data != NULL) {
+        summing s = {.data = data, .bytes = request->bytes};
+        atomic_init(&s.sum, 0u);
+        TAPER_TRY(on_our_threads(run, sum_range, &s, taper_packs_parts(request->bytes), (double)request->bytes / 8));
+        *found = atomic_load_explicit(&s.sum, memory_order_relaxed) == sum ? data : NULL;
+    }
+    k->made += *found == NULL;
+    packs->mapped_bytes += *found != NULL ? request->bytes : 0;
+    return TAPER_OK;
+}
+
+// In a slab.
+static taper_status fill_new(taper_run *run, const taper_pack_request *request, void **filled)
+{
+    void *data = *filled = taper_slabs_alloc(&run->packs->slabs, request->bytes);
+    if (data == NULL) {
+        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
+                          request->bytes);
+    }
+    const taper_status status = fill(run, request, data);
+    if (status != TAPER_OK) {
+        taper_slabs_undo(&run->packs->slabs, data);
+        return status;
+    }
+    memset((char *)data + request->bytes, 0, TAPER_OVERREAD);
+    return TAPER_OK;
 }
 
 static taper_status make(taper_run *run, const taper_pack_request *request, const pack_key *key, kept_pack **made)
 {
     taper_packs *packs = run->packs;
     kept_pack *kept = *made = taper_alloc_zeroed(&packs->allocator, sizeof *kept);
-    void *data = kept != NULL ? slab_alloc(packs, request->bytes) : NULL;
-    taper_status status = data != NULL ? fill(run, request, data)
-                                       : taper_fail(run->error, TAPER_ERROR_RESOURCE,
-                                                    "out of memory: packed weights of %zu bytes", request->bytes);
+    if (kept == NULL) {
+        return taper_fail_memory(run->error);
+    }
+    void *data;
+    const size_t made_before = packs->keeping.made;
+    taper_status status = look_up(run, request, kept, &data);
+    if (status == TAPER_OK && data == NULL) {
+        status = fill_new(run, request, &data);
+    }
     if (status != TAPER_OK) {
-        if (data != NULL) {
-            slab_undo(packs, data);
-        }
-        taper_free(&packs->allocator, kept, sizeof *kept);
+        packs->keeping.made = made_before;
+        drop(packs, kept);
         return status;
     }
     kept->key = *key;
     kept->pack = (taper_pack){.data = data, .bytes = request->bytes, .kept = true};
-    memset((char *)data + request->bytes, 0, TAPER_OVERREAD);
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
         if (request->tensors[i] != NULL) {
             kept->holders[i] = request->tensors[i]->storage->origin;

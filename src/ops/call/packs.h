@@ -6,29 +6,16 @@
 #define TAPER_OPS_PACKS_H
 
 #include "ops/call/call.h"
+#include "ops/call/pack_request.h"
 
 typedef struct taper_packs taper_packs;
+struct taper_packs_file;
 
 typedef struct taper_pack {
     void *data; // TAPER_ALIGNMENT; TAPER_OVERREAD readable bytes behind
     size_t bytes;
     bool kept; // in the model's cache
 } taper_pack;
-
-enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
-
-typedef struct taper_pack_request {
-    const void *kind; // the address of anything static that stands for the format (the kernel's entry)
-    taper_tensor *tensors[TAPER_PACK_TENSORS]; // what the pack is made from; NULLs allowed
-    int64_t numbers[TAPER_PACK_NUMBERS];       // what else decides its content
-    size_t bytes;
-    // Fills data (bytes long, uninitialized), or what parts leave of it; NULL: nothing.
-    void (*fill)(const struct taper_pack_request *request, void *data);
-    // Then fills the parts [first, end) of `parts`, on all threads of the run. They may not ask for packs.
-    void (*fill_parts)(const struct taper_pack_request *request, void *data, size_t first, size_t end);
-    size_t parts;
-    const void *user; // for both, not part of the key
-} taper_pack_request;
 
 // Whether a pack made from these tensors is kept in the model's cache; else it is made for one call.
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);
@@ -42,5 +29,13 @@ void taper_packs_destroy(taper_packs *packs);
 // The heap of the model's values: what is made of others (the host's, another model's) is not kept.
 void taper_packs_belong(taper_packs *packs, const taper_heap *heap);
 size_t taper_packs_bytes(const taper_packs *packs);
+
+// Packs come from this file where it has them, and those that it has not are written to it: by a thread after the first
+// run that needed no more of them, or when the model goes. Takes it over.
+void taper_packs_use_file(taper_packs *packs, struct taper_packs_file *file);
+// A run has ended. What went wrong in writing, to be told; NULL: nothing.
+const char *taper_packs_after_run(taper_packs *packs);
+// Nobody runs any more: what is not written yet is written, and the file closed. As above.
+const char *taper_packs_end(taper_packs *packs);
 
 #endif

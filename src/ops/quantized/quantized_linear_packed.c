@@ -73,6 +73,8 @@ static taper_status run_packed(taper_linear_i8 *job, size_t weight_bytes)
     taper_pack_request request;
     taper_pack pack;
     taper_i8_pack_key(job->entry, job->params.weight, job->params.bias, &request);
+    request.layout = "quantized linear";
+    request.kernel = job->entry->name;
     request.numbers[1] = -1; // not a convolution
     request.bytes = taper_i8_layer_bytes(places, weight_bytes);
     request.fill = fill_pack;

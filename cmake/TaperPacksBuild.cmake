@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# ops/call/packs_build.h: a number of all sources that say how weights are packed, so that a file of packs
+# (src/ops/call/packs_file.c) is known to be this build's. Included, it adds the header; run with -P, it makes it.
+if(CMAKE_SCRIPT_MODE_FILE)
+    set(sums "${VERSION}")
+    foreach(room ops/kernels backends/cpu ops/quantized ops/call)
+        file(GLOB_RECURSE sources ${SOURCE}/${room}/*)
+        list(SORT sources)
+        foreach(source ${sources})
+            file(SHA256 ${source} sum)
+            string(APPEND sums ${sum})
+        endforeach()
+    endforeach()
+    string(SHA256 sum "${sums}")
+    string(SUBSTRING ${sum} 0 16 number)
+    file(WRITE ${OUTPUT} "#define TAPER_PACKS_BUILD UINT64_C(0x${number})\n")
+    return()
+endif()
+
+file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/call)
+set(TAPER_PACK_SOURCES)
+foreach(room ops/kernels backends/cpu ops/quantized ops/call)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*)
+    list(APPEND TAPER_PACK_SOURCES ${sources})
+endforeach()
+add_custom_command(
+    OUTPUT ${TAPER_GENERATED}/ops/call/packs_build.h
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR}/src -DVERSION=${PROJECT_VERSION}
+            -DOUTPUT=${TAPER_GENERATED}/ops/call/packs_build.h -P ${PROJECT_SOURCE_DIR}/cmake/TaperPacksBuild.cmake
+    DEPENDS ${TAPER_PACK_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/TaperPacksBuild.cmake
+    COMMENT "Numbering the layouts of packed weights" VERBATIM)
+list(APPEND TAPER_SOURCES ${TAPER_GENERATED}/ops/call/packs_build.h)

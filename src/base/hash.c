@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Eight lanes of multiplications, which no processor waits for longer than for memory.
+#include "base/hash.h"
+
+#include <string.h>
+
+uint64_t taper_hash(uint64_t start, const void *data, size_t size)
+{
+    enum { LANES = 8 };
+    const char *at = data;
+    uint64_t lanes[LANES], words[LANES], h = taper_hash_mix(start, size);
+    for (uint64_t i = 0; i < LANES; i++) {
+        lanes[i] = h + i;
+    }
+    for (; size >= sizeof words; at += sizeof words, size -= sizeof words) {
+        memcpy(words, at, sizeof words);
+        for (size_t i = 0; i < LANES; i++) {
+            lanes[i] = taper_hash_mix(lanes[i], words[i]);
+        }
+    }
+    memset(words, 0, sizeof words);
+    memcpy(words, at, size);
+    for (size_t i = 0; i < LANES; i++) {
+        h = taper_hash_mix(taper_hash_mix(h, lanes[i]), words[i]);
+    }
+    return h;
+}

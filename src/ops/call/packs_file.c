@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The file: a header, the packs, and an index sorted by the hash of the names. Numbers are the machine's own: the
+// header tells whether they were this one's. Each pack has a hash, which is compared before it is first used: that
+// takes a tenth of packing, and a damaged disk gives no wrong numbers.
+#include "ops/call/packs_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "ops/call/packs_build.h" // made while building: cmake/TaperPacksBuild.cmake
+#include "platform/kept_files.h"
+
+enum { MAGIC_BYTES = 16, FORMAT = 1, MOST_PACKS = 1 << 20, UNASKED_TIMES = 3 };
+
+typedef struct file_header {
+    char magic[MAGIC_BYTES];
+    uint32_t format, word; // bytes of size_t and of a pack's alignment
+    uint64_t build, model, model_bytes;
+    uint64_t count, index_at, size; // of packs; where the index begins; of the file
+    uint64_t index_sum, header_sum; // the latter of the bytes before it
+} file_header;
+
+typedef struct index_entry {
+    uint64_t hash; // of the name
+    taper_pack_name name;
+    uint64_t at, bytes; // TAPER_OVERREAD zeros behind
+    uint64_t sum;       // of both
+} index_entry;
+
+static const char magic[MAGIC_BYTES] = "Taper's packs\r\n";
+
+struct taper_packs_file {
+    taper_allocator allocator;
+    taper_packs_source source;
+    char *path, *part;
+    size_t path_bytes, part_bytes;
+    taper_mapping mapping; // of the file that was there
+    const index_entry *index;
+    size_t count;
+    bool *asked; // for each of them
+};
+
+// ---- names
+
+// Odd: a place in the model's file. Even: a hash.
+static uint64_t bytes_of(const taper_packs_file *file, const taper_storage *origin)
+{
+    const uintptr_t begin = (uintptr_t)file->source.data, at = (uintptr_t)origin->data;
+    const bool borrows = origin->kind == TAPER_STORAGE_FILE || origin->kind == TAPER_STORAGE_BORROWED;
+    if (borrows && at >= begin && at - begin <= file->source.size &&
+        origin->bytes <= file->source.size - (at - begin)) {
+        return (taper_hash_mix((uint64_t)(at - begin), origin->bytes) | 1);
+    }
+    return (taper_hash(origin->bytes, origin->data, origin->bytes) & ~UINT64_C(1)) | 2;
+}
+
+uint64_t taper_pack_geometry(const taper_tensor *t)
+{
+    uint64_t h = taper_hash_mix(t->dtype, t->rank);
+    for (unsigned d = 0; d < t->rank; d++) {
+        h = taper_hash_mix(taper_hash_mix(h, (uint64_t)t->sizes[d]), (uint64_t)t->strides[d]);
+    }
+    return h;
+}
+
+bool taper_packs_file_name(const taper_packs_file *file, const taper_pack_request *request, taper_pack_name *name)
+{
+    memset(name, 0, sizeof *name);
+    if (request->layout == NULL || strlen(request->layout) >= sizeof name->layout ||
+        strlen(request->kernel) >= sizeof name->kernel) {
+        return false;
+    }
+    memcpy(name->layout, request->layout, strlen(request->layout));
+    memcpy(name->kernel, request->kernel, strlen(request->kernel));
+    memcpy(name->numbers, request->numbers, sizeof name->numbers);
+    for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {
+        const taper_tensor *t = request->tensors[i];
+        if (t != NULL) {
+            name->tensors[i].bytes = bytes_of(file, t->storage->origin);
+            name->tensors[i].geometry = taper_pack_geometry(t);
+            name->tensors[i].offset = t->offset;
+        }
+    }
+    return true;
+}
+
+static uint64_t hash_of(const taper_pack_name *name)
+{
+    return taper_hash(0, name, sizeof *name);
+}
+
+// ---- reading
+
+static void describe(const taper_packs_file *file, file_header *header)
+{
+    memset(header, 0, sizeof *header);
+    memcpy(header->magic, magic, sizeof magic);
+    header->format = FORMAT;
+    header->word = sizeof(size_t) << 16 | TAPER_ALIGNMENT;
+    header->build = TAPER_PACKS_BUILD;
+    header->model = file->source.identity;
+    header->model_bytes = file->source.size;
+}
+
+static bool is_index_sound(const taper_packs_file *file, const file_header *header)
+{
+    for (size_t i = 0; i < file->count; i++) {
+        const index_entry *e = &file->index[i];
+        if (e->at % TAPER_ALIGNMENT != 0 || e->at > header->index_at || e->bytes > header->index_at - e->at ||
+            header->index_at - e->at - e->bytes < TAPER_OVERREAD || (i != 0 && e[-1].hash > e->hash)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Whether the mapped file is what this build wrote for this model.
+static bool fits(taper_packs_file *file)
+{
+    const taper_mapping *m = &file->mapping;
+    file_header expected, header;
+    describe(file, &expected);
+    if (m->size < sizeof header) {
+        return false;
+    }
+    memcpy(&header, m->data, sizeof header);
+    if (memcmp(&header, &expected, offsetof(file_header, count)) != 0 ||
+        header.header_sum != taper_hash(0, &header, offsetof(file_header, header_sum)) || header.size != m->size ||
+        header.count > MOST_PACKS || header.index_at > m->size || header.index_at % TAPER_ALIGNMENT != 0 ||
+        header.count * sizeof(index_entry) != m->size - header.index_at) {
+        return false;
+    }
+    file->index = (const index_entry *)(const void *)(m->data + header.index_at);
+    file->count = (size_t)header.count;
+    return taper_hash(0, file->index, file->count * sizeof *file->index) == header.index_sum &&
+           is_index_sound(file, &header);
+}
+
+static void forget(taper_packs_file *file)
+{
+    taper_free(&file->allocator, file->asked, file->count * sizeof *file->asked);
+    file->asked = NULL;
+    taper_unmap(&file->mapping);
+    file->index = NULL;
+    file->count = 0;
+}
+
+static char *name_file(const taper_packs_file *file, const char *directory, const char *end, size_t *bytes)
+{
+    *bytes = strlen(directory) + sizeof "/taper--.packs" + 16 + strlen(end);
+    char *path = taper_alloc(&file->allocator, *bytes);
+    if (path != NULL) {
+        (void)snprintf(path, *bytes, "%s/taper-%016llx.packs%s", directory, (unsigned long long)file->source.identity,
+                       end);
+    }
+    return path;
+}
+
+taper_status taper_packs_file_open(const taper_allocator *allocator, const char *directory,
+                                   const taper_packs_source *source, taper_packs_file **file, taper_error *error)
+{
+    taper_packs_file *f = *file = taper_alloc_zeroed(allocator, sizeof *f);
+    if (f == NULL) {
+        return taper_fail_memory(error);
+    }
+    f->allocator = *allocator;
+    f->source = *source;
+    f->path = name_file(f, directory, "", &f->path_bytes);
+    f->part = name_file(f, directory, ".part", &f->part_bytes);
+    if (f->path == NULL || f->part == NULL) {
+        taper_packs_file_close(f);
+        *file = NULL;
+        return taper_fail_memory(error);
+    }
+    if (!taper_kept_map(f->path, &f->mapping)) {
+        return TAPER_OK;
+    }
+    const bool good = fits(f);
+    f->asked = good && f->count != 0 ? taper_alloc_zeroed(allocator, f->count * sizeof *f->asked) : NULL;
+    if (f->asked == NULL) {
+        f->count = 0;
+        forget(f);
+    }
+    return TAPER_OK;
+}
+
+void taper_packs_file_close(taper_packs_file *file)
+{
+    if (file != NULL) {
+        forget(file);
+        taper_free(&file->allocator, file->path, file->path_bytes);
+        taper_free(&file->allocator, file->part, file->part_bytes);
+        const taper_allocator allocator = file->allocator;
+        taper_free(&allocator, file, sizeof *file);
+    }
+}
+
+// The first entry whose hash is not below.
+static size_t lower_bound(const taper_packs_file *file, uint64_t hash)
+{
+    size_t first = 0, end = file->count;
+    while (first < end) {
+        const size_t middle = first + (end - first) / 2;
+        if (file->index[middle].hash < hash) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return first;
+}
+
+uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end)
+{
+    uint64_t sum = 0;
+    for (size_t i = first; i < end; i++) {
+        const size_t at = i * TAPER_PACKS_PART;
+        sum += taper_hash(i, (const char *)data + at, taper_min_size(bytes - at, TAPER_PACKS_PART));
+    }
+    return sum;
+}
+
+void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name, size_t bytes, uint64_t *sum)
+{
+    const uint64_t hash = hash_of(name);
+    for (size_t i = lower_bound(file, hash); i < file->count && file->index[i].hash == hash; i++) {
+        const index_entry *e = &file->index[i];
+        if (memcmp(&e->name, name, sizeof *name) == 0 && e->bytes == bytes) {
+            file->asked[i] = true;
+            *sum = e->sum;
+            return (void *)(uintptr_t)(file->mapping.data + e->at); // nobody writes to packs
+        }
+    }
+    return NULL;
+}
+
+// ---- writing
+
+typedef struct output {
+    taper_kept_writer writer;
+    uint64_t at;
+    index_entry *index;
+    size_t count;
+} output;
+
+static bool put(output *out, const void *data, size_t size)
+{
+    out->at += size;
+    return taper_kept_write(&out->writer, data, size);
+}
+
+// What is read over the end, and up to the next pack's place.
+static bool pad(output *out)
+{
+    static const char zeros[TAPER_OVERREAD + TAPER_ALIGNMENT];
+    const uint64_t end = (out->at + sizeof zeros - 1) / TAPER_ALIGNMENT * TAPER_ALIGNMENT;
+    return put(out, zeros, (size_t)(end - out->at));
+}
+
+static bool put_pack(output *out, const taper_packs_item *item)
+{
+    const uint64_t sum = taper_packs_sum(item->data, item->bytes, 0, taper_packs_parts(item->bytes));
+    if (item->sum != NULL && *item->sum != sum) {
+        return true;
+    }
+    index_entry *e = &out->index[out->count++];
+    e->hash = hash_of(item->name);
+    e->name = *item->name;
+    e->at = out->at;
+    e->bytes = item->bytes;
+    e->sum = sum;
+    return put(out, item->data, item->bytes) && pad(out);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+    const uint64_t x = ((const index_entry *)a)->hash, y = ((const index_entry *)b)->hash;
+    return x < y ? -1 : x > y;
+}
+
+static bool write_all(const taper_packs_file *file, output *out, const taper_packs_item *items, size_t count)
+{
+    file_header header;
+    describe(file, &header);
+    bool good = put(out, &header, sizeof header) && pad(out);
+    for (size_t i = 0; good && i < count; i++) {
+        good = put_pack(out, &items[i]);
+    }
+    qsort(out->index, out->count, sizeof *out->index, by_hash);
+    header.count = out->count;
+    header.index_at = out->at;
+    header.size = out->at + out->count * sizeof *out->index;
+    header.index_sum = taper_hash(0, out->index, out->count * sizeof *out->index);
+    header.header_sum = taper_hash(0, &header, offsetof(file_header, header_sum));
+    good = good && put(out, out->index, out->count * sizeof *out->index);
+    taper_kept_rewind(&out->writer);
+    return good && taper_kept_write(&out->writer, &header, sizeof header);
+}
+
+size_t taper_packs_file_count(const taper_packs_file *file)
+{
+    return file->count;
+}
+
+size_t taper_packs_file_unasked(const taper_packs_file *file, taper_packs_item *items)
+{
+    size_t room = file->source.size <= SIZE_MAX / UNASKED_TIMES ? UNASKED_TIMES * file->source.size : SIZE_MAX,
+           count = 0;
+    for (size_t i = 0; i < file->count; i++) {
+        const index_entry *e = &file->index[i];
+        if (!file->asked[i] && e->bytes <= room) {
+            room -= (size_t)e->bytes;
+            items[count++] = (taper_packs_item){&e->name, file->mapping.data + e->at, (size_t)e->bytes, &e->sum};
+        }
+    }
+    return count;
+}
+
+const char *taper_packs_file_write(const taper_packs_file *file, const taper_packs_item *items, size_t count)
+{
+    if (count == 0 || count > MOST_PACKS) {
+        return count == 0 ? NULL : "there are too many packs";
+    }
+    output out = {.index = taper_alloc_zeroed(&file->allocator, count * sizeof *out.index)};
+    if (out.index == NULL) {
+        return "there is no memory for its index";
+    }
+    const char *problem = NULL;
+    const taper_kept_state state = taper_kept_begin(file->path, file->part, &out.writer);
+    if (state == TAPER_KEPT_BEGUN) {
+        problem = taper_kept_end(&out.writer, write_all(file, &out, items, count)) ? NULL : "the disk may be full";
+    } else if (state == TAPER_KEPT_REFUSED) {
+        problem = "the directory cannot be written to";
+    }
+    taper_free(&file->allocator, out.index, count * sizeof *out.index);
+    return problem;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Files that a process makes for those that come after it, in a directory of the host's, and a thread that does so
+// beside the runs. Such a file is only ever taken from somebody who could do anything to this process anyway: the user
+// it runs as. What goes wrong is no error: then there is no such file.
+#ifndef TAPER_PLATFORM_KEPT_FILES_H
+#define TAPER_PLATFORM_KEPT_FILES_H
+
+#include "platform/platform.h"
+
+// Maps a regular file of this user's, which nobody else may write to; false: there is none.
+bool taper_kept_map(const char *path, taper_mapping *mapping);
+
+typedef struct taper_kept_writer {
+    int fd;
+    const char *path, *part; // the part becomes the file when it is whole
+} taper_kept_writer;
+
+typedef enum taper_kept_state {
+    TAPER_KEPT_BEGUN,
+    TAPER_KEPT_BUSY,   // another process writes it
+    TAPER_KEPT_REFUSED // it cannot be written
+} taper_kept_state;
+
+// A new file beside the one at path. A part that was left alone for a quarter of an hour is nobody's, and goes. The
+// names stay the caller's.
+taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept_writer *writer);
+bool taper_kept_write(taper_kept_writer *writer, const void *data, size_t size);
+void taper_kept_rewind(taper_kept_writer *writer); // what is written next goes to its beginning
+// Puts the part in the file's place when `whole` and its bytes are on the disk, else removes it.
+bool taper_kept_end(taper_kept_writer *writer, bool whole);
+
+// A thread apart from the pool's. False: the system has none.
+typedef struct taper_background taper_background;
+bool taper_background_start(const taper_allocator *allocator, void (*work)(void *user), void *user,
+                            taper_background **background);
+void taper_background_join(taper_background *background); // and is gone
+
+#endif

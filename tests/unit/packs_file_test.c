@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Files of packs: what was written is found again by the same names and no others; whatever is wrong with a file, a
+// pack from it has the right bytes or is not there; whose file it is; who writes it.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <utime.h>
+
+#include "ops/call/packs_file.h"
+#include "tests/unit/heap_fixture.h"
+
+enum { PACKS = 5, PATH_BYTES = 256 };
+
+static const size_t sizes[PACKS] = {64, 1, TAPER_PACKS_PART, 3 * TAPER_PACKS_PART + 17, 4096};
+static const char weights[1 << 20] = "a model's file";
+static const taper_packs_source source = {UINT64_C(0x1234), weights, sizeof weights};
+
+typedef struct fixture {
+    test_allocator memory;
+    char directory[PATH_BYTES], path[PATH_BYTES + 64], part[PATH_BYTES + 96];
+    taper_pack_name names[PACKS];
+    unsigned char *data[PACKS];
+    taper_packs_item items[PACKS];
+} fixture;
+
+static void open_fixture(fixture *f)
+{
+    const char *root = getenv("TMPDIR");
+    test_allocator_init(&f->memory);
+    (void)snprintf(f->directory, sizeof f->directory, "%s/taper-packs-XXXXXX", root != NULL ? root : "/tmp");
+    assert_non_null(mkdtemp(f->directory));
+    (void)snprintf(f->path, sizeof f->path, "%s/taper-0000000000001234.packs", f->directory);
+    (void)snprintf(f->part, sizeof f->part, "%s.part", f->path);
+    for (size_t i = 0; i < PACKS; i++) {
+        memset(&f->names[i], 0, sizeof f->names[i]);
+        (void)snprintf(f->names[i].layout, sizeof f->names[i].layout, "layout %zu", i / 2);
+        f->names[i].numbers[3] = (int64_t)i;
+        f->data[i] = malloc(sizes[i]);
+        assert_non_null(f->data[i]);
+        for (size_t k = 0; k < sizes[i]; k++) {
+            f->data[i][k] = (unsigned char)(k * 31 + i);
+        }
+        f->items[i] = (taper_packs_item){&f->names[i], f->data[i], sizes[i], NULL};
+    }
+}
+
+static void close_fixture(fixture *f)
+{
+    for (size_t i = 0; i < PACKS; i++) {
+        free(f->data[i]);
+    }
+    (void)unlink(f->path);
+    (void)unlink(f->part);
+    assert_int_equal(rmdir(f->directory), 0); // nothing else is left in it
+    assert_int_equal(atomic_load(&f->memory.blocks), 0);
+    assert_int_equal(atomic_load(&f->memory.bytes), 0);
+}
+
+static taper_packs_file *open_file(fixture *f)
+{
+    taper_packs_file *file;
+    assert_int_equal(taper_packs_file_open(&f->memory.allocator, f->directory, &source, &file, NULL), TAPER_OK);
+    return file;
+}
+
+static void write_file(fixture *f)
+{
+    taper_packs_file *file = open_file(f);
+    assert_null(taper_packs_file_write(file, f->items, PACKS));
+    taper_packs_file_close(file);
+}
+
+// How many packs are found with a good sum; those must be right.
+static size_t count_good(fixture *f, taper_packs_file *file)
+{
+    size_t good = 0;
+    for (size_t i = 0; i < PACKS; i++) {
+        uint64_t sum;
+        const unsigned char *data = taper_packs_file_find(file, &f->names[i], sizes[i], &sum);
+        if (data != NULL && taper_packs_sum(data, sizes[i], 0, taper_packs_parts(sizes[i])) == sum) {
+            assert_int_equal((uintptr_t)data % TAPER_ALIGNMENT, 0);
+            assert_memory_equal(data, f->data[i], sizes[i]);
+            assert_true(data[sizes[i] + TAPER_OVERREAD - 1] == 0);
+            good++;
+        }
+    }
+    return good;
+}
+
+static size_t count_in_file(fixture *f)
+{
+    taper_packs_file *file = open_file(f);
+    const size_t good = count_good(f, file);
+    taper_packs_file_close(file);
+    return good;
+}
+
+static void found_again(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    assert_int_equal(count_in_file(&f), 0);
+    write_file(&f);
+    assert_int_equal(count_in_file(&f), PACKS);
+    taper_packs_file *file = open_file(&f);
+    uint64_t sum;
+    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0] + 1, &sum));
+    f.names[0].tensors[0].offset++;
+    assert_null(taper_packs_file_find(file, &f.names[0], sizes[0], &sum));
+    taper_packs_file_close(file);
+    close_fixture(&f);
+}
+
+// Of parts, in any order and grouping.
+static void sums(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    const size_t parts = taper_packs_parts(sizes[3]);
+    assert_int_equal(parts, 4);
+    uint64_t sum = 0;
+    for (size_t i = parts; i-- > 0;) {
+        sum += taper_packs_sum(f.data[3], sizes[3], i, i + 1);
+    }
+    assert_true(sum == taper_packs_sum(f.data[3], sizes[3], 0, parts));
+    f.data[3][TAPER_PACKS_PART] ^= 1;
+    assert_true(sum != taper_packs_sum(f.data[3], sizes[3], 0, parts));
+    close_fixture(&f);
+}
+
+// Packs that nobody asked for stay, those that are asked for are written by who has them.
+static void unasked_stay(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_file(&f);
+    taper_packs_file *file = open_file(&f);
+    uint64_t sum;
+    taper_packs_item items[PACKS];
+    assert_int_equal(taper_packs_file_count(file), PACKS);
+    assert_non_null(taper_packs_file_find(file, &f.names[1], sizes[1], &sum));
+    items[0] = f.items[1];
+    assert_int_equal(taper_packs_file_unasked(file, items + 1), PACKS - 1);
+    assert_null(taper_packs_file_write(file, items, PACKS));
+    taper_packs_file_close(file);
+    assert_int_equal(count_in_file(&f), PACKS);
+    // A damaged one does not get a new sum.
+    const int fd = open(f.path, O_RDWR);
+    unsigned char byte;
+    assert_int_equal(pread(fd, &byte, 1, 4096), 1);
+    byte ^= 1;
+    assert_int_equal(pwrite(fd, &byte, 1, 4096), 1);
+    assert_int_equal(close(fd), 0);
+    const size_t good = count_in_file(&f);
+    assert_true(good < PACKS);
+    file = open_file(&f);
+    assert_int_equal(taper_packs_file_unasked(file, items), PACKS);
+    assert_null(taper_packs_file_write(file, items, PACKS));
+    taper_packs_file_close(file);
+    assert_int_equal(count_in_file(&f), good);
+    file = open_file(&f);
+    assert_int_equal(taper_packs_file_count(file), good);
+    taper_packs_file_close(file);
+    close_fixture(&f);
+}
+
+static unsigned char *read_whole(const char *path, size_t *size)
+{
+    struct stat info;
+    const int fd = open(path, O_RDONLY);
+    assert_int_equal(fstat(fd, &info), 0);
+    *size = (size_t)info.st_size;
+    unsigned char *bytes = malloc(*size);
+    assert_int_equal(read(fd, bytes, *size), (ssize_t)*size);
+    assert_int_equal(close(fd), 0);
+    return bytes;
+}
+
+static void write_whole(const char *path, const unsigned char *bytes, size_t size)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+    assert_int_equal(close(fd), 0);
+}
+
+static void damaged(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_file(&f);
+    size_t size;
+    unsigned char *bytes = read_whole(f.path, &size);
+    // Every byte near both ends, where the header and the index are, and some between.
+    for (size_t i = 0; i < size; i += i < 128 || i + 2000 > size ? 1 : size / 300) {
+        for (unsigned bit = 0; bit < 8; bit += 7) {
+            bytes[i] ^= (unsigned char)(1u << bit);
+            write_whole(f.path, bytes, size);
+            (void)count_in_file(&f); // which compares
+            bytes[i] ^= (unsigned char)(1u << bit);
+        }
+    }
+    for (size_t length = 0; length < size; length += length < 200 || length + 2000 > size ? 1 : size / 100) {
+        write_whole(f.path, bytes, length);
+        assert_int_equal(count_in_file(&f), 0);
+    }
+    write_whole(f.path, bytes, size);
+    assert_int_equal(count_in_file(&f), PACKS);
+    free(bytes);
+    close_fixture(&f);
+}
+
+static void of_another(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_file(&f);
+    taper_packs_source other = source;
+    taper_packs_file *file;
+    other.size--;
+    assert_int_equal(taper_packs_file_open(&f.memory.allocator, f.directory, &other, &file, NULL), TAPER_OK);
+    assert_int_equal(count_good(&f, file), 0);
+    taper_packs_file_close(file);
+    assert_int_equal(chmod(f.path, 0620), 0); // others could have written it
+    assert_int_equal(count_in_file(&f), 0);
+    assert_int_equal(chmod(f.path, 0644), 0);
+    assert_int_equal(count_in_file(&f), PACKS);
+    if (geteuid() == 0) {
+        assert_int_equal(chown(f.path, 1, 1), 0);
+        assert_int_equal(count_in_file(&f), 0);
+        assert_int_equal(chown(f.path, 0, 0), 0);
+    }
+    assert_int_equal(rename(f.path, f.part), 0);
+    assert_int_equal(symlink(f.part, f.path), 0); // not followed
+    assert_int_equal(count_in_file(&f), 0);
+    assert_int_equal(unlink(f.path), 0);
+    assert_int_equal(mkfifo(f.path, 0600), 0); // nor waited for
+    assert_int_equal(count_in_file(&f), 0);
+    close_fixture(&f);
+}
+
+static void who_writes(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_whole(f.part, (const unsigned char *)"x", 1); // another process is at it
+    write_file(&f);
+    assert_int_equal(access(f.path, F_OK), -1);
+    assert_int_equal(access(f.part, F_OK), 0);
+    const time_t long_ago = time(NULL) - 3600; // it is no more
+    assert_int_equal(utime(f.part, &(struct utimbuf){long_ago, long_ago}), 0);
+    write_file(&f);
+    assert_int_equal(count_in_file(&f), PACKS);
+    assert_int_equal(access(f.part, F_OK), -1);
+    // A file stays as it is for who mapped it.
+    taper_packs_file *before = open_file(&f);
+    f.data[0][5]++;
+    write_file(&f);
+    f.data[0][5]--;
+    assert_int_equal(count_good(&f, before), PACKS);
+    taper_packs_file_close(before);
+    // The directory is gone.
+    taper_packs_file *file = open_file(&f);
+    assert_int_equal(unlink(f.path), 0);
+    assert_int_equal(rmdir(f.directory), 0);
+    assert_non_null(taper_packs_file_write(file, f.items, PACKS));
+    taper_packs_file_close(file);
+    assert_int_equal(mkdir(f.directory, 0700), 0);
+    close_fixture(&f);
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    fixture f;
+    open_fixture(&f);
+    write_file(&f);
+    bool failed = true;
+    for (size_t n = 1; failed; n++) {
+        taper_packs_file *file;
+        f.memory.fail_at = atomic_load(&f.memory.calls) + n;
+        failed = taper_packs_file_open(&f.memory.allocator, f.directory, &source, &file, NULL) != TAPER_OK;
+        if (!failed) {
+            failed = count_good(&f, file) == 0;
+            failed |= taper_packs_file_write(file, f.items, PACKS) != NULL;
+            taper_packs_file_close(file);
+        }
+        f.memory.fail_at = 0;
+    }
+    assert_int_equal(count_in_file(&f), PACKS);
+    close_fixture(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(found_again),    cmocka_unit_test(sums),       cmocka_unit_test(unasked_stay),
+        cmocka_unit_test(damaged),        cmocka_unit_test(of_another), cmocka_unit_test(who_writes),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
