@@ -55,8 +55,7 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (o.cpu_mask != 0) {
         c->cpu &= o.cpu_mask;
     }
-    taper_status status =
-        TAPER_DEVICES || TAPER_WITH_PACKS_FILE ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
+    taper_status status = TAPER_DEVICES || TAPER_WITH_PACKS_FILE ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
     if (status == TAPER_OK) {
         status = taper_types_create(&c->allocator, &c->types, error);
     }
