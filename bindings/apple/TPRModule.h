@@ -84,6 +84,10 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
 
 // The threads that all modules share, this one's included; 0: as many as the processor has big cores.
 @property(class, nonatomic) NSUInteger threads;
+// Models that are loaded later keep there what takes long to make on this device, packed weights above all, for the
+// next start of the app: a file for each, about as large as it, which may be deleted at any time. A directory in
+// NSCachesDirectory is meant for that. nil: nowhere.
++ (BOOL)setCacheDirectory:(nullable NSString *)path error:(NSError **)error;
 
 @property(nonatomic, readonly) NSArray<NSString *> *methodNames;
 

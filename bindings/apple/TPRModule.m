@@ -103,6 +103,19 @@ void tpr_release_object(void *object)
     }
 }
 
++ (BOOL)setCacheDirectory:(nullable NSString *)path error:(NSError **)error
+{
+    taper_error *said = taper_error_create();
+    const taper_status status =
+        taper_context_set_cache_dir(tpr_context(), path != nil ? [path fileSystemRepresentation] : NULL, said);
+    if (status != TAPER_OK) {
+        (void)tpr_fail_as(error, said, status);
+        return NO;
+    }
+    taper_error_destroy(said);
+    return YES;
+}
+
 // Of the bytes of `data`, or else of the file at `path`.
 - (nullable instancetype)initWithPath:(nullable NSString *)path orData:(nullable NSData *)data error:(NSError **)error
 {

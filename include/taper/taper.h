@@ -140,6 +140,10 @@ TAPER_API unsigned taper_context_threads(const taper_context *context);
 /* Taper's own pool has so many threads from now on, as in taper_context_options: at most 64, or as many as it began
  * with. From any thread, for the runs under way too. The results stay the same. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
+/* The cache_dir of taper_context_options from now on, for models that are loaded and devices that are first used later;
+ * NULL: none. From any thread. */
+TAPER_API TAPER_MUST_USE taper_status taper_context_set_cache_dir(taper_context *context, const char *path,
+                                                                  taper_error *error);
 TAPER_API uint64_t taper_context_cpu_features(const taper_context *context); /* bits of cpu_mask that it uses */
 
 /* The instruction sets that this CPU has and this build has kernels of: the name of number `index` ("scalar", the

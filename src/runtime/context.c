@@ -21,15 +21,35 @@ static void log_to_stdio(void *user, taper_log_level level, const char *text, si
     (void)fwrite(text, 1, length, file);
 }
 
-static taper_status keep_cache_dir(taper_context *context, const char *path, taper_error *error)
+// Those before stay as long as the context: who took one may use it on.
+struct taper_cache_dir {
+    struct taper_cache_dir *before;
+    size_t bytes; // of this
+    char path[];
+};
+
+const char *taper_context_cache_dir(const taper_context *context)
 {
-    const size_t size = path != NULL ? strlen(path) + 1 : 0;
-    context->cache_dir = size != 0 ? taper_alloc(&context->allocator, size) : NULL;
-    if (size != 0) {
-        if (context->cache_dir == NULL) {
-            return taper_fail_memory(error);
-        }
-        memcpy(context->cache_dir, path, size);
+    const taper_cache_dir *dir = atomic_load_explicit(&context->cache_dir, memory_order_acquire);
+    return dir != NULL && dir->path[0] != '\0' ? dir->path : NULL;
+}
+
+taper_status taper_context_set_cache_dir(taper_context *context, const char *path, taper_error *error)
+{
+    TAPER_NEED(context, error);
+    if (path != NULL && !taper_is_directory(path)) {
+        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "cache_dir: there is no directory \"%s\"; make it first", path);
+    }
+    const size_t size = path != NULL ? strlen(path) + 1 : 1, bytes = sizeof(taper_cache_dir) + size;
+    taper_cache_dir *dir = taper_alloc_zeroed(&context->allocator, bytes);
+    if (dir == NULL) {
+        return taper_fail_memory(error);
+    }
+    memcpy(dir->path, path != NULL ? path : "", size);
+    dir->bytes = bytes;
+    dir->before = atomic_load_explicit(&context->cache_dir, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&context->cache_dir, &dir->before, dir, memory_order_acq_rel,
+                                                  memory_order_relaxed)) {
     }
     return TAPER_OK;
 }
@@ -55,7 +75,8 @@ taper_status taper_context_create(const taper_context_options *options, taper_co
     if (o.cpu_mask != 0) {
         c->cpu &= o.cpu_mask;
     }
-    taper_status status = TAPER_DEVICES || TAPER_WITH_PACKS_FILE ? keep_cache_dir(c, o.cache_dir, error) : TAPER_OK;
+    atomic_init(&c->cache_dir, NULL);
+    taper_status status = o.cache_dir != NULL ? taper_context_set_cache_dir(c, o.cache_dir, error) : TAPER_OK;
     if (status == TAPER_OK) {
         status = taper_types_create(&c->allocator, &c->types, error);
     }
@@ -101,8 +122,9 @@ void taper_context_release(taper_context *context)
     taper_heap_close(context->heap);
     taper_types_release(context->types);
     const taper_allocator allocator = context->allocator;
-    if (context->cache_dir != NULL) {
-        taper_free(&allocator, context->cache_dir, strlen(context->cache_dir) + 1);
+    for (taper_cache_dir *dir = atomic_load(&context->cache_dir), *before; dir != NULL; dir = before) {
+        before = dir->before;
+        taper_free(&allocator, dir, dir->bytes);
     }
     taper_free(&allocator, context, sizeof *context);
 }

@@ -6,6 +6,8 @@
 #include "ops/list/registry.h"
 #include "platform/threads.h"
 
+typedef struct taper_cache_dir taper_cache_dir;
+
 struct taper_context {
     taper_refs refs;
     taper_allocator allocator;
@@ -16,14 +18,16 @@ struct taper_context {
     uint64_t cpu;
     const struct taper_backend *const *backends; // ends with NULL; NULL: those of backends/backend_list.inc
     struct taper_mutex *device_lock;
-    struct opened *devices;    // runtime/device.c
-    struct taper_device *host; // of these: the CPU
-    char *cache_dir;           // taper_context_options.cache_dir; NULL: none
+    struct opened *devices;               // runtime/device.c
+    struct taper_device *host;            // of these: the CPU
+    _Atomic(taper_cache_dir *) cache_dir; // the one set last
     taper_log_function log;
     void *log_user;
 };
 
 void taper_context_retain(taper_context *context);
+// Valid as long as the context; NULL: none.
+const char *taper_context_cache_dir(const taper_context *context);
 
 // ---- device.c
 

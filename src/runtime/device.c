@@ -171,7 +171,7 @@ static taper_status open_device(taper_context *context, const taper_backend *bac
                                .index = name->index,
                                .called = name->called != 0 ? o->name + name->called : NULL,
                                .options = length != 0 ? o->name + name->shown + 1 : NULL,
-                               .cache_dir = context->cache_dir,
+                               .cache_dir = taper_context_cache_dir(context),
                                .owner = &o->owner,
                                .allocator = &o->allocator,
                                .cpu = context->cpu,

@@ -29,13 +29,14 @@ static uint64_t identity_of(const taper_model *model, const taper_blob *blob)
 taper_status taper_model_use_cache(taper_model *model, taper_error *error)
 {
     const taper_context *context = model->context;
-    if (context->cache_dir == NULL || model->module.blob == NULL) {
+    const char *directory = taper_context_cache_dir(context);
+    if (directory == NULL || model->module.blob == NULL) {
         return TAPER_OK;
     }
     const taper_blob *blob = (const taper_blob *)model->module.blob;
     const taper_packs_source source = {identity_of(model, blob), blob->data, blob->size};
     taper_packs_file *file;
-    TAPER_TRY(taper_packs_file_open(&context->allocator, context->cache_dir, &source, &file, error));
+    TAPER_TRY(taper_packs_file_open(&context->allocator, directory, &source, &file, error));
     taper_packs_use_file(model->packs, file);
     return TAPER_OK;
 }

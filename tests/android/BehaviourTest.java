@@ -178,6 +178,23 @@ final class BehaviourTest {
     }
   }
 
+  static void setCacheDir() throws Exception {
+    java.io.File none = new java.io.File("no such directory");
+    Check.fails(
+        MODEL_ERROR,
+        () -> PyTorchAndroid.setCacheDir(none),
+        "cache_dir: there is no directory \"no such directory\"; make it first");
+    java.nio.file.Path directory = java.nio.file.Files.createTempDirectory("taper");
+    PyTorchAndroid.setCacheDir(directory.toFile());
+    try (Module m = Module.load(KINDS)) {
+      m.forward(IValue.from(six()));
+    }
+    for (java.io.File file : directory.toFile().listFiles()) {
+      Check.same(true, file.getName().startsWith("taper-") && file.delete());
+    }
+    java.nio.file.Files.delete(directory);
+  }
+
   static void extraFiles() {
     Map<String, String> files = new HashMap<>();
     files.put("labels.txt", "old");

@@ -433,6 +433,9 @@ static void test_threads(void)
     [shared cancel];
     (void)pthread_join(threads[0], NULL);
     CHECK(code == TPRErrorCancelled);
+    NSError *error = nil;
+    CHECK(![TPRModule setCacheDirectory:@"no such directory" error:&error] && error.code == TPRErrorArgument);
+    CHECK([TPRModule setCacheDirectory:nil error:NULL]);
     const NSUInteger count = TPRModule.threads;
     TPRModule.threads = 2;
     CHECK(count >= 1 && TPRModule.threads == 2);

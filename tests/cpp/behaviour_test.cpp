@@ -304,6 +304,8 @@ void test_threads()
     const int before = at::get_num_threads();
     at::set_num_threads(1);
     CHECK(at::get_num_threads() == 1);
+    CHECK_THROWS(at::set_cache_dir("no such directory"), "there is no directory");
+    at::set_cache_dir("");
     CHECK_THROWS(at::set_num_threads(0), "positive");
     at::set_num_threads(before);
 }

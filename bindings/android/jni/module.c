@@ -57,6 +57,27 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNumThreads(JNIEnv *env,
     pthread_mutex_unlock(&context_lock);
 }
 
+JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setCacheDir(JNIEnv *env, jclass type, jstring path)
+{
+    (void)type;
+    size_t length;
+    char *text = binding_text(env, path, "The directory", &length);
+    if (text == NULL) {
+        return;
+    }
+    taper_error *error = taper_error_create();
+    taper_context *context;
+    taper_status status = get_context(&context, error);
+    if (status == TAPER_OK) {
+        status = taper_context_set_cache_dir(context, text, error);
+    }
+    if (status != TAPER_OK) {
+        binding_throw_status(env, status, error, NULL);
+    }
+    taper_error_destroy(error);
+    free(text);
+}
+
 // ---- loading
 
 typedef struct source {

@@ -76,6 +76,8 @@ public final class NativeLibrary {
 
   static native void setNumThreads(int threads);
 
+  static native void setCacheDir(String path);
+
   // Tensors.
   static native void releaseValue(long value);
 }

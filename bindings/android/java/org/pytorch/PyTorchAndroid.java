@@ -2,6 +2,7 @@
 package org.pytorch;
 
 import android.content.res.AssetManager;
+import java.io.File;
 
 /** Models among an app's assets, and the threads that models run with. */
 public final class PyTorchAndroid {
@@ -29,5 +30,17 @@ public final class PyTorchAndroid {
     }
     NativeLibrary.load();
     NativeLibrary.setNumThreads(numThreads);
+  }
+
+  /**
+   * Lets models that are loaded from now on keep there what takes long to make on this phone, packed weights above all:
+   * a file for each model, about as large as it, written by a thread after the first runs. When the app starts again,
+   * loading takes a fraction of the time. The files may be deleted at any time. New in Taper.
+   *
+   * @param directory one of the app's own, such as {@code context.getCacheDir()}; it must exist
+   */
+  public static void setCacheDir(File directory) {
+    NativeLibrary.load();
+    NativeLibrary.setCacheDir(directory.getPath());
   }
 }

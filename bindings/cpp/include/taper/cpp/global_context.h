@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <vector>
 
 #include <taper/cpp/handle.h>
@@ -49,6 +50,14 @@ inline Context &globalContext()
 {
     static Context context;
     return context;
+}
+
+// Taper's own: a directory of the app's in which models that are loaded later keep what takes long to make, packed
+// weights above all, for the next start of the app. Empty: nowhere.
+inline void set_cache_dir(const std::string &path)
+{
+    taper::cpp::ErrorScope error;
+    error.check(taper_context_set_cache_dir(taper::cpp::context(), path.empty() ? nullptr : path.c_str(), error));
 }
 
 inline int get_num_threads()
