@@ -15,7 +15,7 @@ taper_status taper_json_fail(taper_json *json, const char *problem)
         json->problem = problem;
     }
     return taper_fail_at(json->error, TAPER_ERROR_FILE, (int64_t)(json->base + (uint64_t)(json->at - json->begin)),
-                         "%s is not valid JSON: %s", json->what, problem);
+                         "%s cannot be read: %s", json->what, problem);
 }
 
 static void skip_space(taper_json *json)

@@ -52,7 +52,7 @@ static inline taper_json taper_json_make(const void *data, size_t size, uint64_t
                         .depth_limit = depth_limit};
 }
 
-// A failure at the place that was reached: "model.json is not valid JSON: PROBLEM".
+// A failure at the place that was reached: "model.json cannot be read: PROBLEM".
 TAPER_COLD taper_status taper_json_fail(taper_json *json, const char *problem);
 
 // What the next value is by its first character; INT for any number.

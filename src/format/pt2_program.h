@@ -51,8 +51,8 @@ typedef struct taper_pt2_argument {
         const char *text;      // STRING, DEVICE, OPERATOR
         size_t value;          // number in the graph's values
         const taper_pt2_graph *graph;
-        const struct taper_pt2_argument *items;
-        const taper_pt2_named *entries;
+        struct taper_pt2_argument *items;
+        taper_pt2_named *entries;
     } as;
 } taper_pt2_argument;
 
@@ -146,7 +146,6 @@ typedef struct taper_pt2_weight {
     const char *name;     // "conv.weight"
     taper_tensor *tensor; // owned; storages are shared as in the file. NULL: cannot be had
     const char *refusal;  // why not: "its dtype is float8_e4m3fn, which …"
-    bool parameter;
 } taper_pt2_weight;
 
 typedef enum taper_pt2_input_kind {
@@ -213,7 +212,7 @@ typedef struct taper_pt2_program {
     const char **argument_names; // of forward; none where the file has none
     size_t argument_name_count;
 
-    taper_pt2_weight *weights;
+    taper_pt2_weight *weights; // sorted by name
     size_t weight_count;
 } taper_pt2_program;
 
