@@ -20,6 +20,7 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
 #define KNOWN(X) \
     X(UTILS, "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0) \
     X(UTILS, "_rebuild_parameter", TAPER_GLOBAL_PARAMETER, 0) \
+    X(UTILS, "_rebuild_parameter_with_state", TAPER_GLOBAL_PARAMETER, 1) \
     X(UTILS, "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0) \
     X(UTILS, "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0) \
     X(JIT_PICKLE, "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT) \
@@ -210,10 +211,11 @@ static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push(p, device, 0, false);
 }
 
-// (tensor, requires_grad, hooks): the tensor.
-static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments)
+// (tensor, requires_grad, hooks), and Python attributes of its own where there is one more: the tensor.
+static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments, size_t more)
 {
-    if (arguments->count != 3 || arguments->items[0].tag != TAPER_TENSOR || arguments->items[1].tag != TAPER_BOOLEAN) {
+    if (arguments->count != 3 + more || arguments->items[0].tag != TAPER_TENSOR ||
+        arguments->items[1].tag != TAPER_BOOLEAN) {
         REFUSE(p, "a parameter that is made of no tensor");
     }
     arguments->items[0].as.tensor->requires_grad = arguments->items[1].as.i != 0;
@@ -256,7 +258,7 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
     case TAPER_GLOBAL_TENSOR:
         return taper_pickle_tensor(p, arguments);
     case TAPER_GLOBAL_PARAMETER:
-        return make_parameter(p, arguments);
+        return make_parameter(p, arguments, (size_t)global->number);
     case TAPER_GLOBAL_QTENSOR:
         return taper_pickle_qtensor(p, arguments);
     case TAPER_GLOBAL_LIST:

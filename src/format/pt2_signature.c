@@ -190,7 +190,7 @@ static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, siz
         if (name != NULL && i < reach && taper_names_find(names, specs->count, name, strlen(name), &at)) {
             to[i] = from[at];
         } else {
-            to[i] = (taper_pt2_spec){.kind = 0, .value = name}; // 0: the caller's
+            to[i] = (taper_pt2_spec){.kind = 0, .persistent = true, .value = name}; // 0: the caller's
         }
     }
     *specs = (taper_pt2_array){to, count};

@@ -124,7 +124,7 @@ static taper_status payload_item(taper_pt2 *r, const char *name, const void *how
     taper_tensor *tensor;
     const taper_status status = make_tensor(r, &p->meta, entry, &tensor);
     if (status != TAPER_OK) {
-        taper_error_prefix(r->error, "%s", name);
+        taper_error_prefix(r->error, "%s: ", name);
         return status;
     }
     return add(r, name, tensor, NULL);
@@ -209,7 +209,7 @@ static taper_status read_saved_record(taper_pt2 *r, const taper_zip_entry *entry
         taper_obj_release(&blob->head);
     }
     if (status != TAPER_OK) {
-        taper_error_prefix(r->error, "%.*s", (int)taper_min_size(entry->name_length, 100), entry->name);
+        taper_error_prefix(r->error, "%.*s: ", (int)taper_min_size(entry->name_length, 100), entry->name);
         return status;
     }
     status = value.tag == TAPER_DICT
@@ -252,7 +252,7 @@ static taper_status read_blob(taper_pt2 *r, const taper_pt2_blob *from)
     taper_status status = read_saved(r, blob, blob->data, used, &value);
     taper_obj_release(&blob->head);
     if (status != TAPER_OK) {
-        taper_error_prefix(r->error, "%s", from->name);
+        taper_error_prefix(r->error, "%s: ", from->name);
         return status;
     }
     if (value.tag == TAPER_TENSOR) {
