@@ -2,6 +2,7 @@ list(APPEND TAPER_SOURCES
     src/base/budget.c
     src/base/hash.c
     src/base/inline.c
+    src/base/json.c
     src/base/memory.c
     src/base/pointer_map.c
     src/base/sha256.c

@@ -47,6 +47,26 @@ static taper_status widen_storage(taper_archive *a, taper_storage **storage, tap
     return TAPER_OK;
 }
 
+taper_status taper_archive_storage(taper_archive *a, const taper_zip_entry *entry, taper_dtype dtype,
+                                   taper_storage **storage, taper_error *error)
+{
+    const size_t alignment = taper_min_size(taper_max_size(taper_dtype_size(dtype), 1), 8);
+    taper_storage **cell = &a->storages[entry - a->zip.entries];
+    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // read as a smaller dtype before
+        taper_obj_release(&(*cell)->head);
+        *cell = NULL;
+    }
+    if (*cell == NULL) {
+        TAPER_TRY(make_storage(a, entry, alignment, cell, error));
+        if (dtype == TAPER_QU4X2) {
+            TAPER_TRY(widen_storage(a, cell, error));
+        }
+    }
+    taper_obj_retain(&(*cell)->head);
+    *storage = *cell;
+    return TAPER_OK;
+}
+
 static taper_status get_storage(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                                 taper_storage **storage, taper_error *error)
 {
@@ -72,21 +92,7 @@ static taper_status get_storage(void *user, const char *key, size_t length, tape
                              (int)entry->name_length, entry->name, (unsigned long long)entry->size, (long long)numel,
                              taper_dtype_name(dtype));
     }
-    const size_t alignment = taper_min_size(item, 8);
-    taper_storage **cell = &a->storages[entry - a->zip.entries];
-    if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) { // read as a smaller dtype before
-        taper_obj_release(&(*cell)->head);
-        *cell = NULL;
-    }
-    if (*cell == NULL) {
-        TAPER_TRY(make_storage(a, entry, alignment, cell, error));
-        if (dtype == TAPER_QU4X2) {
-            TAPER_TRY(widen_storage(a, cell, error));
-        }
-    }
-    taper_obj_retain(&(*cell)->head);
-    *storage = *cell;
-    return TAPER_OK;
+    return taper_archive_storage(a, entry, dtype, storage, error);
 }
 
 // ---- pickles
@@ -225,10 +231,9 @@ static taper_status read_extra(taper_archive *a, const taper_zip_entry *entry, t
     return TAPER_OK;
 }
 
-taper_status taper_archive_read_extras(taper_archive *a, taper_error *error)
+taper_status taper_archive_read_extras(taper_archive *a, const char *folder, taper_error *error)
 {
-    static const char folder[] = "extra/";
-    const size_t length = sizeof folder - 1;
+    const size_t length = strlen(folder);
     size_t count = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < a->zip.count; i++) {
@@ -261,8 +266,14 @@ taper_status taper_archive_read_extras(taper_archive *a, taper_error *error)
 
 taper_status taper_archive_open(taper_blob *blob, taper_module *module, taper_archive *archive, taper_error *error)
 {
+    return taper_archive_open_part(blob, blob->data, blob->size, module, archive, error);
+}
+
+taper_status taper_archive_open_part(taper_blob *blob, const void *data, size_t size, taper_module *module,
+                                     taper_archive *archive, taper_error *error)
+{
     *archive = (taper_archive){.module = module, .blob = blob};
-    TAPER_TRY(taper_zip_open(module->allocator, blob->data, blob->size, &archive->zip, error));
+    TAPER_TRY(taper_zip_open(module->allocator, data, size, &archive->zip, error));
     taper_status status = taper_type_scope_create(module->allocator, &archive->scope, error);
     if (status == TAPER_OK) {
         archive->storages = taper_alloc_zeroed(module->allocator, archive->zip.count * sizeof *archive->storages);

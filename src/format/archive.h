@@ -22,6 +22,9 @@ typedef struct taper_archive {
 // module has allocator, arena, heap, types and blob. On failure nothing is left to close.
 TAPER_MUST_USE taper_status taper_archive_open(taper_blob *blob, taper_module *module, taper_archive *archive,
                                                taper_error *error);
+// The same of an archive within a file: these of the blob's bytes.
+TAPER_MUST_USE taper_status taper_archive_open_part(taper_blob *blob, const void *data, size_t size,
+                                                    taper_module *module, taper_archive *archive, taper_error *error);
 void taper_archive_close(taper_archive *archive);
 
 static inline const taper_zip_entry *taper_archive_find(const taper_archive *archive, const char *name)
@@ -29,9 +32,14 @@ static inline const taper_zip_entry *taper_archive_find(const taper_archive *arc
     return taper_zip_find(&archive->zip, name, strlen(name));
 }
 
+// The bytes of a record as the storage of tensors with elements of dtype; gives a reference.
+TAPER_MUST_USE taper_status taper_archive_storage(taper_archive *archive, const taper_zip_entry *entry,
+                                                  taper_dtype dtype, taper_storage **storage, taper_error *error);
+
 // version and byteorder.
 TAPER_MUST_USE taper_status taper_archive_read_version(taper_archive *archive, taper_error *error);
-TAPER_MUST_USE taper_status taper_archive_read_extras(taper_archive *archive, taper_error *error);
+// The files of a folder, "extra/".
+TAPER_MUST_USE taper_status taper_archive_read_extras(taper_archive *archive, const char *folder, taper_error *error);
 
 // The value of the pickle `name`, whose tensors are in folder (NULL: it has none). classes NULL: no class is special.
 TAPER_MUST_USE taper_status taper_archive_read_pickle(taper_archive *archive, const char *name, const char *folder,

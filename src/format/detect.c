@@ -98,7 +98,8 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
             "torch.jit.load(FILE) with _save_for_lite_interpreter(\"model.ptl\")");
 #endif
     }
-    if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json")) {
+    if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json") ||
+        archive_has(zip, "serialized_exported_program.json")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
     }
     if (archive_has(zip, "data.pkl")) {

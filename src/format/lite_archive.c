@@ -96,7 +96,7 @@ static taper_status read_records(reader *r, taper_error *error)
     TAPER_TRY(read_program(a, error));
     TAPER_TRY(collect_set_states(r, error));
     TAPER_TRY(taper_archive_read_root(a, &classes, error));
-    TAPER_TRY(taper_archive_read_extras(a, error));
+    TAPER_TRY(taper_archive_read_extras(a, "extra/", error));
     read_debug(a);
     return TAPER_OK;
 }

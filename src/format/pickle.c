@@ -32,6 +32,7 @@ enum opcode {
     OP_LIST = 'l',
     OP_BINPUT = 'q',
     OP_LONG_BINPUT = 'r',
+    OP_SETITEM = 's', // of Python's own pickler
     OP_TUPLE = 't',
     OP_SETITEMS = 'u',
     OP_EMPTY_DICT = '}',
@@ -441,6 +442,9 @@ static taper_status step(taper_pickle *p, uint8_t op)
         return append_items(p, base);
     case OP_EMPTY_DICT:
         return taper_pickle_push_new(p, taper_dict_new(p->heap, NULL, NULL));
+    case OP_SETITEM:
+        TAPER_TRY(need(p, 3));
+        return set_items(p, p->count - 2);
     case OP_SETITEMS:
         TAPER_TRY(pop_mark(p, &base));
         return set_items(p, base);

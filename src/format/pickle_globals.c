@@ -19,6 +19,8 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
 // clang-format off
 #define KNOWN(X) \
     X(UTILS, "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0) \
+    X(UTILS, "_rebuild_parameter", TAPER_GLOBAL_PARAMETER, 0) \
+    X(UTILS, "_rebuild_parameter_with_state", TAPER_GLOBAL_PARAMETER, 1) \
     X(UTILS, "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0) \
     X(UTILS, "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0) \
     X(JIT_PICKLE, "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT) \
@@ -209,6 +211,17 @@ static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push(p, device, 0, false);
 }
 
+// (tensor, requires_grad, hooks), and Python attributes of its own where there is one more: the tensor.
+static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments, size_t more)
+{
+    if (arguments->count != 3 + more || arguments->items[0].tag != TAPER_TENSOR ||
+        arguments->items[1].tag != TAPER_BOOLEAN) {
+        REFUSE(p, "a parameter that is made of no tensor");
+    }
+    arguments->items[0].as.tensor->requires_grad = arguments->items[1].as.i != 0;
+    return taper_pickle_push(p, taper_val_retain(arguments->items[0]), 1, false);
+}
+
 static bool to_double(taper_val value, double *number)
 {
     *number = value.tag == TAPER_DOUBLE ? value.as.f : value.tag == TAPER_INT ? (double)value.as.i : 0;
@@ -244,6 +257,8 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
     switch (global->kind) {
     case TAPER_GLOBAL_TENSOR:
         return taper_pickle_tensor(p, arguments);
+    case TAPER_GLOBAL_PARAMETER:
+        return make_parameter(p, arguments, (size_t)global->number);
     case TAPER_GLOBAL_QTENSOR:
         return taper_pickle_qtensor(p, arguments);
     case TAPER_GLOBAL_LIST:

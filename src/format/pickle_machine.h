@@ -28,6 +28,7 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_STORAGE, // number: dtype
     TAPER_GLOBAL_QSCHEME, // number: taper_qscheme
     TAPER_GLOBAL_TENSOR,
+    TAPER_GLOBAL_PARAMETER,
     TAPER_GLOBAL_QTENSOR,
     TAPER_GLOBAL_LIST, // number: taper_type_kind of the elements
     TAPER_GLOBAL_TYPE_TAG,

@@ -62,7 +62,7 @@ static taper_status read_sources(taper_archive *a, taper_error *error)
 taper_status taper_script_archive_read(taper_archive *archive, taper_error *error)
 {
     TAPER_TRY(taper_archive_read_version(archive, error));
-    TAPER_TRY(taper_archive_read_extras(archive, error));
+    TAPER_TRY(taper_archive_read_extras(archive, "extra/", error));
     return read_sources(archive, error);
 }
 

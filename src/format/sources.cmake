@@ -34,3 +34,15 @@ list(APPEND TAPER_SOURCES
     src/format/zip_write.c
     src/format/zip.c
 )
+if(TAPER_WITH_PT2)
+    list(APPEND TAPER_SOURCES
+        src/format/pt2_argument.c
+        src/format/pt2_graph.c
+        src/format/pt2_json.c
+        src/format/pt2_meta.c
+        src/format/pt2_read.c
+        src/format/pt2_signature.c
+        src/format/pt2_tree.c
+        src/format/pt2_weights.c
+    )
+endif()

@@ -172,18 +172,19 @@ static taper_status read_entries(taper_zip *zip, const directory *from, taper_er
         }
         if (folder == NULL) {
             const uint8_t *slash = length != 0 ? memchr(name, '/', length) : NULL;
-            static const char exported[] = "serialized_exported_program";
-            if (slash == NULL && length >= sizeof exported - 1 && memcmp(name, exported, sizeof exported - 1) == 0) {
-                return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
-            }
-            if (slash == NULL) {
+            // Exported programs of PyTorch before 2.8 have no folder, and begin with one of these.
+            static const char exported[] = "serialized_", version[] = "version";
+            const bool flat =
+                slash == NULL && ((length >= sizeof exported - 1 && memcmp(name, exported, sizeof exported - 1) == 0) ||
+                                  (length == sizeof version - 1 && memcmp(name, version, length) == 0));
+            if (slash == NULL && !flat) {
                 return taper_fail_at(
                     error, TAPER_ERROR_FILE, (int64_t)at,
                     "this zip archive is no PyTorch model: its first record \"%.*s\" is not in a folder", (int)length,
                     (const char *)name);
             }
             folder = (const char *)name;
-            folder_length = (size_t)(slash - name) + 1;
+            folder_length = flat ? 0 : (size_t)(slash - name) + 1;
         }
         if (length <= folder_length || memcmp(name, folder, folder_length) != 0 || name[length - 1] == '/') {
             continue;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The zip archive around PyTorch's records. Reads the central directory of a file in memory; knows zip64, stored and
 // deflated records, data descriptors and padded local headers. All records lie in one folder, whose name is left out of
-// theirs; entries elsewhere are ignored. Of several records with one name the last counts.
+// theirs (or in none, in exported programs of before PyTorch 2.8); entries elsewhere are ignored. Of several records
+// with one name the last counts.
 #ifndef TAPER_FORMAT_ZIP_H
 #define TAPER_FORMAT_ZIP_H
 

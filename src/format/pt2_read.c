@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading .pt2 files: which layout it is, the program's JSON, and what surrounds its graph.
+#include "format/pt2_parts.h"
+
+enum { NEWEST_SCHEMA = 8 };
+
+static const char legacy_program[] = "serialized_exported_program.json", models[] = "models/", json_ending[] = ".json";
+
+static const taper_zip_entry *find(const taper_zip *zip, const char *name)
+{
+    return taper_zip_find(zip, name, strlen(name));
+}
+
+static bool begins(const taper_zip_entry *entry, const char *with)
+{
+    const size_t length = strlen(with);
+    return entry->name_length > length && memcmp(entry->name, with, length) == 0;
+}
+
+static bool any_begins(const taper_zip *zip, const char *with)
+{
+    for (size_t i = 0; i < zip->count; i++) {
+        if (begins(&zip->entries[i], with)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_model(const taper_zip_entry *entry)
+{
+    const size_t around = sizeof models - 1 + sizeof json_ending - 1;
+    return begins(entry, models) && entry->name_length > around &&
+           memcmp(entry->name + entry->name_length - (sizeof json_ending - 1), json_ending, sizeof json_ending - 1) ==
+               0;
+}
+
+bool taper_pt2_is(const taper_zip *zip)
+{
+    return find(zip, legacy_program) != NULL || find(zip, "archive_format") != NULL ||
+           find(zip, "models/model.json") != NULL;
+}
+
+// ---- how inputs and outputs are packed
+
+typedef struct call {
+    const char *name; // of the module: "" is the whole
+    const char *in_spec, *out_spec;
+    size_t in_length, out_length;
+    taper_pt2_array names;
+} call;
+
+static taper_status signature_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    call *c = to;
+    if (taper_json_is(name, "in_spec")) {
+        return taper_pt2_text(r, &c->in_spec, &c->in_length);
+    }
+    if (taper_json_is(name, "out_spec")) {
+        return taper_pt2_text(r, &c->out_spec, &c->out_length);
+    }
+    if (taper_json_is(name, "forward_arg_names")) {
+        return taper_pt2_items(r, TAPER_JSON_ARRAY, taper_pt2_text_item, NULL, sizeof(const char *), &c->names);
+    }
+    return taper_json_skip(&r->json);
+}
+
+static taper_status call_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    call *c = to;
+    if (taper_json_is(name, "fqn")) {
+        return taper_pt2_text(r, &c->name, NULL);
+    }
+    return taper_json_is(name, "signature") ? taper_pt2_members(r, signature_member, c) : taper_json_skip(&r->json);
+}
+
+static void keep_call(taper_pt2 *r, const call *c)
+{
+    r->in_spec = c->in_spec;
+    r->in_spec_length = c->in_length;
+    r->out_spec = c->out_spec;
+    r->out_spec_length = c->out_length;
+    r->program->argument_names = c->names.items;
+    r->program->argument_name_count = c->names.count;
+}
+
+static taper_status call_item(taper_pt2 *r, const char *name, const void *how, void *item)
+{
+    call *c = item;
+    (void)name;
+    (void)how;
+    TAPER_TRY(taper_pt2_members(r, call_member, c));
+    if (c->name != NULL && c->name[0] == '\0' && c->in_spec != NULL) {
+        keep_call(r, c);
+    }
+    return TAPER_OK;
+}
+
+static taper_status field_item(taper_pt2 *r, const char *name, const void *how, void *item)
+{
+    taper_pt2_argument *field = item;
+    size_t length = 0;
+    (void)name;
+    (void)how;
+    field->kind = TAPER_PT2_STRING;
+    TAPER_TRY(taper_pt2_text(r, &field->as.text, &length));
+    field->count = (uint32_t)length;
+    return TAPER_OK;
+}
+
+static taper_status fields_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    taper_pt2_fields *fields = to;
+    if (!taper_json_is(name, "field_names")) {
+        return taper_json_skip(&r->json);
+    }
+    taper_pt2_array array;
+    TAPER_TRY(taper_pt2_items(r, TAPER_JSON_ARRAY, field_item, NULL, sizeof *fields->names, &array));
+    fields->names = array.items;
+    fields->count = array.count;
+    return TAPER_OK;
+}
+
+static taper_status fields_item(taper_pt2 *r, const char *name, const void *how, void *item)
+{
+    taper_pt2_fields *fields = item;
+    (void)how;
+    fields->type = name;
+    return taper_pt2_members(r, fields_member, fields);
+}
+
+static taper_status module_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    (void)to;
+    taper_pt2_array none;
+    if (taper_json_is(name, "graph")) {
+        return taper_pt2_graph_read(r, r->graph);
+    }
+    if (taper_json_is(name, "signature")) {
+        return taper_pt2_signature_read(r);
+    }
+    if (taper_json_is(name, "module_call_graph")) {
+        return taper_pt2_items(r, TAPER_JSON_ARRAY, call_item, NULL, 0, &none);
+    }
+    if (taper_json_is(name, "call_spec")) { // the first schema
+        call c = {.name = ""};
+        TAPER_TRY(taper_pt2_members(r, signature_member, &c));
+        keep_call(r, &c);
+        return TAPER_OK;
+    }
+    if (taper_json_is(name, "treespec_namedtuple_fields")) {
+        return taper_pt2_items(r, TAPER_JSON_OBJECT, fields_item, NULL, sizeof(taper_pt2_fields), &r->fields);
+    }
+    return taper_json_skip(&r->json);
+}
+
+// ---- the program
+
+static taper_status version_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    (void)to;
+    if (taper_json_is(name, "major")) {
+        return taper_pt2_int(r, &r->program->major);
+    }
+    return taper_json_is(name, "minor") ? taper_pt2_int(r, &r->program->minor) : taper_json_skip(&r->json);
+}
+
+static taper_status read_version(taper_pt2 *r)
+{
+    taper_json_kind kind;
+    TAPER_TRY(taper_json_peek(&r->json, &kind));
+    return kind == TAPER_JSON_OBJECT ? taper_pt2_members(r, version_member, NULL)
+                                     : taper_pt2_int(r, &r->program->major); // the first schemas
+}
+
+static taper_status opset_item(taper_pt2 *r, const char *name, const void *how, void *item)
+{
+    taper_pt2_opset *opset = item;
+    (void)how;
+    opset->name = name;
+    return taper_pt2_int(r, &opset->version);
+}
+
+// An integer, or else there is no bound: null, Infinity, a text.
+static taper_status read_bound(taper_pt2 *r, int64_t *bound)
+{
+    taper_json_kind kind;
+    taper_json_number number;
+    TAPER_TRY(taper_json_peek(&r->json, &kind));
+    if (kind != TAPER_JSON_INT) {
+        return taper_json_skip(&r->json);
+    }
+    TAPER_TRY(taper_json_take_number(&r->json, &number));
+    *bound = number.whole ? number.integer : *bound;
+    return TAPER_OK;
+}
+
+static taper_status range_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    taper_pt2_range *range = to;
+    if (taper_json_is(name, "min_val")) {
+        return read_bound(r, &range->least);
+    }
+    return taper_json_is(name, "max_val") ? read_bound(r, &range->most) : taper_json_skip(&r->json);
+}
+
+static taper_status range_item(taper_pt2 *r, const char *name, const void *how, void *item)
+{
+    taper_pt2_range *range = item;
+    (void)how;
+    *range = (taper_pt2_range){.name = name, .least = INT64_MIN, .most = INT64_MAX};
+    return taper_pt2_members(r, range_member, range);
+}
+
+static taper_status program_member(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    taper_pt2_program *program = to;
+    taper_pt2_array array;
+    if (taper_json_is(name, "graph_module")) {
+        return taper_pt2_members(r, module_member, NULL);
+    }
+    if (taper_json_is(name, "schema_version")) {
+        return read_version(r);
+    }
+    if (taper_json_is(name, "torch_version")) {
+        return taper_pt2_text(r, &program->torch_version, NULL);
+    }
+    if (taper_json_is(name, "opset_version")) {
+        TAPER_TRY(taper_pt2_items(r, TAPER_JSON_OBJECT, opset_item, NULL, sizeof *program->opsets, &array));
+        program->opsets = array.items;
+        program->opset_count = array.count;
+        return TAPER_OK;
+    }
+    if (taper_json_is(name, "range_constraints")) {
+        TAPER_TRY(taper_pt2_items(r, TAPER_JSON_OBJECT, range_item, NULL, sizeof *program->ranges, &array));
+        program->ranges = array.items;
+        program->range_count = array.count;
+        return TAPER_OK;
+    }
+    if (taper_json_is(name, "guards_code")) {
+        TAPER_TRY(taper_pt2_items(r, TAPER_JSON_ARRAY, taper_pt2_text_item, NULL, sizeof *program->guards, &array));
+        program->guards = array.items;
+        program->guard_count = array.count;
+        return TAPER_OK;
+    }
+    return taper_json_skip(&r->json);
+}
+
+static taper_status read_program(taper_pt2 *r)
+{
+    return taper_pt2_members(r, program_member, r->program);
+}
+
+static taper_status only_version(taper_pt2 *r, const taper_json_text *name, void *to)
+{
+    (void)to;
+    return taper_json_is(name, "schema_version") ? read_version(r) : taper_json_skip(&r->json);
+}
+
+static taper_status read_only_version(taper_pt2 *r)
+{
+    return taper_pt2_members(r, only_version, NULL);
+}
+
+// The program's JSON. Where that cannot be read, it may be of a schema to come: the number stands behind the graph.
+static taper_status read_json(taper_pt2 *r, const taper_zip_entry *entry)
+{
+    taper_pt2_program *program = r->program;
+    taper_status status = taper_pt2_record(r, entry, read_program);
+    if (status == TAPER_ERROR_FILE || status == TAPER_ERROR_UNSUPPORTED) {
+        taper_error *const error = r->error;
+        r->error = NULL;
+        program->major = 0;
+        const taper_status version = taper_pt2_record(r, entry, read_only_version);
+        program->major = version == TAPER_OK ? program->major : 0;
+        r->error = error;
+    }
+    if (program->major > NEWEST_SCHEMA) {
+        TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
+                   "the program is written in version %lld.%lld of the export schema, and this version of Taper reads "
+                   "those up to %d: save it with an older PyTorch, or take a newer Taper",
+                   (long long)program->major, (long long)program->minor, NEWEST_SCHEMA);
+    }
+    if (status == TAPER_OK && (r->graph->inputs == NULL || r->graph->outputs == NULL || r->graph->nodes == NULL)) {
+        TAPER_FAIL(r->error, TAPER_ERROR_FILE, "%.*s holds no program", (int)taper_min_size(entry->name_length, 100),
+                   entry->name);
+    }
+    return status;
+}
+
+// The first schema leaves the named arguments out of the packing where the caller gave none.
+static taper_status complete_inputs(taper_pt2 *r)
+{
+    taper_pt2_tree *tree = &r->program->in_tree;
+    if (tree->kind == TAPER_PT2_TUPLE && tree->count == 2 && tree->children[0].kind == TAPER_PT2_TUPLE &&
+        tree->children[1].kind == TAPER_PT2_TREE_DICT) {
+        return TAPER_OK;
+    }
+    taper_pt2_tree *both = taper_arena_array(&r->module->arena, 2, sizeof *both);
+    if (both == NULL) {
+        return taper_fail_memory(r->error);
+    }
+    both[0] = *tree;
+    both[1] = (taper_pt2_tree){.kind = TAPER_PT2_TREE_DICT, .type = "builtins.dict", .context = "[]"};
+    *tree = (taper_pt2_tree){.kind = TAPER_PT2_TUPLE,
+                             .type = "builtins.tuple",
+                             .context = "null",
+                             .children = both,
+                             .count = 2,
+                             .leaves = both[0].leaves};
+    return TAPER_OK;
+}
+
+// ---- archives
+
+static taper_status check_archive(taper_pt2 *r)
+{
+    const taper_zip_entry *entry = find(&r->archive.zip, "archive_version");
+    if (entry == NULL) {
+        return TAPER_OK;
+    }
+    taper_record record;
+    TAPER_TRY(taper_zip_read(&r->archive.zip, entry, &record, r->error));
+    taper_status status = TAPER_OK;
+    if (record.size != 1 || record.data[0] != '0') {
+        status = taper_fail(r->error, TAPER_ERROR_UNSUPPORTED,
+                            "version %.*s of the .pt2 archive, and this version of Taper reads 0: save it with an "
+                            "older PyTorch, or take a newer Taper",
+                            (int)taper_min_size(record.size, 20), (const char *)record.data);
+    }
+    taper_record_free(&r->archive.zip, &record);
+    return status;
+}
+
+// The one program, or of several that with the name torch.export.save gives.
+static taper_status choose(taper_pt2 *r, const taper_zip_entry **chosen)
+{
+    const taper_zip *zip = &r->archive.zip;
+    *chosen = find(zip, "models/model.json");
+    size_t count = 0;
+    for (size_t i = 0; i < zip->count && *chosen == NULL; i++) {
+        count += is_model(&zip->entries[i]);
+    }
+    for (size_t i = 0; i < zip->count && *chosen == NULL && count == 1; i++) {
+        *chosen = is_model(&zip->entries[i]) ? &zip->entries[i] : NULL;
+    }
+    if (*chosen != NULL) {
+        return TAPER_OK;
+    }
+    if (count > 1) {
+        TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
+                   "the .pt2 file holds %zu programs, and none is named \"model\": save one of them alone with "
+                   "torch.export.save",
+                   count);
+    }
+    if (any_begins(zip, "data/aotinductor/") || any_begins(zip, "aotinductor/")) {
+        TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
+                   "the .pt2 file holds only code that AOTInductor compiled for one machine, no program: save the "
+                   "exported program with torch.export.save");
+    }
+    if (any_begins(zip, "data/executorch/")) {
+        TAPER_FAIL(r->error, TAPER_ERROR_UNSUPPORTED,
+                   "the .pt2 file holds only an ExecuTorch program: save the exported program with torch.export.save");
+    }
+    TAPER_FAIL(r->error, TAPER_ERROR_FILE,
+               "the .pt2 file holds no program (models/model.json): it is not complete; save it again");
+}
+
+static taper_status read_all(taper_pt2 *r)
+{
+    const taper_zip_entry *entry = find(&r->archive.zip, legacy_program);
+    const char *name = NULL;
+    size_t length = 0;
+    if (entry == NULL) {
+        TAPER_TRY(check_archive(r));
+        TAPER_TRY(choose(r, &entry));
+        name = entry->name + (sizeof models - 1);
+        length = entry->name_length - (sizeof models - 1) - (sizeof json_ending - 1);
+    }
+    if (name != NULL && find(&r->archive.zip, ".data/version") != NULL) {
+        TAPER_TRY(taper_archive_read_version(&r->archive, r->error));
+    }
+    TAPER_TRY(taper_archive_read_extras(&r->archive, name != NULL ? "extra/" : "extra_files/", r->error));
+    TAPER_TRY(read_json(r, entry));
+    TAPER_TRY(taper_pt2_weights_read(r, name, length));
+    TAPER_TRY(taper_pt2_signature_finish(r));
+    if (r->in_spec == NULL || r->out_spec == NULL) {
+        TAPER_FAIL(r->error, TAPER_ERROR_FILE, "the program does not say how its inputs and outputs are packed");
+    }
+    TAPER_TRY(taper_pt2_tree_read(r, "in_spec", r->in_spec, r->in_spec_length, &r->program->in_tree));
+    TAPER_TRY(taper_pt2_tree_read(r, "out_spec", r->out_spec, r->out_spec_length, &r->program->out_tree));
+    return complete_inputs(r);
+}
+
+taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program, taper_error *error)
+{
+    *program = (taper_pt2_program){.major = 0};
+    taper_pt2 r = {.module = module, .program = program, .error = error, .json.what = "the program"};
+    TAPER_TRY(taper_archive_open(blob, module, &r.archive, error));
+    r.graph = taper_arena_alloc(&module->arena, sizeof *r.graph);
+    program->graph = r.graph;
+    taper_status status = r.graph != NULL ? read_all(&r) : taper_fail_memory(error);
+    for (size_t i = 0; i < r.weight_count; i++) { // of a failure
+        if (r.weights[i].tensor != NULL) {
+            taper_obj_release(&r.weights[i].tensor->head);
+        }
+    }
+    taper_free(module->allocator, r.weights, r.weight_capacity * sizeof *r.weights);
+    taper_free(module->allocator, r.mentions, r.mention_capacity * sizeof *r.mentions);
+    taper_free(module->allocator, r.scratch, r.scratch_capacity);
+    taper_archive_close(&r.archive);
+    module->operator_version = TAPER_OPERATOR_VERSION;
+    return status;
+}
