@@ -25,14 +25,14 @@ taper_status taper_draft_nnapi_check_inputs(taper_compilation *compilation, tape
                                             const taper_shape *inputs, size_t count)
 {
     taper_node *const first = graph->body->first, *holder;
-    taper_nnapi_lowering l = {.registry = compilation->registry,
-                              .heap = compilation->module->heap,
-                              .graph = graph,
-                              .error = compilation->error,
-                              .debug = -1};
+    taper_nnapi_lowering l = {.emit.registry = compilation->registry,
+                              .emit.heap = compilation->module->heap,
+                              .emit.graph = graph,
+                              .emit.error = compilation->error,
+                              .emit.debug = -1};
     TAPER_TRY(taper_node_create(graph, TAPER_NODE_IF, 0, 0, &holder, compilation->error));
-    TAPER_TRY(taper_block_create(graph, holder, 0, &l.block, compilation->error));
-    taper_block *const block = l.block;
+    TAPER_TRY(taper_block_create(graph, holder, 0, &l.emit.block, compilation->error));
+    taper_block *const block = l.emit.block;
     for (size_t i = 1; i < count; i++) { // 0 is self
         int64_t sizes[TAPER_MAX_RANK];
         char text[512];

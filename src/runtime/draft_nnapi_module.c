@@ -183,7 +183,7 @@ static taper_status add_init(taper_nnapi_lowering *l, const taper_nnapi_part *pa
     if (now != NULL) {
         TAPER_TRY(taper_script_set(l, module, SIZES, now));
     }
-    l->block = outer;
+    l->emit.block = outer;
     return TAPER_OK;
 }
 
@@ -209,7 +209,7 @@ static taper_status add_run(taper_nnapi_lowering *l, const taper_nnapi_part *par
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, templates, index));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_empty_like), &empty, item));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_append_t), &appended, *outs, empty));
-    l->block = outer;
+    l->emit.block = outer;
     TAPER_TRY(taper_nnapi_list(l, &taper_type_list_tensor, NULL, 0, &fixed));
     for (uint32_t i = 0; i < part->network->input_count; i++) {
         x = (taper_ir_value *)(uintptr_t)part->inputs[i];
@@ -239,7 +239,7 @@ static taper_status add_formats(taper_nnapi_lowering *l, taper_ir_value *module,
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten___getitem___t), &item, outs, index));
     TAPER_TRY(permuted(l, item, false, &item));
     TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten__set_item_t), &set_item, outs, index, item));
-    l->block = outer;
+    l->emit.block = outer;
     (void)loop;
     return TAPER_OK;
 }
@@ -249,16 +249,16 @@ taper_status taper_draft_nnapi_module(const taper_nnapi_part *part, taper_ir_val
     taper_node *const segment = part->segment, *holder;
     int64_t slot;
     taper_ir_value *module, *outs, *number, **results;
-    taper_nnapi_lowering l = {.registry = part->compilation->registry,
-                              .heap = part->compilation->module->heap,
-                              .graph = part->graph,
-                              .error = error,
-                              .debug = segment->debug,
-                              .instruction = segment->instruction};
+    taper_nnapi_lowering l = {.emit.registry = part->compilation->registry,
+                              .emit.heap = part->compilation->module->heap,
+                              .emit.graph = part->graph,
+                              .emit.error = error,
+                              .emit.debug = segment->debug,
+                              .emit.instruction = segment->instruction};
     TAPER_TRY(add_object(part, &slot, error));
     TAPER_TRY(taper_node_create(part->graph, TAPER_NODE_IF, 0, 0, &holder, error));
-    TAPER_TRY(taper_block_create(part->graph, holder, 0, &l.block, error));
-    taper_block *const block = l.block;
+    TAPER_TRY(taper_block_create(part->graph, holder, 0, &l.emit.block, error));
+    taper_block *const block = l.emit.block;
     TAPER_TRY(taper_script_get(&l, &part->graph->body->params[0], slot, &module));
     TAPER_TRY(add_init(&l, part, module));
     TAPER_TRY(add_run(&l, part, module, &outs));

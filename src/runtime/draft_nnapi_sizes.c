@@ -24,10 +24,10 @@ taper_status taper_script_read_sizes(taper_nnapi_lowering *l, const taper_nnapi_
     const taper_network *network = part->network;
     taper_ir_value **items, *dim;
     size_t count = 0, open = 0;
-    TAPER_TRY(taper_network_find_sizes(network, &l->graph->arena, &sizes->found, l->error));
-    sizes->values = taper_arena_array(&l->graph->arena, sizes->found.count, sizeof *sizes->values);
+    TAPER_TRY(taper_network_find_sizes(network, &l->emit.graph->arena, &sizes->found, l->emit.error));
+    sizes->values = taper_arena_array(&l->emit.graph->arena, sizes->found.count, sizeof *sizes->values);
     if (sizes->values == NULL) {
-        return taper_fail_memory(l->error);
+        return taper_fail_memory(l->emit.error);
     }
     for (size_t i = 0; i < sizes->found.count; i++) {
         sizes->values[i] = NULL;

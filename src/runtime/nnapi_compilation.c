@@ -87,15 +87,15 @@ static taper_status make_graph(const void *user, taper_model *model, taper_graph
     taper_run run = {.heap = model->module.heap, .error = error};
     taper_status status = parse(&run, from->serialized, &arena, &parsed);
     if (status == TAPER_OK) {
-        taper_nnapi_lowering l = {.registry = model->context->registry,
-                                  .heap = model->module.heap,
-                                  .graph = graph,
-                                  .block = graph->body,
-                                  .error = error,
+        taper_nnapi_lowering l = {.emit.registry = model->context->registry,
+                                  .emit.heap = model->module.heap,
+                                  .emit.graph = graph,
+                                  .emit.block = graph->body,
+                                  .emit.error = error,
                                   .model = &parsed,
                                   .buffers = from->buffers,
                                   .copies = true,
-                                  .debug = -1};
+                                  .emit.debug = -1};
         const taper_nnapi_interface face = {.args = &graph->body->params[1], .type = &taper_type_list_tensor};
         status = taper_nnapi_lower_model(&l, &arena, &face, &list);
     }

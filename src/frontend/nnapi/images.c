@@ -80,7 +80,7 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
             taper_nnapi_is_quantized(l, op->in[0]) ? (double)in->scale * -(double)in->zero_point : -(double)INFINITY;
         if (!max || w->before[0] >= w->kernel[0] || w->before[1] >= w->kernel[1] || w->after[0] >= w->kernel[0] ||
             w->after[1] >= w->kernel[1]) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED,
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED,
                        "more padding than half a kernel, or not the same on both sides");
         }
         TAPER_TRY(taper_nnapi_pad_image(l, w, least, x, &x));
@@ -118,7 +118,8 @@ taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_o
     } else if (bare || (even && !w.scheme && w.before[0] <= w.kernel[0] / 2 && w.before[1] <= w.kernel[1] / 2)) {
         TAPER_TRY(pool(l, &w, max, false, w.before, x, &y));
     } else if (!max && !w.scheme) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "more padding than half a kernel, or not the same on both sides");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED,
+                   "more padding than half a kernel, or not the same on both sides");
     } else {
         TAPER_TRY(uneven_pool(l, op, &w, max, x, &y));
     }
@@ -161,13 +162,13 @@ static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_ope
     r->half = flags[2] != 0;
     r->scales = taper_nnapi_operand_of(l, op->in[1])->type == TAPER_NNAPI_FLOAT32;
     if (r->scales != (taper_nnapi_operand_of(l, op->in[2])->type == TAPER_NNAPI_FLOAT32)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a size for one side and a scale for the other");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "a size for one side and a scale for the other");
     }
     if (r->aligned && r->half) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "aligned corners and half pixel centers at once");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "aligned corners and half pixel centers at once");
     }
     if (!(r->wanted[0] > 0.0 && r->wanted[1] > 0.0)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a result of %g by %g", r->wanted[0], r->wanted[1]);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "a result of %g by %g", r->wanted[0], r->wanted[1]);
     }
     return TAPER_OK;
 }
@@ -183,15 +184,15 @@ static taper_status use_sizes(taper_nnapi_lowering *l, const taper_nnapi_operati
     }
     if (in->sizes[first] == 0 || in->sizes[first + 1] == 0) {
         if (r->wanted[0] != floor(r->wanted[0]) || r->wanted[1] != floor(r->wanted[1])) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "an image of unknown size resized by %g and %g", r->wanted[0],
-                       r->wanted[1]);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "an image of unknown size resized by %g and %g",
+                       r->wanted[0], r->wanted[1]);
         }
         return TAPER_OK;
     }
     for (uint32_t i = 0; i < 2; i++) {
         const float size = floorf((float)in->sizes[first + i] * (float)r->wanted[i]);
         if (!(size >= 1.0f && size < 0x1p+31f)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a result of size %g", (double)size);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "a result of size %g", (double)size);
         }
         r->wanted[i] = (double)size;
     }
@@ -207,7 +208,7 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
     taper_ir_value *x, *y, *none, *items[2], *list, *aligned;
     TAPER_TRY(read_resizing(l, op, &r));
     if (linear ? !r.aligned && !r.half : r.aligned) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "%s",
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "%s",
                    linear ? "RESIZE_BILINEAR with neither aligned corners nor half pixel centers"
                           : "RESIZE_NEAREST_NEIGHBOR with aligned corners");
     }
@@ -259,7 +260,7 @@ static taper_status sizes_of(taper_nnapi_lowering *l, uint32_t at, size_t needed
         open += operand->sizes[d] == 0;
     }
     if (open > 1) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "elements of unknown sizes are rearranged");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "elements of unknown sizes are rearranged");
     }
     return TAPER_OK;
 }
@@ -274,12 +275,12 @@ taper_status taper_nnapi_lower_depth_to_space(taper_nnapi_lowering *l, const tap
         TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &nchw));
     }
     if (taper_nnapi_operand_of(l, op->in[0])->rank != 4) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is no image", op->in[0]);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u is no image", op->in[0]);
     }
     TAPER_TRY(sizes_of(l, op->in[0], nchw != 0 ? 1 : 3, s));
     const int64_t channels = s[nchw != 0 ? 1 : 3];
     if (block < 1 || block > channels || channels % (block * block) != 0) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "blocks of %lld by %lld of %lld channels", (long long)block,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "blocks of %lld by %lld of %lld channels", (long long)block,
                    (long long)block, (long long)channels);
     }
     const int64_t made = channels / (block * block), height = s[nchw != 0 ? 2 : 1], width = s[nchw != 0 ? 3 : 2];
@@ -307,7 +308,7 @@ taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnap
     TAPER_TRY(taper_nnapi_int_of(l, op->in[1], &groups));
     TAPER_TRY(taper_nnapi_axis_of(l, op->in[2], in->rank, &axis));
     if (groups < 1 || in->sizes[axis] % groups != 0) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld elements in %lld groups", (long long)in->sizes[axis],
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements in %lld groups", (long long)in->sizes[axis],
                    (long long)groups);
     }
     if (in->rank == 4 && (axis == 1 || axis == 3)) { // PyTorch has it for channels
@@ -319,7 +320,7 @@ taper_status taper_nnapi_lower_shuffle(taper_nnapi_lowering *l, const taper_nnap
     int64_t sizes[TAPER_MAX_RANK], apart[TAPER_MAX_RANK + 1], order[TAPER_MAX_RANK + 1];
     TAPER_TRY(sizes_of(l, op->in[0], axis, sizes));
     if (in->rank == TAPER_MAX_RANK) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a shuffle of %u dimensions", in->rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a shuffle of %u dimensions", in->rank);
     }
     for (size_t d = 0; d <= in->rank; d++) {
         apart[d] = d < axis ? sizes[d] : d == axis ? groups : d == axis + 1 ? sizes[axis] / groups : sizes[d - 1];

@@ -17,29 +17,9 @@ enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 taper_status taper_nnapi_expect(taper_nnapi_lowering *l, const taper_op *compare, taper_ir_value *a, taper_ir_value *b,
                                 const char *text)
 {
-    taper_ir_value *same, *message, *raised;
-    taper_node *branch;
-    taper_block *block = l->block;
+    taper_ir_value *same;
     TAPER_TRY(TAPER_NNAPI_CALL(l, compare, &same, a, b));
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_IF, 1, 0, &branch, l->error));
-    branch->debug = l->debug;
-    branch->instruction = l->instruction;
-    taper_node_append(block, branch);
-    taper_node_set_input(branch, 0, same);
-    branch->block_count = 2;
-    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[0], l->error));
-    TAPER_TRY(taper_block_create(l->graph, branch, 0, &branch->blocks[1], l->error));
-    taper_string *string = taper_string_new(l->heap, text, strlen(text));
-    if (string == NULL) {
-        return taper_fail_memory(l->error);
-    }
-    l->block = branch->blocks[1];
-    taper_status status = taper_nnapi_constant(l, TAPER_VAL(string), &message);
-    if (status == TAPER_OK) {
-        status = TAPER_NNAPI_CALL(l, TAPER_OP(prim_RaiseException), &raised, message);
-    }
-    l->block = block;
-    return status;
+    return taper_emit_assert(&l->emit, same, text);
 }
 
 // NNAPI sees bytes: those of another quantizer would be other numbers. A single's scale is as near to the tensor's as
@@ -129,11 +109,11 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         int64_t format;
         taper_ir_value *x, *number;
         if (known->plain != NULL || known->image != NULL || taper_nnapi_is_constant(l, at)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u cannot be input %u: it has a value", at, i);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u cannot be input %u: it has a value", at, i);
         }
         if (!format_of(face->in_formats, face->in_format_count, i, &format) || format == FORMAT_ROWS ||
             (format == FORMAT_IMAGE && operand->rank != 4)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "input %u has type %u and format %lld", i, operand->type,
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "input %u has type %u and format %lld", i, operand->type,
                        (long long)format);
         }
         if (face->args != NULL) {
@@ -143,7 +123,7 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
         } else if (i < face->item_count) {
             x = face->items[i];
         } else {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "there is no input %u", i);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "there is no input %u", i);
         }
         TAPER_TRY(taper_nnapi_check_type(l, at));
         TAPER_TRY(check_input(l, operand, i, format == FORMAT_IMAGE, x));
@@ -177,7 +157,7 @@ static taper_status give_outputs(taper_nnapi_lowering *l, const taper_nnapi_inte
         taper_ir_value *y, *order;
         if (!format_of(face->out_formats, face->out_format_count, i, &format) ||
             (format == FORMAT_IMAGE && taper_nnapi_operand_of(l, at)->rank != 4)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "output %u has format %lld", i, (long long)format);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "output %u has format %lld", i, (long long)format);
         }
         const bool image = format == FORMAT_IMAGE;
         TAPER_TRY(image ? taper_nnapi_image(l, at, false, &y) : taper_nnapi_plain(l, at, &y));
@@ -197,7 +177,7 @@ taper_status taper_nnapi_lower_model(taper_nnapi_lowering *l, taper_arena *arena
     const uint32_t count = l->model->operand_count;
     l->values = taper_arena_array(arena, count, sizeof *l->values);
     if (l->values == NULL && count != 0) {
-        return taper_fail_memory(l->error);
+        return taper_fail_memory(l->emit.error);
     }
     for (uint32_t i = 0; i < count; i++) {
         const double scale = (double)l->model->operands[i].scale;

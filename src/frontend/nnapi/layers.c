@@ -11,7 +11,7 @@ static taper_status ordered_weight(taper_nnapi_lowering *l, uint32_t at, const u
 {
     taper_tensor *view;
     TAPER_TRY(taper_nnapi_tensor(l, at, order, &view));
-    const taper_status status = taper_tensor_contiguous(l->heap, view, weight, l->error);
+    const taper_status status = taper_tensor_contiguous(l->emit.heap, view, weight, l->emit.error);
     taper_val_release(TAPER_VAL(view));
     return status;
 }
@@ -24,7 +24,8 @@ static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const ui
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
     taper_tensor *bytes;
     TAPER_TRY(ordered_weight(l, at, order, &bytes));
-    taper_status status = taper_tensor_new(l->heap, TAPER_QI8, bytes->rank, bytes->sizes, NULL, made, l->error);
+    taper_status status =
+        taper_tensor_new(l->emit.heap, TAPER_QI8, bytes->rank, bytes->sizes, NULL, made, l->emit.error);
     if (status == TAPER_OK) {
         const taper_quantizer q = {.scheme = TAPER_PER_TENSOR_AFFINE,
                                    .scale = (double)operand->scale,
@@ -34,7 +35,7 @@ static taper_status signed_weight(taper_nnapi_lowering *l, uint32_t at, const ui
         for (size_t i = 0; i < operand->bytes; i++) {
             to[i] = (int8_t)(from[i] - 128);
         }
-        status = taper_tensor_set_quantizer(*made, &q, l->error);
+        status = taper_tensor_set_quantizer(*made, &q, l->emit.error);
         if (status != TAPER_OK) {
             taper_val_release(TAPER_VAL(*made));
         }
@@ -48,11 +49,12 @@ static taper_status float_bias(taper_nnapi_lowering *l, const taper_nnapi_operat
 {
     taper_tensor *whole;
     if (taper_nnapi_operand_of(l, op->in[2])->type != TAPER_NNAPI_TENSOR_INT32) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u, a bias, has type %u, not 32-bit integers", op->in[2],
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u, a bias, has type %u, not 32-bit integers", op->in[2],
                    taper_nnapi_operand_of(l, op->in[2])->type);
     }
     TAPER_TRY(taper_nnapi_tensor(l, op->in[2], NULL, &whole));
-    const taper_status status = taper_tensor_new(l->heap, TAPER_F32, whole->rank, whole->sizes, NULL, made, l->error);
+    const taper_status status =
+        taper_tensor_new(l->emit.heap, TAPER_F32, whole->rank, whole->sizes, NULL, made, l->emit.error);
     if (status == TAPER_OK) {
         const double unit =
             (double)taper_nnapi_operand_of(l, op->in[0])->scale * (double)taper_nnapi_operand_of(l, op->in[1])->scale;
@@ -69,9 +71,9 @@ static taper_status float_bias(taper_nnapi_lowering *l, const taper_nnapi_operat
 
 static taper_status number_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count, taper_val *made)
 {
-    taper_list *list = taper_list_new(l->heap, &taper_type_int, count);
+    taper_list *list = taper_list_new(l->emit.heap, &taper_type_int, count);
     if (list == NULL) {
-        return taper_fail_memory(l->error);
+        return taper_fail_memory(l->emit.error);
     }
     for (size_t i = 0; i < count; i++) {
         list->items[i] = taper_val_int(numbers[i]);
@@ -99,7 +101,7 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
     size_t count = 0;
     taper_tensor *tensor;
     if (row == NULL) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "an operator that packs weights is left out");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "an operator that packs weights is left out");
     }
     taper_status status = signed_weight(l, op->in[1], order, &tensor);
     if (status == TAPER_OK) {
@@ -127,7 +129,7 @@ static taper_status pack(taper_nnapi_lowering *l, const taper_nnapi_operation *o
         if (g != NULL) {
             args[count++] = taper_val_int(g->groups);
         }
-        taper_run run = taper_run_on(l->heap, l->registry, l->error);
+        taper_run run = taper_run_on(l->emit.heap, l->emit.registry, l->emit.error);
         status = taper_call_op(&run, row, args, count, &object, 1);
     }
     for (size_t i = 0; i < count; i++) {
@@ -189,7 +191,7 @@ static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_opera
                (channels == 0 || (channels % w->number == 0 && channels / w->number == weight->sizes[3]));
     }
     if (!fits) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE,
                    "weights %s for %lld channels, %lld groups or results of each channel, do not fit",
                    taper_shape_print(weight->rank, weight->sizes).text, (long long)channels, (long long)w->number);
     }
@@ -248,8 +250,9 @@ taper_status taper_nnapi_lower_conv(taper_nnapi_lowering *l, const taper_nnapi_o
     const bool quantized = taper_nnapi_is_quantized(l, op->in[0]);
     if (weight->rank != 4 || taper_nnapi_operand_of(l, op->in[0])->rank != 4 ||
         quantized != taper_nnapi_is_quantized(l, op->in[1]) || quantized != taper_nnapi_is_quantized(l, op->out[0])) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u, of type %u and %u dimensions, is no weight for this input",
-                   op->in[1], weight->type, weight->rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE,
+                   "operand %u, of type %u and %u dimensions, is no weight for this input", op->in[1], weight->type,
+                   weight->rank);
     }
     taper_nnapi_window w;
     TAPER_TRY(taper_nnapi_window_of(l, op, weight->sizes + 1, &w));
@@ -286,8 +289,9 @@ taper_status taper_nnapi_lower_linear(taper_nnapi_lowering *l, const taper_nnapi
     TAPER_TRY(taper_nnapi_int_of(l, op->in[3], &fuse));
     if (weight->rank != 2 || quantized != taper_nnapi_is_quantized(l, op->in[1]) ||
         quantized != taper_nnapi_is_quantized(l, op->out[0])) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u, of type %u and %u dimensions, is no weight for this input",
-                   op->in[1], weight->type, weight->rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE,
+                   "operand %u, of type %u and %u dimensions, is no weight for this input", op->in[1], weight->type,
+                   weight->rank);
     }
     TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));
     if (taper_nnapi_operand_of(l, op->in[0])->rank != 2) {

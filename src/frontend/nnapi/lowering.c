@@ -1,89 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Making nodes, and the table of operations.
+// Activations behind an operation, and the table of operations.
 #include "frontend/nnapi/lowering.h"
 
 #include "frontend/nnapi/codes.h"
 #include "ir/effects.h"
 
-// ---- nodes
-
-static taper_status append(taper_nnapi_lowering *l, taper_node *node, taper_ir_value **made)
-{
-    node->debug = l->debug;
-    node->instruction = l->instruction;
-    taper_node_append(l->block, node);
-    *made = node->output_count != 0 ? &node->outputs[0] : NULL;
-    return TAPER_OK;
-}
-
-taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, taper_ir_value **made)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_constant(l->graph, value, &node, l->error));
-    return append(l, node, made);
-}
-
-taper_status taper_nnapi_values(taper_nnapi_lowering *l, size_t count, taper_ir_value ***values)
-{
-    *values = taper_arena_array(&l->graph->arena, count, sizeof **values);
-    return *values == NULL && count != 0 ? taper_fail_memory(l->error) : TAPER_OK;
-}
-
-taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type, taper_ir_value *const *items,
-                              size_t count, taper_ir_value **made)
-{
-    taper_node *node;
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_LIST, count, 1, &node, l->error));
-    node->type = type;
-    node->outputs[0].type = type;
-    for (size_t i = 0; i < count; i++) {
-        taper_node_set_input(node, i, items[i]);
-    }
-    return append(l, node, made);
-}
-
-taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count, taper_ir_value **made)
-{
-    taper_ir_value *items[TAPER_MAX_RANK * 2];
-    for (size_t i = 0; i < count; i++) {
-        TAPER_TRY(taper_nnapi_constant(l, taper_val_int(numbers[i]), &items[i]));
-    }
-    return taper_nnapi_list(l, &taper_type_list_int, items, count, made);
-}
-
-taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *const *args, size_t count,
-                              taper_ir_value **made)
-{
-    const taper_schema *schema;
-    taper_node *node;
-    if (op == NULL) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "an operator that a serialized NNAPI model needs is left out");
-    }
-    TAPER_TRY(taper_registry_schema(l->registry, op, &schema, l->error));
-    taper_ir_value **values;
-    TAPER_TRY(taper_nnapi_values(l, schema->arg_count, &values));
-    for (size_t i = 0; i < schema->arg_count; i++) {
-        values[i] = i < count ? args[i] : NULL;
-        if (values[i] == NULL) {
-            TAPER_TRY(taper_nnapi_constant(l, taper_val_retain(schema->args[i].default_value), &values[i]));
-        }
-    }
-    TAPER_TRY(taper_node_create(l->graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, &node, l->error));
-    taper_node_set_op(node, op, schema);
-    for (size_t i = 0; i < schema->arg_count; i++) {
-        taper_node_set_input(node, i, values[i]);
-    }
-    for (size_t i = 0; i < schema->ret_count; i++) {
-        node->outputs[i].type = schema->rets[i].type;
-    }
-    return append(l, node, made);
-}
-
 taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value, taper_ir_value **made)
 {
     static const int8_t bounds[4][2] = {{0, 0}, {0, 0}, {-1, 1}, {0, 6}};
     if (code < 0 || code > 3) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "an activation %lld, known are 0 to 3", (long long)code);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "an activation %lld, known are 0 to 3", (long long)code);
     }
     *made = value;
     if (code == 1) {
@@ -168,13 +94,13 @@ static taper_status lower_operation(taper_nnapi_lowering *l, const taper_nnapi_o
         const bool many = op->code == TAPER_NNAPI_SPLIT;
         if (op->in_count < rows[i].least || op->in_count > rows[i].most || op->out_count < 1 ||
             (op->out_count > 1 && !many)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible", op->in_count,
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%u inputs and %u outputs are not possible", op->in_count,
                        op->out_count);
         }
         TAPER_TRY(taper_nnapi_check_free(l, op->out[0]));
         return rows[i].lower(l, op);
     }
-    TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "the operation is not supported");
+    TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "the operation is not supported");
 }
 
 taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l)
@@ -182,7 +108,7 @@ taper_status taper_nnapi_lower_operations(taper_nnapi_lowering *l)
     for (uint32_t i = 0; i < l->model->operation_count; i++) {
         const taper_status status = lower_operation(l, &l->model->operations[i]);
         if (status != TAPER_OK) {
-            taper_error_prefix(l->error, "NNAPI operation %u (code %u): ", i, l->model->operations[i].code);
+            taper_error_prefix(l->emit.error, "NNAPI operation %u (code %u): ", i, l->model->operations[i].code);
             return status;
         }
     }

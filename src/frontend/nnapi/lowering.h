@@ -3,9 +3,8 @@
 #ifndef TAPER_FRONTEND_NNAPI_LOWERING_H
 #define TAPER_FRONTEND_NNAPI_LOWERING_H
 
+#include "frontend/emit.h"
 #include "frontend/nnapi/serialized.h"
-#include "ir/graph.h"
-#include "ops/list/registry.h"
 
 // What is known of an operand so far. Images that NNAPI has as [N, H, W, C] are [N, C, H, W] in PyTorch's eyes, in
 // channels-last strides: layers make them so, and whoever wants NNAPI's order of dimensions permutes.
@@ -18,36 +17,44 @@ typedef struct taper_nnapi_value {
 } taper_nnapi_value;
 
 typedef struct taper_nnapi_lowering {
-    taper_registry *registry;
-    taper_heap *heap; // of constants
-    taper_graph *graph;
-    taper_block *block; // nodes are appended to it
-    taper_error *error;
+    taper_emitter emit;
     const taper_nnapi_model *model;
     const taper_list *buffers;
     bool copies;               // constants are the graph's own: their memory may go
     taper_nnapi_value *values; // by operand
-    int32_t debug;             // of the nodes that are made
-    uint32_t instruction;
 } taper_nnapi_lowering;
 
 // ---- nodes
 
-// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is.
-TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value, taper_ir_value **made);
-// Room for the values that a node will take: no node takes a value before it stands in the block, so that what was made
-// can be removed from behind when the rest cannot be.
-TAPER_MUST_USE taper_status taper_nnapi_values(taper_nnapi_lowering *l, size_t count, taper_ir_value ***values);
-TAPER_MUST_USE taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type,
-                                             taper_ir_value *const *items, size_t count, taper_ir_value **made);
-TAPER_MUST_USE taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers, size_t count,
-                                                 taper_ir_value **made);
-// A call of the row (NULL: this build lacks it). NULL among the arguments, and those that are left out: the default.
-TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op, taper_ir_value *const *args,
-                                             size_t count, taper_ir_value **made);
-#define TAPER_NNAPI_CALL(l, op, made, ...)                                                                             \
-    taper_nnapi_call(l, op, (taper_ir_value *const[]){__VA_ARGS__},                                                    \
-                     sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
+// TAPER_ERROR_UNSUPPORTED: the serialized model stays as it is. As the functions of frontend/emit.h.
+static inline TAPER_MUST_USE taper_status taper_nnapi_constant(taper_nnapi_lowering *l, taper_val value,
+                                                               taper_ir_value **made)
+{
+    return taper_emit_constant(&l->emit, value, made);
+}
+static inline TAPER_MUST_USE taper_status taper_nnapi_values(taper_nnapi_lowering *l, size_t count,
+                                                             taper_ir_value ***values)
+{
+    return taper_emit_values(&l->emit, count, values);
+}
+static inline TAPER_MUST_USE taper_status taper_nnapi_list(taper_nnapi_lowering *l, const taper_type *type,
+                                                           taper_ir_value *const *items, size_t count,
+                                                           taper_ir_value **made)
+{
+    return taper_emit_container(&l->emit, TAPER_NODE_LIST, type, items, count, made);
+}
+static inline TAPER_MUST_USE taper_status taper_nnapi_int_list(taper_nnapi_lowering *l, const int64_t *numbers,
+                                                               size_t count, taper_ir_value **made)
+{
+    return taper_emit_int_list(&l->emit, numbers, count, made);
+}
+static inline TAPER_MUST_USE taper_status taper_nnapi_call(taper_nnapi_lowering *l, const taper_op *op,
+                                                           taper_ir_value *const *args, size_t count,
+                                                           taper_ir_value **made)
+{
+    return taper_emit_call(&l->emit, op, args, count, made);
+}
+#define TAPER_NNAPI_CALL(l, op, made, ...) TAPER_EMIT_CALL(&(l)->emit, op, made, __VA_ARGS__)
 
 // ---- checks (interface.c)
 

@@ -504,15 +504,15 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         holder->block_count = 1;
         TAPER_TRY(taper_block_create(s->run->block->graph, holder, 0, &block, s->error));
         holder->blocks[0] = block;
-        taper_nnapi_lowering l = {.registry = s->registry,
-                                  .heap = s->module->heap,
-                                  .graph = s->run->block->graph,
-                                  .block = block,
-                                  .error = s->error,
+        taper_nnapi_lowering l = {.emit.registry = s->registry,
+                                  .emit.heap = s->module->heap,
+                                  .emit.graph = s->run->block->graph,
+                                  .emit.block = block,
+                                  .emit.error = s->error,
                                   .model = &model,
                                   .buffers = weights->as.list,
-                                  .debug = s->run->debug,
-                                  .instruction = s->run->instruction};
+                                  .emit.debug = s->run->debug,
+                                  .emit.instruction = s->run->instruction};
         double *scales = taper_arena_array(arena, model.output_count, sizeof *scales);
         const size_t scale_count =
             scales != NULL ? result_scales(s, s->init->blocks[0], scales, model.output_count) : 0;

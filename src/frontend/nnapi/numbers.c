@@ -98,7 +98,7 @@ taper_status taper_nnapi_lower_binary(taper_nnapi_lowering *l, const taper_nnapi
     bool image;
     if (taper_nnapi_operand_of(l, op->out[0])->type == TAPER_NNAPI_TENSOR_INT32 &&
         (op->code == TAPER_NNAPI_DIV || op->code == TAPER_NNAPI_POW)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a quotient or a power of integers");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a quotient or a power of integers");
     }
     if (op->in_count == 3) {
         TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &fuse));
@@ -197,7 +197,8 @@ taper_status taper_nnapi_lower_unary(taper_nnapi_lowering *l, const taper_nnapi_
     taper_ir_value *x, *y, *scale, *zero;
     if (whole != (out->type == TAPER_NNAPI_TENSOR_INT32) ||
         (whole && op->code != TAPER_NNAPI_ABS && op->code != TAPER_NNAPI_NEG)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "an operand of type %u becomes one of type %u", in->type, out->type);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "an operand of type %u becomes one of type %u", in->type,
+                   out->type);
     }
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     if (quantized && op->code == TAPER_NNAPI_HARD_SWISH) {
@@ -263,10 +264,10 @@ taper_status taper_nnapi_lower_reduce(taper_nnapi_lowering *l, const taper_nnapi
     TAPER_TRY(taper_nnapi_axes_of(l, op->in[1], in->rank, reduced, &count));
     TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &keep));
     if (count == 0) { // of PyTorch that is the mean of all
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a reduction over no dimension");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a reduction over no dimension");
     }
     if (in->type == TAPER_NNAPI_TENSOR_INT32 || out->type == TAPER_NNAPI_TENSOR_INT32) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a reduction of integers");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a reduction of integers");
     }
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     if (image && keep == 0 && !taper_nnapi_keeps_order(reduced)) {

@@ -27,13 +27,13 @@ taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at)
     const taper_nnapi_operand *operand = taper_nnapi_operand_of(l, at);
     if (operand->type != TAPER_NNAPI_TENSOR_FLOAT32 && operand->type != TAPER_NNAPI_TENSOR_INT32 &&
         operand->type != TAPER_NNAPI_TENSOR_QUANT8_ASYMM && !is_short(operand->type)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operand %u has type %u", at, operand->type);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "operand %u has type %u", at, operand->type);
     }
     const bool bytes = taper_nnapi_is_quantized(l, at);
     if ((bytes || is_short(operand->type)) &&
         (!(operand->scale > 0.0f) || isinf(operand->scale) || operand->zero_point < (bytes ? 0 : INT16_MIN) ||
          operand->zero_point > (bytes ? UINT8_MAX : INT16_MAX))) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has the scale %g and the zero point %ld", at,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has the scale %g and the zero point %ld", at,
                    (double)operand->scale, (long)operand->zero_point);
     }
     return TAPER_OK;
@@ -42,7 +42,7 @@ taper_status taper_nnapi_check_type(const taper_nnapi_lowering *l, uint32_t at)
 taper_status taper_nnapi_check_free(const taper_nnapi_lowering *l, uint32_t at)
 {
     if (l->values[at].plain != NULL || l->values[at].image != NULL || taper_nnapi_is_constant(l, at)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has a value already", at);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has a value already", at);
     }
     return TAPER_OK;
 }
@@ -125,20 +125,20 @@ static taper_status constant_bytes(const taper_nnapi_lowering *l, uint32_t at, c
         return TAPER_OK;
     }
     if (operand->source == TAPER_NNAPI_NOTHING) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "operand %u, which should be a constant, is computed", at);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "operand %u, which should be a constant, is computed", at);
     }
     if (operand->buffer >= l->buffers->count || l->buffers->items[operand->buffer].tag != TAPER_TENSOR) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is in buffer %u, there are %zu", at, operand->buffer,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u is in buffer %u, there are %zu", at, operand->buffer,
                    l->buffers->count);
     }
     taper_tensor *tensor = l->buffers->items[operand->buffer].as.tensor;
     const size_t bytes = (size_t)taper_tensor_numel(tensor) * taper_tensor_item(tensor);
     if (!taper_tensor_is_contiguous(tensor) || taper_tensor_is_away(tensor)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "buffer %u is not contiguous", operand->buffer);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "buffer %u is not contiguous", operand->buffer);
     }
     if (operand->offset > bytes || operand->bytes > bytes - operand->offset) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u lies outside of buffer %u (%zu bytes)", at, operand->buffer,
-                   bytes);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u lies outside of buffer %u (%zu bytes)", at,
+                   operand->buffer, bytes);
     }
     *data = (const uint8_t *)taper_tensor_data(tensor) + operand->offset;
     *owner = tensor;
@@ -155,13 +155,13 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     const taper_dtype dtype = taper_nnapi_dtype(operand->type);
     const size_t item = taper_dtype_size(dtype);
     int64_t strides[TAPER_MAX_RANK], sizes[TAPER_MAX_RANK], steps[TAPER_MAX_RANK];
-    TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->error));
+    TAPER_TRY(taper_tensor_check_sizes(dtype, operand->rank, operand->sizes, l->emit.error));
     size_t bytes = item;
     for (uint32_t d = 0; d < operand->rank; d++) {
         bytes *= (size_t)operand->sizes[d]; // checked
     }
     if (bytes != operand->bytes) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has %zu bytes, its sizes are %s", at, operand->bytes,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has %zu bytes, its sizes are %s", at, operand->bytes,
                    taper_shape_print(operand->rank, operand->sizes).text);
     }
     taper_strides_contiguous(operand->rank, operand->sizes, strides);
@@ -173,11 +173,11 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     const bool aligned = (uintptr_t)data % item == 0;
     if (owner != NULL && aligned && bytes != 0 && !l->copies) {
         const size_t offset = (size_t)(data - (const uint8_t *)owner->storage->data);
-        TAPER_TRY(taper_tensor_view(l->heap, owner->storage, dtype, (int64_t)(offset / item), operand->rank, sizes,
-                                    steps, tensor, l->error));
+        TAPER_TRY(taper_tensor_view(l->emit.heap, owner->storage, dtype, (int64_t)(offset / item), operand->rank, sizes,
+                                    steps, tensor, l->emit.error));
     } else {
-        TAPER_TRY(
-            taper_tensor_new(l->heap, dtype, operand->rank, sizes, order != NULL ? steps : NULL, tensor, l->error));
+        TAPER_TRY(taper_tensor_new(l->emit.heap, dtype, operand->rank, sizes, order != NULL ? steps : NULL, tensor,
+                                   l->emit.error));
         if (bytes != 0) {
             memcpy(taper_tensor_mutable(*tensor), data, bytes);
         }
@@ -185,7 +185,7 @@ taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint
     if (dtype == TAPER_QU8) {
         const taper_quantizer q = {
             .scheme = TAPER_PER_TENSOR_AFFINE, .scale = (double)operand->scale, .zero_point = operand->zero_point};
-        const taper_status status = taper_tensor_set_quantizer(*tensor, &q, l->error);
+        const taper_status status = taper_tensor_set_quantizer(*tensor, &q, l->emit.error);
         if (status != TAPER_OK) {
             taper_val_release(TAPER_VAL(*tensor));
             return status;
@@ -205,7 +205,7 @@ taper_status taper_nnapi_ints_of(taper_nnapi_lowering *l, uint32_t at, size_t li
                       operand->type == TAPER_NNAPI_BOOL || operand->type == TAPER_NNAPI_TENSOR_INT32;
     *count = operand->bytes / item;
     if (!ints || operand->bytes % item != 0 || *count > limit) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should hold at most %zu ints", at, limit);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u should hold at most %zu ints", at, limit);
     }
     for (size_t i = 0; i < *count; i++) {
         int32_t number = data[i];
@@ -223,7 +223,7 @@ taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t at, int64_t *n
     *number = 0;
     TAPER_TRY(taper_nnapi_ints_of(l, at, 1, number, &count));
     if (count != 1) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should be one int", at);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u should be one int", at);
     }
     return TAPER_OK;
 }
@@ -242,7 +242,7 @@ taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double 
     float real;
     TAPER_TRY(constant_bytes(l, at, &data, &owner));
     if (operand->bytes != sizeof real) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u should be one number", at);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u should be one number", at);
     }
     memcpy(&real, data, sizeof real);
     *number = (double)real;
@@ -255,7 +255,8 @@ taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t ra
     TAPER_TRY(taper_nnapi_int_of(l, at, &number));
     number += number < 0 ? (int64_t)rank : 0;
     if (number < 0 || number >= (int64_t)rank) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)number, rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)number,
+                   rank);
     }
     *axis = (size_t)number;
     return TAPER_OK;
@@ -270,8 +271,8 @@ taper_status taper_nnapi_axes_of(taper_nnapi_lowering *l, uint32_t at, size_t ra
     for (size_t i = 0; i < *count; i++) {
         const int64_t axis = numbers[i] < 0 ? numbers[i] + (int64_t)rank : numbers[i];
         if (axis < 0 || axis >= (int64_t)rank) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions", (long long)numbers[i],
-                       rank);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "axis %lld of a tensor with %zu dimensions",
+                       (long long)numbers[i], rank);
         }
         axes[axis] = true;
     }
@@ -303,7 +304,7 @@ taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_va
             TAPER_TRY(taper_nnapi_from_tensor(l, at, known->plain, &known->plain));
         }
     } else if (known->plain == NULL) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is needed before it is computed", at);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u is needed before it is computed", at);
     }
     *value = known->plain;
     return TAPER_OK;
@@ -314,7 +315,7 @@ taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, 
     static const int64_t first[4] = {0, 3, 1, 2};
     taper_nnapi_value *known = &l->values[at];
     if (taper_nnapi_operand_of(l, at)->rank != 4) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is no image: it has %u dimensions", at,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u is no image: it has %u dimensions", at,
                    taper_nnapi_operand_of(l, at)->rank);
     }
     if (nchw || known->image == NULL) {
@@ -339,7 +340,8 @@ taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_i
         sizes[taper_nnapi_image_dim(d)] = low->sizes[d + low->rank - 4];
         strides[taper_nnapi_image_dim(d)] = taper_tensor_step(low, d + low->rank - 4);
     }
-    const taper_status status = taper_tensor_alias(l->heap, low, low->offset, 4, sizes, strides, &image, l->error);
+    const taper_status status =
+        taper_tensor_alias(l->emit.heap, low, low->offset, 4, sizes, strides, &image, l->emit.error);
     taper_val_release(TAPER_VAL(low));
     return status == TAPER_OK ? taper_nnapi_constant(l, TAPER_VAL(image), value) : status;
 }
@@ -367,7 +369,7 @@ taper_status taper_nnapi_give(taper_nnapi_lowering *l, uint32_t at, taper_ir_val
         TAPER_TRY(taper_nnapi_constant(l, taper_val_int(TAPER_QU8), &dtype));
         TAPER_TRY(TAPER_NNAPI_CALL(l, TAPER_OP(aten_quantize_per_tensor), &value, value, scale, zero, dtype));
     } else if (!taper_nnapi_is_quantized(l, at) && !is_float) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u has type %u, what is computed has 8 bits", at,
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u has type %u, what is computed has 8 bits", at,
                    operand->type);
     }
     if (is_short(operand->type)) {

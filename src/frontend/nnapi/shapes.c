@@ -38,12 +38,12 @@ taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const tape
         TAPER_TRY(taper_nnapi_ints_of(l, op->in[1 + i], TAPER_MAX_RANK, numbers[i], &count));
         TAPER_TRY(taper_nnapi_int_of(l, op->in[4 + i], &masks[i]));
         if (count != rank) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%zu numbers for the slice of a tensor with %zu dimensions", count,
-                       rank);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%zu numbers for the slice of a tensor with %zu dimensions",
+                       count, rank);
         }
     }
     if (masks[2] != 0) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a slice that drops dimensions");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a slice that drops dimensions");
     }
     bool image;
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
@@ -51,7 +51,7 @@ taper_status taper_nnapi_lower_strided_slice(taper_nnapi_lowering *l, const tape
         const bool from_begin = (masks[0] >> d & 1) != 0, to_end = (masks[1] >> d & 1) != 0;
         const int64_t step = numbers[2][d];
         if (step < 1) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a slice with step %lld", (long long)step);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a slice with step %lld", (long long)step);
         }
         if ((from_begin || numbers[0][d] == 0) && (to_end || numbers[1][d] == INT32_MAX) && step == 1) {
             continue;
@@ -78,7 +78,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], TAPER_MAX_RANK, begins, &begin_count));
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[2], TAPER_MAX_RANK, sizes, &size_count));
     if (begin_count != in->rank || size_count != in->rank) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%zu and %zu numbers for the slice of a tensor with %u dimensions",
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%zu and %zu numbers for the slice of a tensor with %u dimensions",
                    begin_count, size_count, in->rank);
     }
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
@@ -87,7 +87,7 @@ taper_status taper_nnapi_lower_slice(taper_nnapi_lowering *l, const taper_nnapi_
         // What is not known ends where it ends, if it goes on to there; otherwise the run sees what there is.
         const bool open = known == 0 && sizes[d] == -1;
         if (begins[d] < 0 || (!open && size < 1) || (known != 0 && begins[d] + size > known)) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements from %lld of %lld", (long long)sizes[d],
                        (long long)begins[d], (long long)known);
         }
         if (begins[d] != 0 || (!open && size != known)) {
@@ -109,10 +109,10 @@ taper_status taper_nnapi_lower_split(taper_nnapi_lowering *l, const taper_nnapi_
     TAPER_TRY(taper_nnapi_axis_of(l, op->in[1], in->rank, &axis));
     TAPER_TRY(taper_nnapi_int_of(l, op->in[2], &parts));
     if (in->sizes[axis] == 0) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a split of an unknown size");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a split of an unknown size");
     }
     if (parts != op->out_count || in->sizes[axis] % parts != 0) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%lld elements split into %lld parts, %u results",
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%lld elements split into %lld parts, %u results",
                    (long long)in->sizes[axis], (long long)parts, op->out_count);
     }
     const int64_t each = in->sizes[axis] / parts;
@@ -135,11 +135,12 @@ taper_status taper_nnapi_lower_squeeze(taper_nnapi_lowering *l, const taper_nnap
     TAPER_TRY(taper_nnapi_axes_of(l, op->in[1], in->rank, gone, &count));
     for (size_t d = 0; d < in->rank; d++) {
         if (in->sizes[d] == 0 && (count == 0 || gone[d])) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "dimension %zu, of an unknown size, may go", d);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "dimension %zu, of an unknown size, may go", d);
         }
         gone[d] = count == 0 ? in->sizes[d] == 1 : gone[d];
         if (gone[d] && in->sizes[d] != 1) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "dimension %zu of size %lld cannot go", d, (long long)in->sizes[d]);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "dimension %zu of size %lld cannot go", d,
+                       (long long)in->sizes[d]);
         }
     }
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
@@ -170,7 +171,7 @@ static taper_status find_filling(taper_nnapi_lowering *l, const taper_nnapi_oper
     const bool real = taper_nnapi_operand_of(l, op->in[2])->type == TAPER_NNAPI_FLOAT32;
     if (taper_nnapi_is_quantized(l, op->in[0])) {
         if (real || number < 0.0 || number > 255.0) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "8-bit integers are padded with %g", number);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "8-bit integers are padded with %g", number);
         }
         number = (number - in->zero_point) * (double)in->scale;
     }
@@ -189,17 +190,17 @@ taper_status taper_nnapi_lower_pad(taper_nnapi_lowering *l, const taper_nnapi_op
     taper_ir_value *x, *y, *list, *value;
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], 2 * TAPER_MAX_RANK, numbers, &count));
     if (count != 2 * (size_t)in->rank) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%zu paddings for %u dimensions", count, in->rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%zu paddings for %u dimensions", count, in->rank);
     }
     if (in->type == TAPER_NNAPI_TENSOR_INT32) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "integers are padded");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "integers are padded");
     }
     TAPER_TRY(find_filling(l, op, &filling));
     TAPER_TRY(taper_nnapi_either(l, op->in[0], &x, &image));
     for (size_t d = 0; d < in->rank; d++) { // PyTorch has the last dimension first
         const size_t to = 2 * (in->rank - 1 - (image ? taper_nnapi_image_dim(d) : d));
         if (numbers[2 * d] < 0 || numbers[2 * d + 1] < 0) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)numbers[2 * d],
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)numbers[2 * d],
                        (long long)numbers[2 * d + 1]);
         }
         memcpy(&pads[to], &numbers[2 * d], 2 * sizeof pads[0]);
@@ -254,13 +255,13 @@ taper_status taper_nnapi_lower_transpose(taper_nnapi_lowering *l, const taper_nn
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[1], TAPER_MAX_RANK, order, &count));
     for (size_t i = 0; i < count; i++) {
         if (count != rank || order[i] < 0 || order[i] >= (int64_t)rank || seen[order[i]]) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%s is no order of %zu dimensions",
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%s is no order of %zu dimensions",
                        taper_shape_print(count, order).text, rank);
         }
         seen[order[i]] = true;
     }
     if (count != rank) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "no order of %zu dimensions", rank);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "no order of %zu dimensions", rank);
     }
     if (rank == 4 && memcmp(order, last, sizeof last) == 0) { // [N, C, H, W] becomes an image
         TAPER_TRY(taper_nnapi_plain(l, op->in[0], &x));

@@ -47,7 +47,7 @@ static taper_status pad_by_scheme(taper_nnapi_lowering *l, int64_t scheme, int64
 {
     w->before[side] = w->after[side] = 0;
     if (scheme == SCHEME_SAME && (in == 0 || w->kernel[side] == 0)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "padding by a scheme for an image of unknown size");
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "padding by a scheme for an image of unknown size");
     }
     if (scheme == SCHEME_SAME) {
         const int64_t stride = w->stride[side], out = (in + stride - 1) / stride;
@@ -63,11 +63,11 @@ static taper_status check_window(const taper_nnapi_lowering *l, const taper_nnap
 {
     for (size_t i = 0; i < 2; i++) {
         if (w->before[i] < 0 || w->after[i] < 0) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)w->before[i],
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld", (long long)w->before[i],
                        (long long)w->after[i]);
         }
         if (w->stride[i] < 1 || w->dilation[i] < 1 || w->kernel[i] < least) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a window of %lld with stride %lld and dilation %lld",
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "a window of %lld with stride %lld and dilation %lld",
                        (long long)w->kernel[i], (long long)w->stride[i], (long long)w->dilation[i]);
         }
     }
@@ -80,7 +80,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
     layout at;
     int64_t n[16] = {0}; // from the paddings on
     if (!find_layout(l, op, &at)) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "%u inputs are not possible", op->in_count);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%u inputs are not possible", op->in_count);
     }
     for (uint32_t i = at.paddings; i < op->in_count; i++) {
         TAPER_TRY(taper_nnapi_int_of(l, op->in[i], &n[i - at.paddings]));
@@ -116,14 +116,14 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
         for (size_t i = 0; i < 2; i++) { // the others' operators see that themselves
             if (transposed && sizes[i] != 0 && w->kernel[i] != 0 &&
                 (sizes[i] - 1) * w->stride[i] + w->kernel[i] <= w->before[i] + w->after[i]) {
-                TAPER_FAIL(l->error, TAPER_ERROR_FILE, "paddings %lld and %lld leave nothing", (long long)w->before[i],
-                           (long long)w->after[i]);
+                TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld leave nothing",
+                           (long long)w->before[i], (long long)w->after[i]);
             }
         }
         return TAPER_OK;
     }
     if (n[0] != SCHEME_SAME && n[0] != SCHEME_VALID) {
-        TAPER_FAIL(l->error, TAPER_ERROR_FILE, "a padding scheme %lld, known are 1 and 2", (long long)n[0]);
+        TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "a padding scheme %lld, known are 1 and 2", (long long)n[0]);
     }
     if (!transposed) {
         TAPER_TRY(pad_by_scheme(l, n[0], sizes[0], 0, w));
@@ -136,15 +136,15 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
     for (size_t i = 0; i < 2; i++) {
         const int64_t out = count == 4 ? wanted[first + i] : 0;
         if (out < 1) {
-            TAPER_FAIL(l->error, TAPER_ERROR_FILE, "operand %u is no image's sizes", op->in[3]);
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "operand %u is no image's sizes", op->in[3]);
         }
         if (sizes[i] == 0) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "padding by a scheme for an image of unknown size");
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "padding by a scheme for an image of unknown size");
         }
         TAPER_TRY(pad_by_scheme(l, n[0], out, i, w));
         w->after[i] = (sizes[i] - 1) * w->stride[i] + w->kernel[i] - w->before[i] - out;
         if (w->after[i] <= -w->stride[i]) {
-            TAPER_FAIL(l->error, TAPER_ERROR_UNSUPPORTED, "a result of %lld, which this layer does not reach",
+            TAPER_FAIL(l->emit.error, TAPER_ERROR_UNSUPPORTED, "a result of %lld, which this layer does not reach",
                        (long long)out);
         }
     }
