@@ -29,5 +29,7 @@ TAPER_MUST_USE taper_status taper_needs_collect(const taper_module *module, tape
 TAPER_MUST_USE taper_status taper_needs_add_graph(taper_needs *needs, const taper_graph *graph, taper_error *error);
 void taper_needs_merge(taper_needs *needs);
 void taper_needs_free(taper_needs *needs);
+// The error of a model that needs what this build lacks, with the list.
+TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error);
 
 #endif

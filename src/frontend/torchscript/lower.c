@@ -543,19 +543,6 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     return TAPER_OK;
 }
 
-TAPER_COLD static taper_status refuse_missing(const taper_needs *missing, taper_error *error)
-{
-    const taper_status status = taper_fail(
-        error, TAPER_ERROR_UNSUPPORTED,
-        "the model needs %zu operator%s that this build of Taper does not have: %s%s; see the list", missing->count,
-        missing->count == 1 ? "" : "s", missing->items[0].name, missing->count > 1 ? " and others" : "");
-    for (size_t i = 0; i < missing->count; i++) {
-        taper_error_add_detail(error, "  %s (%zu call%s)\n", missing->items[i].name, missing->items[i].calls,
-                               missing->items[i].calls == 1 ? "" : "s");
-    }
-    return status;
-}
-
 static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
 {
     taper_ts_unit *unit = l->unit;
@@ -572,7 +559,7 @@ static taper_status read_and_lower(taper_archive *archive, taper_ts_lowering *l)
     TAPER_TRY(taper_script_archive_constants(archive, &classes, &unit->constants, unit->error));
     TAPER_TRY(taper_archive_read_root(archive, &classes, unit->error));
     TAPER_TRY(taper_ts_lower_module(l));
-    return l->result->missing.count != 0 && !l->listing ? refuse_missing(&l->result->missing, unit->error) : TAPER_OK;
+    return l->result->missing.count != 0 && !l->listing ? taper_needs_refuse(&l->result->missing, unit->error) : TAPER_OK;
 }
 
 void taper_ts_lowering_free(taper_ts_lowering *l)

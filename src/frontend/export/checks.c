@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What every run begins with: inputs have the sizes that the program was exported for, the same where one symbol stands
+// for several, within the range that a symbol has; constants are those that were given then.
+#include <stdio.h>
+
+#include "frontend/export/lower.h"
+
+// Of a symbol that was met: where its first size is.
+typedef struct symbol {
+    const char *expression;
+    taper_ir_value *size;
+    size_t input, dim;
+} symbol;
+
+typedef struct checking {
+    taper_export_lowering *l;
+    const char *const *names; // of the leaves
+    symbol *symbols;
+    size_t count, capacity;
+    size_t input; // at hand, among the leaves
+} checking;
+
+static taper_status size_of(taper_export_lowering *l, taper_ir_value *x, size_t dim, taper_ir_value **size)
+{
+    taper_ir_value *number;
+    TAPER_TRY(taper_emit_constant(&l->emit, taper_val_int((int64_t)dim), &number));
+    return TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size_int), size, x, number);
+}
+
+static taper_status expect_number(taper_export_lowering *l, const taper_op *compare, taper_ir_value *have, int64_t want,
+                                  const char *text)
+{
+    taper_ir_value *number, *same;
+    TAPER_TRY(taper_emit_constant(&l->emit, taper_val_int(want), &number));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, compare, &same, have, number));
+    return taper_emit_assert(&l->emit, same, text);
+}
+
+// "Symbol('s0', positive=True, integer=True)" or "s0": the length of the name and where it begins; NULL: something
+// else.
+static const char *symbol_name(const char *expression, size_t *length)
+{
+    static const char begin[] = "Symbol('";
+    const bool wrapped = strncmp(expression, begin, sizeof begin - 1) == 0;
+    const char *name = wrapped ? expression + sizeof begin - 1 : expression;
+    *length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    const bool whole = wrapped ? name[*length] == '\'' : name[*length] == '\0';
+    return whole && *length != 0 ? name : NULL;
+}
+
+static taper_status check_range(checking *c, taper_ir_value *size, size_t dim, const char *name, size_t length)
+{
+    taper_export_lowering *l = c->l;
+    char text[320];
+    for (size_t i = 0; i < l->program->range_count; i++) {
+        const taper_pt2_range *range = &l->program->ranges[i];
+        TAPER_TRY(taper_charge(l->module->allocator, 1, l->emit.error));
+        if (strncmp(range->name, name, length) != 0 || range->name[length] != '\0') {
+            continue;
+        }
+        if (range->least > 2) { // PyTorch's symbols begin at 2 where nobody said more: smaller sizes run all the same
+            (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at least %lld", c->input,
+                           c->names[c->input], dim, (long long)range->least);
+            TAPER_TRY(expect_number(l, TAPER_OP(aten_ge_int), size, range->least, text));
+        }
+        if (range->most < INT64_MAX / 2) {
+            (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at most %lld", c->input,
+                           c->names[c->input], dim, (long long)range->most);
+            TAPER_TRY(expect_number(l, TAPER_OP(aten_le_int), size, range->most, text));
+        }
+        return TAPER_OK;
+    }
+    return TAPER_OK;
+}
+
+static taper_status check_symbol(checking *c, taper_ir_value *x, size_t dim, const char *expression)
+{
+    taper_export_lowering *l = c->l;
+    size_t length;
+    const char *name = symbol_name(expression, &length);
+    taper_ir_value *size, *same;
+    if (name == NULL) {
+        return TAPER_OK; // computed of others
+    }
+    TAPER_TRY(size_of(l, x, dim, &size));
+    for (size_t i = 0; i < c->count; i++) {
+        TAPER_TRY(taper_charge(l->module->allocator, 1, l->emit.error));
+        const symbol *s = &c->symbols[i];
+        if (strcmp(s->expression, expression) == 0) {
+            char text[480];
+            (void)snprintf(text, sizeof text,
+                           "input %zu (%.100s): dimension %zu should be as large as dimension %zu of input %zu "
+                           "(%.100s)",
+                           c->input, c->names[c->input], dim, s->dim, s->input, c->names[s->input]);
+            TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_eq_int), &same, size, s->size));
+            return taper_emit_assert(&l->emit, same, text);
+        }
+    }
+    TAPER_TRY(TAPER_GROW(l->module->allocator, c->symbols, c->capacity, c->count + 1, l->emit.error));
+    c->symbols[c->count++] = (symbol){expression, size, c->input, dim};
+    return check_range(c, size, dim, name, length);
+}
+
+static void describe(const taper_pt2_meta *meta, char *text, size_t room)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t d = 0; d < meta->rank && used + 24 < room; d++) {
+        used += (size_t)(meta->sizes[d].expression != NULL
+                             ? snprintf(text + used, room - used, "%s?", d != 0 ? "x" : "")
+                             : snprintf(text + used, room - used, "%s%lld", d != 0 ? "x" : "",
+                                        (long long)meta->sizes[d].as.i));
+    }
+}
+
+static taper_status check_tensor(checking *c, taper_ir_value *x, const taper_pt2_meta *meta)
+{
+    taper_export_lowering *l = c->l;
+    taper_ir_value *have, *want;
+    char sizes[16 * 24], text[sizeof sizes + 200];
+    int64_t numbers[TAPER_MAX_RANK];
+    bool open = false;
+    describe(meta, sizes, sizeof sizes);
+    (void)snprintf(text, sizeof text, "input %zu (%.100s) should be a tensor of sizes %s%s", c->input,
+                   c->names[c->input], meta->rank != 0 ? sizes : "[]",
+                   strchr(sizes, '?') != NULL ? ", where ? is any size" : "");
+    for (size_t d = 0; d < meta->rank; d++) {
+        open = open || meta->sizes[d].expression != NULL;
+        numbers[d] = meta->sizes[d].as.i;
+    }
+    if (!open) {
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size), &have, x));
+        TAPER_TRY(taper_emit_int_list(&l->emit, numbers, meta->rank, &want));
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_eq_int_list), &have, have, want));
+        return taper_emit_assert(&l->emit, have, text);
+    }
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_dim), &have, x));
+    TAPER_TRY(expect_number(l, TAPER_OP(aten_eq_int), have, (int64_t)meta->rank, text));
+    for (size_t d = 0; d < meta->rank; d++) {
+        if (meta->sizes[d].expression != NULL) {
+            TAPER_TRY(check_symbol(c, x, d, meta->sizes[d].expression));
+            continue;
+        }
+        TAPER_TRY(size_of(l, x, d, &have));
+        TAPER_TRY(expect_number(l, TAPER_OP(aten_eq_int), have, numbers[d], text));
+    }
+    return TAPER_OK;
+}
+
+// What is not a tensor is the program's for good.
+static taper_status check_constant(checking *c, taper_ir_value *x, const taper_pt2_argument *argument)
+{
+    taper_export_lowering *l = c->l;
+    char text[256];
+    const taper_op *compare;
+    taper_ir_value *want, *same;
+    switch (argument->kind) {
+    case TAPER_PT2_INT:
+        compare = TAPER_OP(aten_eq_int);
+        break;
+    case TAPER_PT2_FLOAT:
+        compare = TAPER_OP(aten_eq_float);
+        break;
+    case TAPER_PT2_BOOL:
+        compare = TAPER_OP(aten_eq_bool);
+        break;
+    case TAPER_PT2_STRING:
+        compare = TAPER_OP(aten_eq_str);
+        break;
+    default:
+        return TAPER_OK;
+    }
+    (void)snprintf(text, sizeof text, "input %zu (%.100s) should be what it was when the program was exported",
+                   c->input, c->names[c->input]);
+    TAPER_TRY(taper_export_value(l, NULL, argument, NULL, &want));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, compare, &same, x, want));
+    return taper_emit_assert(&l->emit, same, text);
+}
+
+static taper_status check_all(checking *c, taper_ir_value *const *inputs)
+{
+    const taper_pt2_program *p = c->l->program;
+    for (size_t i = 0; i < p->input_count; i++) {
+        const taper_pt2_input *input = &p->inputs[i];
+        if (input->kind == TAPER_PT2_INPUT_CONSTANT) {
+            TAPER_TRY(check_constant(c, inputs[i], &input->argument));
+        } else if (input->kind == TAPER_PT2_INPUT_USER && input->argument.kind == TAPER_PT2_VALUE) {
+            const taper_pt2_value *value = &p->graph->values[input->argument.as.value];
+            if (value->type == TAPER_PT2_TYPE_TENSOR && value->meta != NULL) {
+                TAPER_TRY(check_tensor(c, inputs[i], value->meta));
+            }
+        }
+        c->input += input->kind == TAPER_PT2_INPUT_CONSTANT || input->kind == TAPER_PT2_INPUT_USER;
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs, const char *const *names)
+{
+    checking c = {.l = l, .names = names};
+    const taper_status status = check_all(&c, inputs);
+    taper_free(l->module->allocator, c.symbols, c.capacity * sizeof *c.symbols);
+    return status;
+}

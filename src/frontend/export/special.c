@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Targets that stand for something else than a row of the list: what PyTorch 2 names anew, what asks for sizes, what
+// asserts.
+#include "frontend/export/lower.h"
+
+#include <stdio.h>
+
+#include "ops/list/op_names.h"
+
+typedef taper_status special_lower(taper_export_lowering *l, taper_export_scope *scope);
+
+static taper_status argument(taper_export_lowering *l, const taper_export_scope *scope, const char *name,
+                             size_t position, const taper_type *type, taper_ir_value **value)
+{
+    const taper_pt2_argument *given = taper_export_argument(l->node, name, position);
+    return given != NULL ? taper_export_value(l, scope, given, type, value)
+                         : taper_export_refuse(l, "argument %s is missing", name);
+}
+
+// ---- assertions
+
+static taper_status lower_nothing(taper_export_lowering *l, taper_export_scope *scope)
+{
+    (void)l, (void)scope;
+    return TAPER_OK;
+}
+
+static taper_status lower_assert(taper_export_lowering *l, taper_export_scope *scope)
+{
+    const taper_pt2_argument *message = taper_export_argument(l->node, "assert_msg", 1);
+    const taper_pt2_argument *condition = taper_export_argument(l->node, "self", 0);
+    taper_ir_value *value;
+    if (l->options->no_guards || condition == NULL) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_export_value(l, scope, condition, NULL, &value));
+    const taper_type *type = value->type;
+    const taper_node *constant = taper_value_constant(value);
+    const bool is_int = constant != NULL ? constant->constant.tag == TAPER_INT
+                                         : type != NULL && type->kind == TAPER_TYPE_INT;
+    if (type != NULL && type->kind == TAPER_TYPE_TENSOR) {
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_Bool_Tensor), &value, value));
+    } else if (is_int) {
+        TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_Bool_int), &value, value));
+    }
+    return taper_emit_assert(&l->emit, value,
+                             message != NULL && message->kind == TAPER_PT2_STRING ? message->as.text
+                                                                                   : "an assertion of the model failed");
+}
+
+// ---- numbers of tensors
+
+static taper_status lower_item(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *x, *number;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    if (l->node->output_count == 0 || l->node->outputs[0].kind != TAPER_PT2_VALUE) {
+        return TAPER_OK;
+    }
+    const taper_type *type = taper_export_type(&scope->graph->values[l->node->outputs[0].as.value]);
+    const taper_op *op = type->kind == TAPER_TYPE_FLOAT  ? TAPER_OP(aten_Float_Tensor)
+                         : type->kind == TAPER_TYPE_BOOL ? TAPER_OP(aten_Bool_Tensor)
+                                                         : TAPER_OP(aten_Int_Tensor);
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, op, &number, x));
+    return taper_export_name(l, scope, 0, number);
+}
+
+static taper_status lower_size(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *x, *dim, *size;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    TAPER_TRY(argument(l, scope, "dim", 1, &taper_type_int, &dim));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_size_int), &size, x, dim));
+    return taper_export_name(l, scope, 0, size);
+}
+
+static taper_status lower_stride(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *x, *dim, *stride;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    TAPER_TRY(argument(l, scope, "dim", 1, &taper_type_int, &dim));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_stride_int), &stride, x, dim));
+    return taper_export_name(l, scope, 0, stride);
+}
+
+static taper_status lower_numel(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *x, *count;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_numel), &count, x));
+    return taper_export_name(l, scope, 0, count);
+}
+
+static taper_status lower_storage_offset(taper_export_lowering *l, taper_export_scope *scope)
+{
+    taper_ir_value *x, *offset;
+    TAPER_TRY(argument(l, scope, "self", 0, NULL, &x));
+    TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_storage_offset), &offset, x));
+    return taper_export_name(l, scope, 0, offset);
+}
+
+// ---- layers
+
+// Its statistics are not asked for where it does not train: the layer that others fuse with.
+static taper_status lower_batch_norm(taper_export_lowering *l, taper_export_scope *scope)
+{
+    static const char *const names[] = {"input", "weight", "bias", "running_mean", "running_var"};
+    taper_ir_value *v[9], *y;
+    for (size_t i = 0; i < 5; i++) {
+        TAPER_TRY(argument(l, scope, names[i], i, &taper_type_optional_tensor, &v[i]));
+    }
+    TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(false), &v[5]));
+    TAPER_TRY(argument(l, scope, "momentum", 5, &taper_type_float, &v[6]));
+    TAPER_TRY(argument(l, scope, "eps", 6, &taper_type_float, &v[7]));
+    TAPER_TRY(taper_emit_constant(&l->emit, taper_val_bool(true), &v[8]));
+    TAPER_TRY(taper_emit_call(&l->emit, TAPER_OP(aten_batch_norm), v, 9, &y));
+    TAPER_TRY(taper_export_name(l, scope, 0, y));
+    // Empty, as PyTorch's are.
+    for (size_t i = 1; i < 3; i++) {
+        taper_tensor *empty;
+        const int64_t none[] = {0};
+        TAPER_TRY(taper_tensor_new(l->emit.heap, TAPER_F32, 1, none, NULL, &empty, l->emit.error));
+        TAPER_TRY(taper_emit_constant(&l->emit, TAPER_VAL(empty), &y));
+        TAPER_TRY(taper_export_name(l, scope, i, y));
+    }
+    return TAPER_OK;
+}
+
+typedef struct special_row {
+    const char *target; // without "torch.ops."
+    special_lower *lower;
+} special_row;
+
+static const special_row rows[] = {
+    {"aten._assert_scalar.default", lower_assert},
+    {"aten._assert_async.msg", lower_assert},
+    {"aten._assert_async.default", lower_assert},
+    {"aten._assert_tensor_metadata.default", lower_nothing},
+    {"aten.sym_constrain_range.default", lower_nothing},
+    {"aten.sym_constrain_range_for_size.default", lower_nothing},
+    {"aten.item.default", lower_item},
+    {"aten._local_scalar_dense.default", lower_item},
+    {"aten.sym_size.int", lower_size},
+    {"aten.sym_stride.int", lower_stride},
+    {"aten.sym_numel.default", lower_numel},
+    {"aten.sym_storage_offset.default", lower_storage_offset},
+    {"aten._native_batch_norm_legit_no_training.default", lower_batch_norm},
+};
+
+taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].target, target) == 0) {
+            *done = true;
+            return rows[i].lower(l, scope);
+        }
+    }
+    return TAPER_OK;
+}
