@@ -100,7 +100,9 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
     }
     if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json") ||
         archive_has(zip, "serialized_exported_program.json")) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "an exported program (.pt2), not TorchScript: script or trace its module, or "
+                          "torch.export.load(FILE).module(), and save that");
     }
     if (archive_has(zip, "data.pkl")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
