@@ -38,7 +38,7 @@ for arch in ${archs//;/ }; do
 done
 options=()
 if [ "${BUILD_LITE_INTERPRETER:-0}" = 1 ]; then
-    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF)
+    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF)
 fi
 if [ "${USE_PYTORCH_METAL:-0}" = 1 ]; then
     echo "USE_PYTORCH_METAL=1: models prepared for Metal run on the CPU"

@@ -20,7 +20,7 @@ if [ $# -gt 0 ]; then
 fi
 options=()
 if [ "${BUILD_LITE_INTERPRETER:-0}" = 1 ]; then
-    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF)
+    options+=(-DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF)
 fi
 work=$root/build/android-script
 mkdir -p "$work" "$root/android"

@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")/.."
 DIR=${FUZZ_DIR:-build-fuzz}
 JOBS=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
-ALL="zip pickle lite_archive type flatbuffer write program nnapi_blob optimize quantize torchscript image npy json"
+ALL="zip pickle lite_archive pt2 type flatbuffer write program nnapi_blob optimize quantize torchscript image npy json"
 
 tool() { # the newest of NAME, NAME-19 …
     for version in "" -19 -18 -17 -16 -15 -14; do
@@ -20,7 +20,7 @@ tool() { # the newest of NAME, NAME-19 …
 max_len() {
     case $1 in
     program | optimize | quantize) echo 32768 ;;
-    flatbuffer | lite_archive | write | torchscript) echo 20000 ;;
+    flatbuffer | lite_archive | pt2 | write | torchscript) echo 20000 ;;
     zip | image | nnapi_blob) echo 8192 ;;
     type) echo 2048 ;;
     *) echo 4096 ;;
@@ -32,6 +32,7 @@ files() {
     zip) echo src/format/zip.c src/format/name_sort.c ;;
     pickle) echo src/format/pickle.c src/format/pickle_globals.c src/format/pickle_tensors.c src/format/saved_value.c ;;
     lite_archive) echo src/format/lite_archive.c src/format/lite_bytecode.c src/format/lite_debug.c src/format/detect.c ;;
+    pt2) echo src/format/pt2_*.c src/base/json.c ;;
     type) echo src/ir/type.c src/ir/type_text.c ;;
     flatbuffer) echo src/format/flatbuffer.c src/format/lite_flatbuffer*.c ;;
     write) ls src/format/*_write*.c src/format/flatbuffer_build.c src/format/set_states.c src/format/sink.c | grep -v callstack ;;
@@ -42,12 +43,13 @@ files() {
     torchscript) echo src/frontend/torchscript/*.c ;;
     image) echo tools/common/image_png.c tools/common/image_jpeg.c tools/common/image_resize.c ;;
     npy) echo tools/common/npy.c ;;
-    json) echo tools/common/json_value.c tools/common/input.c ;;
+    json) echo src/base/json.c tools/common/json_value.c tools/common/input.c ;;
     esac
 }
 
 seeds() {
     case $1 in
+    pt2) echo "tests/fuzz/corpus/pt2 tests/data/pt2" ;;
     flatbuffer | program) echo "tests/fuzz/corpus/$1 tests/unit/data/flatbuffer" ;;
     write) echo "tests/fuzz/corpus/write tests/fuzz/corpus/lite_archive tests/fuzz/corpus/flatbuffer tests/fuzz/corpus/pickle tests/unit/data/flatbuffer" ;;
     image) echo "tests/fuzz/corpus/image" ;;

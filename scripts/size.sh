@@ -15,6 +15,7 @@ BEYOND="TAPER_WITH_NNAPI TAPER_WITH_WINOGRAD" # options that the limit of the wh
 limit_of() {
     case $1 in
     TAPER_WITH_TORCHSCRIPT) echo 75000 ;;
+    TAPER_WITH_PT2) echo 35000 ;;
     TAPER_WITH_FLATBUFFER) echo 20000 ;;
     TAPER_WITH_DRAFTS) echo 140000 ;;
     TAPER_WITH_LAPACK) echo 5000 ;;

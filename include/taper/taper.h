@@ -347,6 +347,9 @@ typedef struct taper_load_options {
     /* 1: layers are computed directly where a faster way needs more memory for its weights (Winograd's transforms of
      * 3x3 convolutions take 1.8 to 4 times as much as the weights themselves). Results differ by their rounding. */
     int low_memory;
+    /* 1: of an exported program (.pt2): inputs are not checked against the sizes it was exported for, and its
+     * assertions are left out. */
+    int no_guards;
 } taper_load_options;
 
 TAPER_API TAPER_MUST_USE taper_status taper_model_load(taper_context *context, const char *path,

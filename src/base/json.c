@@ -176,7 +176,7 @@ static size_t put_utf8(char *out, unsigned code)
     for (size_t i = length - 1; i > 0; i--, code >>= 6) {
         out[i] = (char)(0x80 | (code & 63));
     }
-    out[0] = (char)((0xF0 << (4 - length)) | code);
+    out[0] = (char)((0xF0u << (4 - length)) | code);
     return length;
 }
 

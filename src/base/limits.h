@@ -28,6 +28,8 @@
 #define TAPER_LIMIT_TYPE_TEXT 65536
 #define TAPER_LIMIT_WRITTEN_TYPES ((size_t)64 << 20) // characters of the types of a file that is written
 
+#define TAPER_LIMIT_JSON_DEPTH 250 // arrays and objects within each other; a graph within a graph takes seven
+
 #define TAPER_LIMIT_FUNCTIONS 100000
 #define TAPER_LIMIT_INSTRUCTIONS 10000000 // of one file
 #define TAPER_LIMIT_REGISTERS 1000000     // of one function

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What kind of file this is, and what to do about it when it is not a lite module.
 #include "format/lite_archive.h"
+#include "format/pt2_program.h"
 
 static const char save_hint[] =
     "script or trace the model in Python and save it with model._save_for_lite_interpreter(\"model.ptl\")";
@@ -78,9 +79,8 @@ static bool archive_has_code(const taper_zip *zip)
     return false;
 }
 
-taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscript, taper_error *error)
+taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module, taper_error *error)
 {
-    *torchscript = false;
     if (archive_has(zip, "model.json")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
                           "a TorchScript file of PyTorch 1.0 to 1.2 (it holds model.json), which is not supported: "
@@ -89,7 +89,7 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
     }
     if (archive_has(zip, "data.pkl") && archive_has_code(zip)) {
 #if TAPER_WITH_TORCHSCRIPT
-        *torchscript = true;
+        module->torchscript = true;
         return TAPER_OK;
 #else
         return taper_fail(
@@ -100,7 +100,14 @@ taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscr
     }
     if (archive_has(zip, "archive_format") || archive_has(zip, "models/model.json") ||
         archive_has(zip, "serialized_exported_program.json")) {
-        return taper_fail(error, TAPER_ERROR_UNSUPPORTED, TAPER_ZIP_EXPORTED_PROGRAM);
+#if TAPER_WITH_PT2
+        module->exported = taper_arena_alloc(&module->arena, sizeof *module->exported);
+        return module->exported != NULL ? TAPER_OK : taper_fail_memory(error);
+#else
+        return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                          "an exported program (.pt2), which this build of Taper does not run (TAPER_WITH_PT2 is off): "
+                          "script or trace its module, or torch.export.load(FILE).module(), and save that");
+#endif
     }
     if (archive_has(zip, "data.pkl")) {
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED,
@@ -123,7 +130,12 @@ static taper_status read_file(taper_blob *blob, taper_module *module, taper_erro
 #endif
     }
     if (has(blob, 0, "PK\3\4")) {
-        return taper_lite_archive_read(blob, module, error);
+        TAPER_TRY(taper_lite_archive_read(blob, module, error));
+#if TAPER_WITH_PT2
+        return module->exported != NULL ? taper_pt2_read(blob, module, module->exported, error) : TAPER_OK;
+#else
+        return TAPER_OK;
+#endif
     }
     return refuse(blob, error);
 }

@@ -107,7 +107,7 @@ taper_status taper_lite_archive_read(taper_blob *blob, taper_module *module, tap
     TAPER_TRY(taper_archive_open(blob, module, &r.archive, error));
     taper_status status;
     if (taper_archive_find(&r.archive, "bytecode.pkl") == NULL) {
-        status = taper_archive_without_bytecode(&r.archive.zip, &module->torchscript, error);
+        status = taper_archive_without_bytecode(&r.archive.zip, module, error);
     } else {
         status = read_records(&r, error);
     }

@@ -15,6 +15,7 @@ TAPER_MUST_USE taper_status taper_lite_bytecode_read(taper_module *module, taper
 void taper_lite_debug_read(taper_module *module, taper_val handles, taper_val callstacks, size_t size);
 
 // detect.c: what an archive without bytecode.pkl is: TorchScript, or something to be refused.
-TAPER_MUST_USE taper_status taper_archive_without_bytecode(const taper_zip *zip, bool *torchscript, taper_error *error);
+TAPER_MUST_USE taper_status taper_archive_without_bytecode(const taper_zip *zip, taper_module *module,
+                                                           taper_error *error);
 
 #endif

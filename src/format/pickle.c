@@ -292,6 +292,10 @@ static taper_status build(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
     const size_t at = p->count - 2;
+    if (p->stack[at].value.tag == TAPER_DICT) { // what Python's state dicts say of their modules, which nobody needs
+        drop_to(p, at + 1);
+        return TAPER_OK;
+    }
     if (p->stack[at].value.tag != TAPER_OBJECT || p->stack[at].closed) {
         REFUSE(p, "the pickle is damaged: BUILD without a fresh object");
     }

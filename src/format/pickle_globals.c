@@ -21,6 +21,7 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
     X(UTILS, "_rebuild_tensor_v2", TAPER_GLOBAL_TENSOR, 0) \
     X(UTILS, "_rebuild_parameter", TAPER_GLOBAL_PARAMETER, 0) \
     X(UTILS, "_rebuild_parameter_with_state", TAPER_GLOBAL_PARAMETER, 1) \
+    X(UTILS, "_rebuild_tensor_v3", TAPER_GLOBAL_OTHER_TENSOR, 0) \
     X(UTILS, "_rebuild_qtensor", TAPER_GLOBAL_QTENSOR, 0) \
     X(UTILS, "_rebuild_sparse_tensor", TAPER_GLOBAL_SPARSE, 0) \
     X(JIT_PICKLE, "build_intlist", TAPER_GLOBAL_LIST, TAPER_TYPE_INT) \
@@ -35,6 +36,14 @@ static const char *const known_modules[] = {[UTILS] = "torch._utils",
     X(TORCH, "per_tensor_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_TENSOR_AFFINE) \
     X(TORCH, "per_channel_affine", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE) \
     X(TORCH, "per_channel_affine_float_qparams", TAPER_GLOBAL_QSCHEME, TAPER_PER_CHANNEL_AFFINE_FLOAT_QPARAMS) \
+    X(TORCH, "uint16", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "uint32", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "uint64", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "float8_e4m3fn", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "float8_e5m2", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "float8_e4m3fnuz", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "float8_e5m2fnuz", TAPER_GLOBAL_OTHER_DTYPE, 0) \
+    X(TORCH, "UntypedStorage", TAPER_GLOBAL_STORAGE, TAPER_U8) \
     X(TORCH, "ByteStorage", TAPER_GLOBAL_STORAGE, TAPER_U8) \
     X(TORCH, "CharStorage", TAPER_GLOBAL_STORAGE, TAPER_I8) \
     X(TORCH, "ShortStorage", TAPER_GLOBAL_STORAGE, TAPER_I16) \
@@ -222,6 +231,14 @@ static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments
     return taper_pickle_push(p, taper_val_retain(arguments->items[0]), 1, false);
 }
 
+// (storage, offset, sizes, strides, requires_grad, hooks, dtype, …): of a dtype that has no class of storages.
+static taper_status refuse_tensor(taper_pickle *p, const taper_tuple *arguments)
+{
+    const taper_pickle_global *dtype = arguments->count > 6 ? taper_pickle_global_of(p, arguments->items[6]) : NULL;
+    return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED, "a tensor of dtype %s, which Taper does not have",
+                             dtype != NULL ? dtype->name : "unknown");
+}
+
 static bool to_double(taper_val value, double *number)
 {
     *number = value.tag == TAPER_DOUBLE ? value.as.f : value.tag == TAPER_INT ? (double)value.as.i : 0;
@@ -259,6 +276,8 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
         return taper_pickle_tensor(p, arguments);
     case TAPER_GLOBAL_PARAMETER:
         return make_parameter(p, arguments, (size_t)global->number);
+    case TAPER_GLOBAL_OTHER_TENSOR:
+        return refuse_tensor(p, arguments);
     case TAPER_GLOBAL_QTENSOR:
         return taper_pickle_qtensor(p, arguments);
     case TAPER_GLOBAL_LIST:
@@ -286,6 +305,7 @@ taper_status taper_pickle_call(taper_pickle *p, const taper_pickle_global *globa
         return taper_pickle_fail(p, TAPER_ERROR_UNSUPPORTED, "%s is not used in module files: refused", global->name);
     case TAPER_GLOBAL_STORAGE:
     case TAPER_GLOBAL_QSCHEME:
+    case TAPER_GLOBAL_OTHER_DTYPE:
         break;
     }
     REFUSE(p, "%s is called like a function", global->name);

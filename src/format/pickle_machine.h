@@ -30,6 +30,8 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_TENSOR,
     TAPER_GLOBAL_PARAMETER,
     TAPER_GLOBAL_QTENSOR,
+    TAPER_GLOBAL_OTHER_TENSOR, // of a dtype that Taper has none of
+    TAPER_GLOBAL_OTHER_DTYPE,
     TAPER_GLOBAL_LIST, // number: taper_type_kind of the elements
     TAPER_GLOBAL_TYPE_TAG,
     TAPER_GLOBAL_DEVICE,

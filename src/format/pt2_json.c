@@ -140,7 +140,7 @@ taper_status taper_pt2_record(taper_pt2 *r, const taper_zip_entry *entry, taper_
     TAPER_TRY(taper_zip_read(&r->archive.zip, entry, &record, r->error));
     taper_status status = taper_charge(r->module->allocator, (uint64_t)record.size * STEPS_A_BYTE, r->error);
     if (status == TAPER_OK) {
-        r->json = taper_json_make(record.data, record.size, record.offset, name, TAPER_PT2_DEPTH, r->error);
+        r->json = taper_json_make(record.data, record.size, record.offset, name, TAPER_LIMIT_JSON_DEPTH, r->error);
         status = read(r);
     }
     if (status == TAPER_OK) {

@@ -7,9 +7,6 @@
 #include "format/archive.h"
 #include "format/pt2_program.h"
 
-// Arrays and objects within each other in a program: a graph within a graph takes seven.
-#define TAPER_PT2_DEPTH TAPER_LIMIT_VALUE_DEPTH
-
 // A name of a value, somewhere in a graph. While a graph is read, the `value` of its arguments is the number of such a
 // mention, counted from the graph's first; then they are sorted, and each name becomes one value.
 typedef struct taper_pt2_mention {

@@ -4,9 +4,11 @@
 //   archive (PyTorch 2.8 on)                                  legacy (2.1 to 2.7), no folder around it
 //   archive_format, archive_version, byteorder                version
 //   models/NAME.json                                          serialized_exported_program.json
-//   data/weights/NAME_weights_config.json, weight_N           serialized_state_dict.pt (a zip archive of torch.save)
-//   data/constants/NAME_constants_config.json, tensor_N       serialized_constants.pt
+//   data/weights/NAME_weights_config.json, weight_N           serialized_state_dict.pt (.json until 2.2)
+//   data/constants/NAME_constants_config.json, tensor_N       serialized_constants.pt (.json until 2.2, none in 2.1)
 //   extra/FILE                                                extra_files/FILE
+// PyTorch 2.8 has data/weights/NAME.pt and data/constants/NAME.pt for the tables and their records; these and the
+// legacy ones, .json or not, are zip archives of torch.save. Sample inputs are not read.
 // Everything but the weights' tensors is in the arena of the module that it was read into. Texts are NUL-terminated.
 //
 // The reader checks the structure, not the meaning: which names targets have, whether arguments fit an operator and

@@ -67,7 +67,7 @@ static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
     const taper_json outer = r->json;
     taper_pt2_array keys = {NULL, 0};
     taper_json_kind kind;
-    r->json = taper_json_make(tree->context, strlen(tree->context), 0, outer.what, TAPER_PT2_DEPTH, r->error);
+    r->json = taper_json_make(tree->context, strlen(tree->context), 0, outer.what, TAPER_LIMIT_JSON_DEPTH, r->error);
     TAPER_TRY(taper_json_peek(&r->json, &kind));
     TAPER_TRY(kind == TAPER_JSON_OBJECT
                   ? taper_pt2_members(r, keys_member, &keys)
@@ -191,6 +191,6 @@ static taper_status read_all(taper_pt2 *r, taper_pt2_tree *tree)
 
 taper_status taper_pt2_tree_read(taper_pt2 *r, const char *what, const char *text, size_t length, taper_pt2_tree *tree)
 {
-    r->json = taper_json_make(text, length, 0, what, TAPER_PT2_DEPTH, r->error);
+    r->json = taper_json_make(text, length, 0, what, TAPER_LIMIT_JSON_DEPTH, r->error);
     return read_all(r, tree);
 }

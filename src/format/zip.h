@@ -8,11 +8,6 @@
 
 #include "format/name_sort.h"
 
-// What to say of an archive that torch.export made; those of PyTorch before 2.7 have no folder.
-#define TAPER_ZIP_EXPORTED_PROGRAM                                                                                     \
-    "an exported program (.pt2), not TorchScript: script or trace its module, or torch.export.load(FILE).module(), "   \
-    "and save that"
-
 typedef struct taper_zip_entry {
     const char *name; // in the file's bytes, not NUL-terminated: "data.pkl", "constants/0"
     uint32_t name_length;

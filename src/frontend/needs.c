@@ -136,11 +136,11 @@ void taper_needs_free(taper_needs *needs)
 TAPER_COLD taper_status taper_needs_refuse(const taper_needs *missing, taper_error *error)
 {
     const taper_need *first = &missing->items[0];
-    const taper_status status = taper_fail(
-        error, TAPER_ERROR_UNSUPPORTED,
-        "the model needs %zu operator%s that this build of Taper does not have: %s%s%s%s; see the list", missing->count,
-        missing->count == 1 ? "" : "s", first->name, first->overload[0] != '\0' ? "." : "", first->overload,
-        missing->count > 1 ? " and others" : "");
+    const taper_status status =
+        taper_fail(error, TAPER_ERROR_UNSUPPORTED,
+                   "the model needs %zu operator%s that this build of Taper does not have: %s%s%s%s; see the list",
+                   missing->count, missing->count == 1 ? "" : "s", first->name, first->overload[0] != '\0' ? "." : "",
+                   first->overload, missing->count > 1 ? " and others" : "");
     for (size_t i = 0; i < missing->count; i++) {
         const taper_need *need = &missing->items[i];
         taper_error_add_detail(error, "  %s%s%s (%zu call%s)\n", need->name, need->overload[0] != '\0' ? "." : "",

@@ -30,6 +30,18 @@ list(APPEND TAPER_SOURCES
     src/frontend/torchscript/unit.c
     src/frontend/upgrade.c
 )
+if(TAPER_WITH_PT2)
+    list(APPEND TAPER_SOURCES
+        src/frontend/export/checks.c
+        src/frontend/export/control.c
+        src/frontend/export/lower.c
+        src/frontend/export/module.c
+        src/frontend/export/special.c
+        src/frontend/export/symbols.c
+        src/frontend/export/tree.c
+        src/frontend/export/values.c
+    )
+endif()
 if(TAPER_WITH_NNAPI)
     list(APPEND TAPER_SOURCES
         src/frontend/nnapi/images.c

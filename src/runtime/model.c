@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "frontend/bytecode.h"
+#include "frontend/export/export.h"
 #include "frontend/nnapi/nnapi.h"
 #include "frontend/torchscript/torchscript.h"
 #include "runtime/arguments.h"
@@ -257,6 +258,27 @@ static taper_status load_torchscript(taper_model *model, const taper_load_option
 }
 #endif
 
+#if TAPER_WITH_PT2
+static taper_status load_exported(taper_model *model, const taper_load_options *options, taper_error *error)
+{
+    const taper_export_options how = {.no_guards = options->no_guards != 0, .listing = model->listing};
+    taper_needs missing = {.allocator = model->allocator};
+    taper_graph *graph;
+    taper_status status = taper_export_load(&model->module, model->context->registry, &how, &graph, &missing, error);
+    if (status == TAPER_OK) {
+        status = index_functions(model, error);
+        if (status == TAPER_OK) {
+            model->functions[0].graph = graph;
+            status = taper_model_list_operators(model, &missing, error);
+        } else {
+            taper_graph_destroy(graph);
+        }
+    }
+    taper_needs_free(&missing);
+    return status;
+}
+#endif
+
 static taper_status load_bytecode(taper_model *model, taper_error *error)
 {
     TAPER_TRY(index_functions(model, error));
@@ -273,13 +295,25 @@ static taper_status load_bytecode(taper_model *model, taper_error *error)
     return TAPER_OK;
 }
 
-static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
+static taper_status load_functions(taper_model *model, const taper_load_options *options, taper_error *error)
 {
 #if TAPER_WITH_TORCHSCRIPT
-    TAPER_TRY(model->module.torchscript ? load_torchscript(model, options, error) : load_bytecode(model, error));
-#else
-    TAPER_TRY(load_bytecode(model, error));
+    if (model->module.torchscript) {
+        return load_torchscript(model, options, error);
+    }
 #endif
+#if TAPER_WITH_PT2
+    if (model->module.exported != NULL) {
+        return load_exported(model, options, error);
+    }
+#endif
+    (void)options;
+    return load_bytecode(model, error);
+}
+
+static taper_status load_module(taper_model *model, const taper_load_options *options, taper_error *error)
+{
+    TAPER_TRY(load_functions(model, options, error));
     TAPER_TRY(model->listing ? TAPER_OK : taper_model_run_setstates(model, error));
     TAPER_TRY(options->evaluation != 0 ? taper_model_evaluate(model, error) : TAPER_OK);
     if (model->listing || model->draft) {

@@ -553,6 +553,8 @@ static void knows_foreign_files(void **state)
         {{"document.xml", NULL, NULL}, "not in a folder"},
         {{"serialized_exported_program.json", "serialized_state_dict.json", "version"}, "an exported program (.pt2"},
         {{"m/archive_format", "m/byteorder", "m/models/model.json"}, "an exported program (.pt2"},
+        {{"serialized_exported_program.json", "serialized_state_dict.pt", "version"}, "an exported program (.pt2"},
+        {{"version", "serialized_exported_program.json", NULL}, "an exported program (.pt2"},
         {{"m/bytecode.pkl", NULL, NULL}, "version"},
         {{"m/bytecode.pkl", "m/version", NULL}, "no version number"},
     };

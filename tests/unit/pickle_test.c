@@ -180,6 +180,7 @@ static void describe(taper_val value, taper_text *text)
 #define INTLIST "ctorch.jit._pickle\nbuild_intlist\n"
 #define TAG "ctorch.jit._pickle\nrestore_type_tag\n"
 #define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n"
+#define PARAMETER "ctorch._utils\n_rebuild_parameter\n"
 #define QTENSOR "ctorch._utils\n_rebuild_qtensor\n"
 #define SEVENTEEN "K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1K\1"
 #define ORDERED "ccollections\nOrderedDict\n)R"
@@ -227,6 +228,8 @@ static const pickle_case good[] = {
     {BYTES("}(" STRING("\1", "a") "K\1u."), "{'a',1}"},
     {BYTES("(" STRING("\1", "a") "K\1K\7]d."), "{'a',1,7,[]}"},
     {BYTES("}(K\1K\2K\1K\3u."), "{1,3}"},
+    {BYTES("}K\1K\2sK\3K\4s."), "{1,2,3,4}"},
+    {BYTES(ORDERED "K\1K\2s}" STRING("\1", "a") "}sb."), "{1,2}"}, // a state dict with what it says of modules
     {BYTES(STRING("\1", "a") "q\0h\0\x86."), "('a','a')"},
     {BYTES("K\5r\1\0\0\0j\1\0\0\0\x86."), "(5,5)"},
     {BYTES(INTLIST "(](K\1K\2etR."), "[1,2]:int"},
@@ -253,6 +256,11 @@ static const pickle_case good[] = {
     {BYTES(TENSOR "(" FLOATS "K\0K\2K\3\x86K\3K\1\x86\x89" ORDERED "tR."), "tensor(float32 @0 2:3 3:1)"},
     {BYTES(TENSOR "(" FLOATS "K\1K\2\x85K\2\x85\x88" ORDERED "tR."), "tensor(float32 @1 2:2 grad)"},
     {BYTES(TENSOR "(" FLOATS "K\5))\x89" ORDERED "tR."), "tensor(float32 @5)"},
+    {BYTES(PARAMETER TENSOR "(" FLOATS "K\5))\x89" ORDERED "tR\x88" ORDERED "\x87R."), "tensor(float32 @5 grad)"},
+    {BYTES(PARAMETER TENSOR "(" FLOATS "K\5))\x88" ORDERED "tR\x89" ORDERED "\x87R."), "tensor(float32 @5)"},
+    {BYTES("ctorch._utils\n_rebuild_parameter_with_state\n(" TENSOR "(" FLOATS "K\5))\x89" ORDERED "tR\x88" ORDERED
+           "}tR."),
+     "tensor(float32 @5 grad)"},
     {BYTES(TENSOR "(" FLOATS "K\0M\0\4\x85K\0\x85\x89" ORDERED "}tR."), "tensor(float32 @0 1024:0)"},
     {BYTES(TENSOR "(" FLOATS "K\0K\1\x85K\1\x85\x89" ORDERED "}(" STRING("\4", "conj") "\x89utR."),
      "tensor(float32 @0 1:1)"},
@@ -354,6 +362,15 @@ static const pickle_case bad[] = {
     {BYTES(INTLIST "(]q\0tRh\0(Ne\x86."), "without a fresh list"}, // filled after it got its type
     {BYTES("ctorch\ndevice\n" STRING("\5", "dream") "\x85R."), "no device"},
     {BYTES("ctorch._utils\n_rebuild_sparse_tensor\n)R."), "sparse"},
+    {BYTES("ctorch._utils\n_rebuild_tensor_v3\n(" STORAGE("UntypedStorage", "\1", "4",
+                                                          "K\4") "K\0))\x89" ORDERED "ctorch\nfloat8_e4m3fn\ntR."),
+     "a tensor of dtype float8_e4m3fn"},
+    {BYTES("ctorch._utils\n_rebuild_tensor_v3\n)R."), "a tensor of dtype unknown"},
+    {BYTES(PARAMETER "N\x88" ORDERED "\x87R."), "made of no tensor"},
+    {BYTES(PARAMETER ")R."), "made of no tensor"},
+    {BYTES("}K\1s."), "damaged"},
+    {BYTES("NK\1K\2s."), "without a fresh dict"},
+    {BYTES("K\1K\2s."), "damaged"},
     {BYTES("c__main__\nTensorID\n)R."), "TensorID"},
     {BYTES("NQ."), "no storage"},
     {BYTES("(" STRING("\7", "storage") "ctorch\nFloatStorage\n" STRING("\1", "4") STRING("\4", "meta") "K\1tQ."),

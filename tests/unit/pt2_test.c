@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/limits.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/unit/archive_builder.h"
 #include "tests/unit/pt2_text.h"
@@ -593,6 +594,28 @@ static void deep(void **state)
     }
 }
 
+// At the limit, and one beyond it: lists in a node, which is five deep itself.
+static void depth_limit(void **state)
+{
+    (void)state;
+    for (size_t depth = TAPER_LIMIT_JSON_DEPTH - 5; depth <= TAPER_LIMIT_JSON_DEPTH - 4; depth++) {
+        records r = take_apart("2.15_small.pt2");
+        bytes nested = with_nested("[", "]", depth), text = {.data = NULL};
+        bytes_add(&text, "\"target\": \"a\", \"new\": ", 22);
+        bytes_add(&text, nested.data, nested.size - 1);
+        bytes_add(&text, ", ", 3);
+        edit(&r, "program", "\"target\": \"torch.ops.aten.add_.Tensor\", ", (const char *)text.data);
+        bytes file = pack(&r, 0, false);
+        loaded l;
+        assert_int_equal(load(&l, &file, 0, NULL) == TAPER_OK, depth == TAPER_LIMIT_JSON_DEPTH - 5);
+        unload(&l);
+        bytes_free(&file);
+        bytes_free(&nested);
+        bytes_free(&text);
+        records_free(&r);
+    }
+}
+
 // Memory in proportion to the file, whatever there is much of.
 static void large(void **state)
 {
@@ -635,6 +658,7 @@ int main(void)
         cmocka_unit_test(unusable_weights),
         cmocka_unit_test(other_words),
         cmocka_unit_test(deep),
+        cmocka_unit_test(depth_limit),
         cmocka_unit_test(large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

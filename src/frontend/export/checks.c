@@ -106,10 +106,10 @@ static void describe(const taper_pt2_meta *meta, char *text, size_t room)
     size_t used = 0;
     text[0] = '\0';
     for (size_t d = 0; d < meta->rank && used + 24 < room; d++) {
-        used += (size_t)(meta->sizes[d].expression != NULL
-                             ? snprintf(text + used, room - used, "%s?", d != 0 ? "x" : "")
-                             : snprintf(text + used, room - used, "%s%lld", d != 0 ? "x" : "",
-                                        (long long)meta->sizes[d].as.i));
+        used +=
+            (size_t)(meta->sizes[d].expression != NULL ? snprintf(text + used, room - used, "%s?", d != 0 ? "x" : "")
+                                                       : snprintf(text + used, room - used, "%s%lld", d != 0 ? "x" : "",
+                                                                  (long long)meta->sizes[d].as.i));
     }
 }
 
@@ -195,7 +195,8 @@ static taper_status check_all(checking *c, taper_ir_value *const *inputs)
     return TAPER_OK;
 }
 
-taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs, const char *const *names)
+taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs,
+                                       const char *const *names)
 {
     checking c = {.l = l, .names = names};
     const taper_status status = check_all(&c, inputs);

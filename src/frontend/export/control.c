@@ -38,8 +38,9 @@ static size_t length(const taper_pt2_argument *list)
 
 static taper_status expect(taper_export_lowering *l, size_t have, size_t want)
 {
-    return have == want ? TAPER_OK
-                        : taper_export_refuse(l, "one of its graphs takes or gives %zu values, %zu fit here", have, want);
+    return have == want
+               ? TAPER_OK
+               : taper_export_refuse(l, "one of its graphs takes or gives %zu values, %zu fit here", have, want);
 }
 
 // Its results, a tuple or one by one.

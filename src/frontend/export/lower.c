@@ -58,7 +58,8 @@ static taper_status overload_for_numbers(taper_export_lowering *l, const taper_o
                      (given->kind == TAPER_PT2_INT || given->kind == TAPER_PT2_FLOAT || given->kind == TAPER_PT2_BOOL);
         any |= numbers[i];
     }
-    for (const taper_op *other = any ? taper_row_first(from->name) : NULL; other != NULL; other = taper_row_next(other)) {
+    for (const taper_op *other = any ? taper_row_first(from->name) : NULL; other != NULL;
+         other = taper_row_next(other)) {
         const taper_schema *to;
         TAPER_TRY(taper_registry_schema(l->emit.registry, other, &to, l->emit.error));
         bool fits = to->arg_count == from->arg_count && to->in_place == from->in_place && to->out_count == 0;
@@ -100,8 +101,8 @@ static taper_status name_items(taper_export_lowering *l, taper_export_scope *sco
     TAPER_TRY(taper_emit_node(&l->emit, TAPER_NODE_LIST_UNPACK, 1, list->count, &unpack));
     taper_node_set_input(unpack, 0, value);
     for (size_t i = 0; i < list->count; i++) {
-        unpack->outputs[i].type = value->type != NULL && value->type->kind == TAPER_TYPE_LIST ? value->type->items[0]
-                                                                                               : &taper_type_tensor;
+        unpack->outputs[i].type =
+            value->type != NULL && value->type->kind == TAPER_TYPE_LIST ? value->type->items[0] : &taper_type_tensor;
         const taper_pt2_argument *item = &list->as.items[i];
         if (item->kind == TAPER_PT2_VALUE) {
             if (scope->values[item->as.value] != NULL) {
@@ -131,8 +132,8 @@ static taper_status call(taper_export_lowering *l, taper_export_scope *scope, co
                                 : taper_emit_constant(&l->emit, taper_val_retain(formal->default_value), &values[i]));
     }
     taper_node *node;
-    TAPER_TRY(taper_node_create(l->emit.graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, &node,
-                                l->emit.error));
+    TAPER_TRY(
+        taper_node_create(l->emit.graph, TAPER_NODE_OP, schema->arg_count, schema->ret_count, &node, l->emit.error));
     taper_node_set_op(node, op, schema);
     node->debug = l->emit.debug;
     for (size_t i = 0; i < schema->arg_count; i++) {
@@ -195,8 +196,7 @@ static taper_status lower_node(taper_export_lowering *l, taper_export_scope *sco
     if (done) {
         return TAPER_OK;
     }
-    if (strncmp(target, operators, sizeof operators - 1) != 0 ||
-        !split_target(target, name, sizeof name, &overload)) {
+    if (strncmp(target, operators, sizeof operators - 1) != 0 || !split_target(target, name, sizeof name, &overload)) {
         TAPER_TRY(taper_export_note_missing(l, target, ""));
         return give_nothing(l, scope);
     }

@@ -4,6 +4,7 @@
 #define TAPER_FRONTEND_EXPORT_LOWER_H
 
 #include "format/pt2_program.h"
+#include "base/charge.h"
 #include "frontend/emit.h"
 #include "frontend/export/export.h"
 
@@ -43,22 +44,23 @@ const taper_type *taper_export_type(const taper_pt2_value *value); // of a value
 // The graph's nodes with these inputs, as many as it has; its outputs as values.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
                                                taper_ir_value *const *inputs, taper_ir_value **outputs);
-TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, const char *name,
-                                                      const char *overload);
+TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, const char *name, const char *overload);
 
 // ---- special.c: targets that are no row of the list; *done stays false for others
 
 TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target, bool *done);
 // ---- symbols.c: arithmetic of sizes
-TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope,
-                                                const char *target, bool *done);
+TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target,
+                                                bool *done);
 // ---- control.c: operators of graphs, target without "torch.ops.higher_order."
 TAPER_MUST_USE taper_status taper_export_control(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target);
 
-// ---- checks.c: inputs are what the program was exported for. inputs: as the program's; names: of those that the caller gives.
-TAPER_MUST_USE taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs, const char *const *names);
+// ---- checks.c: inputs are what the program was exported for. inputs: as the program's; names: of those that the
+// caller gives.
+TAPER_MUST_USE taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs,
+                                                      const char *const *names);
 
 // ---- tree.c
 

@@ -112,8 +112,7 @@ static taper_status text_of(taper_export_lowering *l, const taper_type *type, co
 {
     taper_text printed = taper_text_make(l->module->allocator);
     taper_type_print(type, &printed);
-    *text = printed.failed ? NULL
-                           : taper_arena_string(&l->module->arena, taper_text_get(&printed), printed.length);
+    *text = printed.failed ? NULL : taper_arena_string(&l->module->arena, taper_text_get(&printed), printed.length);
     taper_text_free(&printed);
     return *text != NULL ? TAPER_OK : taper_fail_memory(l->emit.error);
 }
@@ -196,7 +195,6 @@ static taper_status declare_forward(taper_export_lowering *l, const char *const 
 
 // ---- its graph
 
-
 // The value of a weight: of an attribute of self, of the objects in between.
 static taper_status get_weight(taper_export_lowering *l, const char *name, taper_ir_value **value)
 {
@@ -254,7 +252,8 @@ static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *
         const unsigned kind = p->outputs[i].kind;
         if (kind == TAPER_PT2_OUTPUT_BUFFER || kind == TAPER_PT2_OUTPUT_PARAMETER || kind == TAPER_PT2_OUTPUT_INPUT) {
             taper_ir_value *ignored;
-            TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_copy_), &ignored, inputs[p->outputs[i].input], outputs[i]));
+            TAPER_TRY(
+                TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_copy_), &ignored, inputs[p->outputs[i].input], outputs[i]));
         }
     }
     return TAPER_OK;
@@ -288,9 +287,8 @@ static taper_status lower_forward(taper_export_lowering *l, const char *const *n
         return taper_export_refuse(l, "it returns %zu values, their packing has %zu", count, p->out_tree.leaves);
     }
     TAPER_TRY(taper_export_pack(l, &p->out_tree, leaves, &result));
-    f->returns[0] = (taper_module_argument){.name = "",
-                                            .type = result->type != NULL ? result->type : &taper_type_any,
-                                            .default_value = taper_val_none()};
+    f->returns[0] = (taper_module_argument){
+        .name = "", .type = result->type != NULL ? result->type : &taper_type_any, .default_value = taper_val_none()};
     f->return_count = 1;
     TAPER_TRY(text_of(l, f->returns[0].type, &f->returns[0].type_text));
     return taper_block_set_results(l->emit.graph->body, &result, 1, l->emit.error);

@@ -36,8 +36,8 @@ static taper_status lower_assert(taper_export_lowering *l, taper_export_scope *s
     TAPER_TRY(taper_export_value(l, scope, condition, NULL, &value));
     const taper_type *type = value->type;
     const taper_node *constant = taper_value_constant(value);
-    const bool is_int = constant != NULL ? constant->constant.tag == TAPER_INT
-                                         : type != NULL && type->kind == TAPER_TYPE_INT;
+    const bool is_int =
+        constant != NULL ? constant->constant.tag == TAPER_INT : type != NULL && type->kind == TAPER_TYPE_INT;
     if (type != NULL && type->kind == TAPER_TYPE_TENSOR) {
         TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_Bool_Tensor), &value, value));
     } else if (is_int) {
@@ -45,7 +45,7 @@ static taper_status lower_assert(taper_export_lowering *l, taper_export_scope *s
     }
     return taper_emit_assert(&l->emit, value,
                              message != NULL && message->kind == TAPER_PT2_STRING ? message->as.text
-                                                                                   : "an assertion of the model failed");
+                                                                                  : "an assertion of the model failed");
 }
 
 // ---- numbers of tensors

@@ -65,13 +65,13 @@ static taper_status pack_dict(taper_export_lowering *l, const taper_pt2_tree *tr
         }
     }
     const taper_type *const types[] = {texts ? &taper_type_string : &taper_type_int, item_type(items, tree->count)},
-                     *type;
+                            *type;
     TAPER_TRY(make(l, TAPER_TYPE_DICT, NULL, types, NULL, 2, &type));
     return taper_emit_container(&l->emit, TAPER_NODE_DICT, type, pairs, 2 * tree->count, packed);
 }
 
-static taper_status pack(taper_export_lowering *l, const taper_pt2_tree *tree, int depth,
-                         taper_ir_value *const *leaves, taper_ir_value **packed)
+static taper_status pack(taper_export_lowering *l, const taper_pt2_tree *tree, int depth, taper_ir_value *const *leaves,
+                         taper_ir_value **packed)
 {
     if (tree->kind == TAPER_PT2_LEAF) {
         *packed = leaves[0];
@@ -116,11 +116,10 @@ static taper_status name_leaves(taper_export_lowering *l, const taper_pt2_tree *
     for (size_t i = 0; i < tree->count; i++) {
         const taper_pt2_argument *key = tree->keys != NULL ? &tree->keys[i] : NULL;
         const size_t room = NAME - length;
-        const int more =
-            key == NULL                     ? snprintf(path + length, room, ".%zu", i)
-            : key->kind == TAPER_PT2_STRING ? snprintf(path + length, room, ".%.100s", key->as.text)
-            : key->kind == TAPER_PT2_INT ? snprintf(path + length, room, ".%lld", (long long)key->as.i)
-                                            : snprintf(path + length, room, ".%zu", i);
+        const int more = key == NULL                     ? snprintf(path + length, room, ".%zu", i)
+                         : key->kind == TAPER_PT2_STRING ? snprintf(path + length, room, ".%.100s", key->as.text)
+                         : key->kind == TAPER_PT2_INT    ? snprintf(path + length, room, ".%lld", (long long)key->as.i)
+                                                         : snprintf(path + length, room, ".%zu", i);
         const size_t whole = taper_min_size(length + (size_t)more, NAME - 1);
         TAPER_TRY(name_leaves(l, &tree->children[i], depth + 1, path, whole, names));
         names += tree->children[i].leaves;

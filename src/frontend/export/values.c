@@ -132,10 +132,8 @@ taper_status taper_export_value(taper_export_lowering *l, const taper_export_sco
     case TAPER_PT2_FLOAT:
         return constant(l, taper_val_double(argument->as.f), value);
     case TAPER_PT2_BOOL:
-        return constant(l,
-                        wanted == TAPER_TYPE_INT ? taper_val_int(argument->as.i)
-                                                 : taper_val_bool(argument->as.i != 0),
-                        value);
+        return constant(
+            l, wanted == TAPER_TYPE_INT ? taper_val_int(argument->as.i) : taper_val_bool(argument->as.i != 0), value);
     case TAPER_PT2_COMPLEX: {
         taper_complex *number = taper_complex_new(l->emit.heap, argument->as.complex[0], argument->as.complex[1]);
         return number != NULL ? constant(l, TAPER_VAL(number), value) : taper_fail_memory(l->emit.error);

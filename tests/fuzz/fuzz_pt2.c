@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Any bytes as a .pt2 file. What looks like JSON is read as the program and as the table of weights of an archive that
+// is otherwise in order, and as the packing of its inputs, where sizes and checksums do not stand in the fuzzer's way.
+// What was read is written as text, so all of it is looked at. All of it is done once more with an allocation that
+// fails.
+#include "tests/fuzz/failing_allocator.h"
+#include "tests/unit/archive_builder.h"
+#include "tests/unit/pt2_text.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static taper_status read_module(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
+                                taper_error *error)
+{
+    taper_module module;
+    taper_pt2_program program = {.major = 0};
+    taper_status status = taper_module_init(allocator, types, &module, error);
+    if (status == TAPER_OK) {
+        module.blob = &blob->head;
+        taper_obj_retain(module.blob);
+        status = taper_pt2_read(blob, &module, &program, error);
+    }
+    if (status == TAPER_OK) {
+        taper_text text = taper_text_make(&taper_allocator_system);
+        pt2_text_program(&text, &program);
+        taper_text_free(&text);
+    }
+    taper_pt2_release(&program);
+    taper_module_free(&module);
+    return status;
+}
+
+static taper_status load_with(failing_allocator *failing, const uint8_t *data, size_t size)
+{
+    taper_types *types;
+    taper_blob *blob;
+    taper_error *error = taper_error_create();
+    taper_status status = taper_types_create(&failing->allocator, &types, error);
+    if (status == TAPER_OK) {
+        status = taper_blob_from_memory(&failing->allocator, data, size, NULL, NULL, &blob, error);
+        if (status == TAPER_OK) {
+            status = read_module(&failing->allocator, types, blob, error);
+            taper_obj_release(&blob->head);
+        }
+    }
+    if (taper_error_status(error) != status) {
+        abort(); // failed without saying why
+    }
+    taper_error_destroy(error);
+    taper_types_release(types);
+    failing_end(failing);
+    return status;
+}
+
+static void load(const uint8_t *data, size_t size)
+{
+    failing_allocator failing;
+    failing_start(&failing, 0);
+    const taper_status status = load_with(&failing, data, size);
+    failing_start(&failing, failing_place(data, size, failing.calls));
+    const taper_status failed = load_with(&failing, data, size);
+    if (failed != status && failed != TAPER_ERROR_RESOURCE) {
+        abort();
+    }
+}
+
+static void load_records(const bytes *program, const void *table, size_t table_size, bool legacy)
+{
+    static const uint8_t weight[64] = {1, 2, 3};
+    builder b = {.count = 0};
+    if (legacy) {
+        builder_add(&b, "serialized_exported_program.json", program->data, program->size, BUILD_NO_PADDING);
+        builder_add(&b, "version", "8.2", 3, BUILD_NO_PADDING);
+    } else {
+        builder_add(&b, "m/models/model.json", program->data, program->size, BUILD_NO_PADDING);
+        builder_add(&b, "m/data/weights/model_weights_config.json", table, table_size, BUILD_NO_PADDING);
+        builder_add(&b, "m/data/weights/weight_0", weight, sizeof weight, 0);
+        builder_add(&b, "m/archive_version", "0", 1, BUILD_NO_PADDING);
+    }
+    bytes file = builder_finish(&b, false, "");
+    load(file.data, file.size);
+    bytes_free(&file);
+}
+
+static void add_text(bytes *b, const char *text)
+{
+    bytes_add(b, text, strlen(text));
+}
+
+// A program that takes a weight and gives it back.
+static bytes small_program(const uint8_t *packing, size_t size)
+{
+    bytes b = {.data = NULL};
+    add_text(&b, "{\"graph_module\": {\"graph\": {\"inputs\": [{\"as_tensor\": {\"name\": \"w\"}}], \"outputs\": "
+                 "[{\"as_tensor\": {\"name\": \"w\"}}], \"nodes\": []}, \"signature\": {\"input_specs\": "
+                 "[{\"parameter\": {\"arg\": {\"name\": \"w\"}, \"parameter_name\": \"w\"}}], \"output_specs\": "
+                 "[{\"user_output\": {\"arg\": {\"as_tensor\": {\"name\": \"w\"}}}}]}, \"module_call_graph\": "
+                 "[{\"fqn\": \"\", \"signature\": {\"out_spec\": \"[1, {}]\", \"in_spec\": \"");
+    for (size_t i = 0; i < size; i++) {
+        if (packing[i] == '"' || packing[i] == '\\') {
+            add_text(&b, "\\");
+        }
+        bytes_add(&b, &packing[i], 1);
+    }
+    add_text(&b, "\"}}], \"treespec_namedtuple_fields\": {\"T\": {\"field_names\": [\"x\", \"y\"]}}}}");
+    return b;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char table[] = "{\"config\": {\"w\": {\"path_name\": \"weight_0\", \"tensor_meta\": {\"dtype\": 7, "
+                                "\"sizes\": [{\"as_int\": 2}], \"strides\": [{\"as_int\": 1}], \"layout\": 7}}}}";
+    load(data, size);
+    if (size < 2 || (data[0] != '{' && data[0] != '[')) {
+        return 0;
+    }
+    bytes given = {.data = NULL}, around = small_program(data, size),
+          usual = small_program((const uint8_t *)"[1, {}]", 7);
+    bytes_add(&given, data, size);
+    load_records(&given, table, sizeof table - 1, false);
+    load_records(&given, NULL, 0, true);
+    load_records(&around, table, sizeof table - 1, false);
+    load_records(&usual, data, size, false);
+    bytes_free(&given);
+    bytes_free(&around);
+    bytes_free(&usual);
+    return 0;
+}
