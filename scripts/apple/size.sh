@@ -38,13 +38,8 @@ for cpu in arm64 x86_64; do
     row "$out/macos-$cpu" $WHOLE_LIMIT "an app with everything, $cpu, stripped"
     levels="neon;neondot"
     [ $cpu = arm64 ] || levels=avx2
-<<<<<<< HEAD
-    "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_WITH_TORCHSCRIPT=OFF \
-        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF
-=======
     "$here/slice.sh" macos-$cpu "$out/one/$cpu" -DTAPER_OP_CONFIG="$out/one/config.h" -DTAPER_CPU_LEVELS="$levels" -DTAPER_WITH_TORCHSCRIPT=OFF -DTAPER_WITH_PT2=OFF \
-        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF
->>>>>>> h3
+        -DTAPER_WITH_FLATBUFFER=OFF -DTAPER_WITH_DRAFTS=OFF -DTAPER_WITH_OPERATORS=OFF -DTAPER_WITH_DEVICES=OFF -DTAPER_WITH_RECORDINGS=OFF -DTAPER_WITH_PACKS_FILE=OFF
     row "$out/one/$cpu" $ONE_LIMIT "an app for one model, $cpu, stripped"
 done
 exit $status

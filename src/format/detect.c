@@ -132,7 +132,11 @@ static taper_status read_file(taper_blob *blob, taper_module *module, taper_erro
     if (has(blob, 0, "PK\3\4")) {
         TAPER_TRY(taper_lite_archive_read(blob, module, error));
 #if TAPER_WITH_PT2
-        return module->exported != NULL ? taper_pt2_read(blob, module, module->exported, error) : TAPER_OK;
+        if (module->exported != NULL) {
+            module->release_exported = taper_pt2_release;
+            return taper_pt2_read(blob, module, module->exported, error);
+        }
+        return TAPER_OK;
 #else
         return TAPER_OK;
 #endif

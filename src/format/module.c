@@ -3,7 +3,6 @@
 #include "format/module.h"
 
 #include "format/name_sort.h"
-#include "format/pt2_program.h"
 
 // One after the other, by number.
 static const char opcode_names[] =
@@ -77,11 +76,9 @@ taper_status taper_module_init(const taper_allocator *allocator, taper_types *ty
 void taper_module_free(taper_module *module)
 {
     taper_val_release(module->root);
-#if TAPER_WITH_PT2
-    if (module->exported != NULL) {
-        taper_pt2_release(module->exported);
+    if (module->release_exported != NULL) {
+        module->release_exported(module->exported);
     }
-#endif
     for (size_t i = 0; i < module->function_count; i++) {
         taper_module_function *function = &module->functions[i];
         for (size_t c = 0; function->constants != NULL && c < function->constant_count; c++) {

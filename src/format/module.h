@@ -148,7 +148,8 @@ typedef struct taper_module {
     size_t place_count, place_capacity;
     const taper_module_callstacks *callstacks; // to be written; NULL: the handles are those of the module's file
 
-    struct taper_pt2_program *exported; // of torch.export (pt2_program.h); owned. NULL: it is none
+    struct taper_pt2_program *exported; // of torch.export (pt2_program.h); NULL: it is none
+    void (*release_exported)(struct taper_pt2_program *exported);
 
     taper_obj *blob; // keeps the file's bytes; owned
 } taper_module;

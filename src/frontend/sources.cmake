@@ -34,8 +34,8 @@ if(TAPER_WITH_PT2)
     list(APPEND TAPER_SOURCES
         src/frontend/export/checks.c
         src/frontend/export/control.c
-        src/frontend/export/lower.c
-        src/frontend/export/module.c
+        src/frontend/export/nodes.c
+        src/frontend/export/forward.c
         src/frontend/export/special.c
         src/frontend/export/symbols.c
         src/frontend/export/tree.c

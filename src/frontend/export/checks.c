@@ -3,7 +3,7 @@
 // for several, within the range that a symbol has; constants are those that were given then.
 #include <stdio.h>
 
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 // Of a symbol that was met: where its first size is.
 typedef struct symbol {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Higher-order operators: graphs as blocks, or in place.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 static const taper_pt2_argument *at(const taper_export_lowering *l, const char *name, size_t position)
 {

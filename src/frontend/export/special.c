@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Targets that stand for something else than a row of the list: what PyTorch 2 names anew, what asks for sizes, what
 // asserts.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 #include <stdio.h>
 

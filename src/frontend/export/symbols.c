@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arithmetic of symbolic sizes: Python's operators and PyTorch's sym_ functions on integers, floats and bools.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 typedef struct symbol_row {
     const char *target, *name; // Python's, and the operator of which some overload fits

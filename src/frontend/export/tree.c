@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pytrees: the names of what goes in, the containers of what comes out.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 #include <stdio.h>
 
@@ -56,16 +56,15 @@ static taper_status pack_dict(taper_export_lowering *l, const taper_pt2_tree *tr
 {
     taper_ir_value **pairs;
     TAPER_TRY(taper_emit_values(&l->emit, 2 * tree->count, &pairs));
-    const bool texts = tree->count == 0 || tree->keys[0].kind == TAPER_PT2_STRING;
+    const taper_type *key = tree->count == 0 || tree->keys[0].kind == TAPER_PT2_STRING ? &taper_type_string
+                            : tree->keys[0].kind == TAPER_PT2_INT                      ? &taper_type_int
+                                                                                       : &taper_type_any;
     for (size_t i = 0; i < tree->count; i++) {
         TAPER_TRY(taper_export_value(l, NULL, &tree->keys[i], NULL, &pairs[2 * i]));
         pairs[2 * i + 1] = items[i];
-        if ((tree->keys[i].kind == TAPER_PT2_STRING) != texts) {
-            return taper_export_refuse(l, "a dict of results has keys of several kinds");
-        }
+        key = tree->keys[i].kind == tree->keys[0].kind ? key : &taper_type_any;
     }
-    const taper_type *const types[] = {texts ? &taper_type_string : &taper_type_int, item_type(items, tree->count)},
-                            *type;
+    const taper_type *const types[] = {key, item_type(items, tree->count)}, *type;
     TAPER_TRY(make(l, TAPER_TYPE_DICT, NULL, types, NULL, 2, &type));
     return taper_emit_container(&l->emit, TAPER_NODE_DICT, type, pairs, 2 * tree->count, packed);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arguments of nodes as values: of the type that the operator wants, as Python would convert them.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 #include "ir/tensor.h"
 

@@ -2,7 +2,7 @@
 // The module that a program becomes: its root with the weights, and forward.
 #include <stdlib.h>
 
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 enum { MOST_DEPTH = 64 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Graphs, their nodes, and the operators that the list has.
-#include "frontend/export/lower.h"
+#include "frontend/export/parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

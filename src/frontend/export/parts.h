@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Between the parts of this front end: the state of one program that becomes a graph.
-#ifndef TAPER_FRONTEND_EXPORT_LOWER_H
-#define TAPER_FRONTEND_EXPORT_LOWER_H
+#ifndef TAPER_FRONTEND_EXPORT_PARTS_H
+#define TAPER_FRONTEND_EXPORT_PARTS_H
 
-#include "format/pt2_program.h"
 #include "base/charge.h"
+#include "format/pt2_program.h"
 #include "frontend/emit.h"
 #include "frontend/export/export.h"
 
@@ -39,7 +39,7 @@ TAPER_MUST_USE taper_status taper_export_name(taper_export_lowering *l, taper_ex
                                               taper_ir_value *value);
 const taper_type *taper_export_type(const taper_pt2_value *value); // of a value
 
-// ---- lower.c: graphs, nodes, operators
+// ---- nodes.c: graphs, nodes, operators
 
 // The graph's nodes with these inputs, as many as it has; its outputs as values.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
