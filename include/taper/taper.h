@@ -391,6 +391,8 @@ TAPER_API const char *taper_model_argument_type(const taper_model *model, const 
 TAPER_API const char *taper_model_return_type(const taper_model *model, const char *method);
 
 /* Files saved beside the model with _extra_files. data is borrowed from the model. */
+/* The PyTorch that exported the program ("2.8.0"), "" where the file does not say; NULL: it is no exported program. */
+TAPER_API const char *taper_model_exported_by(const taper_model *model);
 TAPER_API size_t taper_model_extra_count(const taper_model *model);
 TAPER_API const char *taper_model_extra_name(const taper_model *model, size_t index);
 TAPER_API TAPER_MUST_USE taper_status taper_model_extra(taper_model *model, const char *name, const void **data,

@@ -178,7 +178,7 @@ static taper_status emit(taper_compilation *compilation, taper_graph *graph, int
                                       .arena = arena,
                                       .heap = compilation->module->heap,
                                       .version = version,
-                                      .debug = !compilation->module->torchscript,
+                                      .debug = taper_module_has_bytecode(compilation->module),
                                       .callstacks = compilation->callstacks};
     return taper_emit_bytecode(&target, graph, function, compilation->error);
 }

@@ -154,6 +154,12 @@ typedef struct taper_module {
     taper_obj *blob; // keeps the file's bytes; owned
 } taper_module;
 
+// Whether its functions came as bytecode, of which there are operators, states and debug records as saved.
+static inline bool taper_module_has_bytecode(const taper_module *module)
+{
+    return !module->torchscript && module->exported == NULL;
+}
+
 // For the readers, when the extras are there. The extra file with a name; NULL: there is none.
 TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);

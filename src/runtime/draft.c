@@ -229,7 +229,8 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
 // TorchScript's they are saved as what it made of them.
 static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
 {
-    return !draft->optimized && !draft->model->module.torchscript && strcmp(function->method, "__setstate__") == 0
+    return !draft->optimized && taper_module_has_bytecode(&draft->model->module) &&
+                   strcmp(function->method, "__setstate__") == 0
                ? function->program.graph
                : NULL;
 }
@@ -243,7 +244,7 @@ static taper_status emit_functions(taper_draft *draft, int version, taper_module
     *written = model->module;
     written->root = taper_draft_root(draft);
     written->bytecode_version = version;
-    if (draft->optimized || draft->model->module.torchscript) {
+    if (draft->optimized || !taper_module_has_bytecode(&draft->model->module)) {
         written->pending_count = 0; // the objects are their attributes
     }
     written->operator_version = TAPER_OPERATOR_VERSION; // upgraders were applied

@@ -268,6 +268,7 @@ static taper_status load_exported(taper_model *model, const taper_load_options *
     if (status == TAPER_OK) {
         status = index_functions(model, error);
         if (status == TAPER_OK) {
+            model->exported_by = taper_export_torch_version(&model->module);
             model->functions[0].graph = graph;
             status = taper_model_list_operators(model, &missing, error);
         } else {

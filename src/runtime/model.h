@@ -41,8 +41,9 @@ struct taper_model {
     const struct taper_compiler *compiler; // that optimized it; NULL: none
     struct taper_device *device;           // asked for, beside the host's; NULL: none
     bool insists;
-    bool listing; // loaded to be looked at: there are no programs
-    bool draft;   // loaded to be rewritten (draft.c): there are graphs and no programs
+    const char *exported_by; // of an exported program: taper_model_exported_by
+    bool listing;            // loaded to be looked at: there are no programs
+    bool draft;              // loaded to be rewritten (draft.c): there are graphs and no programs
 };
 
 typedef struct taper_model_operator {

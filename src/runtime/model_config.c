@@ -84,7 +84,7 @@ static void look_at_constants(weight_walk *walk, const taper_block *block)
 
 static taper_status collect(const taper_model *model, taper_needs *needs, taper_error *error)
 {
-    if (!model->module.torchscript) {
+    if (taper_module_has_bytecode(&model->module)) {
         return taper_needs_collect(&model->module, needs, error);
     }
     *needs = (taper_needs){.allocator = model->module.allocator};

@@ -70,6 +70,11 @@ const char *taper_model_return_type(const taper_model *model, const char *method
     return f != NULL && f->has_schema && f->return_count != 0 ? f->returns[0].type_text : NULL;
 }
 
+const char *taper_model_exported_by(const taper_model *model)
+{
+    return model == NULL || model->module.exported == NULL ? NULL : model->exported_by;
+}
+
 size_t taper_model_extra_count(const taper_model *model)
 {
     return model != NULL ? model->module.extra_count : 0;
@@ -200,7 +205,7 @@ static taper_status add_graphs(taper_model *model, taper_needs *needs, size_t *c
 
 static taper_status list_all(taper_model *model, const taper_needs *missing, size_t *capacity, taper_error *error)
 {
-    if (model->module.torchscript) {
+    if (!taper_module_has_bytecode(&model->module)) {
         taper_needs needs = {.allocator = model->allocator};
         const taper_status status = add_graphs(model, &needs, capacity, error);
         taper_needs_free(&needs);

@@ -107,7 +107,11 @@ static void put_text(const opened_model *opened)
     put_plain(opened->path);
     fputs("\n  class      ", stdout);
     put_plain(taper_model_name(model));
-    if (taper_model_bytecode_version(model) == 0) {
+    if (taper_model_exported_by(model) != NULL) {
+        fputs("\n  exported   program of PyTorch ", stdout);
+        put_plain(taper_model_exported_by(model));
+        fputs("\n", stdout);
+    } else if (taper_model_bytecode_version(model) == 0) {
         printf("\n  TorchScript, operators version %" PRId64 "\n", taper_model_operator_version(model));
     } else {
         printf("\n  bytecode   version %" PRId64 ", operators version %" PRId64 "\n",

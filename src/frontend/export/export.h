@@ -13,6 +13,9 @@ typedef struct taper_export_options {
     bool listing;   // what is missing is only noted
 } taper_export_options;
 
+// The PyTorch that wrote it; "": not said.
+const char *taper_export_torch_version(const taper_module *module);
+
 // Of a module whose program is there. Fills its root and its one function; *graph is that function's. What this build
 // lacks is in *missing, with its allocator set before; unless it is a listing, that is an error.
 TAPER_MUST_USE taper_status taper_export_load(taper_module *module, taper_registry *registry,

@@ -342,3 +342,8 @@ taper_status taper_export_load(taper_module *module, taper_registry *registry, c
     }
     return status;
 }
+
+const char *taper_export_torch_version(const taper_module *module)
+{
+    return module->exported->torch_version != NULL ? module->exported->torch_version : "";
+}

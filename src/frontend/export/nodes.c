@@ -214,6 +214,38 @@ static taper_status lower_node(taper_export_lowering *l, taper_export_scope *sco
 
 // ---- graphs
 
+// Where the node comes from, for errors of the run: its module, its operator and the lines of Python that made it.
+static taper_status place(taper_export_lowering *l)
+{
+    taper_module *module = l->module;
+    const taper_pt2_node *node = l->node;
+    if (module->debug_count == l->place_capacity) {
+        const size_t capacity = l->place_capacity == 0 ? 64 : 2 * l->place_capacity;
+        taper_module_debug *grown = taper_arena_array(&module->arena, capacity, sizeof *grown);
+        if (grown == NULL) {
+            return taper_fail_memory(l->emit.error);
+        }
+        memcpy(grown, module->debug, module->debug_count * sizeof *grown);
+        module->debug = grown;
+        l->place_capacity = capacity;
+    }
+    taper_text text = taper_text_make(module->allocator);
+    const bool below = node->module != NULL && node->module[0] != '\0';
+    taper_text_format(&text, "top(ExportedProgram)::<unknown>%s%s::forward.%s", below ? "." : "",
+                      below ? node->module : "", node->target);
+    if (node->stack_trace != NULL) {
+        taper_text_format(&text, "\n%s", node->stack_trace);
+    }
+    const char *kept = text.failed ? NULL : taper_arena_string(&module->arena, taper_text_get(&text), text.length);
+    taper_text_free(&text);
+    if (kept == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    l->emit.debug = (int32_t)module->debug_count;
+    module->debug[module->debug_count++] = (taper_module_debug){l->emit.debug, kept};
+    return TAPER_OK;
+}
+
 taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph, taper_ir_value *const *inputs,
                                 taper_ir_value **outputs)
 {
@@ -235,9 +267,11 @@ taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph 
     for (size_t i = 0; i < graph->node_count; i++) {
         l->node = &graph->nodes[i];
         TAPER_TRY(taper_charge(l->module->allocator, 20, l->emit.error));
+        TAPER_TRY(place(l));
         TAPER_TRY(lower_node(l, &scope));
     }
     l->node = outer;
+    l->emit.debug = -1;
     for (size_t i = 0; i < graph->output_count; i++) {
         TAPER_TRY(taper_export_value(l, &scope, &graph->outputs[i], NULL, &outputs[i]));
     }

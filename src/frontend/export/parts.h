@@ -16,6 +16,7 @@ typedef struct taper_export_lowering {
     taper_needs *missing;
     const taper_pt2_node *node; // being lowered, for messages
     int depth;                  // of graphs within graphs
+    size_t place_capacity;      // of the module's debug entries
 } taper_export_lowering;
 
 // The names of one graph.

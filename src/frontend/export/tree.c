@@ -47,7 +47,15 @@ static taper_status pack_tuple(taper_export_lowering *l, const taper_pt2_tree *t
         types[i] = items[i]->type != NULL ? items[i]->type : &taper_type_any;
         fields[i] = named ? tree->keys[i].as.text : NULL;
     }
-    TAPER_TRY(make(l, TAPER_TYPE_TUPLE, named ? tree->type : NULL, types, named ? fields : NULL, tree->count, &type));
+    const char *name = "namedtuple";
+    const size_t length = strlen(tree->context);
+    if (named && length > 2 && tree->context[0] == '"') { // a JSON text
+        name = taper_arena_string(&l->module->arena, tree->context + 1, length - 2);
+    }
+    if (name == NULL) {
+        return taper_fail_memory(l->emit.error);
+    }
+    TAPER_TRY(make(l, TAPER_TYPE_TUPLE, named ? name : NULL, types, named ? fields : NULL, tree->count, &type));
     return taper_emit_container(&l->emit, TAPER_NODE_TUPLE, type, items, tree->count, packed);
 }
 
