@@ -96,6 +96,7 @@ list(APPEND TAPER_SOURCES
     src/ops/math/unary.c
     src/ops/nn/attention.c
     src/ops/nn/attention_layer.c
+    src/ops/nn/attention_product.c
     src/ops/nn/attention_rows.c
     src/ops/nn/conv.c
     src/ops/nn/conv_args.c

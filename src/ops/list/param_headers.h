@@ -9,6 +9,7 @@
 #include "ops/lang/scalar.h"
 #include "ops/lang/string_case.h"
 #include "ops/math/elementwise_ops.h"
+#include "ops/nn/attention.h"
 #include "ops/nn/dropout.h"
 #include "ops/nn/loss.h"
 #include "ops/signal/fft.h"

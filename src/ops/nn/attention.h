@@ -20,6 +20,12 @@ typedef struct taper_mha {
 TAPER_MUST_USE taper_status taper_mha_run(taper_run *run, const taper_mha *mha, taper_tensor **result,
                                           taper_tensor **weights);
 
+// scaled_dot_product_attention of PyTorch 1.13, which gives the weights too, and of PyTorch 2.
+typedef struct taper_sdpa_form {
+    bool weights;
+} taper_sdpa_form;
+extern const taper_sdpa_form taper_sdpa_1, taper_sdpa_2;
+
 // In place, over the last dimension.
 TAPER_MUST_USE taper_status taper_softmax_rows(taper_run *run, taper_tensor *tensor);
 // In place: (x - mean) / sqrt(var + eps) * weight + bias over rows of `width`; weight and bias in the dtype of x,
