@@ -46,16 +46,26 @@ taper_status taper_export_note_missing(taper_export_lowering *l, const char *nam
 
 // ---- operators of the list
 
+static bool is_number(const taper_export_scope *scope, const taper_pt2_argument *argument)
+{
+    if (argument->kind == TAPER_PT2_VALUE) {
+        const unsigned type = scope->graph->values[argument->as.value].type;
+        return type == TAPER_PT2_TYPE_INT || type == TAPER_PT2_TYPE_FLOAT || type == TAPER_PT2_TYPE_BOOL;
+    }
+    return argument->kind == TAPER_PT2_INT || argument->kind == TAPER_PT2_FLOAT || argument->kind == TAPER_PT2_BOOL;
+}
+
 // Where an overload takes a tensor and the node gives a number, the one that takes a number there, if there is one:
 // add.Tensor(x, 2) is add.Scalar(x, 2).
-static taper_status overload_for_numbers(taper_export_lowering *l, const taper_op **op, const taper_schema **schema)
+static taper_status overload_for_numbers(taper_export_lowering *l, const taper_export_scope *scope, const taper_op **op,
+                                         const taper_schema **schema)
 {
+    enum { MOST = 16 };
     const taper_schema *from = *schema;
-    bool numbers[16] = {false}, any = false;
-    for (size_t i = 0; i < from->arg_count && i < 16; i++) {
+    bool numbers[MOST] = {false}, any = false;
+    for (size_t i = 0; i < from->arg_count && i < MOST; i++) {
         const taper_pt2_argument *given = taper_export_argument(l->node, from->args[i].name, i);
-        numbers[i] = given != NULL && from->args[i].type->kind == TAPER_TYPE_TENSOR &&
-                     (given->kind == TAPER_PT2_INT || given->kind == TAPER_PT2_FLOAT || given->kind == TAPER_PT2_BOOL);
+        numbers[i] = given != NULL && from->args[i].type->kind == TAPER_TYPE_TENSOR && is_number(scope, given);
         any |= numbers[i];
     }
     for (const taper_op *other = any ? taper_row_first(from->name) : NULL; other != NULL;
@@ -65,8 +75,8 @@ static taper_status overload_for_numbers(taper_export_lowering *l, const taper_o
         bool fits = to->arg_count == from->arg_count && to->in_place == from->in_place && to->out_count == 0;
         for (size_t i = 0; fits && i < to->arg_count; i++) {
             fits = strcmp(to->args[i].name, from->args[i].name) == 0 &&
-                   (i < 16 && numbers[i] ? to->args[i].type->kind == TAPER_TYPE_NUMBER
-                                         : taper_type_equal(to->args[i].type, from->args[i].type));
+                   (i < MOST && numbers[i] ? to->args[i].type->kind == TAPER_TYPE_NUMBER
+                                           : taper_type_equal(to->args[i].type, from->args[i].type));
         }
         if (fits) {
             *op = other;
@@ -118,7 +128,7 @@ static taper_status call(taper_export_lowering *l, taper_export_scope *scope, co
 {
     const taper_schema *schema;
     TAPER_TRY(taper_registry_schema(l->emit.registry, op, &schema, l->emit.error));
-    TAPER_TRY(overload_for_numbers(l, &op, &schema));
+    TAPER_TRY(overload_for_numbers(l, scope, &op, &schema));
     TAPER_TRY(check_names(l, schema));
     taper_ir_value **values;
     TAPER_TRY(taper_emit_values(&l->emit, schema->arg_count, &values));

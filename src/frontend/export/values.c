@@ -100,6 +100,23 @@ static taper_status constant(taper_export_lowering *l, taper_val value, taper_ir
     return taper_emit_constant(&l->emit, value, made);
 }
 
+// What a node made, as the parameter wants it.
+static taper_status made_value(taper_export_lowering *l, const taper_export_scope *scope, size_t number,
+                               unsigned wanted, taper_ir_value **value)
+{
+    const taper_pt2_value *named = &scope->graph->values[number];
+    *value = scope->values[number];
+    if (*value == NULL) {
+        return taper_export_refuse(l, "%.100s has no value yet", named->name);
+    }
+    const bool is_int = named->type == TAPER_PT2_TYPE_INT;
+    if (wanted == TAPER_TYPE_TENSOR && (is_int || named->type == TAPER_PT2_TYPE_FLOAT)) {
+        return TAPER_EMIT_CALL(&l->emit, TAPER_OP(prim_NumToTensor_Scalar), value, *value);
+    }
+    return wanted == TAPER_TYPE_FLOAT && is_int ? TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_Float_int), value, *value)
+                                                : TAPER_OK;
+}
+
 taper_status taper_export_value(taper_export_lowering *l, const taper_export_scope *scope,
                                 const taper_pt2_argument *argument, const taper_type *type, taper_ir_value **value)
 {
@@ -119,10 +136,7 @@ taper_status taper_export_value(taper_export_lowering *l, const taper_export_sco
     case TAPER_PT2_NONE:
         return constant(l, taper_val_none(), value);
     case TAPER_PT2_VALUE:
-        *value = scope->values[argument->as.value];
-        return *value != NULL
-                   ? TAPER_OK
-                   : taper_export_refuse(l, "%.100s has no value yet", scope->graph->values[argument->as.value].name);
+        return made_value(l, scope, argument->as.value, wanted, value);
     case TAPER_PT2_INT:
         return constant(l,
                         wanted == TAPER_TYPE_FLOAT  ? taper_val_double((double)argument->as.i)

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""test_pt2.py TAPER [NAME…]
+
+The exported programs of tests/data/pt2/calls, whose calls PyTorch recorded (scripts/oracle/make_pt2_cases.py): results agree, of the
+optimized program, of the plain one and of the portable operators; other inputs than a program was exported for are errors that say so."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+except ImportError:
+    print("SKIPPED: NumPy is missing")
+    sys.exit(77)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(os.path.dirname(HERE), "data", "pt2", "calls")
+WRONG = [  # program, shapes of its inputs, what the error says, what --no-guards makes of it
+    ("convnet", [(1, 3, 15, 16)], "input 0 (input) should be a tensor of sizes 1x3x16x16", True),
+    ("convnet", [(3, 16, 16)], "input 0 (input) should be a tensor of sizes 1x3x16x16", None),
+    ("convnet_batch", [(9, 3, 16, 16)], "input 0 (input): dimension 0 should be at most 8", True),
+    ("convnet_batch", [(2, 4, 16, 16)], "input 0 (input) should be a tensor of sizes ?x3x16x16, where ? is any size", False),
+    ("attention", [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8), (6, 1)], "input 3 (m) should be a tensor of sizes 6x9", True),
+]
+
+
+def run(taper, model, calls, folder, *options):
+    path, out = os.path.join(folder, "calls.json"), os.path.join(folder, "out.npz")
+    with open(path, "w") as file:
+        json.dump(calls, file)
+    done = subprocess.run([taper, "run", model, "--calls", path, "-o", out, *options], capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        return None, done.stderr
+    with np.load(out) as archive:
+        return {name: archive[name] for name in archive.files}, ""
+
+
+def read_calls(recorded, folder):
+    calls = []
+    for name in sorted((name for name in recorded.files if name.startswith("in.")), key=lambda name: [int(n) for n in name.split(".")[1:3]]):
+        _, call, _, *kind = name.split(".")
+        while len(calls) <= int(call):
+            calls.append({"method": "forward", "inputs": []})
+        value = recorded[name]
+        if kind:
+            calls[int(call)]["inputs"].append(None if kind[0] == "none" else value.tolist())
+            continue
+        path = os.path.join(folder, name + ".npy")
+        np.save(path, value)
+        calls[int(call)]["inputs"].append("@" + path)
+    return calls
+
+
+def differences(got, recorded):
+    wanted = [name for name in recorded.files if not name.startswith("in.")]
+    found = []
+    for name in wanted:
+        a, b = got.get(name), recorded[name]
+        if a is None or a.shape != b.shape:
+            found.append(f"{name}: {None if a is None else a.shape} for {b.shape}")
+        elif np.issubdtype(b.dtype, np.floating):
+            worst = np.abs(a.astype(np.float64) - b).max(initial=0)
+            if not worst <= 1e-4 * np.abs(b).max(initial=0) + 1e-5:
+                found.append(f"{name}: {worst:g}")
+        elif not np.array_equal(a, b):
+            found.append(f"{name}: {a.tolist()} for {b.tolist()}")
+    return found + [f"{name}: not wanted" for name in got if name not in wanted]
+
+
+def main():
+    taper, names = sys.argv[1], sys.argv[2:]
+    passed = failed = 0
+    for name in sorted(file[:-4] for file in os.listdir(DATA) if file.endswith(".pt2")):
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder, np.load(os.path.join(DATA, name + ".npz")) as recorded:
+            calls = read_calls(recorded, folder)
+            for options in ((), ("--no-optimize",), ("--reference",), ("--no-guards",)):
+                got, error = run(taper, os.path.join(DATA, name + ".pt2"), calls, folder, *options)
+                wrong = [error] if got is None else differences(got, recorded)
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                if wrong:
+                    print(f"FAILED {name} {' '.join(options)}: {'; '.join(wrong)}")
+    for name, shapes, says, unguarded in WRONG:
+        if names and name not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            inputs = []
+            for i, shape in enumerate(shapes):
+                np.save(os.path.join(folder, f"{i}.npy"), np.ones(shape, np.float32))
+                inputs.append("@" + os.path.join(folder, f"{i}.npy"))
+            calls = [{"method": "forward", "inputs": inputs}]
+            got, error = run(taper, os.path.join(DATA, name + ".pt2"), calls, folder)
+            good = got is None and says in error.split("\n")[0]
+            if unguarded is not None:
+                good = good and (run(taper, os.path.join(DATA, name + ".pt2"), calls, folder, "--no-guards")[0] is not None) == unguarded
+            passed, failed = passed + good, failed + (not good)
+            if not good:
+                print(f"FAILED {name} of {shapes}: {error.strip() if got is None else 'ran'}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
