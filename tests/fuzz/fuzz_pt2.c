@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Any bytes as a .pt2 file. What looks like JSON is read as the program and as the table of weights of an archive that
 // is otherwise in order, and as the packing of its inputs, where sizes and checksums do not stand in the fuzzer's way.
-// What was read is written as text, so all of it is looked at. All of it is done once more with an allocation that
-// fails.
+// What was read is written as text, so all of it is looked at, and becomes a graph. All of it is done once more with an
+// allocation that fails.
+#include "frontend/export/export.h"
 #include "tests/fuzz/failing_allocator.h"
 #include "tests/unit/archive_builder.h"
 #include "tests/unit/pt2_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// To be run, or to be listed. A graph that is made passes the verifier.
+static taper_status lower(const taper_allocator *allocator, taper_module *module, taper_pt2_program *program,
+                          taper_error *error)
+{
+    static taper_registry *registry;
+    static taper_types *types;
+    if (registry == NULL && (taper_types_create(&taper_allocator_system, &types, NULL) != TAPER_OK ||
+                             taper_registry_create(&taper_allocator_system, types, &registry, NULL) != TAPER_OK)) {
+        abort();
+    }
+    const taper_export_options options = {.listing = program->weight_count % 2 != 0};
+    taper_needs missing = {.allocator = allocator};
+    taper_graph *graph;
+    module->exported = program;
+    const taper_status status = taper_export_load(module, registry, &options, &graph, &missing, error);
+    module->exported = NULL;
+    taper_needs_free(&missing);
+    taper_graph_destroy(graph);
+    return status;
+}
 
 static taper_status read_module(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                 taper_error *error)
@@ -24,6 +46,7 @@ static taper_status read_module(const taper_allocator *allocator, taper_types *t
         taper_text text = taper_text_make(&taper_allocator_system);
         pt2_text_program(&text, &program);
         taper_text_free(&text);
+        status = lower(allocator, &module, &program, error);
     }
     taper_pt2_release(&program);
     taper_module_free(&module);

@@ -78,8 +78,14 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder, np.load(os.path.join(DATA, name + ".npz")) as recorded:
             calls = read_calls(recorded, folder)
-            for options in ((), ("--no-optimize",), ("--reference",), ("--no-guards",)):
-                got, error = run(taper, os.path.join(DATA, name + ".pt2"), calls, folder, *options)
+            model, ways = os.path.join(DATA, name + ".pt2"), [(), ("--no-optimize",), ("--reference",), ("--no-guards",)]
+            for verb in ("optimize", "convert"):  # to a file for the lite interpreter
+                written = os.path.join(folder, verb + ".ptl")
+                subprocess.run([taper, verb, model, "-o", written], capture_output=True, text=True, timeout=300)
+                ways.append((written,))
+            for options in ways:
+                file = options[0] if options and os.path.isabs(options[0]) else model
+                got, error = run(taper, file, calls, folder, *options[file != model:])
                 wrong = [error] if got is None else differences(got, recorded)
                 passed, failed = passed + (not wrong), failed + bool(wrong)
                 if wrong:
