@@ -36,6 +36,7 @@ if(TAPER_WITH_PT2)
         src/frontend/export/control.c
         src/frontend/export/nodes.c
         src/frontend/export/forward.c
+        src/frontend/export/guards.c
         src/frontend/export/special.c
         src/frontend/export/symbols.c
         src/frontend/export/tree.c

@@ -23,6 +23,7 @@ WRONG = [  # program, shapes of its inputs, what the error says, what --no-guard
     ("convnet", [(3, 16, 16)], "input 0 (input) should be a tensor of sizes 1x3x16x16", None),
     ("convnet_batch", [(9, 3, 16, 16)], "input 0 (input): dimension 0 should be at most 8", True),
     ("convnet_batch", [(2, 4, 16, 16)], "input 0 (input) should be a tensor of sizes ?x3x16x16, where ? is any size", False),
+    ("sizes", [(2, 5)], "the program was exported for arguments of which this holds: ((-1) + L['x'].size()[0]) != 1", True),
     ("attention", [(2, 4, 6, 8), (2, 4, 9, 8), (2, 4, 9, 8), (6, 1)], "input 3 (m) should be a tensor of sizes 6x9", True),
 ]
 

@@ -275,6 +275,7 @@ static taper_status lower_forward(taper_export_lowering *l, const char *const *n
     TAPER_TRY(bind_inputs(l, inputs));
     if (!l->options->no_guards) {
         TAPER_TRY(taper_export_check_inputs(l, inputs, names));
+        TAPER_TRY(taper_export_check_guards(l, inputs, names));
     }
     TAPER_TRY(taper_export_graph(l, p->graph, inputs, outputs));
     TAPER_TRY(write_back(l, inputs, outputs));

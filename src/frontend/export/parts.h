@@ -54,6 +54,12 @@ TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper
 // ---- symbols.c: arithmetic of sizes
 TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target,
                                                 bool *done);
+// What Python's operator or function `target` makes of these operands; *result stays NULL where it is not known.
+TAPER_MUST_USE taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands,
+                                               size_t count, taper_ir_value **result);
+// By the overload of an operator that takes operands of these types, or floats.
+TAPER_MUST_USE taper_status taper_export_compute(taper_export_lowering *l, const char *name, taper_ir_value **operands,
+                                                 size_t count, taper_ir_value **result);
 // ---- control.c: operators of graphs, target without "torch.ops.higher_order."
 TAPER_MUST_USE taper_status taper_export_control(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target);
@@ -61,6 +67,10 @@ TAPER_MUST_USE taper_status taper_export_control(taper_export_lowering *l, taper
 // ---- checks.c: inputs are what the program was exported for. inputs: as the program's; names: of those that the
 // caller gives.
 TAPER_MUST_USE taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs,
+                                                      const char *const *names);
+
+// ---- guards.c: the program's guards, which are Python expressions of the arguments. As for checks.c.
+TAPER_MUST_USE taper_status taper_export_check_guards(taper_export_lowering *l, taper_ir_value *const *inputs,
                                                       const char *const *names);
 
 // ---- tree.c

@@ -69,8 +69,8 @@ static taper_status as_float(taper_export_lowering *l, taper_ir_value **operand)
     return TAPER_EMIT_CALL(&l->emit, op, operand, *operand);
 }
 
-static taper_status compute(taper_export_lowering *l, const char *name, taper_ir_value **operands, size_t count,
-                            taper_ir_value **result)
+taper_status taper_export_compute(taper_export_lowering *l, const char *name, taper_ir_value **operands, size_t count,
+                                  taper_ir_value **result)
 {
     const taper_op *op;
     TAPER_TRY(find_overload(l, name, operands, count, false, &op));
@@ -120,39 +120,45 @@ static taper_status sum(taper_export_lowering *l, const taper_export_scope *scop
     for (size_t i = 1; i < list->count; i++) {
         taper_ir_value *pair[2] = {*result};
         TAPER_TRY(taper_export_value(l, scope, &list->as.items[i], NULL, &pair[1]));
-        TAPER_TRY(compute(l, "aten::add", pair, 2, result));
+        TAPER_TRY(taper_export_compute(l, "aten::add", pair, 2, result));
+    }
+    return TAPER_OK;
+}
+
+// What a target makes of these operands; *result stays NULL where it is none of these.
+taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands, size_t count,
+                                taper_ir_value **result)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].target, target) != 0 || rows[i].operands != count) {
+            continue;
+        }
+        // Whole numbers are what they are rounded to.
+        const bool whole = count == 1 && type_of(operands[0])->kind == TAPER_TYPE_INT &&
+                           (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
+                            strcmp(target, "builtins.round") == 0) &&
+                           strcmp(target, "math.sqrt") != 0;
+        *result = operands[0];
+        return whole ? TAPER_OK : taper_export_compute(l, rows[i].name, operands, count, result);
+    }
+    if (strcmp(target, "torch.sym_ite") == 0 && count == 3) {
+        return choose(l, operands, result);
     }
     return TAPER_OK;
 }
 
 taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target, bool *done)
 {
-    taper_ir_value *operands[3], *result = NULL;
-    if (strcmp(target, "torch.sym_ite") == 0) {
-        for (size_t i = 0; i < 3; i++) {
+    enum { MOST = 3 };
+    taper_ir_value *operands[MOST], *result = NULL;
+    const size_t count = l->node->input_count;
+    if (strcmp(target, "torch.sym_sum") == 0) {
+        TAPER_TRY(sum(l, scope, &result));
+    } else if (count <= MOST && strncmp(target, "torch.ops.", 10) != 0) {
+        for (size_t i = 0; i < count; i++) {
             TAPER_TRY(operand(l, scope, i, &operands[i]));
         }
-        TAPER_TRY(choose(l, operands, &result));
-    } else if (strcmp(target, "torch.sym_sum") == 0) {
-        TAPER_TRY(sum(l, scope, &result));
-    }
-    for (size_t i = 0; result == NULL && i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].target, target) != 0) {
-            continue;
-        }
-        for (size_t k = 0; k < rows[i].operands; k++) {
-            TAPER_TRY(operand(l, scope, k, &operands[k]));
-        }
-        // Whole numbers are what they are rounded to.
-        const bool whole = rows[i].operands == 1 && type_of(operands[0])->kind == TAPER_TYPE_INT &&
-                           (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
-                            strcmp(target, "builtins.round") == 0) &&
-                           strcmp(target, "math.sqrt") != 0;
-        if (whole) {
-            result = operands[0];
-        } else {
-            TAPER_TRY(compute(l, rows[i].name, operands, rows[i].operands, &result));
-        }
+        TAPER_TRY(taper_export_apply(l, target, operands, count, &result));
     }
     *done = result != NULL;
     return result != NULL ? taper_export_name(l, scope, 0, result) : TAPER_OK;
