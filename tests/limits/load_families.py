@@ -18,9 +18,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "fuzz")]
-from families import flatbuffers, pickles, scripts  # noqa: E402
+from families import exports, flatbuffers, pickles, scripts  # noqa: E402
 
-FAMILIES = {**pickles.FAMILIES, **scripts.FAMILIES, **flatbuffers.FAMILIES}
+FAMILIES = {**pickles.FAMILIES, **scripts.FAMILIES, **flatbuffers.FAMILIES, **exports.FAMILIES}
 VERBS = {
     "inspect": ["inspect", "FILE"], "ops": ["ops", "FILE"], "config": ["ops", "FILE", "--config"], "graph": ["inspect", "FILE", "--graph"],
     "run": ["run", "FILE", "-i", "1"], "optimize": ["optimize", "FILE", "-o", "OUT"], "convert": ["convert", "FILE", "-o", "OUT"],

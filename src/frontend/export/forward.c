@@ -13,6 +13,7 @@ static const char class_name[] = "__torch__.ExportedProgram";
 typedef struct building {
     taper_export_lowering *l;
     const taper_pt2_weight *weights; // sorted by name
+    uint32_t **slots;                // of each weight: those on the way from the root, as many as its name has parts
 } building;
 
 static size_t part_length(const char *name)
@@ -35,15 +36,17 @@ static size_t group_end(const building *b, size_t first, size_t end, size_t skip
 
 static taper_status build_object(building *b, size_t first, size_t end, size_t skip, int depth, taper_object **made);
 
-static taper_status fill_object(building *b, size_t first, size_t end, size_t skip, int depth, const char **names,
-                                taper_object *object, const taper_class *klass)
+static taper_status fill_object(building *b, size_t first, size_t end, size_t skip, int depth, taper_object *object)
 {
     taper_export_lowering *l = b->l;
-    (void)names;
-    for (size_t at = first, slot = 0; at < end; slot++) {
+    uint32_t slot = 0;
+    for (size_t at = first; at < end; slot++) {
         const taper_pt2_weight *w = &b->weights[at];
         const size_t next = group_end(b, at, end, skip), length = part_length(w->name + skip);
         taper_val value = taper_val_none();
+        for (size_t i = at; i < next; i++) {
+            b->slots[i][depth] = slot;
+        }
         if (w->name[skip + length] != '\0') {
             taper_object *inner;
             TAPER_TRY(build_object(b, at, next, skip + length + 1, depth + 1, &inner));
@@ -56,8 +59,25 @@ static taper_status fill_object(building *b, size_t first, size_t end, size_t sk
         TAPER_TRY(taper_object_set(object, slot, value, l->emit.error));
         at = next;
     }
-    (void)klass;
     return TAPER_OK;
+}
+
+// Room for the slots of all weights.
+static taper_status make_slots(building *b, size_t count)
+{
+    taper_arena *arena = &b->l->module->arena;
+    b->slots = taper_arena_array(arena, count, sizeof *b->slots);
+    for (size_t i = 0; b->slots != NULL && i < count; i++) {
+        size_t parts = 1;
+        for (const char *at = b->weights[i].name; *at != '\0'; at++) {
+            parts += *at == '.';
+        }
+        b->slots[i] = taper_arena_array(arena, parts, sizeof *b->slots[i]);
+        if (b->slots[i] == NULL) {
+            return taper_fail_memory(b->l->emit.error);
+        }
+    }
+    return b->slots != NULL || count == 0 ? TAPER_OK : taper_fail_memory(b->l->emit.error);
 }
 
 static taper_status build_object(building *b, size_t first, size_t end, size_t skip, int depth, taper_object **made)
@@ -97,7 +117,7 @@ static taper_status build_object(building *b, size_t first, size_t end, size_t s
     if (object == NULL) {
         return taper_fail_memory(l->emit.error);
     }
-    const taper_status status = fill_object(b, first, end, skip, depth, names, object, klass);
+    const taper_status status = fill_object(b, first, end, skip, depth, object);
     if (status != TAPER_OK) {
         taper_val_release(TAPER_VAL(object));
         return status;
@@ -196,36 +216,30 @@ static taper_status declare_forward(taper_export_lowering *l, const char *const 
 // ---- its graph
 
 // The value of a weight: of an attribute of self, of the objects in between.
-static taper_status get_weight(taper_export_lowering *l, const char *name, taper_ir_value **value)
+static taper_status get_weight(taper_export_lowering *l, const taper_pt2_weight *weight, const uint32_t *slots,
+                               taper_ir_value **value)
 {
     const taper_object *object = l->module->root.as.object;
     *value = &l->emit.graph->body->params[0];
-    for (const char *at = name;;) {
-        const size_t length = part_length(at);
-        const char *part = taper_arena_string(&l->emit.graph->arena, at, length);
-        const int64_t slot = part != NULL ? taper_object_slot(object, part) : -1;
+    for (const char *at = weight->name;; slots++) {
         taper_node *node;
-        if (slot < 0) {
-            return part == NULL ? taper_fail_memory(l->emit.error)
-                                : taper_export_refuse(l, "there is no weight %.100s", name);
-        }
         TAPER_TRY(taper_emit_node(&l->emit, TAPER_NODE_GET_ATTR, 1, 1, &node));
         taper_node_set_input(node, 0, *value);
-        node->number = slot;
+        node->number = *slots;
         *value = &node->outputs[0];
-        if (at[length] == '\0') {
+        at += part_length(at);
+        if (*at == '\0') {
             (*value)->type = &taper_type_tensor;
             return TAPER_OK;
         }
-        const taper_val inner = object->slots[slot];
-        object = inner.as.object;
+        object = object->slots[*slots].as.object;
         TAPER_TRY(taper_type_make(l->module->types, TAPER_TYPE_CLASS, object->klass->name, NULL, NULL, 0,
                                   &(*value)->type, l->emit.error));
-        at += length + 1;
+        at++;
     }
 }
 
-static taper_status bind_inputs(taper_export_lowering *l, taper_ir_value **inputs)
+static taper_status bind_inputs(taper_export_lowering *l, uint32_t *const *slots, taper_ir_value **inputs)
 {
     const taper_pt2_program *p = l->program;
     taper_ir_value *const params = l->emit.graph->body->params;
@@ -238,7 +252,7 @@ static taper_status bind_inputs(taper_export_lowering *l, taper_ir_value **input
         } else if (input->weight->tensor == NULL) {
             return taper_export_refuse(l, "%.100s: %s", input->weight->name, input->weight->refusal);
         } else {
-            TAPER_TRY(get_weight(l, input->weight->name, &inputs[i]));
+            TAPER_TRY(get_weight(l, input->weight, slots[input->weight - p->weights], &inputs[i]));
         }
     }
     return TAPER_OK;
@@ -259,7 +273,7 @@ static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *
     return TAPER_OK;
 }
 
-static taper_status lower_forward(taper_export_lowering *l, const char *const *names)
+static taper_status lower_forward(taper_export_lowering *l, const char *const *names, uint32_t *const *slots)
 {
     const taper_pt2_program *p = l->program;
     taper_module_function *f = &l->module->functions[0];
@@ -272,7 +286,7 @@ static taper_status lower_forward(taper_export_lowering *l, const char *const *n
     TAPER_TRY(taper_emit_values(&l->emit, p->input_count, &inputs));
     TAPER_TRY(taper_emit_values(&l->emit, p->output_count, &outputs));
     TAPER_TRY(taper_emit_values(&l->emit, p->output_count, &leaves));
-    TAPER_TRY(bind_inputs(l, inputs));
+    TAPER_TRY(bind_inputs(l, slots, inputs));
     if (!l->options->no_guards) {
         TAPER_TRY(taper_export_check_inputs(l, inputs, names));
         TAPER_TRY(taper_export_check_guards(l, inputs, names));
@@ -298,9 +312,10 @@ static taper_status lower_forward(taper_export_lowering *l, const char *const *n
 static taper_status load(taper_export_lowering *l, taper_graph **graph)
 {
     const taper_pt2_program *p = l->program;
-    building b = {l, p->weights};
+    building b = {.l = l, .weights = p->weights};
     taper_object *root;
     size_t leaves = p->in_tree.leaves, given = 0;
+    TAPER_TRY(make_slots(&b, p->weight_count));
     TAPER_TRY(build_object(&b, 0, p->weight_count, 0, 0, &root));
     l->module->root = TAPER_VAL(root);
     for (size_t i = 0; i < p->input_count; i++) {
@@ -318,7 +333,7 @@ static taper_status load(taper_export_lowering *l, taper_graph **graph)
     TAPER_TRY(taper_graph_create(l->module->allocator, l->module->functions[0].name, leaves + 1, graph, l->emit.error));
     l->emit.graph = *graph;
     l->emit.block = (*graph)->body;
-    TAPER_TRY(lower_forward(l, names));
+    TAPER_TRY(lower_forward(l, names, b.slots));
     if (l->missing->count != 0 && !l->options->listing) {
         return taper_needs_refuse(l->missing, l->emit.error);
     }
