@@ -50,7 +50,9 @@ set(TAPER_FAST_SOURCES
     src/ops/math/unary.c
     src/ops/engine/elementwise_convert.c
     src/ops/engine/index_into.c
+    src/ops/engine/index_keys.c
     src/ops/engine/reduce.c
+    src/ops/engine/sort_order.c
     src/ops/nn/conv_fold.c
     src/ops/nn/grid_sample.c
     src/ops/nn/linear_distance.c
@@ -64,6 +66,7 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/histogram.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
+    src/ops/tensor/index_unique.c
     src/ops/tensor/reduce_index.c
     src/ops/tensor/reduce_kernels.c
     src/ops/tensor/reduce_ops.c

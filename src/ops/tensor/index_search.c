@@ -3,48 +3,51 @@
 #include <math.h>
 
 #include "base/half.h"
-#include "ops/call/promote.h"
+#include "ops/call/parallel.h"
+#include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
 #include "ops/list/kernels.h"
 
 // ---- searchsorted
 
-// The first of count sorted numbers that is not below (right: that is above) value. The comparisons are PyTorch's, NaN
-// included.
-static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sorter, int64_t count,
-                      const taper_scalar *value, bool right)
-{
-    const size_t item = taper_dtype_size(dtype);
-    const bool whole = value->kind != TAPER_SCALAR_DOUBLE;
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        taper_scalar here;
-        taper_scalar_load(dtype, sorted + (sorter != NULL ? sorter[middle] : middle) * (int64_t)item, &here);
-        const bool reached =
-            whole ? (right ? here.i > value->i : here.i >= value->i) : (right ? here.f > value->f : here.f >= value->f);
-        if (reached) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
+typedef struct search_job {
+    const void *sorted, *values;
+    const int64_t *sorter; // NULL: none
+    int64_t size, row;     // of a line of sorted numbers; values that are looked for in each
+    bool one_line, right;  // one_line: all in the same
+    void *to;
+    bool small;
+} search_job;
 
-// x converted to dtype, contiguous.
-static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **result)
-{
-    if (x->dtype == dtype) {
-        return taper_run_contiguous(run, x, result);
+// The first of a line's sorted numbers that is not below (right: that is above) value. The comparisons are PyTorch's,
+// NaN included; which half goes on is a choice and no branch, since nobody can foretell it.
+#define SEARCH(name, type)                                                                                             \
+    static void name(void *argument, size_t begin, size_t end)                                                         \
+    {                                                                                                                  \
+        const search_job *job = argument;                                                                              \
+        const bool left = !job->right;                                                                                 \
+        for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {                                                      \
+            const int64_t start = job->one_line ? 0 : i / job->row * job->size;                                        \
+            const type value = ((const type *)job->values)[i], *const line = (const type *)job->sorted + start;        \
+            const int64_t *const sorter = job->sorter == NULL ? NULL : job->sorter + start;                            \
+            int64_t low = 0, high = job->size;                                                                         \
+            while (low < high) {                                                                                       \
+                const int64_t middle = low + (high - low) / 2;                                                         \
+                const type here = line[sorter == NULL ? middle : sorter[middle]];                                      \
+                const bool reached = (here > value) | (left & (here == value));                                        \
+                high = reached ? middle : high;                                                                        \
+                low = reached ? low : middle + 1;                                                                      \
+            }                                                                                                          \
+            if (job->small) {                                                                                          \
+                ((int32_t *)job->to)[i] = (int32_t)low;                                                                \
+            } else {                                                                                                   \
+                ((int64_t *)job->to)[i] = low;                                                                         \
+            }                                                                                                          \
+        }                                                                                                              \
     }
-    TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, result, run->error));
-    const taper_status status = taper_run_copy(run, *result, x);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(*result);
-    }
-    return status;
-}
+SEARCH(search_f32, float)
+SEARCH(search_f64, double)
+SEARCH(search_i64, int64_t)
 
 static taper_status check_sorter(taper_run *run, const taper_tensor *sorter, int64_t size)
 {
@@ -57,6 +60,16 @@ static taper_status check_sorter(taper_run *run, const taper_tensor *sorter, int
         }
     }
     return TAPER_OK;
+}
+
+// x as it is in dtype, in the dtype that is searched in.
+static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_dtype in, taper_tensor **result)
+{
+    taper_tensor *as;
+    TAPER_TRY(taper_index_converted(run, x, dtype, &as));
+    const taper_status status = taper_index_converted(run, as, in, result);
+    taper_tensor_drop(as);
+    return status;
 }
 
 typedef struct searching {
@@ -80,15 +93,23 @@ static taper_status search_all(taper_call *call, const searching *s)
     if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for %s", taper_dtype_name(dtype));
     }
-    const int64_t size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1];
-    taper_status status = converted(run, s->sorted, dtype, &sorted);
+    const taper_ew_class class_ = taper_ew_class_of(dtype);
+    const taper_dtype in = class_ == TAPER_EW_F32 ? TAPER_F32 : class_ == TAPER_EW_F64 ? TAPER_F64 : TAPER_I64;
+    search_job job = {.size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1], .right = s->right};
+    union {
+        float f32;
+        double f64;
+        int64_t i64;
+        unsigned char bytes[16];
+    } number;
+    taper_status status = converted(run, s->sorted, dtype, in, &sorted);
     if (status == TAPER_OK && s->values != NULL) {
-        status = converted(run, s->values, dtype, &values);
+        status = converted(run, s->values, dtype, in, &values);
     }
     if (status == TAPER_OK && s->sorter != NULL) {
         status = taper_run_contiguous(run, s->sorter, &sorter);
         if (status == TAPER_OK) {
-            status = check_sorter(run, sorter, size);
+            status = check_sorter(run, sorter, job.size);
         }
     }
     if (status == TAPER_OK) {
@@ -96,31 +117,33 @@ static taper_status search_all(taper_call *call, const searching *s)
                                   values == NULL ? NULL : values->sizes, NULL, &result, run->error);
     }
     if (status == TAPER_OK) {
-        const int64_t count = taper_tensor_numel(result);
-        const int64_t row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
-        const size_t item = taper_tensor_item(sorted);
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 200); i++) {
-            taper_scalar value = s->number;
-            unsigned char rounded[16];
-            if (values != NULL) {
-                taper_scalar_load(dtype, (const char *)taper_tensor_data(values) + i * (int64_t)item, &value);
-            } else {
-                taper_scalar_store(dtype, rounded, &s->number);
-                taper_scalar_load(dtype, rounded, &value);
-            }
-            const int64_t start = sorted->rank > 1 ? i / row * size : 0;
-            const int64_t found = search(dtype, (const char *)taper_tensor_data(sorted) + start * (int64_t)item,
-                                         sorter != NULL ? (const int64_t *)taper_tensor_data(sorter) + start : NULL,
-                                         size, &value, s->right);
-            const taper_scalar stored = taper_scalar_int(found);
-            taper_scalar_store((taper_dtype)result->dtype,
-                               (char *)taper_tensor_mutable(result) + (size_t)i * taper_tensor_item(result), &stored);
-        }
+        taper_scalar value;
+        taper_scalar_store(dtype, number.bytes, &s->number);
+        taper_scalar_load(dtype, number.bytes, &value);
+        taper_scalar_store(in, number.bytes, &value);
+        job.sorted = taper_tensor_data(sorted);
+        job.values = values != NULL ? taper_tensor_data(values) : number.bytes;
+        job.sorter = sorter != NULL ? taper_tensor_data(sorter) : NULL;
+        job.row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
+        job.one_line = sorted->rank <= 1;
+        job.to = taper_tensor_mutable(result);
+        job.small = s->small;
+        enum { WORK_OF_A_SEARCH = 50 };
+        const size_t count = (size_t)taper_tensor_numel(result);
+        status = taper_run_range(run,
+                                 in == TAPER_F32   ? search_f32
+                                 : in == TAPER_F64 ? search_f64
+                                                   : search_i64,
+                                 &job, count, 1, (double)count * WORK_OF_A_SEARCH);
     }
     taper_tensor_drop(sorted);
     taper_tensor_drop(values);
     taper_tensor_drop(sorter);
-    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    return taper_ret_tensor(call, 0, result);
 }
 
 static taper_status arg_values(taper_call *call, size_t at, searching *s)
@@ -195,52 +218,106 @@ taper_status taper_op_bucketize(taper_call *call)
 
 // ---- isin
 
-static bool find_key(const int64_t *keys, const int64_t *order, int64_t count, int64_t key)
+// The keys that are looked for: sorted, or where they lie close together which of the numbers from the least on they
+// are.
+typedef struct known_keys {
+    const int64_t *sorted;
+    const uint8_t *there; // NULL: there is no such table
+    int64_t count, least, values, nan;
+} known_keys;
+
+typedef struct isin_job {
+    const known_keys *known;
+    const int64_t *keys;
+    uint8_t *to;
+    bool floats, invert;
+} isin_job;
+
+static void isin_range(void *argument, size_t begin, size_t end)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (keys[order[middle]] < key) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    const isin_job *job = argument;
+    const known_keys *known = job->known;
+    for (size_t i = begin; i < end; i++) {
+        const int64_t key = job->keys[i];
+        bool found = false;
+        if (known->there != NULL) {
+            const uint64_t at = (uint64_t)key - (uint64_t)known->least;
+            found = at < (uint64_t)known->values && known->there[at] != 0;
+        } else if (!job->floats || key != known->nan) { // NaN equals nothing
+            int64_t low = 0, high = known->count;
+            while (low < high) {
+                const int64_t middle = low + (high - low) / 2;
+                const bool below = known->sorted[middle] < key;
+                low = below ? middle + 1 : low;
+                high = below ? high : middle;
+            }
+            found = low < known->count && known->sorted[low] == key;
         }
+        job->to[i] = found != job->invert;
     }
-    return low < count && keys[order[low]] == key;
 }
 
-static taper_status isin(taper_call *call, const taper_tensor *elements, const taper_tensor *tests, taper_dtype dtype,
-                         bool invert)
+// Makes one of the forms of the keys, in scratch (owned).
+static taper_status know(taper_run *run, const int64_t *keys, int64_t elements, known_keys *known,
+                         taper_tensor **scratch)
+{
+    enum { SMALL = 1 << 10 };
+    int64_t largest;
+    if (known->count == 0) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_keys_range(run, keys, known->count, &known->least, &largest));
+    if ((uint64_t)largest - (uint64_t)known->least < (uint64_t)taper_max_i64(elements, SMALL)) {
+        known->values = largest - known->least + 1;
+        TAPER_TRY(taper_run_zeros(run, TAPER_U8, 1, &known->values, scratch));
+        uint8_t *const there = taper_tensor_mutable(*scratch);
+        TAPER_TRY(taper_run_spend(run, (uint64_t)known->count * 2));
+        for (int64_t i = 0; i < known->count; i++) {
+            there[keys[i] - known->least] = keys[i] != known->nan;
+        }
+        known->there = there;
+        return TAPER_OK;
+    }
+    taper_tensor *order;
+    TAPER_TRY(taper_index_scratch(run, known->count, scratch));
+    TAPER_TRY(taper_index_scratch(run, known->count, &order));
+    const taper_status status = taper_keys_sort(run, keys, 1, known->count, taper_tensor_mutable(order));
+    const int64_t *at = taper_tensor_data(order);
+    int64_t *const sorted = taper_tensor_mutable(*scratch);
+    for (int64_t i = 0; i < known->count && status == TAPER_OK; i++) {
+        sorted[i] = keys[at[i]];
+    }
+    known->sorted = sorted;
+    taper_tensor_drop(order);
+    return status;
+}
+
+static taper_status isin(taper_call *call, taper_tensor *elements, taper_tensor *tests, taper_dtype dtype, bool invert)
 {
     taper_run *run = call->run;
-    taper_tensor *keys = NULL, *test_keys = NULL, *order = NULL, *scratch = NULL, *result = NULL;
-    const int64_t tested = taper_tensor_numel(tests);
+    taper_tensor *keys = NULL, *test_keys = NULL, *scratch = NULL, *result = NULL;
+    const int64_t count = taper_tensor_numel(elements);
+    known_keys known = {.count = taper_tensor_numel(tests), .nan = taper_key_of_nan(dtype)};
+    isin_job job = {.known = &known, .floats = taper_dtype_is_float(dtype), .invert = invert};
     taper_status status = taper_index_keys(run, elements, dtype, &keys);
     if (status == TAPER_OK) {
         status = taper_index_keys(run, tests, dtype, &test_keys);
     }
     if (status == TAPER_OK) {
-        status = taper_index_scratch(run, tested, &order);
-    }
-    if (status == TAPER_OK) {
-        status = taper_index_scratch(run, tested, &scratch);
+        status = know(run, taper_tensor_data(test_keys), count, &known, &scratch);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_new(run->heap, TAPER_BOOL, elements->rank, elements->sizes, NULL, &result, run->error);
     }
     if (status == TAPER_OK) {
-        const int64_t *from = taper_tensor_data(keys), *known = taper_tensor_data(test_keys);
-        uint8_t *to = taper_tensor_mutable(result);
-        status = taper_keys_sort(run, known, 1, tested, taper_tensor_mutable(order), taper_tensor_mutable(scratch));
-        const int64_t count = status == TAPER_OK ? taper_tensor_numel(result) : 0;
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 100); i++) {
-            const bool nan = taper_dtype_is_float(dtype) && from[i] == TAPER_KEY_NAN; // equals nothing
-            to[i] = (!nan && find_key(known, taper_tensor_data(order), tested, from[i])) != invert;
-        }
+        enum { WORK_OF_A_SEARCH = 40 };
+        job.keys = taper_tensor_data(keys);
+        job.to = taper_tensor_mutable(result);
+        status = taper_run_range(run, isin_range, &job, (size_t)count, 1,
+                                 (double)count * (known.there != NULL ? 1 : WORK_OF_A_SEARCH));
     }
     taper_tensor_drop(keys);
     taper_tensor_drop(test_keys);
-    taper_tensor_drop(order);
     taper_tensor_drop(scratch);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
@@ -284,11 +361,32 @@ taper_status taper_op_isin(taper_call *call)
 
 // ---- bincount, histc
 
+// to[key] += its weight (NULL: 1), of dtype.
+static taper_status count_keys(taper_run *run, const int64_t *keys, int64_t count, taper_dtype dtype,
+                               const void *weights, void *to)
+{
+    enum { PIECE = 1 << 14 };
+    for (int64_t at = 0; at < count; at += PIECE) {
+        const int64_t end = taper_min_i64(count, at + PIECE);
+        TAPER_TRY(taper_run_spend(run, PIECE));
+        for (int64_t i = at; i < end && dtype == TAPER_I64; i++) {
+            ((int64_t *)to)[keys[i]]++;
+        }
+        for (int64_t i = at; i < end && dtype == TAPER_F32; i++) {
+            ((float *)to)[keys[i]] += ((const float *)weights)[i];
+        }
+        for (int64_t i = at; i < end && dtype == TAPER_F64; i++) {
+            ((double *)to)[keys[i]] += ((const double *)weights)[i];
+        }
+    }
+    return TAPER_OK;
+}
+
 taper_status taper_op_bincount(taper_call *call)
 {
     taper_run *run = call->run;
     taper_tensor *x, *weights, *result;
-    int64_t least, largest = -1;
+    int64_t least, smallest, largest;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_tensor_or_none(call, 1, &weights));
     TAPER_TRY(taper_arg_int(call, 2, &least));
@@ -312,38 +410,34 @@ taper_status taper_op_bincount(taper_call *call)
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "weights: not implemented for %s",
                           taper_dtype_name((taper_dtype)weights->dtype));
     }
-    for (int64_t i = 0; i < count; i++) {
-        if (!taper_run_step(run, i, 4)) {
-            return taper_run_spend(run, 0);
-        }
-        const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
-        if (at < 0) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                              "bincount only supports 1-d non-negative integral inputs.");
-        }
-        largest = taper_max_i64(largest, at);
-    }
-    if (largest == INT64_MAX) {
-        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "the result is too large");
-    }
-    const int64_t bins = taper_max_i64(largest + 1, least);
     const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
-    TAPER_TRY(taper_run_zeros(run, to_dtype, 1, &bins, &result));
-    void *to = taper_tensor_mutable(result);
-    for (int64_t i = 0; i < count && taper_run_step(run, i, 8); i++) {
-        const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
-        const double weight = weights == NULL ? 1
-                                              : taper_load_double((taper_dtype)weights->dtype,
-                                                                  taper_tensor_data(weights), i * weights->strides[0]);
-        if (to_dtype == TAPER_I64) {
-            ((int64_t *)to)[at]++;
-        } else if (to_dtype == TAPER_F32) {
-            ((float *)to)[at] += (float)weight;
-        } else {
-            ((double *)to)[at] += weight;
+    taper_tensor *keys, *loads = NULL;
+    TAPER_TRY(taper_index_keys(run, x, dtype, &keys)); // integers are their own
+    taper_status status = taper_keys_range(run, taper_tensor_data(keys), count, &smallest, &largest);
+    if (status == TAPER_OK && smallest < 0) {
+        status =
+            taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bincount only supports 1-d non-negative integral inputs.");
+    }
+    if (status == TAPER_OK && largest == INT64_MAX) {
+        status = taper_fail(run->error, TAPER_ERROR_RESOURCE, "the result is too large");
+    }
+    if (status == TAPER_OK && weights != NULL) {
+        status = taper_index_converted(run, weights, to_dtype, &loads);
+    }
+    if (status == TAPER_OK) {
+        const int64_t bins = taper_max_i64(largest + 1, least);
+        status = taper_run_zeros(run, to_dtype, 1, &bins, &result);
+    }
+    if (status == TAPER_OK) {
+        status = count_keys(run, taper_tensor_data(keys), count, to_dtype,
+                            loads == NULL ? NULL : taper_tensor_data(loads), taper_tensor_mutable(result));
+        if (status != TAPER_OK) {
+            taper_tensor_drop(result);
         }
     }
-    return taper_ret_tensor(call, 0, result);
+    taper_tensor_drop(keys);
+    taper_tensor_drop(loads);
+    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
 }
 
 static float bf16(float x)
