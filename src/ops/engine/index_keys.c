@@ -74,13 +74,27 @@ taper_status taper_index_keys(taper_run *run, taper_tensor *x, taper_dtype as, t
 taper_status taper_keys_range(taper_run *run, const int64_t *keys, int64_t count, int64_t *least, int64_t *largest)
 {
     TAPER_TRY(taper_run_spend(run, (uint64_t)count));
-    int64_t low = keys[0], high = keys[0];
-    for (int64_t i = 1; i < count; i++) {
-        low = keys[i] < low ? keys[i] : low;
-        high = keys[i] > high ? keys[i] : high;
+    enum { TOGETHER = 4 }; // chains of comparisons
+    int64_t low[TOGETHER], high[TOGETHER], i = 0;
+    for (size_t k = 0; k < TOGETHER; k++) {
+        low[k] = high[k] = keys[0];
     }
-    *least = low;
-    *largest = high;
+    for (; i + TOGETHER <= count; i += TOGETHER) {
+        for (size_t k = 0; k < TOGETHER; k++) {
+            low[k] = taper_min_i64(low[k], keys[i + (int64_t)k]);
+            high[k] = taper_max_i64(high[k], keys[i + (int64_t)k]);
+        }
+    }
+    for (; i < count; i++) {
+        low[0] = taper_min_i64(low[0], keys[i]);
+        high[0] = taper_max_i64(high[0], keys[i]);
+    }
+    for (size_t k = 1; k < TOGETHER; k++) {
+        low[0] = taper_min_i64(low[0], low[k]);
+        high[0] = taper_max_i64(high[0], high[k]);
+    }
+    *least = low[0];
+    *largest = high[0];
     return TAPER_OK;
 }
 

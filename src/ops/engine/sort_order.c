@@ -96,23 +96,52 @@ static void begin_line(taper_sort_line *line, size_t n, bool narrow)
 }
 
 #if !TAPER_SMALL
-static inline uint64_t narrow_entry(uint32_t key, size_t at)
-{
-    return (uint64_t)key << 32 | at;
-}
-
-static void narrow_floats(uint64_t *to, const float *x, size_t at, size_t n, uint32_t flip)
+// Keys of 32 bits; flip -1 turns their order.
+static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
 {
     for (size_t k = 0; k < n; k++) {
-        to[k] = narrow_entry((uint32_t)taper_key_of_f32(x[k]) ^ flip, at + k);
+        to[k] = taper_key_of_f32(x[k]) ^ flip;
     }
 }
 
-static void narrow_integers(uint64_t *to, const int64_t *x, int64_t least, size_t at, size_t n, uint32_t flip)
+static void keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
 {
     for (size_t k = 0; k < n; k++) {
-        to[k] = narrow_entry((uint32_t)((uint64_t)x[k] - (uint64_t)least) ^ flip, at + k);
+        to[k] = (int32_t)(uint32_t)(uint64_t)x[k] ^ flip;
     }
+}
+
+static inline uint64_t narrow_entry(int32_t key, size_t at)
+{
+    return (uint64_t)((uint32_t)key ^ (uint32_t)1 << 31) << 32 | at;
+}
+
+// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Most of them are too
+// large.
+static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *keys, size_t at, size_t n)
+{
+    enum { TOGETHER = 16 };
+    for (size_t i = 0; i < n;) {
+        const int32_t top = (int32_t)((uint32_t)(heap[0] >> 32) ^ (uint32_t)1 << 31);
+        if (i + TOGETHER <= n && at + i >= TOGETHER * count) {
+            int32_t any = 0;
+            for (size_t k = 0; k < TOGETHER; k++) {
+                any |= keys[i + k] < top ? -1 : 0;
+            }
+            if (any == 0) {
+                i += TOGETHER;
+                continue;
+            }
+        }
+        const size_t end = taper_min_size(n, i + TOGETHER);
+        for (; i < end && keys[i] >= top; i++) {
+        }
+        if (i < end) {
+            sift_narrow(heap, 0, count, narrow_entry(keys[i], at + i));
+            i++;
+        }
+    }
+    (void)taper_run_goes_on(run, n);
 }
 #endif
 
@@ -123,49 +152,65 @@ static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, siz
     }
 }
 
-// Whether all of them are at most 2^32 - 1 above the least, which this finds.
-static bool find_least(const char *from, int64_t step, size_t n, int64_t *least)
+// Whether all of them have 32 bits.
+static bool are_short(const char *from, int64_t step, size_t n)
 {
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (size_t k = 0; k < n; k++, from += step) {
-        const int64_t x = *(const int64_t *)(const void *)from;
-        low = x < low ? x : low;
-        high = x > high ? x : high;
+    uint64_t above = 0;
+    if (step == sizeof(int64_t)) {
+        const uint64_t *x = (const uint64_t *)(const void *)from;
+        for (size_t k = 0; k < n; k++) {
+            above |= x[k] + ((uint64_t)1 << 31);
+        }
+    } else {
+        for (size_t k = 0; k < n; k++, from += step) {
+            above |= *(const uint64_t *)(const void *)from + ((uint64_t)1 << 31);
+        }
     }
-    *least = low;
-    return (uint64_t)high - (uint64_t)low <= UINT32_MAX;
+    return above >> 32 == 0;
 }
 
-taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,
-                             bool down)
+static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
+                              bool down, size_t first)
 {
     const taper_ew_class own = taper_ew_class_of(dtype);
     const bool single = own == TAPER_EW_F32 && !TAPER_SMALL;
     line->floats = own == TAPER_EW_F32 || own == TAPER_EW_F64;
     const taper_ew_class class_ = single ? TAPER_EW_F32 : line->floats ? TAPER_EW_F64 : TAPER_EW_I64;
-    int64_t least = INT32_MIN;
     bool narrow = !TAPER_SMALL && (single || class_ == TAPER_EW_I64) && n <= UINT32_MAX;
     if (narrow && dtype == TAPER_I64) {
         TAPER_TRY(taper_run_spend(line->run, n));
-        narrow = find_least(from, step, n, &least);
+        narrow = are_short(from, step, n);
     }
     begin_line(line, n, narrow);
-    for (size_t at = 0; at < n; at += BLOCK) {
-        const size_t m = taper_min_size(BLOCK, n - at);
+    size_t m = first == 0 ? BLOCK : taper_min_size(BLOCK, first);
+    for (size_t at = 0; at < n; at += m, m = at < first ? taper_min_size(BLOCK, first - at) : BLOCK) {
+        m = taper_min_size(m, n - at);
         TAPER_TRY(taper_run_spend(line->run, m * WORK));
-        const char *const source = (const char *)from + (int64_t)at * step;
+        const char *const source = from + (int64_t)at * step;
         const void *x = source;
         if (!taper_ew_is_native(dtype, class_) || step != (int64_t)taper_ew_class_size(class_)) {
             taper_ew_load(dtype, class_, &line->elements, source, step, m, &line->temp);
             x = &line->elements;
         }
 #if !TAPER_SMALL
-        if (narrow && single) {
-            narrow_floats((uint64_t *)line->entries + at, x, at, m, down ? INT32_MAX : (uint32_t)1 << 31);
-            continue;
-        }
         if (narrow) {
-            narrow_integers((uint64_t *)line->entries + at, x, least, at, m, down ? UINT32_MAX : 0);
+            int32_t keys[BLOCK];
+            uint64_t *const to = line->entries;
+            if (single) {
+                keys_of_floats(keys, x, m, down ? -1 : 0);
+            } else {
+                keys_of_integers(keys, x, m, down ? -1 : 0);
+            }
+            if (first != 0 && at >= first) {
+                offer(line->run, to, first, keys, at, m);
+                continue;
+            }
+            for (size_t k = 0; k < m; k++) {
+                to[at + k] = narrow_entry(keys[k], at + k);
+            }
+            if (first != 0 && at + m == first) {
+                heap_select_narrow(line->run, to, first, first);
+            }
             continue;
         }
 #endif
@@ -179,6 +224,26 @@ taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const voi
             to[k] = (taper_sort_entry){down ? ~key : key, (int64_t)(at + k)};
         }
     }
+    return TAPER_OK;
+}
+
+taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,
+                             bool down)
+{
+    return read_line(line, dtype, from, step, n, down, 0);
+}
+
+taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,
+                                   bool down, size_t count)
+{
+    TAPER_TRY(read_line(line, dtype, from, step, n, down, count));
+#if !TAPER_SMALL
+    if (line->narrow) {
+        from_heap_narrow(line->run, line->entries, count);
+        return TAPER_OK;
+    }
+#endif
+    first_wide(line->run, line->entries, n, count);
     return TAPER_OK;
 }
 
@@ -224,11 +289,6 @@ void taper_sort_all(taper_sort_line *line, size_t n)
 void taper_sort_nth(taper_sort_line *line, size_t nth)
 {
     BY_WIDTH(nth, line->n, nth);
-}
-
-void taper_sort_first(taper_sort_line *line, size_t count)
-{
-    BY_WIDTH(first, line->n, count);
 }
 
 void taper_sort_kth(taper_sort_line *line, size_t k)

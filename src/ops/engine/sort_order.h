@@ -41,6 +41,10 @@ void taper_sort_close(taper_sort_line *line);
 // Fails when the run is to end.
 TAPER_MUST_USE taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step,
                                             size_t n, bool down);
+// Of which the first `count` entries, 1 or more, are as in a sorted line, equal ones anywhere; the others are not
+// there.
+TAPER_MUST_USE taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, const void *from,
+                                                  int64_t step, size_t n, bool down, size_t count);
 static inline taper_status taper_sort_read_keys(taper_sort_line *line, const int64_t *keys, size_t n)
 {
     return taper_sort_read(line, TAPER_I64, keys, sizeof *keys, n, false);
@@ -62,8 +66,6 @@ void taper_sort_stably(taper_sort_line *line);
 void taper_sort_all(taper_sort_line *line, size_t n);
 // Entry nth becomes what it is in a sorted line, with smaller ones before it.
 void taper_sort_nth(taper_sort_line *line, size_t nth);
-// The first `count` entries become those of a sorted line.
-void taper_sort_first(taper_sort_line *line, size_t count);
 // As taper_sort_nth, by the Hoare partition that PyTorch's kthvalue has of its own.
 void taper_sort_kth(taper_sort_line *line, size_t k);
 // The position of the element that would stand at k in a stable order; the entries are lost.

@@ -11,65 +11,111 @@
 // ---- searchsorted
 
 typedef struct search_job {
-    const void *sorted, *values;
-    const int64_t *sorter; // NULL: none
-    int64_t size, row;     // of a line of sorted numbers; values that are looked for in each
-    bool one_line, right;  // one_line: all in the same
+    const int64_t *sorted, *values; // keys
+    int64_t size, row;              // of a line of sorted keys; values that are looked for in each
+    bool in_order;                  // all lines are sorted indeed
+    bool one_line, right;           // one_line: all in the same
     void *to;
     bool small;
 } search_job;
 
-// The first of a line's sorted numbers that is not below (right: that is above) value. The comparisons are PyTorch's,
-// NaN included; which half goes on is a choice and no branch, since nobody can foretell it.
-#define SEARCH(name, type)                                                                                             \
-    static void name(void *argument, size_t begin, size_t end)                                                         \
-    {                                                                                                                  \
-        const search_job *job = argument;                                                                              \
-        const bool left = !job->right;                                                                                 \
-        for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {                                                      \
-            const int64_t start = job->one_line ? 0 : i / job->row * job->size;                                        \
-            const type value = ((const type *)job->values)[i], *const line = (const type *)job->sorted + start;        \
-            const int64_t *const sorter = job->sorter == NULL ? NULL : job->sorter + start;                            \
-            int64_t low = 0, high = job->size;                                                                         \
-            while (low < high) {                                                                                       \
-                const int64_t middle = low + (high - low) / 2;                                                         \
-                const type here = line[sorter == NULL ? middle : sorter[middle]];                                      \
-                const bool reached = (here > value) | (left & (here == value));                                        \
-                high = reached ? middle : high;                                                                        \
-                low = reached ? low : middle + 1;                                                                      \
-            }                                                                                                          \
-            if (job->small) {                                                                                          \
-                ((int32_t *)job->to)[i] = (int32_t)low;                                                                \
-            } else {                                                                                                   \
-                ((int64_t *)job->to)[i] = low;                                                                         \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
-SEARCH(search_f32, float)
-SEARCH(search_f64, double)
-SEARCH(search_i64, int64_t)
-
-static taper_status check_sorter(taper_run *run, const taper_tensor *sorter, int64_t size)
+// The first of a line's keys that is not below value. Nobody can foretell which half goes on, so it is no branch.
+static int64_t search(const int64_t *line, int64_t size, int64_t value)
 {
-    const int64_t count = taper_tensor_numel(sorter);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // they lie in memory
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t at = taper_index_at(sorter, i);
-        if (at < 0 || at >= size) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
-        }
+    const int64_t *at = line;
+    int64_t left = size;
+    for (; left > 1; left -= left / 2) {
+        at += (left / 2) & -(int64_t)(at[left / 2 - 1] < value);
     }
-    return TAPER_OK;
+    return at - line + (left == 1 && *at < value ? 1 : 0);
 }
 
-// x as it is in dtype, in the dtype that is searched in.
-static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_dtype in, taper_tensor **result)
+// The same (right: the first above value) in PyTorch's steps, of which the answer depends where keys are in no order.
+static int64_t search_any(const int64_t *line, int64_t size, int64_t value, bool right)
 {
-    taper_tensor *as;
-    TAPER_TRY(taper_index_converted(run, x, dtype, &as));
-    const taper_status status = taper_index_converted(run, as, in, result);
-    taper_tensor_drop(as);
-    return status;
+    int64_t low = 0, high = size;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (right ? line[middle] > value : line[middle] >= value) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+static void search_range(void *argument, size_t begin, size_t end)
+{
+    const search_job job = *(const search_job *)argument;
+    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+        const int64_t *const line = job.sorted + (job.one_line ? 0 : i / job.row * job.size);
+        const int64_t value = job.values[i];
+        const int64_t found = !job.in_order || (job.right && value == INT64_MAX)
+                                  ? search_any(line, job.size, value, job.right)
+                                  : search(line, job.size, value + job.right);
+        if (job.small) {
+            ((int32_t *)job.to)[i] = (int32_t)found;
+        } else {
+            ((int64_t *)job.to)[i] = found;
+        }
+    }
+}
+
+static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
+{
+    bool in_order = true;
+    for (int64_t start = 0; start < count; start += size) {
+        for (int64_t i = start + 1; i < start + size; i++) {
+            in_order &= keys[i - 1] <= keys[i];
+        }
+    }
+    return in_order;
+}
+
+// The keys of the sorted numbers, put in the order of the sorter. PyTorch passes a NaN among them: it is below all.
+static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
+                                taper_tensor **result)
+{
+    taper_tensor *keys, *order, *sorted = NULL;
+    TAPER_TRY(taper_index_keys(run, x, dtype, &keys));
+    const int64_t count = taper_tensor_numel(x), nan = taper_key_of_nan(dtype);
+    const bool floats = taper_dtype_is_float(dtype);
+    if (!floats && sorter == NULL) {
+        *result = keys;
+        return TAPER_OK;
+    }
+    taper_status status = sorter == NULL ? TAPER_OK : taper_run_contiguous(run, sorter, &order);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(keys);
+        return status;
+    }
+    status = taper_index_scratch(run, count, &sorted);
+    const int64_t *from = taper_tensor_data(keys), *at = sorter == NULL ? NULL : taper_tensor_data(order);
+    int64_t *to = status == TAPER_OK ? taper_tensor_mutable(sorted) : NULL;
+    for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+        const int64_t place = at == NULL ? i : at[i];
+        if (at != NULL && (place < 0 || place >= size)) {
+            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
+            break;
+        }
+        if (!taper_run_step(run, i, 4)) {
+            status = taper_run_spend(run, 0);
+            break;
+        }
+        const int64_t key = from[at == NULL ? i : i / size * size + place];
+        to[i] = floats && key == nan ? INT64_MIN : key;
+    }
+    taper_tensor_drop(keys);
+    if (sorter != NULL) {
+        taper_tensor_drop(order);
+    }
+    if (status != TAPER_OK) {
+        taper_tensor_drop(sorted);
+        return status;
+    }
+    *result = sorted;
+    return TAPER_OK;
 }
 
 typedef struct searching {
@@ -81,7 +127,7 @@ typedef struct searching {
 static taper_status search_all(taper_call *call, const searching *s)
 {
     taper_run *run = call->run;
-    taper_tensor *sorted = NULL, *values = NULL, *sorter = NULL, *result = NULL;
+    taper_tensor *sorted = NULL, *values = NULL, *result = NULL;
     taper_promotion promotion = taper_promotion_start();
     taper_promotion_tensor(&promotion, s->sorted);
     if (s->values != NULL) {
@@ -93,52 +139,49 @@ static taper_status search_all(taper_call *call, const searching *s)
     if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for %s", taper_dtype_name(dtype));
     }
-    const taper_ew_class class_ = taper_ew_class_of(dtype);
-    const taper_dtype in = class_ == TAPER_EW_F32 ? TAPER_F32 : class_ == TAPER_EW_F64 ? TAPER_F64 : TAPER_I64;
-    search_job job = {.size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1], .right = s->right};
-    union {
-        float f32;
-        double f64;
-        int64_t i64;
-        unsigned char bytes[16];
-    } number;
-    taper_status status = converted(run, s->sorted, dtype, in, &sorted);
-    if (status == TAPER_OK && s->values != NULL) {
-        status = converted(run, s->values, dtype, in, &values);
+    const size_t rank = s->values == NULL ? 0 : s->values->rank;
+    search_job job = {.size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1],
+                      .row = rank == 0 ? 1 : taper_max_i64(s->values->sizes[rank - 1], 1),
+                      .one_line = s->sorted->rank <= 1,
+                      .right = s->right,
+                      .small = s->small};
+    double steps = 1;
+    for (int64_t left = job.size; left > 0; left /= 2) {
+        steps++;
     }
-    if (status == TAPER_OK && s->sorter != NULL) {
-        status = taper_run_contiguous(run, s->sorter, &sorter);
+    taper_status status = sorted_keys(run, s->sorted, dtype, s->sorter, taper_max_i64(job.size, 1), &sorted);
+    if (status == TAPER_OK && s->values == NULL) {
+        status = taper_tensor_new(run->heap, dtype, 0, NULL, NULL, &result, run->error);
         if (status == TAPER_OK) {
-            status = check_sorter(run, sorter, job.size);
+            taper_scalar_store(dtype, taper_tensor_mutable(result), &s->number);
         }
+    } else if (status == TAPER_OK) {
+        taper_obj_retain(&s->values->head);
+        result = s->values;
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_new(run->heap, s->small ? TAPER_I32 : TAPER_I64, values == NULL ? 0 : values->rank,
-                                  values == NULL ? NULL : values->sizes, NULL, &result, run->error);
+        status = taper_index_keys(run, result, dtype, &values);
+        taper_tensor_drop(result);
+        result = NULL;
     }
     if (status == TAPER_OK) {
-        taper_scalar value;
-        taper_scalar_store(dtype, number.bytes, &s->number);
-        taper_scalar_load(dtype, number.bytes, &value);
-        taper_scalar_store(in, number.bytes, &value);
-        job.sorted = taper_tensor_data(sorted);
-        job.values = values != NULL ? taper_tensor_data(values) : number.bytes;
-        job.sorter = sorter != NULL ? taper_tensor_data(sorter) : NULL;
-        job.row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
-        job.one_line = sorted->rank <= 1;
-        job.to = taper_tensor_mutable(result);
-        job.small = s->small;
-        enum { WORK_OF_A_SEARCH = 50 };
+        status = taper_tensor_new(run->heap, s->small ? TAPER_I32 : TAPER_I64, rank,
+                                  rank == 0 ? NULL : s->values->sizes, NULL, &result, run->error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_run_spend(run, (uint64_t)taper_tensor_numel(s->sorted));
+    }
+    if (status == TAPER_OK) {
+        enum { WORK_OF_A_STEP = 3 };
         const size_t count = (size_t)taper_tensor_numel(result);
-        status = taper_run_range(run,
-                                 in == TAPER_F32   ? search_f32
-                                 : in == TAPER_F64 ? search_f64
-                                                   : search_i64,
-                                 &job, count, 1, (double)count * WORK_OF_A_SEARCH);
+        job.sorted = taper_tensor_data(sorted);
+        job.in_order = lines_in_order(job.sorted, taper_max_i64(job.size, 1), taper_tensor_numel(s->sorted));
+        job.values = taper_tensor_data(values);
+        job.to = taper_tensor_mutable(result);
+        status = taper_run_range(run, search_range, &job, count, 1, (double)count * steps * WORK_OF_A_STEP);
     }
     taper_tensor_drop(sorted);
     taper_tensor_drop(values);
-    taper_tensor_drop(sorter);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
         return status;

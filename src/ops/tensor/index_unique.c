@@ -56,6 +56,15 @@ static taper_status find_starts(unique *u)
             }
             continue;
         }
+        if (order == NULL && exact) {
+            found = at == 0 ? 1 : found;
+            starts[0] = 0;
+            for (int64_t k = at == 0 ? 1 : at; k < end; k++) {
+                starts[found] = k;
+                found += keys[k] != keys[k - 1];
+            }
+            continue;
+        }
         int64_t last = at == 0 ? 0 : keys[order == NULL ? at - 1 : order[at - 1]];
         for (int64_t k = at; k < end; k++) {
             const int64_t key = keys[order == NULL ? k : order[k]];

@@ -59,7 +59,7 @@ static void write_one(const sorter *s, int64_t at, char *value, char *place)
 typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
-    bool descending, skip_nan, stable, sorted;
+    bool descending, skip_nan, stable, sorted, few;
     int64_t k;
 };
 
@@ -73,13 +73,11 @@ static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char
     write_line(s, 0, (size_t)j->k, value, value_step, place, place_step);
 }
 
-// Few of many are kept in a heap; otherwise the line is divided behind them.
+// Few of many were kept in a heap; otherwise the line is divided behind them.
 static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     const size_t k = (size_t)j->k;
-    if (k <= s->line.n / 64) {
-        taper_sort_first(&s->line, k);
-    } else {
+    if (!j->few) {
         taper_sort_nth(&s->line, k - 1);
         if (j->sorted) {
             taper_sort_all(&s->line, k - 1);
@@ -147,7 +145,9 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
     taper_status status;
     do {
         s.from = (const char *)taper_tensor_data(x) + walk.at[0];
-        status = taper_sort_read(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending);
+        status = j->few ? taper_sort_read_first(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending,
+                                                (size_t)j->k)
+                        : taper_sort_read(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending);
         if (status == TAPER_OK) {
             j->line(j, &s, values == NULL ? NULL : values + walk.at[1] / 8 * item, lines.line.out / 8 * item,
                     (char *)taper_tensor_mutable(indices) + walk.at[1], lines.line.out);
@@ -255,7 +255,8 @@ taper_status taper_op_topk(taper_call *call)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
-    job j = {.line = top_line, .descending = largest, .sorted = sorted, .k = k};
+    const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // as PyTorch has it
+    job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = k};
     return run_job(call, &j, x, dim, x->rank, sizes, NULL, false, false, 3);
 }
 
