@@ -53,8 +53,10 @@ set(TAPER_FAST_SOURCES
     src/ops/engine/index_keys.c
     src/ops/engine/reduce.c
     src/ops/engine/sort_order.c
+    src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
     src/ops/nn/grid_sample.c
+    src/ops/nn/index_bag.c
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c

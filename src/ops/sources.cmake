@@ -92,6 +92,7 @@ list(APPEND TAPER_SOURCES
     src/ops/math/ternary.c
     src/ops/tensor/trapezoid.c
     src/ops/math/unary.c
+    src/ops/nn/affine_grid.c
     src/ops/nn/attention.c
     src/ops/nn/attention_layer.c
     src/ops/nn/attention_rows.c
