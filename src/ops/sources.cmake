@@ -207,4 +207,5 @@ list(APPEND TAPER_SOURCES
     src/ops/vision/vision_deform.c
     src/ops/vision/vision_nms.c
     src/ops/vision/vision_roi.c
+    src/ops/vision/vision_roi_align.c
 )
