@@ -112,6 +112,26 @@ static int64_t bounded(double value, int64_t most)
     return value > 0.0 ? (value < (double)most ? (int64_t)value : most) : 0;
 }
 
+// Of floats: nobody can foretell which is greater than those before it, so there is no branch.
+static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x, int64_t wide,
+                        double *best)
+{
+    int64_t best_at = -1;
+    float most = (float)*best;
+    for (int64_t y = edges[0]; y < edges[1]; y++) {
+        const float *row = from + y * step_y + edges[2] * step_x;
+        int64_t at = y * wide + edges[2];
+        const int64_t end = y * wide + edges[3];
+        for (; at < end; at++, row += step_x) {
+            const int64_t greater = -(int64_t)(*row > most);
+            best_at = (at & greater) | (best_at & ~greater);
+            most = *row > most ? *row : most;
+        }
+    }
+    *best = (double)most;
+    return best_at;
+}
+
 static taper_status pool(taper_call *call, bool sensitive)
 {
     taper_roi_work work;
@@ -139,7 +159,13 @@ static taper_status pool(taper_call *call, bool sensitive)
                     double best = empty ? 0.0 : -(work.single ? 3.4028234663852886e38 : 1.7976931348623157e308),
                            sum = 0.0;
                     int64_t best_at = -1;
-                    for (int64_t y = top; y < bottom; y++) {
+                    const bool floats = work.dtype == TAPER_F32 && !sensitive;
+                    if (floats) {
+                        const int64_t edges[4] = {top, bottom, left, right};
+                        best_at = greatest((const float *)work.in + base, edges, work.x.stride[1], work.x.stride[2],
+                                           wide, &best);
+                    }
+                    for (int64_t y = top; y < bottom && !floats; y++) {
                         for (int64_t x = left; x < right; x++) {
                             const double v = taper_number_load(work.dtype, work.in,
                                                                base + y * work.x.stride[1] + x * work.x.stride[2]);

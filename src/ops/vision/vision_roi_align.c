@@ -188,19 +188,26 @@ static float sum_of_taps(const float *plane, const roi_float_tap *tap, const roi
 
 static void channels_range(void *argument, size_t begin, size_t end)
 {
-    const roi_planes *p = argument;
+    const roi_planes *const p = argument;
     const taper_roi_work *work = p->work;
-    const int64_t *strides = work->out_strides, all = work->high * work->wide;
+    const int64_t *strides = work->out_strides, all = work->high * work->wide, wide = work->wide;
+    const int64_t bin_step = p->sensitive ? work->x.stride_c : 0;
+    const float samples = p->samples;
     for (int64_t c = (int64_t)begin; c < (int64_t)end; c++) {
-        for (int64_t b = 0; b < p->bins; b++) {
-            const int64_t bin = p->first + b, channel = p->sensitive ? c * all + bin : c;
-            const float *plane = (const float *)work->in + p->sample * work->x.stride_n + channel * work->x.stride_c;
+        const int64_t channel = p->sensitive ? c * all + p->first : c;
+        const float *plane = (const float *)work->in + p->sample * work->x.stride_n + channel * work->x.stride_c;
+        int64_t at = p->region * strides[0] + c * strides[1] + p->first / wide * strides[2], w = p->first % wide;
+        at += w * strides[3];
+        for (int64_t b = 0; b < p->bins; b++, plane += bin_step) {
             const float sum = sum_of_taps(plane, p->taps + p->begins[b], p->taps + p->begins[b + 1], p->together);
-            const int64_t at =
-                p->region * strides[0] + c * strides[1] + bin / work->wide * strides[2] + bin % work->wide * strides[3];
-            ((float *)work->out)[at] = sum / p->samples;
+            ((float *)work->out)[at] = sum / samples;
             if (work->map != NULL) {
-                work->map[at] = (int32_t)(p->sensitive ? channel : 0);
+                work->map[at] = (int32_t)(p->sensitive ? channel + b : 0);
+            }
+            at += strides[3];
+            if (++w == wide) {
+                w = 0;
+                at += strides[2] - wide * strides[3];
             }
         }
     }
