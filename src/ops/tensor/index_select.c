@@ -388,10 +388,72 @@ static taper_status row_index(taper_call *call, const rows *r, const char *name,
     return TAPER_OK;
 }
 
+// Along the last of several dimensions: as scatter with the same indices in all rows. Declines what that does not do.
+static taper_status into_columns(taper_call *call, const rows *r, taper_into operation)
+{
+    const taper_tensor *x = r->self;
+    if (TAPER_SMALL || x->rank < 2 || r->dim + 1u != x->rank || r->source->rank != x->rank || r->index->rank != 1 ||
+        r->source->storage == x->storage || taper_tensor_numel(r->source) == 0) {
+        return TAPER_DECLINED;
+    }
+    taper_tensor index = taper_tensor_local(r->index);
+    int64_t strides[TAPER_MAX_RANK], others[TAPER_MAX_RANK];
+    index.rank = x->rank;
+    for (size_t d = 0; d < x->rank; d++) {
+        const bool last = d == r->dim;
+        index.sizes[d] = last ? r->count : x->sizes[d];
+        index.strides[d] = last ? r->index_step : 0;
+        strides[d] = last ? 0 : x->strides[d];
+        others[d] = r->source->sizes[d] == 1 && index.sizes[d] != 1 ? 0 : r->source->strides[d];
+    }
+    const taper_gather columns = {.index = &index,
+                                  .table = taper_tensor_mutable(r->self),
+                                  .table_strides = strides,
+                                  .size = r->size,
+                                  .step = x->strides[r->dim],
+                                  .other = (char *)(uintptr_t)taper_tensor_data(r->source), // only read
+                                  .other_strides = others,
+                                  .item = taper_tensor_item(x),
+                                  .scatter = true,
+                                  .operation = operation,
+                                  .dtype = (taper_dtype)x->dtype};
+    bool bad;
+    for (int64_t i = 0; i < r->count; i++) { // all are looked at before anything is written
+        const int64_t at = taper_index_at(r->index, i * r->index_step);
+        if (at < 0 || at >= r->size) {
+            return TAPER_DECLINED;
+        }
+    }
+    return taper_gather_rows(call->run, &columns, &bad);
+}
+
+// Parts that lie together.
+static taper_status into_lines(taper_call *call, const rows *r, const char *name, taper_into_function into)
+{
+    const int64_t item = (int64_t)taper_tensor_item(r->self), length = taper_tensor_numel(r->self) / r->size;
+    char *const to = taper_tensor_mutable(r->self);
+    const char *from = taper_tensor_data(r->source);
+    for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 20); i++) {
+        int64_t at;
+        TAPER_TRY(row_index(call, r, name, false, i, &at));
+        taper_into_line(call->run, into, to + at * length * item, item, from + i * length * item, item, length);
+    }
+    return TAPER_OK;
+}
+
 static taper_status into_rows(taper_call *call, const rows *r, const char *name, taper_into operation)
 {
     taper_into_function into;
     TAPER_TRY(taper_into_get((taper_dtype)r->self->dtype, operation, &into, call->run->error));
+    const taper_status status = into_columns(call, r, operation);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
+    const taper_tensor *x = r->self, *s = r->source;
+    if (r->dim == 0 && r->size > 0 && x->rank > 1 && s->rank == x->rank && taper_tensor_is_contiguous(x) &&
+        taper_tensor_is_contiguous(s) && memcmp(x->sizes + 1, s->sizes + 1, (x->rank - 1u) * sizeof *x->sizes) == 0) {
+        return into_lines(call, r, name, into);
+    }
     for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 30); i++) {
         int64_t at;
         TAPER_TRY(row_index(call, r, name, false, i, &at));
