@@ -66,6 +66,7 @@ set(TAPER_FAST_SOURCES
     src/ops/tensor/gather.c
     src/ops/tensor/gather_rows.c
     src/ops/tensor/histogram.c
+    src/ops/tensor/index_advanced.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c

@@ -51,6 +51,9 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     const bool dense = y->stride[2] == (inner ? y->c : 1);
     const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
     const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
+    enum { LONG = 8 };
+    const bool as_is = !TAPER_SMALL && !inner && dense && x->stride[2] == 1 && axes[2].run >= LONG;
+    const int64_t first = axes[2].run_at, length = axes[2].run, end = first + length;
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t c = 0; c < planes; c++) {
             for (int64_t d = 0; d < axes[0].output; d++) {
@@ -67,6 +70,11 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
                         for (int64_t w = 0; w < wide; w++) {
                             memcpy(to + w * y->stride[2] * size, from + axes[2].index[w] * x->stride[2] * size, pixel);
                         }
+                    } else if (as_is) {
+                        const int64_t *const index = axes[2].index;
+                        gather(item, first, to, 1, from, 1, index);
+                        memcpy(to + first * size, from + index[first] * size, (size_t)length * item);
+                        gather(item, wide - end, to + end * size, 1, from, 1, index + end);
                     } else {
                         gather(item, wide, to, y->stride[2], from, x->stride[2], axes[2].index);
                     }
