@@ -101,6 +101,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/conv_fold.c
     src/ops/nn/conv_run.c
     src/ops/nn/ctc_loss.c
+    src/ops/nn/distance_rows.c
     src/ops/nn/dropout.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
