@@ -63,11 +63,13 @@ set(TAPER_FAST_SOURCES
     src/ops/nn/pad.c
     src/ops/nn/resize_loops.c
     src/ops/signal/fft_plan.c
+    src/ops/tensor/count_values.c
     src/ops/tensor/elementwise_copy.c
     src/ops/tensor/gather.c
     src/ops/tensor/gather_rows.c
     src/ops/tensor/histogram.c
     src/ops/tensor/index_advanced.c
+    src/ops/tensor/index_rows.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c

@@ -167,6 +167,7 @@ list(APPEND TAPER_SOURCES
     src/ops/signal/istft.c
     src/ops/signal/stft.c
     src/ops/tensor/cat.c
+    src/ops/tensor/count_values.c
     src/ops/tensor/create.c
     src/ops/tensor/create_counts.c
     src/ops/tensor/create_grid.c
@@ -181,6 +182,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/index_advanced.c
     src/ops/tensor/index_diag.c
     src/ops/tensor/index_mask.c
+    src/ops/tensor/index_rows.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c

@@ -340,7 +340,7 @@ static void positions_range(void *argument, size_t begin, size_t end)
     for (int64_t at = (int64_t)begin; at < (int64_t)end; at += count) {
         const int64_t w = at % size[2], line = at / size[2], h = line % size[1], d = line / size[1] % size[0];
         count = taper_min_i64(taper_min_i64((int64_t)end - at, size[2] - w), POSITIONS);
-        if (work->planes) {
+        if (!TAPER_SMALL && work->planes) {
             sample_planes(work, line / size[1] / size[0], h, w, count);
             continue;
         }

@@ -4,6 +4,7 @@
 #include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 
 typedef struct unique {
     taper_run *run;
@@ -147,7 +148,7 @@ static taper_status number_rows(const unique *u, int64_t *numbers)
 {
     const int64_t *keys = taper_tensor_data(u->keys);
     TAPER_TRY(taper_run_spend(u->run, (uint64_t)u->count * 3));
-    if (u->table != NULL) {
+    if (!TAPER_SMALL && u->table != NULL) {
         const int64_t *table = taper_tensor_data(u->table);
         for (int64_t i = 0; i < u->count; i++) {
             numbers[i] = table[keys[i] - u->least];
@@ -236,7 +237,7 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
     const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
     taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);
-    if (status == TAPER_OK && sort) {
+    if (status == TAPER_OK && sort && !TAPER_SMALL) {
         status = count_values(&u, &tabled);
     }
     if (status == TAPER_OK && !tabled) {
