@@ -428,6 +428,128 @@ def more_cases():
     yield "roi_align", lambda x, r: torch.ops.torchvision.roi_align(x, r, 0.25, 7, 7, 2, True), [x, regions]
 
 
+def rarer_cases():
+    """The same, of operators that sort, count, move and combine elements where the rows above have none"""
+    x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
+    wide, ids = image(64, 4096), torch.randint(0, 512, (512, 512))
+    codes, runs = torch.randint(0, 1 << 40, (20000,)), torch.arange(65536) // 7
+    voxels = torch.randint(0, 20, (4096, 3))
+    edges = torch.linspace(-3, 3, 65)
+    volume = image(1, 16, 16, 32, 32)
+    theta = torch.eye(3, 4)[None] + 0.1 * image(1, 3, 4)
+    corners = torch.rand(1000, 4) * 200
+    corners[:, 2:] += corners[:, :2] + 1
+    regions = torch.cat([torch.zeros(100, 1), corners[:100]], 1)
+    yield "unique, floats", lambda x: torch.unique(x), [image(20000)]
+    yield "unique, codes", lambda i: torch.unique(i), [codes]
+    yield "unique, inverse", lambda i: torch.unique(i, return_inverse=True, return_counts=True), [ids]
+    yield "unique, few", lambda i: torch.unique(i), [ids[0, :100]]
+    yield "unique, rows", lambda i: torch.unique(i, dim=0, return_inverse=True), [voxels]
+    yield "unique_consecutive", lambda i: torch.unique_consecutive(i), [runs]
+    yield "isin", lambda i: torch.isin(i, i[0] * 3), [ids]
+    yield "median, all", lambda x: x.median(), [wide]
+    yield "median, short", lambda x: x.median(-1)[0], [image(4096, 9)]
+    yield "median, first", lambda x: x.median(0)[0], [wide]
+    yield "nanmedian", lambda x: x.nanmedian(-1)[0], [wide]
+    yield "kthvalue", lambda x: x.kthvalue(100, -1), [wide]
+    yield "mode", lambda i: i.mode(-1)[0], [ids]
+    yield "quantile", lambda x: x.quantile(0.9, dim=-1), [wide]
+    yield "topk, all sorted", lambda x: x.topk(512), [rows]
+    yield "topk, anchors", lambda x: x.topk(1000), [image(1, 159882)]
+    yield "topk, int", lambda i: i.topk(5)[0], [ids]
+    yield "topk, channels", lambda x: x.topk(3, 1), [x]
+    yield "argsort, short", lambda x: x.argsort(-1), [image(4096, 8)]
+    yield "argsort, scores", lambda x: x.argsort(-1, descending=True), [torch.rand(20000)]
+    yield "sort, stable", lambda x: torch.sort(x, stable=True, dim=-1), [rows]
+    yield "sort, uint8", lambda b: b.sort(-1)[0], [ids.to(torch.uint8)]
+    yield "searchsorted, rows", lambda x: torch.searchsorted(x, x), [torch.arange(4096.0).expand(16, 4096).contiguous()]
+    yield "bucketize, int", lambda i: torch.bucketize(i, ids[0].sort()[0]), [ids]
+    yield "histogram", lambda x: torch.histogram(x, 64, range=(-3.0, 3.0))[0], [rows]
+    yield "bincount, weights", lambda i, x: torch.bincount(i, x, 600), [ids.flatten(), rows.flatten()]
+    yield "put", lambda x, i: x.put(i, x), [rows, ids * 500]
+    yield "index_copy", lambda x, i: x.index_copy(0, i, x), [rows, ids[0]]
+    yield "index_copy, last", lambda x, i: x.index_copy(1, i, x), [rows, ids[0]]
+    yield "index_fill", lambda x, i: x.index_fill(0, i, 1.0), [rows, ids[0, :100]]
+    yield "index_add, last", lambda x, i: x.index_add(1, i, x), [rows, ids[0]]
+    yield "index_put, add", lambda x, i: x.index_put((i,), x, accumulate=True), [rows, ids[0]]
+    yield "index_put, mask", lambda x: x.index_put((x > 0,), torch.zeros(())), [rows]
+    yield "scatter, source", lambda x, i: x.scatter(1, i, x * 2), [rows, ids]
+    yield "scatter, first", lambda x, i: x.scatter(0, i, x), [rows, ids]
+    yield "scatter_add, first", lambda x, i: x.scatter_add(0, i, x), [rows, ids]
+    yield "scatter_reduce", lambda x, i: x.scatter_reduce(1, i, x, "amax"), [rows, ids]
+    yield "take_along_dim", lambda x, i: torch.take_along_dim(x, i, 1), [rows, ids]
+    yield "embedding_bag, offsets", lambda i: F.embedding_bag(i.flatten(), rows, torch.arange(0, 2048, 32), mode="sum"), [ids[:64, :32]]
+    yield "embedding_bag, max", lambda i: F.embedding_bag(i, rows, mode="max"), [ids[:64, :32]]
+    yield "masked_scatter", lambda x: x.masked_scatter(x > 0, x), [rows]
+    yield "masked_fill, int", lambda i: i.masked_fill(i > 100, 7), [ids]
+    yield "repeat_interleave, first", lambda x: x.repeat_interleave(2, 0), [rows]
+    yield "repeat_interleave, counts", lambda x, i: x.repeat_interleave(i, 0), [rows, ids[0] % 4]
+    yield "roll, flat", lambda x: torch.roll(x, 100), [rows]
+    yield "roll, rows", lambda x: torch.roll(x, 7, 0), [rows]
+    yield "flip, two", lambda x: x.flip(2, 3), [x]
+    yield "rot90", lambda x: torch.rot90(x, 1, (2, 3)), [x]
+    yield "tril, batch", torch.tril, [image(12, 197, 197)]
+    yield "tril, bool", torch.tril, [torch.ones(512, 512, dtype=torch.bool)]
+    yield "tril_indices", lambda x: torch.tril_indices(64, 64) + x, [torch.tensor(1)]
+    yield "one_hot, image", lambda i: F.one_hot(i, 21), [ids[:224, :224] % 21]
+    yield "cdist, rectangle", lambda a, b: torch.cdist(a, b), [image(20, 64), image(400, 64)]
+    yield "pairwise_distance", lambda a: F.pairwise_distance(a, a * 2), [image(512, 128)]
+    yield "einsum, vectors", lambda a: torch.einsum("i,j->ij", a, a), [image(512)]
+    yield "einsum, linear", lambda a: torch.einsum("bsd,ed->bse", a, rows), [image(4, 32, 512)]
+    yield "einsum, sum", lambda a: torch.einsum("bij->bj", a), [image(4, 128, 256)]
+    yield "einsum, diagonal", lambda a: torch.einsum("ii->i", a), [rows]
+    yield "einsum, product", lambda a: torch.einsum("bij,bij->b", a, a), [image(4, 128, 256)]
+    yield "einsum, context", lambda p, v: torch.einsum("bhij,bhjd->bhid", p, v), [image(1, 12, 64, 64), image(1, 12, 64, 64)]
+    yield "einsum, relative", lambda q: torch.einsum("bhwc,hkc->bhwk", q, q[0]), [image(12, 14, 14, 64)]
+    yield "einsum, three", lambda a: torch.einsum("bi,ij,bj->b", a, rows, a), [image(64, 512)]
+    yield "tensordot", lambda a: torch.tensordot(a, rows, 1), [image(4, 32, 512)]
+    yield "tensordot, two", lambda a: torch.tensordot(a, a, ([1, 2], [1, 2])), [image(16, 32, 64)]
+    yield "outer", torch.outer, [image(512), image(512)]
+    yield "addr", lambda x, a: torch.addr(x, a, a), [rows, image(512)]
+    yield "addmm", torch.addmm, [image(512), image(64, 512), rows]
+    yield "addmm, transposed", lambda x, a: torch.addmm(x, a, a.t()), [image(197), image(197, 64)]
+    yield "addmm, first transposed", lambda x, a: torch.addmm(x, a.t(), a), [image(64), image(197, 64)]
+    yield "mm, beta", lambda x, a: torch.addmm(x, a, a, beta=0.5, alpha=2), [image(128, 128), image(128, 128)]
+    yield "baddbmm, bias", lambda c, a, b: torch.baddbmm(c, a, b), [image(12, 64, 64), image(12, 64, 64), image(12, 64, 64)]
+    yield "addbmm", lambda c, a, b: torch.addbmm(c, a, b), [image(64, 64), image(12, 64, 64), image(12, 64, 64)]
+    yield "bmm, vectors", torch.bmm, [image(64, 1, 128), image(64, 128, 1)]
+    yield "bmm, one row", torch.bmm, [image(12, 1, 64), image(12, 64, 197)]
+    yield "mv", torch.mv, [rows, image(512)]
+    yield "dot", torch.dot, [image(4096), image(4096)]
+    yield "vector, matrix", torch.matmul, [image(512), rows]
+    yield "matmul, double", torch.matmul, [image(64, 64).double(), image(64, 64).double()]
+    yield "matmul, int", torch.matmul, [ids[:64, :64], ids[:64, :64]]
+    yield "chain_matmul", lambda a: torch.linalg.multi_dot([a, a, a]), [image(64, 64)]
+    yield "kron", torch.kron, [image(16, 16), image(16, 16)]
+    yield "affine_grid, batch", lambda t: F.affine_grid(t, (8, 3, 64, 64), align_corners=True), [image(8, 2, 3)]
+    yield "affine_grid, volume", lambda t: F.affine_grid(t, (1, 3, 16, 32, 32), align_corners=False), [theta]
+    yield "grid_sample, border", lambda x, g: F.grid_sample(x, g, padding_mode="border", align_corners=False), [x, torch.rand(1, 56, 56, 2) * 3 - 1.5]
+    yield "grid_sample, reflection", lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False), [x, torch.rand(1, 56, 56, 2) * 3 - 1.5]
+    yield "grid_sample, bicubic", lambda x, g: F.grid_sample(x, g, "bicubic", align_corners=False), [x, torch.rand(1, 56, 56, 2) * 2 - 1]
+    yield "grid_sample, volume", lambda x, g: F.grid_sample(x, g, align_corners=False), [image(1, 8, 16, 16, 16), torch.rand(1, 16, 16, 16, 3) * 2 - 1]
+    yield "bilinear, half", lambda x: F.interpolate(x, scale_factor=0.5, mode="bilinear"), [x]
+    yield "bilinear, mask", lambda x: F.interpolate(x, (224, 224), mode="bilinear"), [image(1, 21, 28, 28)]
+    yield "nearest, half", lambda x: F.interpolate(x, scale_factor=0.5), [x]
+    yield "nearest, exact", lambda x: F.interpolate(x, (80, 80), mode="nearest-exact"), [x]
+    yield "nearest, line", lambda x: F.interpolate(x, 4096), [image(1, 64, 2048)]
+    yield "nearest, volume", lambda x: F.interpolate(x, scale_factor=2.0), [volume]
+    yield "nearest, uint8", lambda b: F.interpolate(b, (112, 112)), [torch.randint(0, 256, (1, 3, 224, 224), dtype=torch.uint8)]
+    yield "area", lambda x: F.interpolate(x, (14, 14), mode="area"), [x]
+    yield "bicubic, antialias", lambda x: F.interpolate(x, (96, 96), mode="bicubic", antialias=True), [image(1, 3, 224, 224)]
+    yield "trilinear, corners", lambda x: F.interpolate(x, (24, 48, 48), mode="trilinear", align_corners=True), [image(1, 8, 16, 32, 32)]
+    yield "pad, reflect 1d", lambda x: F.pad(x, (200, 200), "reflect"), [image(1, 1, 16000)]
+    yield "pad, reflect 3d", lambda x: F.pad(x, (1, 1, 1, 1, 1, 1), "reflect"), [volume]
+    yield "pad, replicate 1d", lambda x: F.pad(x, (3, 3), "replicate"), [image(1, 64, 2048)]
+    yield "pad, replicate 3d", lambda x: F.pad(x, (1, 1, 1, 1, 1, 1), "replicate"), [volume]
+    yield "pad, one side", lambda x: F.pad(x, (0, 1, 0, 1)), [x]
+    yield "fold, patches", lambda x: F.fold(x, (224, 224), 16, stride=16), [image(1, 768, 196)]
+    yield "unfold, patches", lambda x: F.unfold(x, 16, stride=16), [image(1, 3, 224, 224)]
+    yield "unfold, two", lambda x: x.unfold(2, 7, 7).unfold(3, 7, 7).contiguous(), [x]
+    yield "roi_pool", lambda x, r: torch.ops.torchvision.roi_pool(x, r, 0.25, 7, 7), [x, regions]
+    yield "ps_roi_align", lambda x, r: torch.ops.torchvision.ps_roi_align(x, r, 0.25, 4, 4, 2), [x, regions]
+    yield "roi_align, one", lambda x, r: torch.ops.torchvision.roi_align(x, r, 0.25, 7, 7, 2, False), [x, regions[:1]]
+
+
 class Operator(torch.nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -504,7 +626,7 @@ def main():
     torch.set_num_threads(1)
     ratios = []
     peer = Peer(arguments.threads)
-    for name, function, inputs in itertools.chain(cases(), more_cases()):
+    for name, function, inputs in itertools.chain(cases(), more_cases(), rarer_cases()):
         if not re.search(arguments.filter, name):
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -51,25 +51,36 @@ set(TAPER_FAST_SOURCES
     src/ops/math/unary.c
     src/ops/engine/elementwise_convert.c
     src/ops/engine/index_into.c
+    src/ops/engine/index_keys.c
     src/ops/engine/reduce.c
+    src/ops/engine/sort_order.c
+    src/ops/nn/affine_grid.c
     src/ops/nn/conv_fold.c
+    src/ops/nn/distance_rows.c
     src/ops/nn/grid_sample.c
+    src/ops/nn/index_bag.c
     src/ops/nn/linear_distance.c
     src/ops/nn/loss.c
     src/ops/nn/pad.c
     src/ops/nn/resize_loops.c
     src/ops/signal/fft_plan.c
+    src/ops/tensor/count_values.c
     src/ops/tensor/elementwise_copy.c
     src/ops/tensor/gather.c
     src/ops/tensor/gather_rows.c
     src/ops/tensor/histogram.c
+    src/ops/tensor/index_advanced.c
+    src/ops/tensor/index_rows.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
+    src/ops/tensor/index_unique.c
     src/ops/tensor/reduce_index.c
     src/ops/tensor/reduce_kernels.c
     src/ops/tensor/reduce_ops.c
     src/ops/tensor/scan.c
     src/ops/tensor/scan_lines.c
+    src/ops/vision/vision_roi.c
+    src/ops/vision/vision_roi_align.c
 )
 
 include(CheckCCompilerFlag)

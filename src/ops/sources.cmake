@@ -94,6 +94,7 @@ list(APPEND TAPER_SOURCES
     src/ops/math/ternary.c
     src/ops/tensor/trapezoid.c
     src/ops/math/unary.c
+    src/ops/nn/affine_grid.c
     src/ops/nn/attention.c
     src/ops/nn/attention_layer.c
     src/ops/nn/attention_product.c
@@ -103,6 +104,7 @@ list(APPEND TAPER_SOURCES
     src/ops/nn/conv_fold.c
     src/ops/nn/conv_run.c
     src/ops/nn/ctc_loss.c
+    src/ops/nn/distance_rows.c
     src/ops/nn/dropout.c
     src/ops/nn/grid_sample.c
     src/ops/nn/index_bag.c
@@ -168,6 +170,7 @@ list(APPEND TAPER_SOURCES
     src/ops/signal/istft.c
     src/ops/signal/stft.c
     src/ops/tensor/cat.c
+    src/ops/tensor/count_values.c
     src/ops/tensor/create.c
     src/ops/tensor/create_counts.c
     src/ops/tensor/create_grid.c
@@ -182,6 +185,7 @@ list(APPEND TAPER_SOURCES
     src/ops/tensor/index_advanced.c
     src/ops/tensor/index_diag.c
     src/ops/tensor/index_mask.c
+    src/ops/tensor/index_rows.c
     src/ops/tensor/index_search.c
     src/ops/tensor/index_select.c
     src/ops/tensor/index_unique.c
@@ -209,4 +213,5 @@ list(APPEND TAPER_SOURCES
     src/ops/vision/vision_deform.c
     src/ops/vision/vision_nms.c
     src/ops/vision/vision_roi.c
+    src/ops/vision/vision_roi_align.c
 )

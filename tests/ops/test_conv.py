@@ -66,6 +66,9 @@ add("convolution", "torch.convolution(x, w, b, [1, 2], [1], [1], False, [0], 1)"
 add("unfold", "F.unfold(x, [2, 3], dilation=[2, 1], padding=[1, 2], stride=[2, 1])", (2, 3, 5, 6))
 add("unfold-last", "F.unfold(x, [2, 3])", (2, 3, 5, 6), before=f"    x = x{LAST}\n")
 add("unfold-unbatched", "F.unfold(x, [2, 3])", (3, 5, 6))
+for k, d, p, t in (([3, 3], 1, 1, 1), ([3, 5], [2, 3], [4, 2], [1, 2]), ([2, 2], 1, 0, 2), ([1, 7], 1, [0, 9], [3, 1]), ([5, 1], [1, 4], [6, 3], [1, 5])):
+    add(f"unfold-{k}-{d}-{p}-{t}", f"F.unfold(x, {k}, dilation={d}, padding={p}, stride={t})", (2, 2, 11, 13))
+    add(f"fold-{k}-{d}-{p}-{t}", f"F.fold(F.unfold(x, {k}, dilation={d}, padding={p}, stride={t}), [11, 13], {k}, dilation={d}, padding={p}, stride={t})", (2, 2, 11, 13))
 add("fold", "F.fold(x, [4, 4], [2, 2], dilation=2, padding=1, stride=2)", (2, 12, 4))
 add("fold-unbatched", "F.fold(x, [3, 4], [2, 2])", (12, 6))
 

@@ -4,6 +4,7 @@
 import torch
 
 CASES = []
+RECORDED_CASE = 65536
 LAYOUTS = {
     "contiguous": "",
     "transposed": "    x = x.transpose(0, 2).contiguous().transpose(0, 2)\n",
@@ -121,3 +122,51 @@ for k in ("scatter(x, 0, e, x)", "scatter(x, 0, e, 1.0)", "scatter_add(x, 0, e, 
 # A number has one element to select.
 for index in ([0], [0, 0], [0, 1], [-1]):
     CASES.append((f"index_select/number-{index}", f"def f(x: Tensor, i: Tensor):\n    return torch.index_select(x, 0, i)\n", (torch.tensor(2.5), torch.tensor(index, dtype=torch.int64))))
+
+# Enough elements that orders go by digits, searches by halves, moves by rows.
+
+
+def longer(seed=5):
+    g = torch.Generator().manual_seed(seed)
+    x = torch.randn(9, 70, generator=g)
+    x[2, :9] = torch.tensor([float("nan"), 0.0, -0.0, float("inf"), -float("inf"), float("nan"), 0.0, 1.0, 1.0])
+    return x, torch.randint(-30, 30, (9, 70), generator=g), torch.randint(0, 9, (9, 70), generator=g)
+
+
+L = dict(builder=longer, arguments="x: Tensor, c: Tensor, i: Tensor")
+U2 = "torch.ops.aten._unique2(%s, True, True, True)"
+add("unique/longer", [U2 % v for v in ("c", "c.to(torch.uint8)", "c > 3", "c * (1 << 40)", "c.to(torch.float64) / 7", "torch.nan_to_num(x)", "torch.nan_to_num(x).t()", "c[:0]")] +
+    ["torch.ops.aten._unique2(c, True, False, False)", "torch.ops.aten._unique2(c * 1000003, True, False, True)"] +
+    [f"torch.ops.aten.unique_consecutive({v}, True, True)" for v in ("i // 5", "c * 0", "x", "i.to(torch.int8)")] +
+    ["torch.ops.aten.unique_consecutive(i // 5, False, False)"], **L)
+add("isin/longer", ["torch.isin(c, i)", "torch.isin(c * (1 << 40), i * (1 << 40))", "torch.isin(c * 1000003, c[0] * 1000003, invert=True)", "torch.isin(x, x[:3])",
+                    "torch.isin(x.double(), x[2])", "torch.isin(c, c[0, :0])", "torch.isin(c, x)"], **L)
+SORTED = "    s = x[0].sort()[0]\n    k = c[0].sort()[0]\n    n = torch.cat([s, x[2, :1]])\n"
+add("searchsorted/longer", [f"torch.bucketize({v}, {e}, right={r})" for v, e in (("x", "s"), ("x", "n"), ("c", "k"), ("x.double()", "s"), ("c", "s"), ("c.to(torch.int8)", "k.to(torch.int8)"),
+                                                                             ("x", "x[1]"), ("x.half()", "s.half()"), ("x", "s[:0]"), ("x", "s[:1]"))
+                            for r in (False, True)] +
+    ["torch.searchsorted(x[:2].sort(-1)[0], x[2:4])", "torch.searchsorted(x[1], x, sorter=x[1].argsort())", "torch.searchsorted(k, 9223372036854775807, right=True)",
+     "torch.searchsorted(k, torch.full([3], 9223372036854775807), right=True)", "torch.searchsorted(s, x, out_int32=True, right=True)"], prelude=SORTED, **L)
+add("bincount/longer", ["torch.bincount(i.flatten())", "torch.bincount(i.t().flatten().to(torch.uint8), minlength=40)", "torch.bincount(i[0], x[0])",
+                        "torch.bincount(i[0], c[0])", "torch.bincount(i[0], x[0].double())", "torch.bincount(i[:, 0], x[:, 0])"], **L)
+for d in ("x", "x.double()", "c", "c.to(torch.int32)", "x.half()", "x > 0"):
+    whole = d not in ("x > 0",)
+    add(f"scatter/longer/{d}", [f"torch.scatter({d}, 1, i, ({d}) * 2)", f"torch.scatter({d}, 0, i, {d})", f"torch.scatter({d}, 1, i.t().contiguous().t(), {d})"] +
+        ([f"torch.scatter_add({d}, 1, i, {d})"] + [f"torch.scatter_reduce({d}, {k}, i, {d}, '{r}', include_self={m})" for r in ("amax", "amin", "prod", "mean")
+                                                   for k in (0, 1) for m in (True, False)] if whole and "half" not in d else []), **L)
+    add(f"index_rows/longer/{d}", [f"torch.index_copy({d}, 1, torch.tensor([5, 69, 0, 33]), ({d})[:, 6:10])", f"torch.index_copy({d}, 0, torch.tensor([8, 3, 0]), ({d})[2:5])",
+                                   f"torch.index_fill({d}, 1, i[0], 1)"] +
+        ([f"torch.index_add({d}, 1, i[0], {d})", f"torch.index_add({d}, 0, i[0, :9], {d})", f"torch.index_add({d}, 1, i[0], ({d})[:1])", f"torch.index_add(({d}).t(), 1, i[0, :9], ({d}).t(), alpha=2)"]
+         if whole else []), **L)
+    add(f"positions/longer/{d}", [f"torch.take({d}, i * 69)", f"torch.take({d}, i * 69 - 630)", f"torch.put({d}, i * 69, {d})", f"torch.put({d}, i * 69 - 600, {d})",
+                                  f"torch.put(({d}).t(), i, {d})", f"torch.masked_scatter({d}, c > 0, {d})", f"torch.masked_scatter(({d}).t(), (c > 0).t(), {d})",
+                                  f"torch.index_put({d}, [c > 0], ({d})[3, 3])", f"torch.index_put(({d}).t(), [(c > 0).t()], ({d})[3, 3])"] +
+        ([f"torch.put({d}, i * 69, {d}, accumulate=True)"] if whole else []), **L)
+raises("torch.masked_scatter(x, x < 9, x[0])")
+raises("torch.put(x, torch.full([4, 5, 6], 120), x)")
+BAGS = "    w = x.t().contiguous()\n    o = torch.tensor([0, 2, 2, 40])\n"
+for m in ("sum", "mean", "max"):
+    add(f"embedding_bag/longer/{m}", [f"F.embedding_bag(i[0], x, o, mode='{m}')", f"F.embedding_bag(i, x, mode='{m}')", f"F.embedding_bag(i[0], w, o, mode='{m}')",
+                                      f"F.embedding_bag(i[0], x, o, mode='{m}', padding_idx=3)", f"F.embedding_bag(i[0], x.t().contiguous().t(), o, mode='{m}')",
+                                      f"F.embedding_bag(i.to(torch.int32), x, mode='{m}')"] +
+        (["F.embedding_bag(i[0], x, o, mode='sum', per_sample_weights=x[1])"] if m == "sum" else []), prelude=BAGS, **L)

@@ -49,6 +49,13 @@ add("addmm-beta-0", "torch.addmm(a * float('nan'), b, c, beta=0)", (3, 5), (3, 4
 add("linear-vector", "F.linear(a, b)", (5, 3), (3,))
 add("linear-row", "F.linear(a, b, c)", (3,), (4, 3), (4,))
 add("linear-turned", "F.linear(a.transpose(0, 1), b, c)", (5, 3, 4), (6, 4), (6,))
+add("addr-numbers", "[torch.addr(c, a, b, beta=0.5, alpha=-2), torch.addr(c[0], a, b, beta=2), torch.addr(c[:, :1], a, b), torch.addr(c * float('nan'), a, b, beta=0)]",
+    (20,), (65,), (20, 65), result="List[Tensor]")
+add("baddbmm-column", "torch.baddbmm(c, a, b, beta=0.5)", (2, 9, 4), (2, 4, 33), (9, 1))
+for dtype in ("torch.int64", "torch.bool", "torch.complex64", "torch.float64", "torch.bfloat16"):
+    add(f"outer-{dtype}", "[torch.outer(a, b), torch.einsum('i,j->ji', a, b)]", (20,), (65,), dtype=dtype, result="List[Tensor]")
+    add(f"kron-{dtype}", "[torch.kron(a, b), torch.kron(a[0], b), torch.kron(a[0, 0], b), torch.kron(b, a)]", (3, 5), (4, 17), dtype=dtype, result="List[Tensor]")
+add("kron", "[torch.kron(a, b), torch.kron(b, a[0]), torch.kron(a, b.double()), torch.kron(a[:0], b)]", (3, 5), (4, 2, 17), result="List[Tensor]")
 add("inner", "torch.inner(a, b)", (2, 6, 3), (4, 5, 3))
 add("vdot", "torch.vdot(a, b)", (5,), (5,))
 add("tensordot", "torch.tensordot(a, b, [[1, 2], [2, 1]])", (2, 3, 4), (5, 4, 3, 6))
@@ -76,7 +83,8 @@ EQUATIONS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)), ("ij,
              ("aij,ajk->aik", (1, 2, 3), (1, 3, 4)), ("aij,jk->aik", (1, 3, 4), (4, 4)), ("ij,kj->ik", (2, 3), (1, 3)), ("ij,kj->ik", (1, 3), (2, 3)),
              ("bij,bjk->ikb", (1, 2, 3), (1, 3, 4)), ("ij,bjk->ikb", (2, 3), (1, 3, 4)), ("bhqd,bhkd->bhqk", (1, 4, 1, 3), (1, 4, 7, 3)),
              ("bhqk,bhkd->bqhd", (1, 2, 5, 7), (1, 2, 7, 3)), ("bij,jk->kbi", (1, 2, 3), (3, 1)), ("ab,cb->ca", (1, 4), (3, 4)),
-             ("ij,kj,lj->ikl", (1, 3), (4, 3), (1, 3))]
+             ("ij,kj,lj->ikl", (1, 3), (4, 3), (1, 3)), ("bi,bj->bij", (5, 33), (5, 70)), ("bi,bj->jib", (5, 33), (5, 70)), ("ij,ij->ij", (9, 40), (9, 40)),
+             ("bij->bj", (3, 20, 65)), ("bij->b", (3, 20, 65)), ("bij->", (3, 20, 65)), ("bij,bk->jk", (3, 20, 17), (3, 9)), ("i,j,k->kij", (9,), (17,), (3,))]
 for equation, *shapes in EQUATIONS:
     operands = ", ".join("abcd"[:len(shapes)])
     add(f"einsum {equation} {shapes}", f"torch.einsum({equation!r}, [{operands}])", *shapes)
@@ -86,6 +94,8 @@ for i, (equation, *shapes) in enumerate([("i1", (2,)), ("ij,jk->iz", (2, 3), (3,
 
 for p in ("0.", "1.", "2.", "3.", "float('inf')"):
     add(f"cdist-{p}", f"torch.cdist(a, b, {p})", (2, 1, 5, 3), (4, 6, 3), options={"rtol": 1e-4, "atol": 1e-4})
+    add(f"cdist-longer-{p}", f"torch.cdist(a, b, {p}, 'donot_use_mm_for_euclid_dist')", (2, 1, 5, 130), (3, 70, 130))
+    add(f"cdist-turned-{p}", f"torch.cdist(a.t(), b.t(), {p}, 'donot_use_mm_for_euclid_dist')", (7, 24), (7, 129))
     add(f"pdist-{p}", f"F.pdist(a, {p})", (5, 3))
     add(f"pairwise-{p}", f"F.pairwise_distance(a, b, {p}, 1e-6, True)", (4, 3), (3,))
 add("cosine", "F.cosine_similarity(a, b, 1)", (2, 3, 4), (3, 4))

@@ -118,6 +118,34 @@ for dtype in (torch.int64, torch.float32, torch.float16, torch.bfloat16, torch.u
         case("kthvalue/ties/" + name, ("x", "torch.kthvalue(x, 4)"), ties(shape, dtype))
         case("median/ties/" + name, ("x", "torch.median(x, -1)"), ties(shape, dtype))
         case("mode/ties/" + name, ("x", "torch.mode(x)"), ties(shape, dtype))
+
+
+def unlike(dtype, *shape):
+    """Elements of which no two are equal, but for those given"""
+    def make():
+        g = torch.Generator().manual_seed(len(shape))
+        n = torch.Size(shape).numel()
+        if dtype.is_floating_point:
+            x = torch.randperm(n, generator=g).to(dtype) * 1.37 - n * 0.4
+            x[n // 3] = float("nan")
+            x[n // 2] = float("inf")
+        else:
+            x = torch.randperm(n, generator=g).to(dtype) * (1 if n < 40000 and dtype != torch.int64 else 1 << 33) - 5
+        return [x.view(shape)]
+    return make
+
+
+for dtype in (torch.int64, torch.float32, torch.float64, torch.int32):
+    for shape in ((3, 50), (2, 700), (1, 5000)):
+        name = "%s/%s" % (label(dtype), shape)
+        for down in (False, True):
+            case("sort/unlike/%s/%s" % (name, down), ("x", "torch.sort(x, descending=%s)" % down), unlike(dtype, *shape))
+            case("sort/unlike, stable/%s/%s" % (name, down), ("x", "torch.sort(x // 7, dim=-1, descending=%s, stable=True)" % down), unlike(dtype, *shape))
+            case("topk/unlike/%s/%s" % (name, down), ("x", "[torch.topk(x, k, -1, %s) for k in [1, 7, 45]]" % down), unlike(dtype, *shape))
+        case("median/unlike/" + name, ("x", "[torch.median(x, -1), torch.nanmedian(x, -1), torch.kthvalue(x, 20), torch.mode(torch.nan_to_num(x, 0.0, 0.0) // 7)]"), unlike(dtype, *shape))
+        case("median/unlike, first/" + name, ("x", "[torch.median(x.t(), 0), torch.sort(x.t(), 0), torch.topk(x.t(), 3, 0)]"), unlike(dtype, *shape))
+case("median/equal", ("x", "torch.median(x // 100, -1)"), lambda: [torch.arange(900).flip(0).view(3, 300)])
+case("median/NaN", ("x", "[torch.median(x, -1), torch.nanmedian(x, -1)]"), lambda: [torch.tensor([float("nan"), 2.0, 1.0, float("nan"), -0.0, 0.0]).repeat(2, 30)])
 case("sort/ties/bool", ("x", "torch.sort(x)"), ties((5000,), torch.bool, 2))
 case("topk/partial", ("x", "torch.topk(x, 40)"), ties((2, 4000), torch.int64, 300))
 case("sort/organ pipe", ("x", "torch.sort(x)"), lambda: [torch.cat([torch.arange(3000), torch.arange(3000).flip(0)])])

@@ -79,7 +79,29 @@ for mode in (0, 1, 2):
             if mode < 2:
                 CASES.append((f"grid_sampler3d-{mode}-{padding}-{align}", head + code, lambda: (
                     image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
+
+
+def edges():
+    """An image with an infinity, and positions on its edges, beside them, far away and nowhere"""
+    g = torch.rand(2, 9, 17, 2, generator=torch.Generator().manual_seed(2)) * 2.4 - 1.2
+    g[0, 0, :6, 0] = torch.tensor([-1.0, 1.0, 0.0, 1e30, -1e9, float("nan")])
+    g[1, 2, :6, 1] = torch.tensor([-1.0, 1.0, float("inf"), -float("inf"), 1.0000001, float("nan")])
+    x = image(2, 3, 9, 11)
+    x[1, 2, 0, 0] = x[0, 1, 4, 5] = float("inf")
+    return x, g
+
+
+for mode in (0, 1):
+    for padding in (0, 1):
+        for align in (False, True):
+            CASES.append((f"grid_sampler-edges-{mode}-{padding}-{align}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
+                          f"    return torch.grid_sampler(x, g, {mode}, {padding}, {align})\n", edges))
+    CASES.append((f"grid_sampler-lines-{mode}", f"def f(x: Tensor, g: Tensor) -> Tensor:\n"
+                  f"    return torch.cat([torch.grid_sampler(x.transpose(2, 3), g[:, :, ::2], {mode}, 0, True).flatten(),\n"
+                  f"                      torch.grid_sampler(x[:, :, :1], g.transpose(1, 2), {mode}, 1, False).flatten()])\n", edges))
 for align in (False, True):
+    CASES.append((f"affine_grid_generator-long-{align}", f"def f(x: Tensor) -> Tensor:\n"
+                  f"    return torch.affine_grid_generator(x, [1, 3, 2, 131], {align})\n", lambda: (image(1, 2, 3),)))
     CASES.append((f"affine_grid_generator-{align}", f"def f(x: Tensor) -> Tensor:\n"
                   f"    return torch.affine_grid_generator(x, [2, 3, 4, 5], {align})\n", lambda: (image(2, 2, 3),)))
     CASES.append((f"affine_grid_generator3d-{align}", f"def f(x: Tensor) -> Tensor:\n"

@@ -167,6 +167,12 @@ static bool adds_floats(const taper_run *run, taper_into_function function, int6
            function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
 }
 
+static bool sets(taper_into_function function, int64_t item)
+{
+    return (function == set_32 && item == 4) || (function == set_64 && item == 8) ||
+           (function == set_16 && item == 2) || (function == set_8 && item == 1);
+}
+
 void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
                      int64_t from_step, int64_t length)
 {
@@ -179,6 +185,10 @@ void taper_into_line(taper_run *run, taper_into_function function, char *to, int
             float *const t = (float *)(void *)(to + at * to_step);
             taper_vector_f32_select(run->cpu)->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV](
                 (size_t)piece, t, (const float *)(const void *)(from + at * from_step), t, -INFINITY, INFINITY);
+            continue;
+        }
+        if (to_step == from_step && sets(function, to_step)) {
+            memmove(to + at * to_step, from + at * from_step, (size_t)(piece * to_step)); // it may be the same place
             continue;
         }
         function(to + at * to_step, to_step, from + at * from_step, from_step, piece);

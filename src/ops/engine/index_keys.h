@@ -5,15 +5,18 @@
 
 #include "ops/engine/index_into.h"
 
-// NaN sorts behind everything; -0 and 0 are equal.
-int64_t taper_key_of(const taper_scalar *scalar);
-#define TAPER_KEY_NAN INT64_MAX
-// The keys of x's elements in order, as if x had dtype `as` first: an int64 vector.
-TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, const taper_tensor *x, taper_dtype as,
-                                             taper_tensor **keys);
-// Sorts positions [0, count) of key rows of `width` numbers (row r at keys[r * width]), stably. order and scratch hold
-// count.
+// The key of NaN, which sorts behind everything, in dtypes that have one; -0 and 0 have one key.
+int64_t taper_key_of_nan(taper_dtype dtype);
+// The keys of x's elements in order, as if x had dtype `as` first: an int64 vector, not to be written (it may be x).
+TAPER_MUST_USE taper_status taper_index_keys(taper_run *run, taper_tensor *x, taper_dtype as, taper_tensor **keys);
+// x converted to dtype, contiguous.
+TAPER_MUST_USE taper_status taper_index_converted(taper_run *run, taper_tensor *x, taper_dtype dtype,
+                                                  taper_tensor **converted);
+// The least and the largest of count > 0 keys.
+TAPER_MUST_USE taper_status taper_keys_range(taper_run *run, const int64_t *keys, int64_t count, int64_t *least,
+                                             int64_t *largest);
+// Sorts positions [0, count) of key rows of `width` numbers (row r at keys[r * width]), stably. order holds count.
 TAPER_MUST_USE taper_status taper_keys_sort(taper_run *run, const int64_t *keys, int64_t width, int64_t count,
-                                            int64_t *order, int64_t *scratch);
+                                            int64_t *order);
 
 #endif

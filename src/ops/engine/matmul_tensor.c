@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of tensors over taper_gemm_run, and the small helpers that the product operators share.
+#include <math.h>
 #include <stdio.h>
 
 #include "ir/walk.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 
 taper_dtype taper_work_dtype(taper_dtype dtype)
 {
@@ -181,7 +183,31 @@ typedef struct scale_pair {
     double beta, beta_im, alpha, alpha_im;
     uint64_t beta_int, alpha_int;
     bool use_self, plain; // plain: both factors are 1
+    const taper_vector_entry *vector;
 } scale_pair;
+
+// Floats by the vector kernels, where they lie together. self is NULL where it is not read.
+static bool combine_floats(float *product, int64_t p_step, const float *self, int64_t s_step, int64_t count,
+                           const scale_pair *scale)
+{
+    const taper_vector_entry *v = scale->vector;
+    if (v == NULL || v->blend == NULL || p_step != 1 || (self != NULL && (s_step | 1) != 1)) {
+        return false;
+    }
+    const float alpha = (float)scale->alpha, beta = (float)scale->beta;
+    const size_t n = (size_t)count;
+    if (self != NULL && s_step == 1) {
+        if (scale->plain) {
+            v->binary[TAPER_BINARY_ADD][TAPER_OPERANDS_VV](n, product, self, product, -INFINITY, INFINITY);
+        } else {
+            v->blend(n, product, self, alpha, beta, product);
+        }
+        return true;
+    }
+    const float numbers[] = {alpha, self == NULL ? 0 : beta * *self, -INFINITY, INFINITY};
+    v->unary[TAPER_UNARY_AFFINE](n, product, product, numbers);
+    return true;
+}
 
 static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const void *self, int64_t s_step,
                         int64_t count, const scale_pair *scale)
@@ -191,6 +217,9 @@ static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const 
         float *p = product;
         const float *s = self;
         const float alpha = (float)scale->alpha, beta = (float)scale->beta;
+        if (combine_floats(p, p_step, s, s_step, count, scale)) {
+            break;
+        }
         if (scale->plain) {
             for (int64_t i = 0; i < count; i++) {
                 p[i * p_step] += s[i * s_step];
@@ -259,6 +288,7 @@ taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_
     scale.beta_im = scalar_complex && beta.kind == TAPER_SCALAR_COMPLEX ? beta.im : 0.0;
     scale.alpha_im = scalar_complex && alpha.kind == TAPER_SCALAR_COMPLEX ? alpha.im : 0.0;
     scale.use_self = integral ? scale.beta_int != 0 : beta.f != 0.0 || scale.beta_im != 0.0;
+    scale.vector = run->portable ? NULL : taper_vector_f32_select(run->cpu);
     scale.plain = scale.beta == 1.0 && scale.alpha == 1.0 && scale.beta_im == 0.0 && scale.alpha_im == 0.0;
     if (!scale.use_self && scale.alpha == 1.0 && scale.alpha_im == 0.0) {
         return TAPER_OK;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Orders in which equal keys stand as the C++ library would leave them (sort_order.h).
+// Lines of elements as keys and positions, and their orders (sort_order.h).
 #include "ops/engine/sort_order.h"
 
-static void swap(taper_sort_entry *a, taper_sort_entry *b)
-{
-    const taper_sort_entry t = *a;
-    *a = *b;
-    *b = t;
-}
+#include "base/checked.h"
+#include "ops/list/op_config.h"
 
 static size_t whole_log2(size_t n)
 {
@@ -19,100 +15,288 @@ static size_t whole_log2(size_t n)
     return bits;
 }
 
-#define BEFORE(a, b) TAPER_BEFORE_UP_F64(a, b)
-#define NAME(function) function##_up_f64
-#include "ops/engine/sort_order.inc"
-#undef BEFORE
-#undef NAME
-#define BEFORE(a, b) TAPER_BEFORE_DOWN_F64(a, b)
-#define NAME(function) function##_down_f64
-#include "ops/engine/sort_order.inc"
-#undef BEFORE
-#undef NAME
-#define BEFORE(a, b) TAPER_BEFORE_UP_I64(a, b)
-#define NAME(function) function##_up_i64
-#include "ops/engine/sort_order.inc"
-#undef BEFORE
-#undef NAME
-#define BEFORE(a, b) TAPER_BEFORE_DOWN_I64(a, b)
-#define NAME(function) function##_down_i64
-#include "ops/engine/sort_order.inc"
-#undef BEFORE
-#undef NAME
-
-void taper_sort_all(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n)
+static unsigned lowest_bit(uint64_t word)
 {
-    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t) = {all_up_f64, all_down_f64, all_up_i64,
-                                                                                all_down_i64};
-    by_order[order](run, entries, n);
+    unsigned bit = 0;
+    while (word != 0 && (word >> bit & 1) == 0) {
+        bit++;
+    }
+    return bit;
 }
 
-void taper_sort_nth(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t nth)
+// Bits of a digit, for so many entries: a pass costs about a step for each of them and each value of the digit.
+enum { DIGIT_MOST = 11, FEW = 40 };
+static unsigned digit_bits(size_t n)
 {
-    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t, size_t) = {nth_up_f64, nth_down_f64,
-                                                                                        nth_up_i64, nth_down_i64};
-    by_order[order](run, entries, n, nth);
+    return n < 256 ? 6 : n < 4096 ? 8 : DIGIT_MOST;
 }
 
-void taper_sort_first(taper_run *run, taper_order order, taper_sort_entry *entries, size_t n, size_t count)
+#define ENTRY taper_sort_entry
+#define KEY(entry) ((uint64_t)(entry).key ^ (uint64_t)1 << 63)
+#define AT(entry) ((size_t)(entry).at)
+#define BEFORE(a, b) ((a).key < (b).key)
+#define NAME(function) function##_wide
+#include "ops/engine/sort_order.inc"
+#undef ENTRY
+#undef KEY
+#undef AT
+#undef BEFORE
+#undef NAME
+#if !TAPER_SMALL
+#define ENTRY uint64_t
+#define KEY(entry) ((entry) >> 32)
+#define AT(entry) ((size_t)((entry)&UINT32_MAX))
+#define BEFORE(a, b) ((a) >> 32 < (b) >> 32)
+#define NAME(function) function##_narrow
+#include "ops/engine/sort_order.inc"
+#undef ENTRY
+#undef KEY
+#undef AT
+#undef BEFORE
+#undef NAME
+#define BY_WIDTH(function, ...)                                                                                        \
+    (line->narrow ? function##_narrow(line->run, line->entries, __VA_ARGS__)                                           \
+                  : function##_wide(line->run, line->entries, __VA_ARGS__))
+#else
+#define BY_WIDTH(function, ...) function##_wide(line->run, line->entries, __VA_ARGS__)
+#endif
+
+taper_status taper_sort_open(taper_sort_line *line, taper_run *run, size_t most)
 {
-    static void (*const by_order[])(taper_run *, taper_sort_entry *, size_t, size_t) = {first_up_f64, first_down_f64,
-                                                                                        first_up_i64, first_down_i64};
-    by_order[order](run, entries, n, count);
+    line->run = run;
+    line->n = 0;
+    line->most = most;
+    if (!taper_mul_size(most, 2 * sizeof(taper_sort_entry), &line->bytes)) {
+        return taper_fail_memory(run->error);
+    }
+    line->block = line->bytes == 0 ? NULL : taper_heap_alloc(run->heap, line->bytes);
+    if (line->block == NULL && line->bytes != 0) {
+        return taper_fail_memory(run->error);
+    }
+    return TAPER_OK;
 }
 
-static bool above(bool whole, const taper_sort_entry *a, const taper_sort_entry *b)
+void taper_sort_close(taper_sort_line *line)
 {
-    return whole ? TAPER_BEFORE_DOWN_I64(*a, *b) : TAPER_BEFORE_DOWN_F64(*a, *b);
+    if (line->bytes != 0) {
+        taper_heap_free(line->run->heap, line->block, line->bytes);
+    }
 }
 
-// Hoare's selection. The median of the first, the middle and the last entry of the part that is left becomes its first;
-// the second and the last then bound the search from both sides.
-void taper_sort_kth(taper_run *run, bool whole, taper_sort_entry *e, size_t n, size_t k)
+// ---- reading
+
+enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16, WORK = 5 };
+
+static void begin_line(taper_sort_line *line, size_t n, bool narrow)
 {
-    size_t low = 0, high = n - 1, rounds = 64 + 8 * whole_log2(n);
-    while (high > low + 1) {
-        if (rounds-- == 0) { // made to take long
-            taper_sort_nth(run, whole ? TAPER_UP_I64 : TAPER_UP_F64, e, n, k);
-            return;
-        }
-        if (!taper_run_goes_on(run, 4 * (high - low))) {
-            return;
-        }
-        swap(&e[low + (high - low) / 2], &e[low + 1]);
-        if (above(whole, &e[low + 1], &e[high])) {
-            swap(&e[low + 1], &e[high]);
-        }
-        if (above(whole, &e[low], &e[high])) {
-            swap(&e[low], &e[high]);
-        }
-        if (above(whole, &e[low + 1], &e[low])) {
-            swap(&e[low + 1], &e[low]);
-        }
-        size_t i = low + 1, j = high;
-        const taper_sort_entry pivot = e[low];
-        for (;;) {
-            do {
-                i++;
-            } while (above(whole, &pivot, &e[i]));
-            do {
-                j--;
-            } while (above(whole, &e[j], &pivot));
-            if (j < i) {
-                break;
+    line->n = n;
+    line->narrow = narrow;
+    line->entries = line->block;
+    line->spare = line->block == NULL ? NULL : (taper_sort_entry *)line->block + line->most;
+}
+
+#if !TAPER_SMALL
+// Keys of 32 bits; flip -1 turns their order.
+static void keys_of_floats(int32_t *to, const float *x, size_t n, int32_t flip)
+{
+    for (size_t k = 0; k < n; k++) {
+        to[k] = taper_key_of_f32(x[k]) ^ flip;
+    }
+}
+
+static void keys_of_integers(int32_t *to, const int64_t *x, size_t n, int32_t flip)
+{
+    for (size_t k = 0; k < n; k++) {
+        to[k] = (int32_t)(uint32_t)(uint64_t)x[k] ^ flip;
+    }
+}
+
+static inline uint64_t narrow_entry(int32_t key, size_t at)
+{
+    return (uint64_t)((uint32_t)key ^ (uint32_t)1 << 31) << 32 | at;
+}
+
+// Offers n more keys, of the elements from `at` on, to a heap of the `count` smallest entries. Most of them are too
+// large.
+static void offer(taper_run *run, uint64_t *heap, size_t count, const int32_t *keys, size_t at, size_t n)
+{
+    enum { TOGETHER = 16 };
+    for (size_t i = 0; i < n;) {
+        const int32_t top = (int32_t)((uint32_t)(heap[0] >> 32) ^ (uint32_t)1 << 31);
+        if (i + TOGETHER <= n && at + i >= TOGETHER * count) {
+            int32_t any = 0;
+            for (size_t k = 0; k < TOGETHER; k++) {
+                any |= keys[i + k] < top ? -1 : 0;
             }
-            swap(&e[i], &e[j]);
+            if (any == 0) {
+                i += TOGETHER;
+                continue;
+            }
         }
-        swap(&e[low], &e[j]);
-        const size_t found = j;
-        if (found <= k) {
-            low = i;
+        const size_t end = taper_min_size(n, i + TOGETHER);
+        for (; i < end && keys[i] >= top; i++) {
         }
-        if (found >= k) {
-            high = found == 0 ? 0 : found - 1;
+        if (i < end) {
+            sift_narrow(heap, 0, count, narrow_entry(keys[i], at + i));
+            i++;
         }
     }
-    if (high == low + 1 && above(whole, &e[low], &e[high])) {
-        swap(&e[low], &e[high]);
+    (void)taper_run_goes_on(run, n);
+}
+#endif
+
+static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, size_t n, int64_t flip)
+{
+    for (size_t k = 0; k < n; k++) {
+        to[k] = (taper_sort_entry){x[k] ^ flip, (int64_t)(at + k)};
     }
+}
+
+// Whether all of them have 32 bits.
+static bool are_short(const char *from, int64_t step, size_t n)
+{
+    uint64_t above = 0;
+    if (step == sizeof(int64_t)) {
+        const uint64_t *x = (const uint64_t *)(const void *)from;
+        for (size_t k = 0; k < n; k++) {
+            above |= x[k] + ((uint64_t)1 << 31);
+        }
+    } else {
+        for (size_t k = 0; k < n; k++, from += step) {
+            above |= *(const uint64_t *)(const void *)from + ((uint64_t)1 << 31);
+        }
+    }
+    return above >> 32 == 0;
+}
+
+static taper_status read_line(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
+                              bool down, size_t first)
+{
+    const taper_ew_class own = taper_ew_class_of(dtype);
+    const bool single = own == TAPER_EW_F32 && !TAPER_SMALL;
+    line->floats = own == TAPER_EW_F32 || own == TAPER_EW_F64;
+    const taper_ew_class class_ = single ? TAPER_EW_F32 : line->floats ? TAPER_EW_F64 : TAPER_EW_I64;
+    bool narrow = !TAPER_SMALL && (single || class_ == TAPER_EW_I64) && n <= UINT32_MAX;
+    if (narrow && dtype == TAPER_I64) {
+        TAPER_TRY(taper_run_spend(line->run, n));
+        narrow = are_short(from, step, n);
+    }
+    begin_line(line, n, narrow);
+    size_t m = first == 0 ? BLOCK : taper_min_size(BLOCK, first);
+    for (size_t at = 0; at < n; at += m, m = at < first ? taper_min_size(BLOCK, first - at) : BLOCK) {
+        m = taper_min_size(m, n - at);
+        TAPER_TRY(taper_run_spend(line->run, m * WORK));
+        const char *const source = from + (int64_t)at * step;
+        const void *x = source;
+        if (!taper_ew_is_native(dtype, class_) || step != (int64_t)taper_ew_class_size(class_)) {
+            taper_ew_load(dtype, class_, &line->elements, source, step, m, &line->temp);
+            x = &line->elements;
+        }
+#if !TAPER_SMALL
+        if (narrow) {
+            int32_t keys[BLOCK];
+            uint64_t *const to = line->entries;
+            if (single) {
+                keys_of_floats(keys, x, m, down ? -1 : 0);
+            } else {
+                keys_of_integers(keys, x, m, down ? -1 : 0);
+            }
+            if (first != 0 && at >= first) {
+                offer(line->run, to, first, keys, at, m);
+                continue;
+            }
+            for (size_t k = 0; k < m; k++) {
+                to[at + k] = narrow_entry(keys[k], at + k);
+            }
+            if (first != 0 && at + m == first) {
+                heap_select_narrow(line->run, to, first, first);
+            }
+            continue;
+        }
+#endif
+        taper_sort_entry *const to = (taper_sort_entry *)line->entries + at;
+        if (!line->floats) {
+            wide_integers(to, x, at, m, down ? -1 : 0);
+            continue;
+        }
+        for (size_t k = 0; k < m; k++) {
+            const int64_t key = taper_key_of_f64(single ? (double)((const float *)x)[k] : ((const double *)x)[k]);
+            to[k] = (taper_sort_entry){down ? ~key : key, (int64_t)(at + k)};
+        }
+    }
+    return TAPER_OK;
+}
+
+taper_status taper_sort_read(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,
+                             bool down)
+{
+    return read_line(line, dtype, from, step, n, down, 0);
+}
+
+taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, const void *from, int64_t step, size_t n,
+                                   bool down, size_t count)
+{
+    TAPER_TRY(read_line(line, dtype, from, step, n, down, count));
+#if !TAPER_SMALL
+    if (line->narrow) {
+        from_heap_narrow(line->run, line->entries, count);
+        return TAPER_OK;
+    }
+#endif
+    first_wide(line->run, line->entries, n, count);
+    return TAPER_OK;
+}
+
+// ---- looking at entries
+
+bool taper_sort_same(const taper_sort_line *line, size_t i, size_t j)
+{
+    return line->narrow
+               ? (((const uint64_t *)line->entries)[i] ^ ((const uint64_t *)line->entries)[j]) >> 32 == 0
+               : ((const taper_sort_entry *)line->entries)[i].key == ((const taper_sort_entry *)line->entries)[j].key;
+}
+
+bool taper_sort_is_nan(const taper_sort_line *line, size_t i)
+{
+    return line->floats && (line->narrow ? ((const uint64_t *)line->entries)[i] >> 32 == UINT32_MAX
+                                         : ((const taper_sort_entry *)line->entries)[i].key == INT64_MAX);
+}
+
+// ---- orders
+
+static void use(taper_sort_line *line, void *sorted)
+{
+    if (sorted != line->entries) {
+        line->spare = line->entries;
+        line->entries = sorted;
+    }
+}
+
+void taper_sort_stably(taper_sort_line *line)
+{
+    use(line, BY_WIDTH(stable, line->spare, line->n));
+}
+
+void taper_sort_all(taper_sort_line *line, size_t n)
+{
+    if (n == line->n && n > FEW) {
+        use(line, BY_WIDTH(whole, line->spare, n));
+    } else {
+        BY_WIDTH(all, n);
+    }
+}
+
+void taper_sort_nth(taper_sort_line *line, size_t nth)
+{
+    BY_WIDTH(nth, line->n, nth);
+}
+
+void taper_sort_kth(taper_sort_line *line, size_t k)
+{
+    BY_WIDTH(kth, line->n, k);
+}
+
+int64_t taper_sort_pick(taper_sort_line *line, size_t k)
+{
+    return (int64_t)BY_WIDTH(pick, line->n, k);
 }

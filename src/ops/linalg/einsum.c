@@ -3,10 +3,10 @@
 // their order, then those that are summed. Operands are then joined from the left: by multiplying where nothing can be
 // summed yet, by batched matrix products otherwise. The order of dimensions in memory follows PyTorch's, because the
 // strides of results do.
-#include "ir/walk.h"
-#include "ops/engine/elementwise.h"
 #include "ops/engine/matmul.h"
+#include "ops/engine/reduce.h"
 #include "ops/list/kernels.h"
+#include "ops/math/elementwise_ops.h"
 
 enum { LABELS = 52, ELLIPSIS = 52, DIMS = 64, MAX_OPERANDS = 64 };
 
@@ -251,107 +251,42 @@ static taper_status new_operand(taper_run *run, taper_dtype dtype, size_t dims, 
     return TAPER_OK;
 }
 
-static void add_to(taper_dtype dtype, double *sum, uint64_t *whole, const void *data, int64_t at)
-{
-    switch (dtype) {
-    case TAPER_F32:
-        sum[0] += (double)((const float *)data)[at];
-        break;
-    case TAPER_F64:
-        sum[0] += ((const double *)data)[at];
-        break;
-    case TAPER_I64:
-        *whole += ((const uint64_t *)data)[at];
-        break;
-    default:
-        sum[0] += ((const double *)data)[2 * at];
-        sum[1] += ((const double *)data)[2 * at + 1];
-        break;
-    }
-}
-
-static void store(taper_dtype dtype, void *data, int64_t at, const double *sum, uint64_t whole)
-{
-    switch (dtype) {
-    case TAPER_F32:
-        ((float *)data)[at] = (float)sum[0];
-        break;
-    case TAPER_F64:
-        ((double *)data)[at] = sum[0];
-        break;
-    case TAPER_I64:
-        ((uint64_t *)data)[at] = whole;
-        break;
-    default:
-        ((double *)data)[2 * at] = sum[0];
-        ((double *)data)[2 * at + 1] = sum[1];
-        break;
-    }
-}
-
 // Replaces the operand by its sums over the marked dimensions (which stay, with size 1).
 static taper_status sum_over(taper_run *run, size_t dims, operand *o, const bool *summed)
 {
-    size_t order[DIMS], natural[DIMS], kept = 0;
-    int64_t sizes[DIMS], inner = 1, outer = 1;
+    static const taper_op no_row;
+    size_t natural[DIMS];
+    taper_tensor twin;
+    taper_val sums = taper_val_none();
     for (size_t i = 0; i < dims; i++) {
         natural[i] = i;
-        sizes[i] = summed[i] ? 1 : o->sizes[i];
-        if (!summed[i]) {
-            order[kept++] = i;
-            outer *= o->sizes[i];
+    }
+    TAPER_TRY(as_tensor(run->error, o, natural, dims, &twin));
+    taper_reduce r = taper_reduce_make(&twin, &taper_reduce_sum, (taper_dtype)twin.dtype);
+    for (size_t i = 0, at = 0; i < dims; i++) {
+        if (o->sizes[i] != 1) {
+            r.over[at++] = summed[i];
         }
     }
-    for (size_t i = 0, at = kept; i < dims; i++) {
-        if (summed[i]) {
-            order[at++] = i;
-            inner *= o->sizes[i];
-        }
+    taper_call call = {.run = run, .op = &no_row, .rets = &sums, .ret_count = 1};
+    const taper_status status = taper_reduce_run(&call, &r);
+    if (status != TAPER_OK) {
+        taper_val_release(sums);
+        return status;
     }
-    operand from = {0}, to = {0};
-    TAPER_TRY(copy_ordered(run, dims, o, order, &from));
-    const taper_status status = new_operand(run, (taper_dtype)o->tensor->dtype, dims, sizes, natural, &to);
-    if (status == TAPER_OK) {
-        const void *data = taper_tensor_data(from.tensor);
-        for (int64_t i = 0; i < outer; i++) {
-            double sum[2] = {0.0, 0.0};
-            uint64_t whole = 0;
-            for (int64_t j = 0; j < inner; j++) {
-                add_to((taper_dtype)o->tensor->dtype, sum, &whole, data, i * inner + j);
-            }
-            store((taper_dtype)o->tensor->dtype, taper_tensor_mutable(to.tensor), i, sum, whole);
-        }
-    }
-    taper_tensor_drop(from.tensor);
-    TAPER_TRY(status);
     taper_tensor_drop(o->tensor);
-    *o = to;
+    o->tensor = sums.as.tensor;
+    o->offset = 0;
+    int64_t step = 1;
+    for (size_t i = dims; i-- > 0;) {
+        o->sizes[i] = summed[i] ? 1 : o->sizes[i];
+        o->strides[i] = step;
+        step *= taper_max_i64(o->sizes[i], 1);
+    }
     return TAPER_OK;
 }
 
 // ---- joining two operands
-
-static void multiply_row(taper_dtype dtype, void *to, const void *a, const void *b, int64_t at_to, int64_t at_a,
-                         int64_t at_b)
-{
-    switch (dtype) {
-    case TAPER_F32:
-        ((float *)to)[at_to] = ((const float *)a)[at_a] * ((const float *)b)[at_b];
-        break;
-    case TAPER_F64:
-        ((double *)to)[at_to] = ((const double *)a)[at_a] * ((const double *)b)[at_b];
-        break;
-    case TAPER_I64:
-        ((uint64_t *)to)[at_to] = ((const uint64_t *)a)[at_a] * ((const uint64_t *)b)[at_b];
-        break;
-    default: {
-        const double *x = (const double *)a + 2 * at_a, *y = (const double *)b + 2 * at_b;
-        ((double *)to)[2 * at_to] = x[0] * y[0] - x[1] * y[1];
-        ((double *)to)[2 * at_to + 1] = x[0] * y[1] + x[1] * y[0];
-        break;
-    }
-    }
-}
 
 // The strides of an elementwise product, where it has few enough dimensions for the rule to be asked.
 static void product_strides(size_t dims, const operand *a, const operand *b, operand *to)
@@ -373,35 +308,31 @@ static taper_status multiply(taper_run *run, size_t dims, const operand *a, cons
 {
     size_t natural[DIMS];
     int64_t sizes[DIMS];
-    taper_walk walk;
+    taper_tensor target;
     for (size_t i = 0; i < dims; i++) {
         natural[i] = i;
         sizes[i] = a->sizes[i] == 1 ? b->sizes[i] : a->sizes[i];
     }
     TAPER_TRY(new_operand(run, (taper_dtype)a->tensor->dtype, dims, sizes, natural, to));
     product_strides(dims, a, b, to);
-    taper_tensor x = taper_tensor_local(a->tensor), y = taper_tensor_local(b->tensor);
-    x.offset = a->offset;
-    y.offset = b->offset;
-    const int64_t count = to->tensor->sizes[0];
-    taper_walk_begin(&walk, 3);
-    for (size_t d = dims; d-- > 0;) {
-        if (sizes[d] != 1 && count != 0) { // so many that the elements have numbers
-            if (walk.rank == TAPER_WALK_RANK) {
-                TAPER_FAIL(run->error, TAPER_ERROR_RESOURCE, "the product would have too many dimensions");
+    TAPER_TRY(as_tensor(run->error, to, natural, dims, &target));
+    const operand *const factors[] = {a, b};
+    taper_tensor twins[2];
+    taper_ew ew = taper_ew_make(&taper_ew_mul);
+    for (size_t k = 0; k < 2; k++) {
+        int64_t own[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
+        for (size_t d = 0, at = 0; d < dims; d++) {
+            if (sizes[d] != 1) {
+                own[at] = factors[k]->sizes[d];
+                strides[at++] = factors[k]->strides[d];
             }
-            int64_t *const steps = taper_walk_add(&walk, sizes[d]);
-            steps[0] = to->strides[d];
-            steps[1] = a->sizes[d] == 1 ? 0 : a->strides[d];
-            steps[2] = b->sizes[d] == 1 ? 0 : b->strides[d];
         }
+        twins[k] = taper_tensor_twin(factors[k]->tensor, target.rank, own, strides);
+        twins[k].offset = factors[k]->offset;
+        taper_ew_input_tensor(&ew, &twins[k]);
     }
-    for (int64_t i = 0; i < count; i++) {
-        multiply_row((taper_dtype)x.dtype, taper_tensor_mutable(to->tensor), taper_tensor_data(&x),
-                     taper_tensor_data(&y), walk.at[0], walk.at[1], walk.at[2]);
-        (void)taper_walk_next(&walk);
-    }
-    return TAPER_OK;
+    taper_call call = {.run = run};
+    return taper_ew_into(&call, &ew, &target);
 }
 
 // A product with sums: dimensions of both sides, of the left, summed ones, of the right.

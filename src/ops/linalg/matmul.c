@@ -357,21 +357,15 @@ static taper_status outer_new(taper_call *call, size_t at, taper_dtype dtype, co
     if (taper_dtype_is_quantized((taper_dtype)a->dtype) || taper_dtype_is_quantized((taper_dtype)b->dtype)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "outer: not implemented for quantized tensors");
     }
-    const taper_dtype work = taper_work_dtype(dtype);
     taper_tensor column =
         taper_tensor_twin(a, 2, (const int64_t[]){a->sizes[0], 1}, (const int64_t[]){a->strides[0], 0});
     taper_tensor row = taper_tensor_twin(b, 2, (const int64_t[]){1, b->sizes[0]}, (const int64_t[]){0, b->strides[0]});
-    taper_tensor *left = NULL, *right = NULL;
-    taper_status status = taper_tensor_cast(call->run, &column, work, &left);
-    if (status == TAPER_OK) {
-        status = taper_tensor_cast(call->run, &row, work, &right);
-    }
-    if (status == TAPER_OK) {
-        status = taper_product_new(call->run, left, right, 2, (const int64_t[]){a->sizes[0], b->sizes[0]}, product);
-    }
-    taper_tensor_drop(left);
-    taper_tensor_drop(right);
-    return status;
+    taper_ew ew = taper_ew_make(&taper_ew_mul);
+    ew.common = (int)taper_work_dtype(dtype);
+    ew.layout = TAPER_EW_CONTIGUOUS;
+    taper_ew_input_tensor(&ew, &column);
+    taper_ew_input_tensor(&ew, &row);
+    return taper_ew_compute(call, &ew, product);
 }
 
 taper_status taper_op_outer(taper_call *call)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Patches as columns (im2col, torch.nn.functional.unfold) and back (col2im, fold).
+#include "ops/engine/index_into.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
@@ -59,21 +60,51 @@ static bool position(const patches *p, int axis, int64_t block, int64_t tap, int
     return *at >= 0 && *at < p->image[axis];
 }
 
+// Elements `step` apart, side by side.
+static void copy_items(size_t item, char *to, const char *from, int64_t step, int64_t count)
+{
+    if (step == 1) {
+        memcpy(to, from, (size_t)count * item);
+    } else if (item == sizeof(float)) {
+        for (int64_t i = 0; i < count; i++) {
+            ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[i * step];
+        }
+    } else {
+        for (int64_t i = 0; i < count; i++) {
+            memcpy(to + (size_t)i * item, from + i * step * (int64_t)item, item);
+        }
+    }
+}
+
+// The blocks [*begin, *end) along a row whose positions under tap k are inside of the image.
+static void blocks_inside(const patches *p, int64_t tap, int64_t *begin, int64_t *end)
+{
+    const int64_t first = tap * p->dilation[1] - p->padding[1], step = p->stride[1]; // of block 0
+    const int64_t low = first >= 0 ? 0 : (step - 1 - first) / step;
+    const int64_t high = first >= p->image[1] ? 0 : (p->image[1] - 1 - first) / step + 1;
+    *begin = taper_min_i64(low, p->blocks[1]);
+    *end = taper_max_i64(taper_min_i64(high, p->blocks[1]), *begin);
+}
+
 // One plane of the image (strides in elements) to its rows of columns.
 static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *strides, char *rows)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++) {
-            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
-                int64_t h, w;
+            int64_t begin, end, h, w;
+            blocks_inside(p, kw, &begin, &end);
+            (void)position(p, 1, begin, kw, &w);
+            const int64_t step = p->stride[1] * strides[1];
+            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
                 const bool inside = position(p, 0, oh, kh, &h);
-                for (int64_t ow = 0; ow < p->blocks[1]; ow++, rows += item) {
-                    if (inside && position(p, 1, ow, kw, &w)) {
-                        memcpy(rows, plane + (h * strides[0] + w * strides[1]) * (int64_t)item, item);
-                    } else {
-                        memset(rows, 0, item);
-                    }
+                const size_t zeros = (size_t)(inside ? begin : p->blocks[1]);
+                memset(rows, 0, zeros * item);
+                if (inside) {
+                    copy_items(item, rows + zeros * item, plane + (h * strides[0] + w * strides[1]) * (int64_t)item,
+                               step, end - begin);
+                    memset(rows + (size_t)end * item, 0, (size_t)(p->blocks[1] - end) * item);
                 }
+                rows += (size_t)p->blocks[1] * item;
             }
         }
     }
@@ -123,38 +154,19 @@ taper_status taper_op_im2col(taper_call *call)
     return taper_ret_tensor(call, 0, result);
 }
 
-static void add_item(taper_dtype dtype, char *to, const char *from)
-{
-    switch (dtype) {
-    case TAPER_F32:
-        *(float *)(void *)to += *(const float *)(const void *)from;
-        break;
-    case TAPER_F64:
-        *(double *)(void *)to += *(const double *)(const void *)from;
-        break;
-    case TAPER_I64:
-        *(uint64_t *)(void *)to += *(const uint64_t *)(const void *)from;
-        break;
-    default:
-        ((double *)(void *)to)[0] += ((const double *)(const void *)from)[0];
-        ((double *)(void *)to)[1] += ((const double *)(const void *)from)[1];
-        break;
-    }
-}
-
-static void scatter_plane(const patches *p, taper_dtype dtype, size_t item, const char *rows, int64_t row_step,
+static void scatter_plane(const patches *p, taper_into_function add, int64_t item, const char *rows, int64_t row_step,
                           int64_t column_step, char *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {
         for (int64_t kw = 0; kw < p->kernel[1]; kw++, rows += row_step) {
             const char *from = rows;
-            for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 5); oh++) {
-                int64_t h, w;
-                const bool inside = position(p, 0, oh, kh, &h);
-                for (int64_t ow = 0; ow < p->blocks[1]; ow++, from += column_step) {
-                    if (inside && position(p, 1, ow, kw, &w)) {
-                        add_item(dtype, plane + (h * p->image[1] + w) * (int64_t)item, from);
-                    }
+            int64_t begin, end, h, w;
+            blocks_inside(p, kw, &begin, &end);
+            (void)position(p, 1, begin, kw, &w);
+            for (int64_t oh = 0; oh < p->blocks[0]; oh++, from += p->blocks[1] * column_step) {
+                if (position(p, 0, oh, kh, &h)) {
+                    taper_into_line(p->run, add, plane + (h * p->image[1] + w) * item, p->stride[1] * item,
+                                    from + begin * column_step, column_step, end - begin);
                 }
             }
         }
@@ -201,6 +213,7 @@ taper_status taper_op_col2im(taper_call *call)
         taper_tensor_drop(result);
         return status;
     }
+    const taper_into_function add = taper_into_find(work, TAPER_INTO_ADD);
     const size_t item = taper_tensor_item(result);
     const int64_t size = (int64_t)item, batch_step = skip == 0 ? 0 : wide->strides[0];
     char *plane = taper_tensor_mutable(result);
@@ -208,7 +221,7 @@ taper_status taper_op_col2im(taper_call *call)
         for (int64_t c = 0; c < channels; c++, plane += (size_t)(p.image[0] * p.image[1]) * item) {
             const char *rows =
                 (const char *)taper_tensor_data(wide) + (n * batch_step + c * taps * wide->strides[skip]) * size;
-            scatter_plane(&p, work, item, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
+            scatter_plane(&p, add, size, rows, wide->strides[skip] * size, wide->strides[skip + 1] * size, plane);
         }
     }
     taper_tensor_drop(wide);

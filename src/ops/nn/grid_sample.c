@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// grid_sampler: reads an image at positions that a grid gives, and affine_grid_generator, which makes such grids.
+// grid_sampler: reads an image at positions that a grid gives (affine_grid.c makes such grids).
 #include <math.h>
 
+#include "ops/call/parallel.h"
 #include "ops/engine/volume.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 
 enum { BILINEAR, NEAREST, BICUBIC }; // interpolation_mode
 enum { ZEROS, BORDER, REFLECTION };  // padding_mode
@@ -16,7 +18,7 @@ typedef struct grid_work {
     void *out;
     taper_dtype dtype;
     int64_t mode, padding;
-    bool align_corners, volume, single;
+    bool align_corners, volume, single, planes;
 } grid_work;
 
 // What one output position reads: weights, and offsets from the sample's first channel (-1: outside, which counts as
@@ -210,31 +212,156 @@ static void sample(const grid_work *work, const grid_taps *taps, bool spoiled, i
     }
 }
 
-static void run_grid(taper_run *run, const grid_work *work)
+static void sample_at(const grid_work *work, int64_t n, int64_t d, int64_t h, int64_t w)
 {
     const taper_volume *y = &work->y;
     const int64_t *strides = work->grid_strides;
-    for (int64_t n = 0; n < y->n; n++) {
-        for (int64_t d = 0; d < y->size[0]; d++) {
-            for (int64_t h = 0; h < y->size[1]; h++) {
-                for (int64_t w = 0; w < y->size[2]; w++) {
-                    if (!taper_run_goes_on(run, (uint64_t)work->x.c * (work->mode == BICUBIC ? 32 : 16) + 100)) {
-                        return;
-                    }
-                    const int64_t at = n * strides[0] + d * strides[1] + h * strides[2] + w * strides[3];
-                    double position[3] = {0.0, 0.0, 0.0};
-                    for (int i = 0; i < (work->volume ? 3 : 2); i++) {
-                        position[i] = taper_number_load(work->dtype, work->grid, at + i * strides[4]);
-                    }
-                    grid_taps taps;
-                    find_taps(work, position[0], position[1], position[2], &taps);
-                    const bool spoiled = drop_outside(work, &taps);
-                    sample(work, &taps, spoiled, n * work->x.stride_n,
-                           n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
-                }
-            }
+    const int64_t at = n * strides[0] + d * strides[1] + h * strides[2] + w * strides[3];
+    double position[3] = {0.0, 0.0, 0.0};
+    for (int i = 0; i < (work->volume ? 3 : 2); i++) {
+        position[i] = taper_number_load(work->dtype, work->grid, at + i * strides[4]);
+    }
+    grid_taps taps;
+    find_taps(work, position[0], position[1], position[2], &taps);
+    const bool spoiled = drop_outside(work, &taps);
+    sample(work, &taps, spoiled, n * work->x.stride_n,
+           n * y->stride_n + d * y->stride[0] + h * y->stride[1] + w * y->stride[2]);
+}
+
+// ---- planes of floats, many positions at a time
+
+enum { POSITIONS = 64 };
+
+typedef struct grid_block {
+    float at[2][POSITIONS]; // x, y
+    float weight[4][POSITIONS];
+    int32_t offset[POSITIONS];
+    bool inside[POSITIONS]; // all taps are
+} grid_block;
+
+// Input positions with the arithmetic of unnormalize and place, for zeros and borders.
+static void place_block(const grid_work *work, const float *grid, int64_t step_w, int64_t step_c, int64_t count,
+                        grid_block *b)
+{
+    for (int64_t i = 0; i < 2; i++) {
+        const float n = (float)work->x.size[2 - i], last = n - 1.0f, half = (work->align_corners ? last : n) / 2.0f;
+        const float shift = work->align_corners ? 0.0f : 0.5f;
+        float *const at = b->at[i];
+        for (int64_t p = 0; p < count; p++) {
+            at[p] = (grid[p * step_w + i * step_c] + 1.0f) * half - shift;
+        }
+        for (int64_t p = 0; p < count && work->padding == BORDER; p++) {
+            const float x = at[p] < last ? at[p] : last;
+            at[p] = x > 0.0f ? x : 0.0f;
         }
     }
+}
+
+// Weights and the first tap's offset; positions with taps outside are marked, and read the first pixel instead.
+static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
+{
+    const float last_x = (float)(work->x.size[2] - 1), last_y = (float)(work->x.size[1] - 1);
+    const int32_t step_x = (int32_t)work->x.stride[2], step_y = (int32_t)work->x.stride[1];
+    if (work->mode == NEAREST) {
+        const float round = 0x1.8p23f; // the sum has no bits for fractions
+        for (int64_t p = 0; p < count; p++) {
+            const float x = (b->at[0][p] + round) - round, y = (b->at[1][p] + round) - round;
+            const bool inside = (b->at[0][p] >= -1.0f) & (b->at[1][p] >= -1.0f) & (b->at[0][p] <= last_x + 1.0f) &
+                                (b->at[1][p] <= last_y + 1.0f) & (x >= 0.0f) & (y >= 0.0f) & (x <= last_x) &
+                                (y <= last_y);
+            b->offset[p] = inside ? (int32_t)y * step_y + (int32_t)x * step_x : 0;
+            b->inside[p] = inside;
+        }
+        return;
+    }
+    for (int64_t p = 0; p < count; p++) {
+        const bool inside =
+            (b->at[0][p] >= 0.0f) & (b->at[1][p] >= 0.0f) & (b->at[0][p] < last_x) & (b->at[1][p] < last_y);
+        const float x = inside ? b->at[0][p] : 0.0f, y = inside ? b->at[1][p] : 0.0f;
+        const int32_t left = (int32_t)x, top = (int32_t)y;
+        const float right = x - (float)left, bottom = y - (float)top;
+        b->offset[p] = top * step_y + left * step_x;
+        b->inside[p] = inside;
+        b->weight[0][p] = (1.0f - right) * (1.0f - bottom);
+        b->weight[1][p] = right * (1.0f - bottom);
+        b->weight[2][p] = (1.0f - right) * bottom;
+        b->weight[3][p] = right * bottom;
+    }
+}
+
+static void sample_planes(const grid_work *work, int64_t n, int64_t h, int64_t w, int64_t count)
+{
+    const taper_volume *x = &work->x, *y = &work->y;
+    const int64_t *strides = work->grid_strides;
+    grid_block b;
+    place_block(work, (const float *)work->grid + n * strides[0] + h * strides[2] + w * strides[3], strides[3],
+                strides[4], count, &b);
+    weigh_block(work, count, &b);
+    for (int64_t c = 0; c < x->c; c++) {
+        const float *plane = (const float *)work->in + n * x->stride_n + c * x->stride_c;
+        const float *right = plane + x->stride[2], *below = plane + x->stride[1], *across = below + x->stride[2];
+        float *out = (float *)work->out + n * y->stride_n + c * y->stride_c + h * y->stride[1] + w;
+        if (work->mode == NEAREST) {
+            for (int64_t p = 0; p < count; p++) {
+                out[p] = plane[b.offset[p]];
+            }
+            continue;
+        }
+        for (int64_t p = 0; p < count; p++) {
+            const int32_t at = b.offset[p];
+            out[p] = ((plane[at] * b.weight[0][p] + right[at] * b.weight[1][p]) + below[at] * b.weight[2][p]) +
+                     across[at] * b.weight[3][p];
+        }
+    }
+    for (int64_t p = 0; p < count; p++) {
+        if (!b.inside[p]) {
+            sample_at(work, n, 0, h, w + p);
+        }
+    }
+}
+
+// Whether sample_planes does it.
+static bool has_planes(const grid_work *work)
+{
+    const taper_volume *x = &work->x;
+    enum { MOST = 1 << 22 };
+    return !TAPER_SMALL && work->dtype == TAPER_F32 && !work->volume && work->mode != BICUBIC &&
+           work->padding != REFLECTION && work->y.stride[2] == 1 && x->size[1] > 1 && x->size[2] > 1 &&
+           x->size[1] < MOST && x->size[2] < MOST && x->stride[1] >= 0 && x->stride[2] >= 0 &&
+           x->stride[1] <= INT32_MAX && x->stride[2] <= INT32_MAX &&
+           x->stride[1] * (x->size[1] - 1) + x->stride[2] * (x->size[2] - 1) <= INT32_MAX;
+}
+
+static void positions_range(void *argument, size_t begin, size_t end)
+{
+    const grid_work *work = argument;
+    const int64_t *size = work->y.size;
+    int64_t count;
+    for (int64_t at = (int64_t)begin; at < (int64_t)end; at += count) {
+        const int64_t w = at % size[2], line = at / size[2], h = line % size[1], d = line / size[1] % size[0];
+        count = taper_min_i64(taper_min_i64((int64_t)end - at, size[2] - w), POSITIONS);
+        if (!TAPER_SMALL && work->planes) {
+            sample_planes(work, line / size[1] / size[0], h, w, count);
+            continue;
+        }
+        for (int64_t p = 0; p < count; p++) {
+            sample_at(work, line / size[1] / size[0], d, h, w + p);
+        }
+    }
+}
+
+static taper_status run_grid(taper_run *run, grid_work *work)
+{
+    taper_volume *y = &work->y;
+    int64_t *strides = work->grid_strides;
+    if (!work->volume && y->stride[1] == y->size[2] * y->stride[2] && strides[2] == y->size[2] * strides[3]) {
+        y->size[2] *= y->size[1]; // one line
+        y->size[1] = 1;
+    }
+    work->planes = !run->portable && has_planes(work);
+    const int64_t positions = y->n * y->size[0] * y->size[1] * y->size[2]; // at most the elements of the result
+    const double each = (double)work->x.c * (work->mode == BICUBIC ? 32 : work->volume ? 16 : 8) + 100;
+    return taper_run_range(run, positions_range, work, (size_t)positions, POSITIONS, (double)positions * each / 4);
 }
 
 taper_status taper_op_grid_sampler(taper_call *call)
@@ -291,84 +418,5 @@ taper_status taper_op_grid_sampler(taper_call *call)
     work.in = taper_tensor_data(x);
     work.grid = taper_tensor_data(grid);
     work.out = taper_tensor_mutable(y);
-    run_grid(call->run, &work);
-    return TAPER_OK;
-}
-
-// ---- affine_grid_generator
-
-// Position i of n evenly spaced ones from -1 to 1; or the middles of n equal parts of that stretch.
-static double grid_position(taper_dtype dtype, int64_t i, int64_t n, bool align_corners)
-{
-    if (n <= 1) {
-        return 0.0;
-    }
-    if (dtype == TAPER_F64) {
-        const double gap = 2.0 / (double)(n - 1);
-        const double at = i < n / 2 ? -1.0 + gap * (double)i : 1.0 - gap * (double)(n - 1 - i);
-        return align_corners ? at : at * (double)(n - 1) / (double)n;
-    }
-    const float gap = 2.0f / (float)(n - 1);
-    const float at = i < n / 2 ? -1.0f + gap * (float)i : 1.0f - gap * (float)(n - 1 - i);
-    return (double)(align_corners ? at : at * (float)(n - 1) / (float)n);
-}
-
-taper_status taper_op_affine_grid_generator(taper_call *call)
-{
-    taper_error *error = call->run->error;
-    taper_tensor *theta, *y;
-    int64_t given[5], sizes[5];
-    size_t count;
-    bool align_corners;
-    TAPER_TRY(taper_arg_tensor(call, 0, &theta));
-    TAPER_TRY(taper_arg_ints(call, 1, 0, 5, given, &count));
-    TAPER_TRY(taper_arg_bool(call, 2, &align_corners));
-    const taper_dtype dtype = (taper_dtype)theta->dtype;
-    if (count < 4) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "size must have 4 or 5 elements, but has %zu", count);
-    }
-    const size_t spatial = count - 2;
-    if (!taper_dtype_is_float(dtype) || theta->rank != 3 || theta->sizes[0] != given[0] ||
-        theta->sizes[1] != (int64_t)spatial || theta->sizes[2] != (int64_t)spatial + 1) {
-        TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "theta must be a floating-point tensor of sizes N, %zu, %zu", spatial,
-                   spatial + 1);
-    }
-    sizes[0] = given[0];
-    for (size_t i = 0; i < spatial; i++) {
-        sizes[1 + i] = given[2 + i];
-    }
-    sizes[spatial + 1] = (int64_t)spatial;
-    TAPER_TRY(taper_ret_new(call, 0, dtype, count, sizes, NULL, &y));
-    if (taper_tensor_numel(y) == 0) {
-        return TAPER_OK;
-    }
-    const void *in = taper_tensor_data(theta);
-    void *out = taper_tensor_mutable(y);
-    const bool volume = spatial == 3;
-    const int64_t deep = volume ? sizes[1] : 1, high = sizes[spatial - 1], wide = sizes[spatial];
-    const int64_t *strides = y->strides;
-    for (int64_t n = 0; n < sizes[0]; n++) {
-        for (int64_t d = 0; d < deep; d++) {
-            for (int64_t h = 0; h < high; h++) {
-                TAPER_TRY(taper_run_spend(call->run, (uint64_t)wide * 200));
-                for (int64_t w = 0; w < wide; w++) {
-                    const double base[4] = {grid_position(dtype, w, wide, align_corners),
-                                            grid_position(dtype, h, high, align_corners),
-                                            volume ? grid_position(dtype, d, deep, align_corners) : 1.0, 1.0};
-                    const int64_t at = n * strides[0] + (volume ? d * strides[1] : 0) + h * strides[spatial - 1] +
-                                       w * strides[spatial];
-                    for (int64_t i = 0; i < (int64_t)spatial; i++) {
-                        double sum = 0.0;
-                        for (int64_t j = 0; j <= (int64_t)spatial; j++) {
-                            sum += base[j] * taper_number_load(dtype, in,
-                                                               n * theta->strides[0] + i * theta->strides[1] +
-                                                                   j * theta->strides[2]);
-                        }
-                        taper_number_store(dtype, out, at + i * strides[spatial + 1], sum);
-                    }
-                }
-            }
-        }
-    }
-    return TAPER_OK;
+    return run_grid(call->run, &work);
 }

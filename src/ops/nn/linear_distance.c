@@ -2,9 +2,12 @@
 // Distances and angles between rows: cdist, pdist, pairwise_distance, cosine_similarity. Sums are made in double.
 #include <math.h>
 
+#include "ir/walk.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
+#include "ops/nn/distance_rows.h"
 
 // The p-norm of the difference of n elements, plus eps.
 static double distance(const double *a, const double *b, int64_t n, double p, double eps)
@@ -58,6 +61,48 @@ static taper_status check_cdist(taper_call *call, const taper_tensor *x, const t
     return TAPER_OK;
 }
 
+// Of floats, one matrix of the batch after the other. Declines what taper_distance_rows does not do.
+static taper_status cdist_floats(taper_call *call, taper_tensor *x, taper_tensor *y, double p, size_t batch,
+                                 const int64_t *sizes)
+{
+    enum { FEW = 4 }; // rows that are not worth it
+    taper_run *run = call->run;
+    const int64_t m = sizes[batch], n = sizes[batch + 1], k = x->sizes[x->rank - 1u];
+    if (TAPER_SMALL || run->portable || x->dtype != TAPER_F32 || y->dtype != TAPER_F32 || (p != 1.0 && p != 2.0) ||
+        m < FEW || n < FEW || k < 1) {
+        return TAPER_DECLINED;
+    }
+    taper_tensor *plain_x, *plain_y = NULL, *out = NULL;
+    TAPER_TRY(taper_run_contiguous(run, x, &plain_x));
+    taper_status status = taper_run_contiguous(run, y, &plain_y);
+    if (status == TAPER_OK) {
+        status = taper_tensor_new(run->heap, TAPER_F32, batch + 2, sizes, NULL, &out, run->error);
+    }
+    if (status == TAPER_OK) {
+        int64_t steps_x[TAPER_MAX_RANK], steps_y[TAPER_MAX_RANK];
+        taper_tensor batch_x = taper_tensor_twin(plain_x, plain_x->rank - 2u, plain_x->sizes, plain_x->strides);
+        taper_tensor batch_y = taper_tensor_twin(plain_y, plain_y->rank - 2u, plain_y->sizes, plain_y->strides);
+        (void)taper_broadcast_strides(&batch_x, batch, sizes, steps_x);
+        (void)taper_broadcast_strides(&batch_y, batch, sizes, steps_y);
+        const int64_t matrices = taper_tensor_numel(out) / (m * n);
+        float *to = taper_tensor_mutable(out);
+        taper_walk walk;
+        taper_walk_over(&walk, batch, sizes, SIZE_MAX, steps_x, steps_y);
+        for (int64_t i = 0; i < matrices && status == TAPER_OK; i++, to += m * n) {
+            status = taper_distance_rows(run, m, n, k, (const float *)taper_tensor_data(plain_x) + walk.at[0],
+                                         (const float *)taper_tensor_data(plain_y) + walk.at[1], p == 2.0, to);
+            (void)taper_walk_next(&walk);
+        }
+    }
+    taper_tensor_drop(plain_x);
+    taper_tensor_drop(plain_y);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(out);
+        return status;
+    }
+    return taper_ret_tensor(call, 0, out);
+}
+
 static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, double p)
 {
     taper_run *run = call->run;
@@ -72,7 +117,11 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
     const int64_t m = x->sizes[x->rank - 2u], n = y->sizes[y->rank - 2u], k = x->sizes[x->rank - 1u];
     sizes[batch] = m;
     sizes[batch + 1] = n;
-    taper_status status = as_double(run, x, &wide_x);
+    taper_status status = cdist_floats(call, x, y, p, batch, sizes);
+    if (status != TAPER_DECLINED) {
+        return status;
+    }
+    status = as_double(run, x, &wide_x);
     if (status == TAPER_OK) {
         status = as_double(run, y, &wide_y);
     }

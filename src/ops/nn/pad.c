@@ -237,9 +237,14 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
     taper_resize_axis axes[3];
     int64_t *next = index;
     for (size_t i = 0; i < 3; i++) {
-        axes[i] = (taper_resize_axis){.input = from.size[i], .output = size[i], .taps = 1, .index = next};
+        // What cropping left of the input stands in the middle.
+        const int64_t run_at = taper_max_i64(before[i], 0), skipped = run_at - before[i];
+        const int64_t run = taper_max_i64(from.size[i] - skipped + taper_min_i64(behind[i], 0), 0);
+        axes[i] = (taper_resize_axis){
+            .input = from.size[i], .output = size[i], .taps = 1, .index = next, .run_at = run_at, .run = run};
         for (int64_t o = 0; o < size[i] && taper_run_step(call->run, o, 10); o++) {
-            *next++ = source_of(mode, o, from.size[i], before[i], behind[i]);
+            const bool middle = o >= run_at && o - run_at < run;
+            *next++ = middle ? o - before[i] : source_of(mode, o, from.size[i], before[i], behind[i]);
         }
     }
     const taper_volume to = taper_volume_of(y, spatial);

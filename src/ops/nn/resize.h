@@ -31,8 +31,9 @@ typedef struct taper_resize {
 typedef struct taper_resize_axis {
     int64_t input, output, taps;
     int64_t *index;
-    double *weight; // float values where the tensor is float32; NULL for the nearest modes
-    int64_t *count; // NULL unless antialiased
+    double *weight;      // float values where the tensor is float32; NULL for the nearest modes
+    int64_t *count;      // NULL unless antialiased
+    int64_t run_at, run; // nearest: from there on so many positions follow each other in the input; 0: unknown
     size_t index_bytes, weight_bytes, count_bytes;
 } taper_resize_axis;
 

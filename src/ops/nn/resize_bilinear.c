@@ -9,6 +9,12 @@
 
 enum { PIECE = 64, ROWS = 8 }; // pixels taken at a time; rows of planes, at least
 
+// What an output position along the width is made of: offsets in a row, and their weights.
+typedef struct stretch {
+    int32_t left, right;
+    float left_weight, right_weight;
+} stretch;
+
 typedef struct bilinear_job {
     const taper_vector_entry *vector;
     const taper_resize_axis *h, *w;
@@ -16,6 +22,7 @@ typedef struct bilinear_job {
     const float *in;
     float *out;
     taper_places places; // two rows
+    stretch *columns;    // of planes: by output position
 } bilinear_job;
 
 // The two input positions of an output position, and the weight of the second.
@@ -60,13 +67,21 @@ static void pixels_range(void *argument, size_t begin, size_t end)
 
 // ---- planes
 
-static void stretch_row(const bilinear_job *job, const float *in, float *out)
+static void find_columns(const bilinear_job *job)
 {
-    const int64_t step = job->x->stride[2], count = job->w->output;
-    for (int64_t o = 0; o < count; o++) {
+    const int64_t step = job->x->stride[2];
+    for (int64_t o = 0; o < job->w->output; o++) {
         int64_t left, right;
         const float weight = taps_at(job->w, o, &left, &right);
-        out[o] = in[left * step] * (1.0f - weight) + in[right * step] * weight;
+        job->columns[o] = (stretch){(int32_t)(left * step), (int32_t)(right * step), 1.0f - weight, weight};
+    }
+}
+
+static void stretch_row(const bilinear_job *job, const float *restrict in, float *restrict out)
+{
+    const stretch *restrict at = job->columns, *const end = at + job->w->output;
+    for (; at < end; at++) {
+        *out++ = in[at->left] * at->left_weight + in[at->right] * at->right_weight;
     }
 }
 
@@ -82,8 +97,13 @@ static void plane_rows(void *argument, size_t begin, size_t end)
         const int64_t plane = (int64_t)r / job->h->output, o = (int64_t)r % job->h->output;
         const int64_t n = plane / x->c, c = plane % x->c;
         const float *in = job->in + n * x->stride_n + c * x->stride_c;
+        float *const out = job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1];
         int64_t want[2], at[2];
         const float weight = taps_at(job->h, o, &at[0], &at[1]);
+        if (job->h->taps == 1) { // a line
+            stretch_row(job, in + at[0] * x->stride[1], out);
+            continue;
+        }
         for (size_t i = 0; i < 2; i++) {
             want[i] = plane * x->size[1] + at[i];
         }
@@ -94,8 +114,7 @@ static void plane_rows(void *argument, size_t begin, size_t end)
                 pair.held[i] = want[i];
             }
         }
-        job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight,
-                           job->out + n * y->stride_n + c * y->stride_c + o * y->stride[1]);
+        job->vector->blend(width, pair.rows[0], pair.rows[1], 1.0f - weight, weight, out);
     }
     taper_place_leave(rows);
 }
@@ -103,12 +122,21 @@ static void plane_rows(void *argument, size_t begin, size_t end)
 static taper_status run_planes(taper_run *run, bilinear_job *job)
 {
     const size_t width = (size_t)job->w->output, rows = (size_t)(job->x->n * job->x->c * job->h->output);
-    size_t bytes;
-    if (!taper_mul_size(width, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job->places)) {
+    size_t bytes, columns;
+    const int64_t step = job->x->stride[2], last = job->x->size[2] - 1;
+    if (step < 0 || step > INT32_MAX || last > INT32_MAX / taper_max_i64(step, 1) ||
+        !taper_mul_size(width, 2 * sizeof(float), &bytes) || !taper_mul_size(width, sizeof(stretch), &columns)) {
+        return TAPER_DECLINED;
+    }
+    job->columns = taper_heap_alloc(run->heap, columns);
+    if (job->columns == NULL || !taper_places_open(run, bytes, rows, &job->places)) {
+        taper_heap_free(run->heap, job->columns, job->columns == NULL ? 0 : columns);
         return TAPER_DECLINED; // the portable loops say so, if they need memory
     }
+    find_columns(job);
     const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);
     taper_places_close(run, &job->places);
+    taper_heap_free(run->heap, job->columns, columns);
     return status;
 }
 

@@ -51,6 +51,9 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
     const bool dense = y->stride[2] == (inner ? y->c : 1);
     const size_t row_bytes = (size_t)wide * (inner ? pixel : item);
     const uint64_t row_work = (uint64_t)wide * 2 + row_bytes / 2 + 20;
+    enum { LONG = 8 };
+    const bool as_is = !TAPER_SMALL && !inner && dense && x->stride[2] == 1 && axes[2].run >= LONG;
+    const int64_t first = axes[2].run_at, length = axes[2].run, end = first + length;
     for (int64_t n = 0; n < x->n; n++) {
         for (int64_t c = 0; c < planes; c++) {
             for (int64_t d = 0; d < axes[0].output; d++) {
@@ -67,6 +70,11 @@ void taper_resize_nearest(taper_run *run, const taper_resize_axis *axes, const t
                         for (int64_t w = 0; w < wide; w++) {
                             memcpy(to + w * y->stride[2] * size, from + axes[2].index[w] * x->stride[2] * size, pixel);
                         }
+                    } else if (as_is) {
+                        const int64_t *const index = axes[2].index;
+                        gather(item, first, to, 1, from, 1, index);
+                        memcpy(to + first * size, from + index[first] * size, (size_t)length * item);
+                        gather(item, wide - end, to + end * size, 1, from, 1, index + end);
                     } else {
                         gather(item, wide, to, y->stride[2], from, x->stride[2], axes[2].index);
                     }
@@ -339,12 +347,41 @@ static void aa_f32(const aa_step *step, const float *in, int64_t stride, float *
     }
 }
 
+enum { AA_ROWS = 8 };
+
+// Some rows of a plane along the width: their sums do not wait for each other.
+static void aa_rows(const taper_resize_axis *wide, const float *in, const taper_volume *x, float *restrict out)
+{
+    const int64_t down = x->stride[1], stride = x->stride[2];
+    for (int64_t w = 0; w < wide->output; w++) {
+        const double *weight = wide->weight + w * wide->taps;
+        const float *from = in + wide->index[w * wide->taps] * stride; // the positions follow each other
+        float sums[AA_ROWS] = {0};
+        for (int64_t t = 0; t < wide->count[w]; t++, from += stride) {
+            const float factor = (float)weight[t];
+            for (int64_t r = 0; r < AA_ROWS; r++) {
+                sums[r] += factor * from[r * down];
+            }
+        }
+        for (int64_t r = 0; r < AA_ROWS; r++) {
+            out[r * wide->output + w] = sums[r];
+        }
+    }
+}
+
 static void aa_plane_f32(taper_run *run, const taper_resize_axis *axes, int64_t group, const taper_volume *x,
                          const float *in, const taper_volume *y, float *out, float *scratch)
 {
     const taper_resize_axis *wide = &axes[2], *high = &axes[1];
     const int64_t line = wide->output * group;
-    for (int64_t h = 0; h < high->input; h++) {
+    int64_t done = 0;
+    for (; !TAPER_SMALL && group == 1 && done + AA_ROWS <= high->input; done += AA_ROWS) {
+        if (!taper_run_goes_on(run, (uint64_t)(line * wide->taps) * AA_ROWS)) {
+            return;
+        }
+        aa_rows(wide, in + done * x->stride[1], x, scratch + done * line);
+    }
+    for (int64_t h = done; h < high->input; h++) {
         for (int64_t w = 0; w < wide->output; w++) {
             const aa_step step = {.group = group,
                                   .weight = wide->weight + w * wide->taps,

@@ -222,10 +222,12 @@ static taper_status begin_scatter(taper_call *call, const char *name, bool has_s
     return taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &s->self);
 }
 
-// function is called for every index with the element of self and of the source.
-static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_function function)
+// The operation for every index, on the element of self and that of the source.
+static taper_status run_scatter(taper_call *call, const scatter *s, taper_into operation)
 {
     const taper_tensor *index = s->index, *source = s->source;
+    taper_into_function function;
+    TAPER_TRY(taper_into_get((taper_dtype)s->self->dtype, operation, &function, call->run->error));
     if (taper_tensor_numel(index) == 0) {
         return TAPER_OK;
     }
@@ -240,23 +242,20 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into_f
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
     bool moved = false; // all before an index that is out of bounds, which is then looked for
-    const bool add =
-        !TAPER_SMALL && s->self->dtype == TAPER_F32 && function == taper_into_find(TAPER_F32, TAPER_INTO_ADD);
-    if (add || function == taper_into_find((taper_dtype)s->self->dtype, TAPER_INTO_SET)) {
-        const taper_gather rows = {.index = index,
-                                   .table = to,
-                                   .table_strides = strides,
-                                   .size = size,
-                                   .step = step,
-                                   .other = (char *)(uintptr_t)from, // only read
-                                   .other_strides = others,
-                                   .item = (size_t)item,
-                                   .scatter = true,
-                                   .add = add};
-        const taper_status status = taper_gather_rows(call->run, &rows, &moved);
-        if (status != TAPER_DECLINED && !moved) {
-            return status;
-        }
+    const taper_gather rows = {.index = index,
+                               .table = to,
+                               .table_strides = strides,
+                               .size = size,
+                               .step = step,
+                               .other = (char *)(uintptr_t)from, // only read
+                               .other_strides = others,
+                               .item = (size_t)item,
+                               .scatter = true,
+                               .operation = operation,
+                               .dtype = (taper_dtype)s->self->dtype};
+    const taper_status status = taper_gather_rows(call->run, &rows, &moved);
+    if (status != TAPER_DECLINED && !moved) {
+        return status;
     }
     taper_index_walk walk;
     taper_index_walk_start(&walk, call->run, index->rank, index->sizes);
@@ -292,7 +291,7 @@ static taper_status ret_scatter(taper_call *call, const char *name, bool has_sou
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_into_get((taper_dtype)x->dtype, operation, &function, call->run->error));
     TAPER_TRY(begin_scatter(call, name, has_source, &s));
-    return end_scatter(call, &s, run_scatter(call, &s, function));
+    return end_scatter(call, &s, run_scatter(call, &s, operation));
 }
 
 taper_status taper_op_scatter_src(taper_call *call)
@@ -343,7 +342,7 @@ static taper_status count_parts(taper_call *call, const scatter *s, bool include
     memcpy(c.number, &one, sizeof one);
     taper_status status = taper_tensor_fill(call->run, *counts, &start);
     if (status == TAPER_OK) {
-        status = run_scatter(call, &c, taper_into_find(TAPER_I64, TAPER_INTO_ADD));
+        status = run_scatter(call, &c, TAPER_INTO_ADD);
     }
     if (status != TAPER_OK) {
         taper_tensor_drop(*counts);
@@ -421,12 +420,12 @@ static taper_status reduce(taper_call *call, scatter *s, taper_into operation, b
         scatter start = *s;
         start.source = NULL;
         store_identity(dtype, operation, start.number);
-        TAPER_TRY(run_scatter(call, &start, taper_into_find(dtype, TAPER_INTO_SET)));
+        TAPER_TRY(run_scatter(call, &start, TAPER_INTO_SET));
     }
     if (mean) {
         TAPER_TRY(count_parts(call, s, include_self, &counts));
     }
-    const taper_status status = run_scatter(call, s, function);
+    const taper_status status = run_scatter(call, s, operation);
     if (status == TAPER_OK && mean) {
         divide_by(call->run, s->self, counts);
     }

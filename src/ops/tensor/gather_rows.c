@@ -22,54 +22,120 @@ struct gather_job {
 enum { PIECE = 16384 };         // elements of a row that are done at a time
 static const double EACH = 1.5; // nanoseconds
 
-#define ROW(type)                                                                                                      \
-    static bool row_##type(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)            \
+// Calls the loop with steps that the compiler knows where they are as usual.
+#define CALL(loop, ...)                                                                                                \
+    (!TAPER_SMALL && job->g.step == 1 && job->index_step == 1 && job->other_step == 1 && job->table_step == 0          \
+         ? loop(__VA_ARGS__, 1, 1, 1, 0)                                                                               \
+         : loop(__VA_ARGS__, job->g.step, job->index_step, job->other_step, job->table_step))
+
+#define GATHER(type)                                                                                                   \
+    static inline bool gather_steps_##type(const type *t, type *o, const int64_t *index, size_t n, uint64_t size,      \
+                                           int64_t step, int64_t is, int64_t os, int64_t ts)                           \
     {                                                                                                                  \
-        type *t = (type *)(void *)table, *o = (type *)(void *)other;                                                   \
-        const uint64_t size = (uint64_t)job->g.size;                                                                   \
-        const int64_t step = job->g.step, is = job->index_step, ts = job->table_step, os = job->other_step;            \
-        if (!TAPER_SMALL && step == 1 && is == 1 && os == 1 && ts == 0 && !job->g.scatter) {                           \
-            size_t done = 0;                                                                                           \
-            for (; done + 4 <= n; done += 4) {                                                                         \
-                const uint64_t a = (uint64_t)index[done], b = (uint64_t)index[done + 1],                               \
-                               c = (uint64_t)index[done + 2], d = (uint64_t)index[done + 3];                           \
-                if ((a >= size) | (b >= size) | (c >= size) | (d >= size)) {                                           \
-                    return false;                                                                                      \
-                }                                                                                                      \
-                const type v = t[a], w = t[b], x = t[c], y = t[d];                                                     \
-                o[done] = v, o[done + 1] = w, o[done + 2] = x, o[done + 3] = y;                                        \
-            }                                                                                                          \
-            index += done, o += done, n -= done;                                                                       \
-        }                                                                                                              \
-        for (int64_t k = 0; k < (int64_t)n; k++) {                                                                     \
-            const int64_t at = index[k * is];                                                                          \
-            if ((uint64_t)at >= size) {                                                                                \
+        size_t done = 0;                                                                                               \
+        for (; !TAPER_SMALL && done + 4 <= n; done += 4, index += 4 * is, o += 4 * os, t += 4 * ts) {                  \
+            const uint64_t a = (uint64_t)index[0], b = (uint64_t)index[is], c = (uint64_t)index[2 * is],               \
+                           d = (uint64_t)index[3 * is];                                                                \
+            if ((a >= size) | (b >= size) | (c >= size) | (d >= size)) {                                               \
                 return false;                                                                                          \
             }                                                                                                          \
-            if (job->g.scatter) {                                                                                      \
-                t[k * ts + at * step] = o[k * os];                                                                     \
-            } else {                                                                                                   \
-                o[k * os] = t[k * ts + at * step];                                                                     \
+            const type v = t[(int64_t)a * step], w = t[ts + (int64_t)b * step], x = t[2 * ts + (int64_t)c * step],     \
+                       y = t[3 * ts + (int64_t)d * step];                                                              \
+            o[0] = v, o[os] = w, o[2 * os] = x, o[3 * os] = y;                                                         \
+        }                                                                                                              \
+        for (; done < n; done++, index += is, o += os, t += ts) {                                                      \
+            if ((uint64_t)*index >= size) {                                                                            \
+                return false;                                                                                          \
+            }                                                                                                          \
+            *o = t[*index * step];                                                                                     \
+        }                                                                                                              \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    static bool gather_##type(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)         \
+    {                                                                                                                  \
+        return CALL(gather_steps_##type, (const type *)(void *)table, (type *)(void *)other, index, n,                 \
+                    (uint64_t)job->g.size);                                                                            \
+    }
+
+// Without a branch, since nobody can foretell which.
+static inline float choose(bool first, float x, float y)
+{
+    uint32_t a, b;
+    memcpy(&a, &x, sizeof a);
+    memcpy(&b, &y, sizeof b);
+    const uint32_t mask = (uint32_t)0 - (uint32_t)first;
+    a = (a & mask) | (b & ~mask);
+    memcpy(&x, &a, sizeof x);
+    return x;
+}
+
+// An element x of the table and y, which comes to it.
+#define SCATTER(name, type, expression)                                                                                \
+    static inline bool steps_##name(type *t, const type *o, const int64_t *index, size_t n, uint64_t size,             \
+                                    int64_t step, int64_t is, int64_t os, int64_t ts)                                  \
+    {                                                                                                                  \
+        enum { TOGETHER = TAPER_SMALL ? 1 : 4 };                                                                       \
+        for (size_t left = n, m; left > 0; left -= m) {                                                                \
+            m = left < TOGETHER ? 1 : TOGETHER;                                                                        \
+            bool beyond = false;                                                                                       \
+            for (size_t k = 0; k < m; k++) {                                                                           \
+                beyond |= (uint64_t)index[(int64_t)k * is] >= size;                                                    \
+            }                                                                                                          \
+            if (beyond) {                                                                                              \
+                return false;                                                                                          \
+            }                                                                                                          \
+            for (size_t k = 0; k < m; k++, index += is, o += os, t += ts) {                                            \
+                type *const to = t + *index * step;                                                                    \
+                const type x = *to, y = *o;                                                                            \
+                (void)x;                                                                                               \
+                *to = (type)(expression);                                                                              \
             }                                                                                                          \
         }                                                                                                              \
         return true;                                                                                                   \
+    }                                                                                                                  \
+    static bool scatter_##name(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)        \
+    {                                                                                                                  \
+        return CALL(steps_##name, (type *)(void *)table, (const type *)(const void *)other, index, n,                  \
+                    (uint64_t)job->g.size);                                                                            \
     }
-ROW(uint8_t)
-ROW(uint32_t)
-ROW(uint64_t)
 
-static bool row_add(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
+GATHER(uint8_t)
+GATHER(uint32_t)
+GATHER(uint64_t)
+SCATTER(uint8_t, uint8_t, y)
+SCATTER(uint32_t, uint32_t, y)
+SCATTER(uint64_t, uint64_t, y)
+#if !TAPER_SMALL
+SCATTER(add_f32, float, x + y)
+SCATTER(multiply_f32, float, x *y)
+SCATTER(maximum_f32, float, choose((x != x) | (x > y), x, y))
+SCATTER(minimum_f32, float, choose((x != x) | (x < y), x, y))
+SCATTER(add_i64, int64_t, (uint64_t)x + (uint64_t)y)
+SCATTER(maximum_i64, int64_t, x > y ? x : y)
+SCATTER(minimum_i64, int64_t, x < y ? x : y)
+#endif
+
+static row_function *find_row(const taper_gather *g)
 {
-    float *t = (float *)(void *)table;
-    const float *o = (const float *)(const void *)other;
-    for (int64_t k = 0; k < (int64_t)n; k++) {
-        const int64_t at = index[k * job->index_step];
-        if ((uint64_t)at >= (uint64_t)job->g.size) {
-            return false;
-        }
-        t[k * job->table_step + at * job->g.step] += o[k * job->other_step];
+    if (!g->scatter || g->operation == TAPER_INTO_SET) {
+        return g->item == 1   ? (g->scatter ? scatter_uint8_t : gather_uint8_t)
+               : g->item == 4 ? (g->scatter ? scatter_uint32_t : gather_uint32_t)
+               : g->item == 8 ? (g->scatter ? scatter_uint64_t : gather_uint64_t)
+                              : NULL;
     }
-    return true;
+#if !TAPER_SMALL
+    static row_function *const floats[] = {[TAPER_INTO_ADD] = scatter_add_f32,
+                                           [TAPER_INTO_MULTIPLY] = scatter_multiply_f32,
+                                           [TAPER_INTO_MAXIMUM] = scatter_maximum_f32,
+                                           [TAPER_INTO_MINIMUM] = scatter_minimum_f32};
+    static row_function *const integers[] = {[TAPER_INTO_ADD] = scatter_add_i64,
+                                             [TAPER_INTO_MULTIPLY] = NULL,
+                                             [TAPER_INTO_MAXIMUM] = scatter_maximum_i64,
+                                             [TAPER_INTO_MINIMUM] = scatter_minimum_i64};
+    return g->dtype == TAPER_F32 ? floats[g->operation] : g->dtype == TAPER_I64 ? integers[g->operation] : NULL;
+#else
+    return NULL;
+#endif
 }
 
 static void rows_range(void *argument, size_t begin, size_t end)
@@ -103,11 +169,7 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
 {
     const taper_tensor *index = gather->index;
     gather_job job = {.g = *gather};
-    job.row = !TAPER_SMALL && gather->add ? row_add
-              : gather->item == 1         ? row_uint8_t
-              : gather->item == 4         ? row_uint32_t
-              : gather->item == 8         ? row_uint64_t
-                                          : NULL;
+    job.row = find_row(gather);
     *bad = false;
     if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
         return TAPER_DECLINED;

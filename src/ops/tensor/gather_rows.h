@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_GATHER_ROWS_H
 #define TAPER_OPS_GATHER_ROWS_H
 
-#include "ops/call/call.h"
+#include "ops/engine/index_into.h"
 
 // Elements of `table`, picked along a dimension, and those that they go to (gather) or come from (scatter). All strides
 // are in elements, by the dimensions of the index.
@@ -16,11 +16,12 @@ typedef struct taper_gather {
     const int64_t *other_strides;
     size_t item;
     bool scatter;
-    bool add; // scatter adds, floats
+    taper_into operation; // of scatter, on elements of dtype
+    taper_dtype dtype;
 } taper_gather;
 
 // *bad: an index that is out of bounds was met; what was moved until then is moved. Declines indices that are not int64
-// and rare sizes of elements. scatter goes row after row, so that the last of several values stays.
+// and rare sizes of elements and operations. scatter goes row after row, so that the last of several values stays.
 TAPER_MUST_USE taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool *bad);
 
 #endif

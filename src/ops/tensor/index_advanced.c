@@ -492,6 +492,45 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
     return status;
 }
 
+// One value where the mask, of self's sizes, says so. Declines whatever does not lie one after the other.
+#define FILL(type)                                                                                                     \
+    for (int64_t i = at; i < end; i++) {                                                                               \
+        ((type *)to)[i] = flags[i] != 0 ? *(const type *)value : ((const type *)to)[i];                                \
+    }
+static taper_status fill_where(taper_run *run, taper_tensor *self, const taper_tensor *mask, const void *value)
+{
+    enum { TOGETHER = 1 << 14 };
+    const size_t item = taper_tensor_item(self);
+    if (TAPER_SMALL || self->rank != mask->rank ||
+        memcmp(self->sizes, mask->sizes, self->rank * sizeof *self->sizes) != 0 || !taper_tensor_is_contiguous(self) ||
+        !taper_tensor_is_contiguous(mask) || item > sizeof(uint64_t)) {
+        return TAPER_DECLINED;
+    }
+    void *const to = taper_tensor_mutable(self);
+    const uint8_t *flags = taper_tensor_data(mask);
+    const int64_t count = taper_tensor_numel(self);
+    for (int64_t at = 0; at < count; at += TOGETHER) {
+        const int64_t end = taper_min_i64(count, at + TOGETHER);
+        TAPER_TRY(taper_run_spend(run, TOGETHER));
+        switch (item) {
+        case 1:
+            FILL(uint8_t)
+            break;
+        case 2:
+            FILL(uint16_t)
+            break;
+        case 4:
+            FILL(uint32_t)
+            break;
+        default:
+            FILL(uint64_t)
+            break;
+        }
+    }
+    return TAPER_OK;
+}
+#undef FILL
+
 taper_status taper_op_index_put(taper_call *call)
 {
     taper_run *run = call->run;
@@ -512,7 +551,20 @@ taper_status taper_op_index_put(taper_call *call)
                           taper_dtype_name((taper_dtype)self->dtype), taper_dtype_name((taper_dtype)values->dtype));
     }
     TAPER_TRY(taper_inplace_begin(call, TAPER_FORMAT_PRESERVE, &self));
-    taper_status status = make_plan(call, self, fills, &plan);
+    taper_status status = TAPER_DECLINED;
+    if (fills && call->args[1].as.list->count == 1) {
+        uint64_t value = 0; // self may be where it lies
+        memcpy(&value, taper_tensor_data(values), taper_min_size(taper_tensor_item(values), sizeof value));
+        status = fill_where(run, self, call->args[1].as.list->items[0].as.tensor, &value);
+    }
+    if (status != TAPER_DECLINED) {
+        if (status != TAPER_OK) {
+            taper_tensor_drop(self);
+            return status;
+        }
+        return taper_inplace_end(call, self);
+    }
+    status = make_plan(call, self, fills, &plan);
     if (status == TAPER_OK) {
         // Leading dimensions of size 1 beyond the result's do not count.
         taper_tensor narrow = taper_tensor_local(values);

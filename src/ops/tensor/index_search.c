@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Searching and counting: searchsorted, bucketize, isin, bincount, histc.
-#include <math.h>
-
-#include "base/half.h"
-#include "ops/call/promote.h"
+// Searching: searchsorted, bucketize, isin.
+#include "ops/call/parallel.h"
+#include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
 #include "ops/list/kernels.h"
 
 // ---- searchsorted
 
-// The first of count sorted numbers that is not below (right: that is above) value. The comparisons are PyTorch's, NaN
-// included.
-static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sorter, int64_t count,
-                      const taper_scalar *value, bool right)
+typedef struct search_job {
+    const int64_t *sorted, *values; // keys
+    int64_t size, row;              // of a line of sorted keys; values that are looked for in each
+    bool in_order;                  // all lines are sorted indeed
+    bool one_line, right;           // one_line: all in the same
+    void *to;
+    bool small;
+} search_job;
+
+// The first of a line's keys that is not below value. Nobody can foretell which half goes on, so it is no branch.
+static int64_t search(const int64_t *line, int64_t size, int64_t value)
 {
-    const size_t item = taper_dtype_size(dtype);
-    const bool whole = value->kind != TAPER_SCALAR_DOUBLE;
-    int64_t low = 0, high = count;
+    const int64_t *at = line;
+    int64_t left = size;
+    for (; left > 1; left -= left / 2) {
+        at += (left / 2) & -(int64_t)(at[left / 2 - 1] < value);
+    }
+    return at - line + (left == 1 && *at < value ? 1 : 0);
+}
+
+// The same (right: the first above value) in PyTorch's steps, of which the answer depends where keys are in no order.
+static int64_t search_any(const int64_t *line, int64_t size, int64_t value, bool right)
+{
+    int64_t low = 0, high = size;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        taper_scalar here;
-        taper_scalar_load(dtype, sorted + (sorter != NULL ? sorter[middle] : middle) * (int64_t)item, &here);
-        const bool reached =
-            whole ? (right ? here.i > value->i : here.i >= value->i) : (right ? here.f > value->f : here.f >= value->f);
-        if (reached) {
+        if (right ? line[middle] > value : line[middle] >= value) {
             high = middle;
         } else {
             low = middle + 1;
@@ -32,30 +42,76 @@ static int64_t search(taper_dtype dtype, const char *sorted, const int64_t *sort
     return low;
 }
 
-// x converted to dtype, contiguous.
-static taper_status converted(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **result)
+static void search_range(void *argument, size_t begin, size_t end)
 {
-    if (x->dtype == dtype) {
-        return taper_run_contiguous(run, x, result);
-    }
-    TAPER_TRY(taper_tensor_new(run->heap, dtype, x->rank, x->sizes, NULL, result, run->error));
-    const taper_status status = taper_run_copy(run, *result, x);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(*result);
-    }
-    return status;
-}
-
-static taper_status check_sorter(taper_run *run, const taper_tensor *sorter, int64_t size)
-{
-    const int64_t count = taper_tensor_numel(sorter);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // they lie in memory
-    for (int64_t i = 0; i < count; i++) {
-        const int64_t at = taper_index_at(sorter, i);
-        if (at < 0 || at >= size) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
+    const search_job job = *(const search_job *)argument;
+    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+        const int64_t *const line = job.sorted + (job.one_line ? 0 : i / job.row * job.size);
+        const int64_t value = job.values[i];
+        const int64_t found = !job.in_order || (job.right && value == INT64_MAX)
+                                  ? search_any(line, job.size, value, job.right)
+                                  : search(line, job.size, value + job.right);
+        if (job.small) {
+            ((int32_t *)job.to)[i] = (int32_t)found;
+        } else {
+            ((int64_t *)job.to)[i] = found;
         }
     }
+}
+
+static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
+{
+    bool in_order = true;
+    for (int64_t start = 0; start < count; start += size) {
+        for (int64_t i = start + 1; i < start + size; i++) {
+            in_order &= keys[i - 1] <= keys[i];
+        }
+    }
+    return in_order;
+}
+
+// The keys of the sorted numbers, put in the order of the sorter. PyTorch passes a NaN among them: it is below all.
+static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
+                                taper_tensor **result)
+{
+    taper_tensor *keys, *order, *sorted = NULL;
+    TAPER_TRY(taper_index_keys(run, x, dtype, &keys));
+    const int64_t count = taper_tensor_numel(x), nan = taper_key_of_nan(dtype);
+    const bool floats = taper_dtype_is_float(dtype);
+    if (!floats && sorter == NULL) {
+        *result = keys;
+        return TAPER_OK;
+    }
+    taper_status status = sorter == NULL ? TAPER_OK : taper_run_contiguous(run, sorter, &order);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(keys);
+        return status;
+    }
+    status = taper_index_scratch(run, count, &sorted);
+    const int64_t *from = taper_tensor_data(keys), *at = sorter == NULL ? NULL : taper_tensor_data(order);
+    int64_t *to = status == TAPER_OK ? taper_tensor_mutable(sorted) : NULL;
+    for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+        const int64_t place = at == NULL ? i : at[i];
+        if (at != NULL && (place < 0 || place >= size)) {
+            status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "torch.searchsorted(): sorter index out of range");
+            break;
+        }
+        if (!taper_run_step(run, i, 4)) {
+            status = taper_run_spend(run, 0);
+            break;
+        }
+        const int64_t key = from[at == NULL ? i : i / size * size + place];
+        to[i] = floats && key == nan ? INT64_MIN : key;
+    }
+    taper_tensor_drop(keys);
+    if (sorter != NULL) {
+        taper_tensor_drop(order);
+    }
+    if (status != TAPER_OK) {
+        taper_tensor_drop(sorted);
+        return status;
+    }
+    *result = sorted;
     return TAPER_OK;
 }
 
@@ -68,7 +124,7 @@ typedef struct searching {
 static taper_status search_all(taper_call *call, const searching *s)
 {
     taper_run *run = call->run;
-    taper_tensor *sorted = NULL, *values = NULL, *sorter = NULL, *result = NULL;
+    taper_tensor *sorted = NULL, *values = NULL, *result = NULL;
     taper_promotion promotion = taper_promotion_start();
     taper_promotion_tensor(&promotion, s->sorted);
     if (s->values != NULL) {
@@ -80,47 +136,54 @@ static taper_status search_all(taper_call *call, const searching *s)
     if (taper_dtype_is_complex(dtype) || taper_dtype_is_quantized(dtype)) {
         return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for %s", taper_dtype_name(dtype));
     }
-    const int64_t size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1];
-    taper_status status = converted(run, s->sorted, dtype, &sorted);
-    if (status == TAPER_OK && s->values != NULL) {
-        status = converted(run, s->values, dtype, &values);
+    const size_t rank = s->values == NULL ? 0 : s->values->rank;
+    search_job job = {.size = s->sorted->rank == 0 ? 1 : s->sorted->sizes[s->sorted->rank - 1],
+                      .row = rank == 0 ? 1 : taper_max_i64(s->values->sizes[rank - 1], 1),
+                      .one_line = s->sorted->rank <= 1,
+                      .right = s->right,
+                      .small = s->small};
+    double steps = 1;
+    for (int64_t left = job.size; left > 0; left /= 2) {
+        steps++;
     }
-    if (status == TAPER_OK && s->sorter != NULL) {
-        status = taper_run_contiguous(run, s->sorter, &sorter);
+    taper_status status = sorted_keys(run, s->sorted, dtype, s->sorter, taper_max_i64(job.size, 1), &sorted);
+    if (status == TAPER_OK && s->values == NULL) {
+        status = taper_tensor_new(run->heap, dtype, 0, NULL, NULL, &result, run->error);
         if (status == TAPER_OK) {
-            status = check_sorter(run, sorter, size);
+            taper_scalar_store(dtype, taper_tensor_mutable(result), &s->number);
         }
+    } else if (status == TAPER_OK) {
+        taper_obj_retain(&s->values->head);
+        result = s->values;
     }
     if (status == TAPER_OK) {
-        status = taper_tensor_new(run->heap, s->small ? TAPER_I32 : TAPER_I64, values == NULL ? 0 : values->rank,
-                                  values == NULL ? NULL : values->sizes, NULL, &result, run->error);
+        status = taper_index_keys(run, result, dtype, &values);
+        taper_tensor_drop(result);
+        result = NULL;
     }
     if (status == TAPER_OK) {
-        const int64_t count = taper_tensor_numel(result);
-        const int64_t row = values == NULL || values->rank == 0 ? 1 : taper_max_i64(values->sizes[values->rank - 1], 1);
-        const size_t item = taper_tensor_item(sorted);
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 200); i++) {
-            taper_scalar value = s->number;
-            unsigned char rounded[16];
-            if (values != NULL) {
-                taper_scalar_load(dtype, (const char *)taper_tensor_data(values) + i * (int64_t)item, &value);
-            } else {
-                taper_scalar_store(dtype, rounded, &s->number);
-                taper_scalar_load(dtype, rounded, &value);
-            }
-            const int64_t start = sorted->rank > 1 ? i / row * size : 0;
-            const int64_t found = search(dtype, (const char *)taper_tensor_data(sorted) + start * (int64_t)item,
-                                         sorter != NULL ? (const int64_t *)taper_tensor_data(sorter) + start : NULL,
-                                         size, &value, s->right);
-            const taper_scalar stored = taper_scalar_int(found);
-            taper_scalar_store((taper_dtype)result->dtype,
-                               (char *)taper_tensor_mutable(result) + (size_t)i * taper_tensor_item(result), &stored);
-        }
+        status = taper_tensor_new(run->heap, s->small ? TAPER_I32 : TAPER_I64, rank,
+                                  rank == 0 ? NULL : s->values->sizes, NULL, &result, run->error);
+    }
+    if (status == TAPER_OK) {
+        status = taper_run_spend(run, (uint64_t)taper_tensor_numel(s->sorted));
+    }
+    if (status == TAPER_OK) {
+        enum { WORK_OF_A_STEP = 3 };
+        const size_t count = (size_t)taper_tensor_numel(result);
+        job.sorted = taper_tensor_data(sorted);
+        job.in_order = lines_in_order(job.sorted, taper_max_i64(job.size, 1), taper_tensor_numel(s->sorted));
+        job.values = taper_tensor_data(values);
+        job.to = taper_tensor_mutable(result);
+        status = taper_run_range(run, search_range, &job, count, 1, (double)count * steps * WORK_OF_A_STEP);
     }
     taper_tensor_drop(sorted);
     taper_tensor_drop(values);
-    taper_tensor_drop(sorter);
-    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
+    }
+    return taper_ret_tensor(call, 0, result);
 }
 
 static taper_status arg_values(taper_call *call, size_t at, searching *s)
@@ -195,52 +258,106 @@ taper_status taper_op_bucketize(taper_call *call)
 
 // ---- isin
 
-static bool find_key(const int64_t *keys, const int64_t *order, int64_t count, int64_t key)
+// The keys that are looked for: sorted, or where they lie close together which of the numbers from the least on they
+// are.
+typedef struct known_keys {
+    const int64_t *sorted;
+    const uint8_t *there; // NULL: there is no such table
+    int64_t count, least, values, nan;
+} known_keys;
+
+typedef struct isin_job {
+    const known_keys *known;
+    const int64_t *keys;
+    uint8_t *to;
+    bool floats, invert;
+} isin_job;
+
+static void isin_range(void *argument, size_t begin, size_t end)
 {
-    int64_t low = 0, high = count;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (keys[order[middle]] < key) {
-            low = middle + 1;
-        } else {
-            high = middle;
+    const isin_job *job = argument;
+    const known_keys *known = job->known;
+    for (size_t i = begin; i < end; i++) {
+        const int64_t key = job->keys[i];
+        bool found = false;
+        if (known->there != NULL) {
+            const uint64_t at = (uint64_t)key - (uint64_t)known->least;
+            found = at < (uint64_t)known->values && known->there[at] != 0;
+        } else if (!job->floats || key != known->nan) { // NaN equals nothing
+            int64_t low = 0, high = known->count;
+            while (low < high) {
+                const int64_t middle = low + (high - low) / 2;
+                const bool below = known->sorted[middle] < key;
+                low = below ? middle + 1 : low;
+                high = below ? high : middle;
+            }
+            found = low < known->count && known->sorted[low] == key;
         }
+        job->to[i] = found != job->invert;
     }
-    return low < count && keys[order[low]] == key;
 }
 
-static taper_status isin(taper_call *call, const taper_tensor *elements, const taper_tensor *tests, taper_dtype dtype,
-                         bool invert)
+// Makes one of the forms of the keys, in scratch (owned).
+static taper_status know(taper_run *run, const int64_t *keys, int64_t elements, known_keys *known,
+                         taper_tensor **scratch)
+{
+    enum { SMALL = 1 << 10 };
+    int64_t largest;
+    if (known->count == 0) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_keys_range(run, keys, known->count, &known->least, &largest));
+    if ((uint64_t)largest - (uint64_t)known->least < (uint64_t)taper_max_i64(elements, SMALL)) {
+        known->values = largest - known->least + 1;
+        TAPER_TRY(taper_run_zeros(run, TAPER_U8, 1, &known->values, scratch));
+        uint8_t *const there = taper_tensor_mutable(*scratch);
+        TAPER_TRY(taper_run_spend(run, (uint64_t)known->count * 2));
+        for (int64_t i = 0; i < known->count; i++) {
+            there[keys[i] - known->least] = keys[i] != known->nan;
+        }
+        known->there = there;
+        return TAPER_OK;
+    }
+    taper_tensor *order;
+    TAPER_TRY(taper_index_scratch(run, known->count, scratch));
+    TAPER_TRY(taper_index_scratch(run, known->count, &order));
+    const taper_status status = taper_keys_sort(run, keys, 1, known->count, taper_tensor_mutable(order));
+    const int64_t *at = taper_tensor_data(order);
+    int64_t *const sorted = taper_tensor_mutable(*scratch);
+    for (int64_t i = 0; i < known->count && status == TAPER_OK; i++) {
+        sorted[i] = keys[at[i]];
+    }
+    known->sorted = sorted;
+    taper_tensor_drop(order);
+    return status;
+}
+
+static taper_status isin(taper_call *call, taper_tensor *elements, taper_tensor *tests, taper_dtype dtype, bool invert)
 {
     taper_run *run = call->run;
-    taper_tensor *keys = NULL, *test_keys = NULL, *order = NULL, *scratch = NULL, *result = NULL;
-    const int64_t tested = taper_tensor_numel(tests);
+    taper_tensor *keys = NULL, *test_keys = NULL, *scratch = NULL, *result = NULL;
+    const int64_t count = taper_tensor_numel(elements);
+    known_keys known = {.count = taper_tensor_numel(tests), .nan = taper_key_of_nan(dtype)};
+    isin_job job = {.known = &known, .floats = taper_dtype_is_float(dtype), .invert = invert};
     taper_status status = taper_index_keys(run, elements, dtype, &keys);
     if (status == TAPER_OK) {
         status = taper_index_keys(run, tests, dtype, &test_keys);
     }
     if (status == TAPER_OK) {
-        status = taper_index_scratch(run, tested, &order);
-    }
-    if (status == TAPER_OK) {
-        status = taper_index_scratch(run, tested, &scratch);
+        status = know(run, taper_tensor_data(test_keys), count, &known, &scratch);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_new(run->heap, TAPER_BOOL, elements->rank, elements->sizes, NULL, &result, run->error);
     }
     if (status == TAPER_OK) {
-        const int64_t *from = taper_tensor_data(keys), *known = taper_tensor_data(test_keys);
-        uint8_t *to = taper_tensor_mutable(result);
-        status = taper_keys_sort(run, known, 1, tested, taper_tensor_mutable(order), taper_tensor_mutable(scratch));
-        const int64_t count = status == TAPER_OK ? taper_tensor_numel(result) : 0;
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 100); i++) {
-            const bool nan = taper_dtype_is_float(dtype) && from[i] == TAPER_KEY_NAN; // equals nothing
-            to[i] = (!nan && find_key(known, taper_tensor_data(order), tested, from[i])) != invert;
-        }
+        enum { WORK_OF_A_SEARCH = 40 };
+        job.keys = taper_tensor_data(keys);
+        job.to = taper_tensor_mutable(result);
+        status = taper_run_range(run, isin_range, &job, (size_t)count, 1,
+                                 (double)count * (known.there != NULL ? 1 : WORK_OF_A_SEARCH));
     }
     taper_tensor_drop(keys);
     taper_tensor_drop(test_keys);
-    taper_tensor_drop(order);
     taper_tensor_drop(scratch);
     if (status != TAPER_OK) {
         taper_tensor_drop(result);
@@ -280,158 +397,4 @@ taper_status taper_op_isin(taper_call *call)
     }
     taper_tensor_drop(elements);
     return status;
-}
-
-// ---- bincount, histc
-
-taper_status taper_op_bincount(taper_call *call)
-{
-    taper_run *run = call->run;
-    taper_tensor *x, *weights, *result;
-    int64_t least, largest = -1;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_tensor_or_none(call, 1, &weights));
-    TAPER_TRY(taper_arg_int(call, 2, &least));
-    const taper_dtype dtype = (taper_dtype)x->dtype;
-    if (least < 0) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "minlength should be >= 0");
-    }
-    if (x->rank != 1 || !taper_dtype_is_integral(dtype)) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bincount only supports 1-d non-negative integral inputs.");
-    }
-    const int64_t count = x->sizes[0];
-    if (count == 0) {
-        TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, &least, &result));
-        return taper_ret_tensor(call, 0, result);
-    }
-    if (weights != NULL && (weights->rank != 1 || weights->sizes[0] != count)) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "weights should be 1-d and have the same length as input");
-    }
-    if (weights != NULL && (taper_dtype_is_complex((taper_dtype)weights->dtype) ||
-                            taper_dtype_is_quantized((taper_dtype)weights->dtype))) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "weights: not implemented for %s",
-                          taper_dtype_name((taper_dtype)weights->dtype));
-    }
-    for (int64_t i = 0; i < count; i++) {
-        if (!taper_run_step(run, i, 4)) {
-            return taper_run_spend(run, 0);
-        }
-        const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
-        if (at < 0) {
-            return taper_fail(run->error, TAPER_ERROR_ARGUMENT,
-                              "bincount only supports 1-d non-negative integral inputs.");
-        }
-        largest = taper_max_i64(largest, at);
-    }
-    if (largest == INT64_MAX) {
-        return taper_fail(run->error, TAPER_ERROR_RESOURCE, "the result is too large");
-    }
-    const int64_t bins = taper_max_i64(largest + 1, least);
-    const taper_dtype to_dtype = weights == NULL ? TAPER_I64 : weights->dtype == TAPER_F32 ? TAPER_F32 : TAPER_F64;
-    TAPER_TRY(taper_run_zeros(run, to_dtype, 1, &bins, &result));
-    void *to = taper_tensor_mutable(result);
-    for (int64_t i = 0; i < count && taper_run_step(run, i, 8); i++) {
-        const int64_t at = taper_load_int(dtype, taper_tensor_data(x), i * x->strides[0]);
-        const double weight = weights == NULL ? 1
-                                              : taper_load_double((taper_dtype)weights->dtype,
-                                                                  taper_tensor_data(weights), i * weights->strides[0]);
-        if (to_dtype == TAPER_I64) {
-            ((int64_t *)to)[at]++;
-        } else if (to_dtype == TAPER_F32) {
-            ((float *)to)[at] += (float)weight;
-        } else {
-            ((double *)to)[at] += weight;
-        }
-    }
-    return taper_ret_tensor(call, 0, result);
-}
-
-static float bf16(float x)
-{
-    return taper_bf16_to_float(taper_float_to_bf16(x));
-}
-
-static int64_t bin_of(taper_dtype dtype, double x, double low, double high, int64_t bins)
-{
-    double at;
-    if (dtype == TAPER_BF16) { // rounded after every step
-        const float shift = bf16((float)x - (float)low), span = bf16((float)high - (float)low);
-        at = (double)bf16(bf16(shift / span) * bf16((float)bins));
-    } else if (dtype == TAPER_F32) { // in float, so that edges fall as in PyTorch
-        at = (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)bins);
-    } else {
-        at = (x - low) / (high - low) * (double)bins;
-    }
-    const int64_t bin = (int64_t)at;
-    return bin == bins ? bins - 1 : bin;
-}
-
-taper_status taper_op_histc(taper_call *call)
-{
-    taper_run *run = call->run;
-    taper_tensor *x, *flat, *result;
-    int64_t bins;
-    taper_scalar low, high;
-    TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    TAPER_TRY(taper_arg_int(call, 1, &bins));
-    TAPER_TRY(taper_arg_scalar(call, 2, &low));
-    TAPER_TRY(taper_arg_scalar(call, 3, &high));
-    const taper_dtype dtype = (taper_dtype)x->dtype;
-    if (dtype != TAPER_F32 && dtype != TAPER_F64 && dtype != TAPER_BF16) {
-        return taper_fail(run->error, TAPER_ERROR_UNSUPPORTED, "histc: not implemented for %s",
-                          taper_dtype_name(dtype));
-    }
-    if (bins <= 0) {
-        return taper_fail(run->error, TAPER_ERROR_ARGUMENT, "bins must be > 0, but got %lld", (long long)bins);
-    }
-    TAPER_TRY(taper_index_flat(run, x, &flat));
-    const void *data = taper_tensor_data(flat);
-    const int64_t count = flat->sizes[0];
-    double from = low.f, to = high.f;
-    if (from == to && count > 0) {
-        from = to = taper_load_double(dtype, data, 0);
-        for (int64_t i = 1; i < count && taper_run_step(run, i, 5); i++) {
-            const double value = taper_load_double(dtype, data, i);
-            from = value < from || isnan(value) ? value : from;
-            to = value > to || isnan(value) ? value : to;
-        }
-    }
-    if (from == to) {
-        from -= 1;
-        to += 1;
-    }
-    if (dtype != TAPER_F64) { // the range is of the input's dtype
-        from = (double)(dtype == TAPER_BF16 ? bf16((float)from) : (float)from);
-        to = (double)(dtype == TAPER_BF16 ? bf16((float)to) : (float)to);
-    }
-    taper_status status = TAPER_OK;
-    if (!isfinite(from) || !isfinite(to) || from > to) {
-        status = taper_fail(run->error, TAPER_ERROR_ARGUMENT, "range of [%g, %g] is not finite or max is below min",
-                            from, to);
-    }
-    if (status == TAPER_OK) {
-        status = taper_run_zeros(run, dtype, 1, &bins, &result);
-    }
-    if (status == TAPER_OK) {
-        for (int64_t i = 0; i < count && taper_run_step(run, i, 20); i++) {
-            const double value = taper_load_double(dtype, data, i);
-            if (!(value >= from && value <= to)) {
-                continue;
-            }
-            const int64_t bin = bin_of(dtype, value, from, to, bins);
-            if (bin < 0 || bin >= bins) { // overflow of a huge range
-                continue;
-            }
-            if (dtype == TAPER_BF16) { // stays at 256
-                uint16_t *const count16 = (uint16_t *)taper_tensor_mutable(result) + bin;
-                *count16 = taper_float_to_bf16(taper_bf16_to_float(*count16) + 1.0f);
-            } else if (dtype == TAPER_F32) {
-                ((float *)taper_tensor_mutable(result))[bin] += 1.0f;
-            } else {
-                ((double *)taper_tensor_mutable(result))[bin] += 1.0;
-            }
-        }
-    }
-    taper_tensor_drop(flat);
-    return status == TAPER_OK ? taper_ret_tensor(call, 0, result) : status;
 }

@@ -1,125 +1,271 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// unique in all its forms: over elements or over the slices of a dimension, sorted or runs of neighbours.
+// unique in all its forms: over elements or over the slices of a dimension, sorted or runs of neighbours. Integers that
+// lie close together are counted in a table; everything else is put in order and divided into groups of equal ones.
+#include "ops/engine/elementwise.h"
 #include "ops/engine/index_keys.h"
 #include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
 
 typedef struct unique {
-    taper_tensor *keys;            // owned: rows of `width` keys
-    taper_tensor *order, *scratch; // owned
-    int64_t width, count, found;
+    taper_run *run;
+    taper_dtype dtype;
+    taper_tensor *keys; // owned: rows of `width` keys
+    taper_tensor *order,
+        *starts;         // owned: the rows in the order they are looked at, NULL for their own; where groups begin
+    taper_tensor *table; // owned, or NULL: of the keys from `least` on, their counts, then the number of each
+    int64_t width, count, found, least, values;
 } unique;
 
 static void drop_unique(unique *u)
 {
     taper_tensor_drop(u->keys);
     taper_tensor_drop(u->order);
-    taper_tensor_drop(u->scratch);
+    taper_tensor_drop(u->starts);
+    taper_tensor_drop(u->table);
 }
 
-static bool same_row(const unique *u, int64_t a, int64_t b)
+enum { PIECE = 1 << 14 };
+
+static bool same_row(const unique *u, bool exact, int64_t nan, int64_t a, int64_t b)
 {
     const int64_t *keys = taper_tensor_data(u->keys);
     for (int64_t i = 0; i < u->width; i++) {
         const int64_t x = keys[a * u->width + i], y = keys[b * u->width + i];
-        if (x != y || x == TAPER_KEY_NAN) {
+        if (x != y || (x == nan && !exact)) {
             return false;
         }
     }
     return true;
 }
 
-// order becomes the rows in the order they are looked at; scratch[k] the number of the group that order[k] belongs to.
-static taper_status group(taper_run *run, taper_dtype dtype, unique *u, bool sort)
+// starts becomes where in the order each group of equal rows begins, and behind them the end.
+static taper_status find_starts(unique *u)
 {
-    TAPER_TRY(taper_index_scratch(run, u->count, &u->order));
-    TAPER_TRY(taper_index_scratch(run, u->count, &u->scratch));
-    int64_t *order = taper_tensor_mutable(u->order), *numbers = taper_tensor_mutable(u->scratch);
-    if (sort) {
-        TAPER_TRY(taper_keys_sort(run, taper_tensor_data(u->keys), u->width, u->count, order, numbers));
-    } else {
-        TAPER_TRY(taper_run_spend(run, (uint64_t)u->count));
-        for (int64_t i = 0; i < u->count; i++) {
-            order[i] = i;
+    TAPER_TRY(taper_index_scratch(u->run, u->count + 1, &u->starts));
+    const bool exact = !taper_dtype_is_float(u->dtype);
+    const int64_t nan = taper_key_of_nan(u->dtype);
+    const int64_t *keys = taper_tensor_data(u->keys), *order = u->order == NULL ? NULL : taper_tensor_data(u->order);
+    int64_t *starts = taper_tensor_mutable(u->starts), found = 0;
+    for (int64_t at = 0; at < u->count; at += PIECE) {
+        const int64_t end = taper_min_i64(u->count, at + PIECE);
+        TAPER_TRY(taper_run_spend(u->run, (uint64_t)(end - at) * ((uint64_t)u->width * 2 + 3)));
+        if (u->width != 1) {
+            for (int64_t k = at; k < end; k++) {
+                starts[found] = k;
+                found += k == 0 ||
+                         !same_row(u, exact, nan, order == NULL ? k : order[k], order == NULL ? k - 1 : order[k - 1]);
+            }
+            continue;
+        }
+        if (order == NULL && exact) {
+            found = at == 0 ? 1 : found;
+            starts[0] = 0;
+            for (int64_t k = at == 0 ? 1 : at; k < end; k++) {
+                starts[found] = k;
+                found += keys[k] != keys[k - 1];
+            }
+            continue;
+        }
+        int64_t last = at == 0 ? 0 : keys[order == NULL ? at - 1 : order[at - 1]];
+        for (int64_t k = at; k < end; k++) {
+            const int64_t key = keys[order == NULL ? k : order[k]];
+            starts[found] = k;
+            found += (k == 0) | (key != last) | (!exact & (key == nan));
+            last = key;
         }
     }
-    // INT64_MAX is a number too where the dtype has no NaN.
-    const bool exact = !taper_dtype_is_float(dtype);
+    starts[found] = u->count;
+    u->found = found;
+    return TAPER_OK;
+}
+
+// Integers of few values: a table of them takes less than an order. False: they have too many.
+static taper_status count_values(unique *u, bool *done)
+{
+    enum { SMALL = 1 << 10 };
+    int64_t largest;
+    *done = false;
+    if (taper_dtype_is_float(u->dtype) || u->count == 0) {
+        return TAPER_OK;
+    }
     const int64_t *keys = taper_tensor_data(u->keys);
-    for (int64_t k = 0; k < u->count; k++) {
-        TAPER_TRY(taper_run_spend(run, (uint64_t)u->width * 2 + 10));
-        bool same = false;
-        if (k > 0) {
-            same = exact ? memcmp(keys + order[k] * u->width, keys + order[k - 1] * u->width,
-                                  (size_t)u->width * sizeof *keys) == 0
-                         : same_row(u, order[k], order[k - 1]);
+    TAPER_TRY(taper_keys_range(u->run, keys, u->count, &u->least, &largest));
+    if ((uint64_t)largest - (uint64_t)u->least >= (uint64_t)taper_max_i64(u->count, SMALL)) {
+        return TAPER_OK;
+    }
+    u->values = largest - u->least + 1;
+    TAPER_TRY(taper_run_zeros(u->run, TAPER_I64, 1, &u->values, &u->table));
+    int64_t *const table = taper_tensor_mutable(u->table);
+    for (int64_t at = 0; at < u->count; at += PIECE) {
+        TAPER_TRY(taper_run_spend(u->run, PIECE));
+        for (int64_t i = at; i < taper_min_i64(u->count, at + PIECE); i++) {
+            table[keys[i] - u->least]++;
         }
-        u->found += same ? 0 : 1;
-        numbers[k] = u->found - 1;
+    }
+    for (int64_t value = 0; value < u->values; value++) {
+        u->found += table[value] != 0;
+    }
+    *done = true;
+    return TAPER_OK;
+}
+
+// The values of the table, in order, and how often each is there; then the table holds their numbers.
+static void take_table(unique *u, taper_tensor *result, int64_t *counts)
+{
+    enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16 };
+    taper_ew_block values, temp;
+    int64_t *const table = taper_tensor_mutable(u->table), item = (int64_t)taper_tensor_item(result), k = 0;
+    for (int64_t value = 0; value < u->values; value++) {
+        if (table[value] == 0) {
+            continue;
+        }
+        values.i64[k % BLOCK] = u->least + value;
+        if (counts != NULL) {
+            counts[k] = table[value];
+        }
+        table[value] = k++;
+        if (k % BLOCK == 0 || k == u->found) {
+            const int64_t first = (k - 1) / BLOCK * BLOCK;
+            taper_ew_store(u->dtype, TAPER_EW_I64, (char *)taper_tensor_mutable(result) + first * item, item, &values,
+                           (size_t)(k - first), &temp);
+        }
+    }
+}
+
+// Sorts the rows if they are to be, and finds their groups.
+static taper_status group(unique *u, bool sort)
+{
+    if (sort) {
+        TAPER_TRY(taper_index_scratch(u->run, u->count, &u->order));
+        TAPER_TRY(
+            taper_keys_sort(u->run, taper_tensor_data(u->keys), u->width, u->count, taper_tensor_mutable(u->order)));
+    }
+    return find_starts(u);
+}
+
+// Which group each row is in.
+static taper_status number_rows(const unique *u, int64_t *numbers)
+{
+    const int64_t *keys = taper_tensor_data(u->keys);
+    TAPER_TRY(taper_run_spend(u->run, (uint64_t)u->count * 3));
+    if (!TAPER_SMALL && u->table != NULL) {
+        const int64_t *table = taper_tensor_data(u->table);
+        for (int64_t i = 0; i < u->count; i++) {
+            numbers[i] = table[keys[i] - u->least];
+        }
+        return TAPER_OK;
+    }
+    const int64_t *starts = taper_tensor_data(u->starts),
+                  *order = u->order == NULL ? NULL : taper_tensor_data(u->order);
+    for (int64_t k = 0; k < u->found; k++) {
+        for (int64_t i = starts[k]; i < starts[k + 1]; i++) {
+            numbers[order == NULL ? i : order[i]] = k;
+        }
     }
     return TAPER_OK;
 }
 
-// inverse: shaped by `shape` (a tensor); empty vectors where not wanted.
+// The inverse, of these sizes, and the counts (NULL: they are in the starts); empty vectors where not wanted.
 static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse,
-                               bool counts, size_t rank, const int64_t *sizes)
+                               taper_tensor *counted, bool counts, size_t rank, const int64_t *sizes)
 {
     taper_run *run = call->run;
-    const int64_t none = 0, found = u->found;
-    const int64_t *order = taper_tensor_data(u->order), *numbers = taper_tensor_data(u->scratch);
+    const int64_t none = 0;
     taper_tensor *result;
     TAPER_TRY(inverse ? taper_tensor_new(run->heap, TAPER_I64, rank, sizes, NULL, &result, run->error)
                       : taper_tensor_new(run->heap, TAPER_I64, 1, &none, NULL, &result, run->error));
-    for (int64_t k = 0; inverse && k < u->count && taper_run_step(run, k, 5); k++) {
-        ((int64_t *)taper_tensor_mutable(result))[order[k]] = numbers[k];
+    const taper_status status = inverse ? number_rows(u, taper_tensor_mutable(result)) : TAPER_OK;
+    if (status != TAPER_OK) {
+        taper_tensor_drop(result);
+        return status;
     }
     TAPER_TRY(taper_ret_tensor(call, inverse_at, result));
     if (counts_at == 0) {
         return TAPER_OK;
     }
-    TAPER_TRY(taper_run_zeros(run, TAPER_I64, 1, counts ? &found : &none, &result));
-    for (int64_t k = 0; counts && k < u->count && taper_run_step(run, k, 5); k++) {
-        ((int64_t *)taper_tensor_mutable(result))[numbers[k]]++;
+    if (counts && counted != NULL) {
+        taper_obj_retain(&counted->head);
+        return taper_ret_tensor(call, counts_at, counted);
+    }
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_I64, 1, counts ? &u->found : &none, NULL, &result, run->error));
+    const int64_t *starts = counts ? taper_tensor_data(u->starts) : NULL;
+    for (int64_t k = 0; counts && k < u->found; k++) {
+        ((int64_t *)taper_tensor_mutable(result))[k] = starts[k + 1] - starts[k];
     }
     return taper_ret_tensor(call, counts_at, result);
 }
 
 // ---- over elements
 
+// The first element of each group.
+#define TAKE(type)                                                                                                     \
+    for (int64_t k = 0; k < u->found; k++) {                                                                           \
+        ((type *)to)[k] = ((const type *)from)[order == NULL ? starts[k] : order[starts[k]]];                          \
+    }
+static void take_first(const unique *u, size_t item, void *to, const void *from)
+{
+    const int64_t *starts = taper_tensor_data(u->starts),
+                  *order = u->order == NULL ? NULL : taper_tensor_data(u->order);
+    switch (item) {
+    case 1:
+        TAKE(uint8_t)
+        break;
+    case 2:
+        TAKE(uint16_t)
+        break;
+    case 4:
+        TAKE(uint32_t)
+        break;
+    default:
+        TAKE(uint64_t)
+        break;
+    }
+}
+#undef TAKE
+
 static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_arg, size_t counts_arg)
 {
     taper_run *run = call->run;
-    taper_tensor *x, *flat, *result;
-    bool inverse, counts = false;
-    unique u = {.width = 1};
+    taper_tensor *x, *flat, *result, *counted = NULL;
+    bool inverse, counts = false, tabled = false;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_bool(call, inverse_arg, &inverse));
     if (counts_arg != 0) {
         TAPER_TRY(taper_arg_bool(call, counts_arg, &counts));
     }
-    u.count = taper_tensor_numel(x);
+    unique u = {.run = run, .dtype = (taper_dtype)x->dtype, .width = 1, .count = taper_tensor_numel(x)};
     const taper_tensor before = taper_tensor_local(x); // a given result may be x itself and be resized
     TAPER_TRY(taper_index_flat(run, x, &flat));
-    const size_t item = taper_tensor_item(x);
-    taper_status status = taper_index_keys(run, flat, (taper_dtype)x->dtype, &u.keys);
-    if (status == TAPER_OK) {
-        status = group(run, (taper_dtype)x->dtype, &u, sort);
+    taper_status status = taper_index_keys(run, flat, u.dtype, &u.keys);
+    if (status == TAPER_OK && sort && !TAPER_SMALL) {
+        status = count_values(&u, &tabled);
+    }
+    if (status == TAPER_OK && !tabled) {
+        status = group(&u, sort);
     }
     if (status == TAPER_OK) {
         status = taper_tensor_like(run->heap, x, 1, &u.found, NULL, &result, run->error);
     }
+    if (status == TAPER_OK && tabled && counts) {
+        status = taper_tensor_new(run->heap, TAPER_I64, 1, &u.found, NULL, &counted, run->error);
+        if (status != TAPER_OK) {
+            taper_tensor_drop(result);
+        }
+    }
     if (status == TAPER_OK) {
-        const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = u.count; k-- > 0 && taper_run_step(run, k, 10);) {
-            memcpy((char *)taper_tensor_mutable(result) + numbers[k] * (int64_t)item,
-                   (const char *)taper_tensor_data(flat) + order[k] * (int64_t)item, item);
+        if (tabled) {
+            take_table(&u, result, counted == NULL ? NULL : taper_tensor_mutable(counted));
+        } else {
+            take_first(&u, taper_tensor_item(x), taper_tensor_mutable(result), taper_tensor_data(flat));
         }
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
         // The sorted form makes the inverse for the counts and leaves it.
-        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counts, before.rank,
-                            before.sizes);
+        status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counted, counts,
+                            before.rank, before.sizes);
     }
+    taper_tensor_drop(counted);
     drop_unique(&u);
     taper_tensor_drop(flat);
     return status;
@@ -141,8 +287,8 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
 {
     taper_run *run = call->run;
     taper_tensor *x, *plain = NULL, *result;
-    unique u = {.width = 1};
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
+    unique u = {.run = run, .dtype = (taper_dtype)x->dtype, .width = 1};
     size_t item;
     TAPER_TRY(taper_move_item(x, &item, run->error));
     if (x->rank == 0) {
@@ -184,7 +330,7 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         status = taper_index_keys(run, plain, (taper_dtype)x->dtype, &u.keys);
     }
     if (status == TAPER_OK) {
-        status = group(run, (taper_dtype)x->dtype, &u, sort);
+        status = group(&u, sort);
     }
     if (status == TAPER_OK) {
         // The slices lie one after the other.
@@ -199,19 +345,18 @@ static taper_status unique_slices(taper_call *call, size_t dim, bool sort)
         status = taper_tensor_like(run->heap, x, x->rank, sizes, laid_out, &result, run->error);
     }
     if (status == TAPER_OK) {
-        const int64_t *order = taper_tensor_data(u.order), *numbers = taper_tensor_data(u.scratch);
-        for (int64_t k = 0; k < u.count && taper_run_step(run, k, 10); k++) {
-            if (k > 0 && numbers[k] == numbers[k - 1]) {
-                continue;
-            }
+        const int64_t *order = u.order == NULL ? NULL : taper_tensor_data(u.order),
+                      *starts = taper_tensor_data(u.starts);
+        for (int64_t k = 0; k < u.found; k++) {
+            const int64_t row = order == NULL ? starts[k] : order[starts[k]];
             taper_move(run, item, rows.rank - 1u, rows.sizes + 1,
-                       (char *)taper_tensor_mutable(result) + numbers[k] * strides[0] * (int64_t)item, strides + 1,
-                       (const char *)taper_tensor_data(plain) + order[k] * u.width * (int64_t)item, plain->strides + 1);
+                       (char *)taper_tensor_mutable(result) + k * strides[0] * (int64_t)item, strides + 1,
+                       (const char *)taper_tensor_data(plain) + row * u.width * (int64_t)item, plain->strides + 1);
         }
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
-        status = ret_counts(call, &u, 1, 2, true, true, 1, &u.count);
+        status = ret_counts(call, &u, 1, 2, true, NULL, true, 1, &u.count);
     }
     drop_unique(&u);
     taper_tensor_drop(plain);

@@ -1,142 +1,57 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sorting along a dimension and what follows from it: argsort, topk, kthvalue, median, mode. Lines are sorted as pairs
-// of key and position, stably where that is asked for and as sort_order.h has it elsewhere; NaN counts as the largest
-// number.
+// Sorting along a dimension and what follows from it: argsort, topk, kthvalue, median, mode. Lines are sorted as keys
+// with positions (sort_order.h), stably where that is asked for; values are then taken from the line by position, which
+// keeps NaN and -0 as they are.
 #include <math.h>
 
 #include "ops/engine/reduce.h"
 #include "ops/engine/sort_order.h"
 #include "ops/list/kernels.h"
 
-typedef taper_sort_entry entry;
-
 typedef struct sorter {
-    taper_run *run;
-    const taper_tensor *x;
-    bool whole; // keys are integers
-    size_t n;
-    entry *entries, *spare; // n each, one block
-    size_t bytes;
-    taper_ew_block elements, temp;
+    taper_sort_line line;
+    const char *from; // the line in memory
+    int64_t step;
+    size_t item;
 } sorter;
 
-enum { BLOCK = TAPER_EW_BLOCK_BYTES / 16, RUN = 12 };
-
-static taper_status sorter_begin(sorter *s, taper_call *call, const taper_tensor *x, size_t dim)
-{
-    s->run = call->run;
-    s->x = x;
-    s->whole = taper_dtype_is_integral((taper_dtype)x->dtype) || x->dtype == TAPER_BOOL;
-    s->n = x->rank == 0 ? 1 : (size_t)x->sizes[dim];
-    if (!taper_mul_size(s->n, 2 * sizeof(entry), &s->bytes)) {
-        return taper_fail_memory(call->run->error);
+// Writes the positions of `count` entries from `first` on, and their elements; value NULL: positions only.
+#define TAKE(type)                                                                                                     \
+    for (size_t k = 0; k < count; k++) {                                                                               \
+        *(type *)(void *)(value + (int64_t)k * value_step) =                                                           \
+            *(const type *)(const void *)(s->from + taper_sort_at(&s->line, first + k) * s->step);                     \
     }
-    s->entries = s->bytes == 0 ? NULL : taper_heap_alloc(s->run->heap, s->bytes);
-    if (s->entries == NULL && s->bytes != 0) {
-        return taper_fail_memory(call->run->error);
-    }
-    s->spare = s->entries == NULL ? NULL : s->entries + s->n;
-    return TAPER_OK;
-}
-
-static void sorter_end(sorter *s)
-{
-    if (s->bytes != 0) {
-        entry *block = s->entries < s->spare ? s->entries : s->spare; // they change places
-        taper_heap_free(s->run->heap, block, s->bytes);
-    }
-}
-
-static void read_line(sorter *s, const char *from, int64_t step)
-{
-    for (size_t at = 0; at < s->n && taper_run_goes_on(s->run, BLOCK * 5); at += BLOCK) {
-        const size_t m = taper_min_size(BLOCK, s->n - at);
-        taper_ew_load((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64, &s->elements,
-                      from + (int64_t)at * step, step, m, &s->temp);
-        for (size_t k = 0; k < m; k++) {
-            entry *e = &s->entries[at + k];
-            if (s->whole) {
-                e->key.i = s->elements.i64[k];
-            } else {
-                e->key.f = s->elements.f64[k];
-            }
-            e->at = (int64_t)(at + k);
-        }
-    }
-}
-
-// Merge sort of runs that insertion sorted. before(a, b): a must stand before b.
-#define SORT(name, before)                                                                                             \
-    static void name(sorter *s)                                                                                        \
-    {                                                                                                                  \
-        const size_t n = s->n;                                                                                         \
-        for (size_t low = 0; low < n && taper_run_goes_on(s->run, RUN * 20); low += RUN) {                             \
-            const size_t end = taper_min_size(n, low + RUN);                                                           \
-            for (size_t i = low + 1; i < end; i++) {                                                                   \
-                const entry e = s->entries[i];                                                                         \
-                size_t j = i;                                                                                          \
-                for (; j > low && before(e, s->entries[j - 1]); j--) {                                                 \
-                    s->entries[j] = s->entries[j - 1];                                                                 \
-                }                                                                                                      \
-                s->entries[j] = e;                                                                                     \
-            }                                                                                                          \
-        }                                                                                                              \
-        for (size_t width = RUN; width < n; width *= 2) {                                                              \
-            for (size_t low = 0; low < n; low += 2 * width) {                                                          \
-                const size_t middle = taper_min_size(n, low + width), high = taper_min_size(n, low + 2 * width);       \
-                size_t i = low, j = middle;                                                                            \
-                if (!taper_run_goes_on(s->run, (high - low) * 5)) {                                                    \
-                    return;                                                                                            \
-                }                                                                                                      \
-                for (size_t k = low; k < high; k++) {                                                                  \
-                    const bool right = j < high && (i == middle || before(s->entries[j], s->entries[i]));              \
-                    s->spare[k] = s->entries[right ? j++ : i++];                                                       \
-                }                                                                                                      \
-            }                                                                                                          \
-            entry *t = s->entries;                                                                                     \
-            s->entries = s->spare;                                                                                     \
-            s->spare = t;                                                                                              \
-        }                                                                                                              \
-    }
-SORT(sort_up_f64, TAPER_BEFORE_UP_F64)
-SORT(sort_down_f64, TAPER_BEFORE_DOWN_F64)
-SORT(sort_up_i64, TAPER_BEFORE_UP_I64)
-SORT(sort_down_i64, TAPER_BEFORE_DOWN_I64)
-
-static taper_order order_of(const sorter *s, bool descending)
-{
-    return s->whole ? (descending ? TAPER_DOWN_I64 : TAPER_UP_I64) : descending ? TAPER_DOWN_F64 : TAPER_UP_F64;
-}
-
-static void sort_line_stably(sorter *s, bool descending)
-{
-    if (s->whole) {
-        (descending ? sort_down_i64 : sort_up_i64)(s);
-    } else {
-        (descending ? sort_down_f64 : sort_up_f64)(s);
-    }
-}
-
-// Writes the keys and positions of `count` entries; value NULL: positions only.
-static void write_line(sorter *s, const entry *entries, size_t count, char *value, int64_t value_step, char *place,
+static void write_line(const sorter *s, size_t first, size_t count, char *value, int64_t value_step, char *place,
                        int64_t place_step)
 {
-    for (size_t at = 0; at < count; at += BLOCK) {
-        const size_t m = taper_min_size(BLOCK, count - at);
-        for (size_t k = 0; k < m && value != NULL; k++) {
-            if (s->whole) {
-                s->elements.i64[k] = entries[at + k].key.i;
-            } else {
-                s->elements.f64[k] = entries[at + k].key.f;
-            }
-        }
-        if (value != NULL) {
-            taper_ew_store((taper_dtype)s->x->dtype, s->whole ? TAPER_EW_I64 : TAPER_EW_F64,
-                           value + (int64_t)at * value_step, value_step, &s->elements, m, &s->temp);
-        }
-        for (size_t k = 0; k < m; k++) {
-            *(int64_t *)(void *)(place + (int64_t)(at + k) * place_step) = entries[at + k].at;
-        }
+    for (size_t k = 0; k < count; k++) {
+        *(int64_t *)(void *)(place + (int64_t)k * place_step) = taper_sort_at(&s->line, first + k);
+    }
+    if (value == NULL) {
+        return;
+    }
+    switch (s->item) {
+    case 1:
+        TAKE(uint8_t)
+        break;
+    case 2:
+        TAKE(uint16_t)
+        break;
+    case 4:
+        TAKE(uint32_t)
+        break;
+    default:
+        TAKE(uint64_t)
+        break;
+    }
+}
+#undef TAKE
+
+static void write_one(const sorter *s, int64_t at, char *value, char *place)
+{
+    *(int64_t *)(void *)place = at;
+    if (value != NULL) {
+        memcpy(value, s->from + at * s->step, s->item);
     }
 }
 
@@ -144,73 +59,71 @@ static void write_line(sorter *s, const entry *entries, size_t count, char *valu
 typedef struct job job;
 struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
-    bool descending, skip_nan, stable, sorted;
+    bool descending, skip_nan, stable, sorted, few;
     int64_t k;
 };
 
 static void sorted_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
     if (j->stable) {
-        sort_line_stably(s, j->descending);
+        taper_sort_stably(&s->line);
     } else {
-        taper_sort_all(s->run, order_of(s, j->descending), s->entries, s->n);
+        taper_sort_all(&s->line, s->line.n);
     }
-    write_line(s, s->entries, (size_t)j->k, value, value_step, place, place_step);
+    write_line(s, 0, (size_t)j->k, value, value_step, place, place_step);
 }
 
-// Few of many are kept in a heap; otherwise the line is divided behind them.
+// Few of many were kept in a heap; otherwise the line is divided behind them.
 static void top_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    const taper_order order = order_of(s, j->descending);
     const size_t k = (size_t)j->k;
-    if (k <= s->n / 64) {
-        taper_sort_first(s->run, order, s->entries, s->n, k);
-    } else {
-        taper_sort_nth(s->run, order, s->entries, s->n, k - 1);
+    if (!j->few) {
+        taper_sort_nth(&s->line, k - 1);
         if (j->sorted) {
-            taper_sort_all(s->run, order, s->entries, k - 1);
+            taper_sort_all(&s->line, k - 1);
         }
     }
-    write_line(s, s->entries, k, value, value_step, place, place_step);
+    write_line(s, 0, k, value, value_step, place, place_step);
 }
 
 static void kth_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    taper_sort_kth(s->run, s->whole, s->entries, s->n, (size_t)(j->k - 1));
-    write_line(s, s->entries + (j->k - 1), 1, value, value_step, place, place_step);
+    (void)value_step, (void)place_step;
+    taper_sort_kth(&s->line, (size_t)(j->k - 1));
+    write_one(s, taper_sort_at(&s->line, (size_t)(j->k - 1)), value, place);
 }
 
 // The lower of the two middle elements, stably; the first NaN, unless they are skipped.
 static void median_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    sort_line_stably(s, false);
-    size_t numbers = s->n;
-    while (!s->whole && numbers > 0 && isnan(s->entries[numbers - 1].key.f)) {
-        numbers--;
+    (void)value_step, (void)place_step;
+    const size_t n = s->line.n;
+    size_t numbers = n;
+    for (size_t i = 0; i < n && s->line.floats; i++) {
+        numbers -= taper_sort_is_nan(&s->line, i) ? 1u : 0u;
     }
-    size_t at = (s->n - 1) / 2;
-    if (numbers < s->n) {
+    size_t at = (n - 1) / 2;
+    if (numbers < n) {
         at = !j->skip_nan || numbers == 0 ? numbers : (numbers - 1) / 2;
     }
-    write_line(s, s->entries + at, 1, value, value_step, place, place_step);
+    write_one(s, taper_sort_pick(&s->line, at), value, place);
 }
 
 // The smallest of the most frequent elements; of those the one that is sorted to the end.
 static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step)
 {
-    (void)j;
-    taper_sort_all(s->run, order_of(s, false), s->entries, s->n);
+    (void)j, (void)value_step, (void)place_step;
+    taper_sort_all(&s->line, s->line.n);
     size_t best = 0, best_count = 0, count = 0;
-    for (size_t i = 0; i < s->n && taper_run_step(s->run, (int64_t)i, 3); i++) {
-        const entry *e = &s->entries[i];
-        const bool same = i != 0 && (s->whole ? e->key.i == e[-1].key.i : e->key.f == e[-1].key.f);
+    for (size_t i = 0; i < s->line.n && taper_run_step(s->line.run, (int64_t)i, 3); i++) {
+        const bool same = i != 0 && taper_sort_same(&s->line, i, i - 1) && !taper_sort_is_nan(&s->line, i);
         count = same ? count + 1 : 1;
         if (count > best_count) {
             best_count = count;
             best = i;
         }
     }
-    write_line(s, s->entries + best, 1, value, value_step, place, place_step);
+    write_one(s, taper_sort_at(&s->line, best), value, place);
 }
 
 // Runs the job over all lines of x. out (may be NULL) and indices have x's dimensions, with another size at dim, and
@@ -220,19 +133,29 @@ static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, s
 {
     sorter s;
     taper_lines lines;
-    TAPER_TRY(sorter_begin(&s, call, x, dim));
+    const size_t n = x->rank == 0 ? 1 : (size_t)x->sizes[dim];
+    TAPER_TRY(taper_sort_open(&s.line, call->run, n));
     taper_lines_make(&lines, x, dim, indices, without, keep);
-    const int64_t item = (int64_t)taper_tensor_item(x);
+    s.item = taper_tensor_item(x);
+    s.step = lines.line.in;
+    const int64_t item = (int64_t)s.item;
     taper_walk walk;
     taper_reduce_walk(&walk, lines.kept, 0, lines.kept_count);
     char *const values = out == NULL ? NULL : taper_tensor_mutable(out);
+    taper_status status;
     do {
-        read_line(&s, (const char *)taper_tensor_data(x) + walk.at[0], lines.line.in);
-        j->line(j, &s, values == NULL ? NULL : values + walk.at[1] / 8 * item, lines.line.out / 8 * item,
-                (char *)taper_tensor_mutable(indices) + walk.at[1], lines.line.out);
-    } while (taper_run_goes_on(call->run, 100) && taper_walk_next(&walk));
-    sorter_end(&s);
-    return TAPER_OK;
+        s.from = (const char *)taper_tensor_data(x) + walk.at[0];
+        status = j->few ? taper_sort_read_first(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending,
+                                                (size_t)j->k)
+                        : taper_sort_read(&s.line, (taper_dtype)x->dtype, s.from, s.step, n, j->descending);
+        if (status == TAPER_OK) {
+            j->line(j, &s, values == NULL ? NULL : values + walk.at[1] / 8 * item, lines.line.out / 8 * item,
+                    (char *)taper_tensor_mutable(indices) + walk.at[1], lines.line.out);
+            status = taper_run_spend(call->run, 100);
+        }
+    } while (status == TAPER_OK && taper_walk_next(&walk));
+    taper_sort_close(&s.line);
+    return status;
 }
 
 static taper_status check(const taper_call *call, const taper_tensor *x)
@@ -332,7 +255,8 @@ taper_status taper_op_topk(taper_call *call)
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, x->sizes, sizeof sizes);
     sizes[dim] = k;
-    job j = {.line = top_line, .descending = largest, .sorted = sorted, .k = k};
+    const bool few = x->rank != 0 && k <= x->sizes[dim] / 64; // as PyTorch has it
+    job j = {.line = top_line, .descending = largest, .sorted = sorted, .few = few, .k = k};
     return run_job(call, &j, x, dim, x->rank, sizes, NULL, false, false, 3);
 }
 

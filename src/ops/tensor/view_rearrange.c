@@ -5,6 +5,7 @@
 #include "ops/call/promote.h"
 #include "ops/engine/view_shape.h"
 #include "ops/list/kernels.h"
+#include "ops/math/elementwise_ops.h"
 
 // ---- flip, rot90
 
@@ -476,6 +477,33 @@ static void multiply(const taper_scalar *a, const taper_scalar *b, taper_scalar 
     product->im = complex ? a->f * b->im + a->im * b->f : 0;
 }
 
+// As a product that broadcasts, with two dimensions for each of the result's.
+static taper_status kron_broadcast(taper_call *call, const taper_tensor *a, const taper_tensor *b, taper_dtype dtype,
+                                   size_t rank, const int64_t *sizes, taper_tensor **result)
+{
+    const taper_tensor *const factors[] = {a, b};
+    taper_tensor twins[2];
+    taper_ew ew = taper_ew_make(&taper_ew_mul);
+    for (size_t k = 0; k < 2; k++) {
+        twins[k] = taper_tensor_local(factors[k]);
+        twins[k].rank = (uint8_t)(2 * rank);
+        for (size_t d = 0, lead = rank - factors[k]->rank; d < rank; d++) {
+            twins[k].sizes[2 * d + 1 - k] = 1;
+            twins[k].strides[2 * d + 1 - k] = 0;
+            twins[k].sizes[2 * d + k] = d < lead ? 1 : factors[k]->sizes[d - lead];
+            twins[k].strides[2 * d + k] = d < lead ? 0 : factors[k]->strides[d - lead];
+        }
+        taper_ew_input_tensor(&ew, &twins[k]);
+    }
+    ew.common = (int)dtype;
+    ew.layout = TAPER_EW_CONTIGUOUS;
+    TAPER_TRY(taper_ew_compute(call, &ew, result));
+    (*result)->rank = (uint8_t)rank;
+    memcpy((*result)->sizes, sizes, rank * sizeof *sizes);
+    taper_strides_contiguous(rank, sizes, (*result)->strides);
+    return TAPER_OK;
+}
+
 taper_status taper_op_kron(taper_call *call)
 {
     taper_error *error = call->run->error;
@@ -495,6 +523,10 @@ taper_status taper_op_kron(taper_call *call)
         if (!taper_mul_i64(a_sizes[d], b_sizes[d], &sizes[d])) {
             return taper_fail(error, TAPER_ERROR_RESOURCE, "the result is too large");
         }
+    }
+    if (2 * rank <= TAPER_MAX_RANK && a->rank != 0 && b->rank != 0) {
+        TAPER_TRY(kron_broadcast(call, a, b, dtype, rank, sizes, &result));
+        return taper_ret_tensor(call, 0, result);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, NULL, &result, error));
     const int64_t count = taper_tensor_numel(result);

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// RoIAlign, torchvision's and Caffe2's: averages of interpolated samples of each bin of a region.
+#include <math.h>
+
+#include "base/checked.h"
+#include "ops/call/parallel.h"
+#include "ops/list/kernels.h"
+#include "ops/list/op_config.h"
+#include "ops/vision/vision_roi.h"
+
+enum { MOST_SAMPLES = 1 << 20 }; // of a bin along one axis: only absurd regions have more
+
+typedef struct roi_tap {
+    int64_t offset[4];
+    double weight[4];
+} roi_tap;
+
+// False where the position lies outside, and counts as 0.
+static bool find_tap(const taper_roi_work *work, double y, double x, roi_tap *tap)
+{
+    const int64_t high = work->x.size[1], wide = work->x.size[2];
+    if (!(y >= -1.0 && y <= (double)high && x >= -1.0 && x <= (double)wide)) {
+        return false;
+    }
+    y = y > 0.0 ? y : 0.0;
+    x = x > 0.0 ? x : 0.0;
+    int64_t y0 = (int64_t)y, x0 = (int64_t)x, y1 = y0 + 1, x1 = x0 + 1;
+    if (y0 >= high - 1) {
+        y0 = y1 = high - 1;
+        y = (double)y0;
+    }
+    if (x0 >= wide - 1) {
+        x0 = x1 = wide - 1;
+        x = (double)x0;
+    }
+    const double ly = taper_roi_step(work, y - (double)y0), lx = taper_roi_step(work, x - (double)x0);
+    const double hy = taper_roi_step(work, 1.0 - ly), hx = taper_roi_step(work, 1.0 - lx);
+    const int64_t sy = work->x.stride[1], sx = work->x.stride[2];
+    *tap = (roi_tap){.offset = {y0 * sy + x0 * sx, y0 * sy + x1 * sx, y1 * sy + x0 * sx, y1 * sy + x1 * sx},
+                     .weight = {taper_roi_step(work, hy * hx), taper_roi_step(work, hy * lx),
+                                taper_roi_step(work, ly * hx), taper_roi_step(work, ly * lx)}};
+    return true;
+}
+
+// How many samples a bin takes along an axis of the region; a region of negative size has a negative number.
+static taper_status samples_of(const taper_call *call, double size, int64_t bins, int64_t ratio, int64_t *samples)
+{
+    const double want = ratio > 0 ? (double)ratio : ceil(size / (double)bins);
+    if (!(fabs(want) < (double)MOST_SAMPLES)) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "a region is too large");
+    }
+    *samples = (int64_t)want;
+    return TAPER_OK;
+}
+
+// Adds the samples of one bin for channels first, first + 1, …
+static taper_status sample_bin(taper_run *run, const taper_roi_work *work, const taper_roi_region *region,
+                               const int64_t grid[2], const double bin[2], int64_t h, int64_t w, int64_t first,
+                               int64_t channels, double *sums)
+{
+    const int64_t base = region->sample * work->x.stride_n + first * work->x.stride_c;
+    memset(sums, 0, (size_t)channels * sizeof *sums);
+    for (int64_t i = 0; i < grid[0]; i++) {
+        const double inner_y = taper_roi_step(work, taper_roi_step(work, ((double)i + 0.5) * bin[0]) / (double)grid[0]);
+        const double y =
+            taper_roi_step(work, taper_roi_step(work, region->y1 + taper_roi_step(work, (double)h * bin[0])) + inner_y);
+        for (int64_t j = 0; j < grid[1]; j++) {
+            const double inner_x =
+                taper_roi_step(work, taper_roi_step(work, ((double)j + 0.5) * bin[1]) / (double)grid[1]);
+            const double x = taper_roi_step(
+                work, taper_roi_step(work, region->x1 + taper_roi_step(work, (double)w * bin[1])) + inner_x);
+            TAPER_TRY(taper_run_spend(run, (uint64_t)channels * 8 + 50));
+            roi_tap tap;
+            const bool turned = work->region_columns == TAPER_ROI_ROTATED;
+            const double turned_y =
+                turned ? taper_roi_step(work, y * region->cosine - x * region->sine + region->centre_y) : y;
+            const double turned_x =
+                turned ? taper_roi_step(work, x * region->cosine + y * region->sine + region->centre_x) : x;
+            if (!find_tap(work, turned_y, turned_x, &tap)) {
+                continue;
+            }
+            for (int64_t c = 0; c < channels; c++) {
+                const int64_t at = base + c * work->x.stride_c;
+                if (work->dtype == TAPER_F32) {
+                    const float *in = (const float *)work->in + at;
+                    sums[c] += tap.weight[0] * (double)in[tap.offset[0]] + tap.weight[1] * (double)in[tap.offset[1]] +
+                               tap.weight[2] * (double)in[tap.offset[2]] + tap.weight[3] * (double)in[tap.offset[3]];
+                    continue;
+                }
+                for (int t = 0; t < 4; t++) {
+                    sums[c] += tap.weight[t] * taper_number_load(work->dtype, work->in, at + tap.offset[t]);
+                }
+            }
+        }
+    }
+    return TAPER_OK;
+}
+
+// ---- planes of floats: all samples of some bins, for one channel after the other
+
+enum { PLACES = 1 << 10, TAPS = 1 << 10 };
+
+typedef struct roi_place {
+    int32_t near, far; // offsets
+    float far_weight, near_weight;
+    bool inside;
+} roi_place;
+
+typedef struct roi_float_tap {
+    int32_t top, bottom, right; // right: from a left pixel to its neighbour
+    float weight[4];
+} roi_float_tap;
+
+typedef struct roi_planes {
+    roi_place places[2][PLACES]; // y, x: all samples of a region
+    roi_float_tap taps[TAPS];
+    int32_t begins[TAPS + 1]; // of the bins' taps
+    const taper_roi_work *work;
+    int64_t region, sample, first, bins; // bins [first, first + bins) of a region
+    float samples;
+    bool sensitive, together; // together: all right neighbours are
+} roi_planes;
+
+static void find_place(double at, int64_t size, int64_t stride, roi_place *place)
+{
+    at = at <= (double)size && at >= -1.0 ? at : -2.0;
+    place->inside = at >= -1.0;
+    at = at > 0.0 ? at : 0.0;
+    const int64_t near = taper_min_i64((int64_t)at, size - 1), far = taper_min_i64(near + 1, size - 1);
+    place->near = (int32_t)(near * stride);
+    place->far = (int32_t)(far * stride);
+    place->far_weight = near == size - 1 ? 0.0f : (float)(at - (double)near);
+    place->near_weight = 1.0f - place->far_weight;
+}
+
+static void find_places(const taper_roi_work *work, double begin, double bin, int64_t bins, int64_t samples,
+                        int64_t size, int64_t stride, roi_place *places)
+{
+    for (int64_t b = 0; b < bins; b++) {
+        const double start = taper_roi_step(work, begin + taper_roi_step(work, (double)b * bin));
+        for (int64_t i = 0; i < samples; i++) {
+            const double inner = taper_roi_step(work, taper_roi_step(work, ((double)i + 0.5) * bin) / (double)samples);
+            find_place(taper_roi_step(work, start + inner), size, stride, places++);
+        }
+    }
+}
+
+// The taps of bin (h, w), behind those from `count` on; returns how many there are then.
+static int32_t find_float_taps(roi_planes *p, const int64_t grid[2], int64_t h, int64_t w, int32_t count)
+{
+    for (int64_t i = h * grid[0]; i < (h + 1) * grid[0]; i++) {
+        const roi_place *const y = &p->places[0][i];
+        for (int64_t j = w * grid[1]; j < (w + 1) * grid[1]; j++) {
+            const roi_place *const x = &p->places[1][j];
+            if (!y->inside || !x->inside) {
+                continue;
+            }
+            p->taps[count++] = (roi_float_tap){y->near + x->near,
+                                               y->far + x->near,
+                                               x->far - x->near,
+                                               {y->near_weight * x->near_weight, y->near_weight * x->far_weight,
+                                                y->far_weight * x->near_weight, y->far_weight * x->far_weight}};
+            p->together = p->together && x->far - x->near == 1;
+        }
+    }
+    return count;
+}
+
+static float sum_of_taps(const float *plane, const roi_float_tap *tap, const roi_float_tap *end, bool together)
+{
+    float sums[4] = {0};
+    for (; together && tap < end; tap++) {
+        const float *const top = plane + tap->top, *const bottom = plane + tap->bottom;
+        sums[0] += top[0] * tap->weight[0];
+        sums[1] += top[1] * tap->weight[1];
+        sums[2] += bottom[0] * tap->weight[2];
+        sums[3] += bottom[1] * tap->weight[3];
+    }
+    for (; tap < end; tap++) {
+        const float *const top = plane + tap->top, *const bottom = plane + tap->bottom;
+        sums[0] += top[0] * tap->weight[0];
+        sums[1] += top[tap->right] * tap->weight[1];
+        sums[2] += bottom[0] * tap->weight[2];
+        sums[3] += bottom[tap->right] * tap->weight[3];
+    }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+static void channels_range(void *argument, size_t begin, size_t end)
+{
+    const roi_planes *const p = argument;
+    const taper_roi_work *work = p->work;
+    const int64_t *strides = work->out_strides, all = work->high * work->wide, wide = work->wide;
+    const int64_t bin_step = p->sensitive ? work->x.stride_c : 0;
+    const float samples = p->samples;
+    for (int64_t c = (int64_t)begin; c < (int64_t)end; c++) {
+        const int64_t channel = p->sensitive ? c * all + p->first : c;
+        const float *plane = (const float *)work->in + p->sample * work->x.stride_n + channel * work->x.stride_c;
+        int64_t at = p->region * strides[0] + c * strides[1] + p->first / wide * strides[2], w = p->first % wide;
+        at += w * strides[3];
+        for (int64_t b = 0; b < p->bins; b++, plane += bin_step) {
+            const float sum = sum_of_taps(plane, p->taps + p->begins[b], p->taps + p->begins[b + 1], p->together);
+            ((float *)work->out)[at] = sum / samples;
+            if (work->map != NULL) {
+                work->map[at] = (int32_t)(p->sensitive ? channel + b : 0);
+            }
+            at += strides[3];
+            if (++w == wide) {
+                w = 0;
+                at += strides[2] - wide * strides[3];
+            }
+        }
+    }
+}
+
+// Whether a region's bins can be had this way.
+static bool has_planes(const taper_roi_work *work, const int64_t grid[2])
+{
+    const taper_volume *x = &work->x;
+    return work->dtype == TAPER_F32 && !taper_volume_channels_inner(x) && work->region_columns == TAPER_ROI_UPRIGHT &&
+           grid[0] > 0 && grid[1] > 0 && grid[0] <= PLACES / work->high && grid[1] <= PLACES / work->wide &&
+           grid[0] * grid[1] <= TAPS && x->stride[1] >= 0 && x->stride[2] >= 0 && x->stride[1] <= INT32_MAX &&
+           x->stride[2] <= INT32_MAX && x->size[1] <= INT32_MAX && x->size[2] <= INT32_MAX &&
+           x->stride[1] * (x->size[1] - 1) + x->stride[2] * (x->size[2] - 1) <= INT32_MAX;
+}
+
+static taper_status align_planes(taper_run *run, roi_planes *p, const taper_roi_region *region, const int64_t grid[2],
+                                 const double bin[2])
+{
+    const taper_roi_work *work = p->work;
+    const int64_t all = work->high * work->wide, at_once = TAPS / (grid[0] * grid[1]);
+    p->sample = region->sample;
+    find_places(work, region->y1, bin[0], work->high, grid[0], work->x.size[1], work->x.stride[1], p->places[0]);
+    find_places(work, region->x1, bin[1], work->wide, grid[1], work->x.size[2], work->x.stride[2], p->places[1]);
+    for (p->first = 0; p->first < all; p->first += p->bins) {
+        p->bins = taper_min_i64(at_once, all - p->first);
+        p->together = true;
+        p->begins[0] = 0;
+        for (int64_t b = 0; b < p->bins; b++) {
+            p->begins[b + 1] =
+                find_float_taps(p, grid, (p->first + b) / work->wide, (p->first + b) % work->wide, p->begins[b]);
+        }
+        TAPER_TRY(taper_run_floats(run, channels_range, p, (size_t)work->channels,
+                                   (double)p->begins[p->bins] * 6 + (double)p->bins * 8));
+    }
+    return TAPER_OK;
+}
+
+static taper_status align(taper_call *call, taper_roi_work work, bool sensitive, bool aligned, int64_t ratio)
+{
+    const int64_t channels = sensitive ? 1 : work.x.c;
+    size_t bytes;
+    const bool fast = !TAPER_SMALL && !call->run->portable && work.dtype == TAPER_F32;
+    if (!taper_mul_size((size_t)channels, sizeof(double), &bytes) ||
+        !taper_add_size(bytes, fast ? sizeof(roi_planes) : 0, &bytes)) {
+        return taper_fail_memory(call->run->error);
+    }
+    void *block = taper_heap_alloc(call->run->heap, bytes);
+    if (block == NULL) {
+        return taper_fail_memory(call->run->error);
+    }
+    roi_planes *const planes = block;
+    double *const sums = fast ? (double *)(void *)(planes + 1) : block;
+    taper_status status = TAPER_OK;
+    for (int64_t k = 0; k < work.count && status == TAPER_OK; k++) {
+        taper_roi_region region;
+        int64_t grid[2] = {0, 0};
+        status = taper_roi_read(call, &work, k, &region);
+        if (status != TAPER_OK) {
+            break;
+        }
+        const bool turned = work.region_columns == TAPER_ROI_ROTATED;
+        double size[2] = {region.y2, region.x2};
+        if (turned) {
+            region.centre_x = taper_roi_step(&work, region.centre_x - (aligned ? 0.5 : 0.0));
+            region.centre_y = taper_roi_step(&work, region.centre_y - (aligned ? 0.5 : 0.0));
+        } else {
+            if (aligned) {
+                region.x1 = taper_roi_step(&work, region.x1 - 0.5);
+                region.y1 = taper_roi_step(&work, region.y1 - 0.5);
+                region.x2 = taper_roi_step(&work, region.x2 - 0.5);
+                region.y2 = taper_roi_step(&work, region.y2 - 0.5);
+            }
+            size[0] = taper_roi_step(&work, region.y2 - region.y1);
+            size[1] = taper_roi_step(&work, region.x2 - region.x1);
+        }
+        if (work.positive && aligned && !(size[0] >= 0.0 && size[1] >= 0.0)) {
+            status = taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "rois: region %lld has a negative size",
+                                (long long)k);
+            break;
+        }
+        if (!aligned) { // regions are at least one element large
+            size[0] = size[0] > 1.0 ? size[0] : 1.0;
+            size[1] = size[1] > 1.0 ? size[1] : 1.0;
+        }
+        if (turned) {
+            region.y1 = -size[0] / 2.0;
+            region.x1 = -size[1] / 2.0;
+        }
+        const double bin[2] = {taper_roi_step(&work, size[0] / (double)work.high),
+                               taper_roi_step(&work, size[1] / (double)work.wide)};
+        status = samples_of(call, size[0], work.high, ratio, &grid[0]);
+        if (status == TAPER_OK) {
+            status = samples_of(call, size[1], work.wide, ratio, &grid[1]);
+        }
+        if (status != TAPER_OK) {
+            break;
+        }
+        double samples = (double)(grid[0] * grid[1]);
+        samples = samples < 1.0 && !sensitive ? 1.0 : samples;
+        if (fast && has_planes(&work, grid)) {
+            planes->work = &work;
+            planes->region = k;
+            planes->samples = (float)samples;
+            planes->sensitive = sensitive;
+            status = align_planes(call->run, planes, &region, grid, bin);
+            continue;
+        }
+        for (int64_t h = 0; h < work.high && status == TAPER_OK; h++) {
+            for (int64_t w = 0; w < work.wide && status == TAPER_OK; w++) {
+                for (int64_t c = 0; c < (sensitive ? work.channels : 1); c++) {
+                    const int64_t first = sensitive ? (c * work.high + h) * work.wide + w : 0;
+                    status = sample_bin(call->run, &work, &region, grid, bin, h, w, first, channels, sums);
+                    if (status != TAPER_OK) {
+                        break;
+                    }
+                    for (int64_t i = 0; i < channels; i++) {
+                        taper_roi_store(&work, k, c + i, h, w, sums[i] / samples, first);
+                    }
+                }
+            }
+        }
+    }
+    taper_heap_free(call->run->heap, block, bytes);
+    return status;
+}
+
+taper_status taper_op_roi_align(taper_call *call)
+{
+    int64_t ratio;
+    bool aligned;
+    TAPER_TRY(taper_arg_int(call, 5, &ratio));
+    TAPER_TRY(taper_arg_bool(call, 6, &aligned));
+    taper_roi_work work;
+    TAPER_TRY(taper_roi_begin(call, 2, false, false, TAPER_ROI_UPRIGHT, false, &work));
+    return align(call, work, false, aligned, ratio);
+}
+
+static taper_status caffe2_align(taper_call *call, int64_t columns)
+{
+    const taper_string *order;
+    int64_t ratio;
+    bool aligned;
+    TAPER_TRY(taper_arg_string(call, 2, &order));
+    TAPER_TRY(taper_arg_int(call, 6, &ratio));
+    TAPER_TRY(taper_arg_bool(call, 7, &aligned));
+    const bool last = strcmp(order->data, "NHWC") == 0;
+    if (!last && strcmp(order->data, "NCHW") != 0) {
+        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "order must be NCHW or NHWC");
+    }
+    taper_roi_work work;
+    TAPER_TRY(taper_roi_begin(call, 3, false, last, columns, true, &work));
+    work.positive = true;
+    return align(call, work, false, aligned, ratio);
+}
+
+taper_status taper_op_caffe2_roi_align(taper_call *call)
+{
+    return caffe2_align(call, TAPER_ROI_UPRIGHT);
+}
+
+taper_status taper_op_caffe2_roi_align_rotated(taper_call *call)
+{
+    return caffe2_align(call, TAPER_ROI_ROTATED);
+}
+
+taper_status taper_op_ps_roi_align(taper_call *call)
+{
+    int64_t ratio;
+    TAPER_TRY(taper_arg_int(call, 5, &ratio));
+    taper_roi_work work;
+    TAPER_TRY(taper_roi_begin(call, 2, true, false, TAPER_ROI_UPRIGHT, false, &work));
+    return align(call, work, true, true, ratio);
+}
