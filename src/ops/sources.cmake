@@ -10,14 +10,16 @@ list(APPEND TAPER_SOURCES
     src/ops/call/packs.c
     src/ops/call/parallel.c
     src/ops/engine/run_work.c
-    src/ops/engine/elementwise.c
+    src/ops/engine/elementwise_run.c
     src/ops/engine/elementwise_cast.c
     src/ops/engine/elementwise_convert.c
+    src/ops/engine/elementwise_inner.c
     src/ops/tensor/elementwise_copy.c
     src/ops/engine/elementwise_plain.c
     src/ops/engine/elementwise_shape.c
     src/ops/engine/elementwise_strided.c
     src/ops/engine/elementwise_vector.c
+    src/ops/engine/elementwise_walk.c
     src/ops/engine/index_into.c
     src/ops/engine/index_keys.c
     src/ops/linalg/matmul.c

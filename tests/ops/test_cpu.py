@@ -75,3 +75,69 @@ special = torch.tensor([float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e
 for function in ("torch.relu", "F.relu6", "F.hardswish", "F.hardsigmoid", "F.silu", "torch.sigmoid", "F.gelu", "torch.tanh", "torch.exp",
                  "torch.erf", "F.leaky_relu"):
     case("special/%s" % function, "def f(x):\n    return %s(x)" % function, special)
+
+# Arithmetic in the dtypes that tensors have (kernels of ops/kernels/native.h): enough elements for several threads and for
+# blocks of converted ones, a rest behind the whole steps, and operands that lie otherwise, stand still or are of another dtype.
+DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
+OPERANDS = {"plain": "y", "turned": "y.transpose(0, 1).contiguous().transpose(0, 1)", "cut": "torch.cat([y, y], 1)[:, ::2]",
+            "row": "y[:1]", "column": "y[:, :1]", "alone": "y[0, 0]", "number": "3"}
+ARITHMETIC = ["x + {0}, x - {0}, x * {0}, torch.add(x, {0}, alpha=2), x ** 2",
+              "torch.bitwise_and(x, {0}), torch.bitwise_or(x, {0}), torch.bitwise_xor(x, {0}), ~x, -x, x.abs()",
+              "x == {0}, x != {0}, x < {0}, x <= {0}, x > {0}, x >= {0}, x.clamp(2, 9), x.clamp(min=3)",
+              "torch.div(x, {0}, rounding_mode='floor'), torch.div(x, {0}, rounding_mode='trunc'), x % {0}, torch.fmod(x, {0}), x / {0}",
+              "torch.bitwise_left_shift(x, {0}.clamp(0, 5)), torch.bitwise_right_shift(x, {0}.clamp(0, 5)), torch.maximum(x, {0}), "
+              "torch.minimum(x, {0}), torch.where(x > 3, x, {0}), x.masked_fill(x > 5, 7)"]
+
+
+def whole(dtype, seed, low=-9):
+    """Numbers of any size that the dtype has, most of them small, none 0."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randint(max(low, torch.iinfo(dtype).min), 100, (131, 173), generator=generator)
+    wide = torch.randint(-2 ** 62, 2 ** 62, x.shape, generator=generator)
+    x = torch.where(torch.rand(x.shape, generator=generator) < 0.05, wide, x).to(dtype)
+    return torch.where(x == 0, torch.ones_like(x), x)
+
+
+for dtype in DTYPES:
+    for layout, operand in OPERANDS.items():
+        for number, expression in enumerate(ARITHMETIC):
+            if layout == "number" and number == 4:
+                continue
+            case("native/%s/%s/%d" % (str(dtype)[6:], layout, number),
+                 "def f(x, y):\n    z = %s\n    return %s" % (operand, expression.format("z")), whole(dtype, 0), whole(dtype, 1))
+    for other in DTYPES + [torch.bool, torch.float16, torch.float32, torch.float64]:
+        y = whole(torch.int8, 2, 1).abs().to(other)
+        case("native/%s/%s" % (str(dtype)[6:], str(other)[6:]),
+             "def f(x, y):\n    return x + y, x * y, x == y, x < y, x / y, torch.where(x > 3, x, x + 1), x.to(y.dtype), y.to(x.dtype)",
+             whole(dtype, 0), y)
+    case("native/%s/into" % str(dtype)[6:],
+         "def f(x, y):\n    z = x.clone()\n    z += y\n    z[1:, 2:] *= y[:-1, :-2]\n    z[:, ::2] -= y[:, ::2]\n    z.t()[:100, :100] += y[:100, :100]\n"
+         "    w = torch.zeros(131, 173)\n    w[:, 1:] = x[:, 1:]\n    return z, w, torch.add(x, y, out=w), x.eq_(y)",
+         whole(dtype, 0), whole(dtype, 1))
+    case("native/%s/by zero" % str(dtype)[6:], "def f(x, y):\n    return torch.div(x, y - y[0, 5], rounding_mode='floor')", whole(dtype, 0),
+         whole(dtype, 1))
+
+FLAGS = rand(131, 173) > 0
+case("native/bool", "def f(x, y):\n    return x == y, x != y, x & y, x | y, x ^ y, ~x, torch.logical_and(x, y), torch.where(x, y, x), x < y, x * y",
+     FLAGS, rand(131, 173, seed=1) > 1)
+for layout, operand in OPERANDS.items():
+    if layout != "number":
+        case("native/float/%s" % layout,
+             "def f(x, y, w):\n    z = %s\n    return torch.clamp(x, z, w), torch.addcmul(x, z, w, value=0.5), torch.addcdiv(x, z, w, value=2.5), "
+             "torch.lerp(x, z, w), torch.nextafter(x, z), torch.hypot(x, z), torch.where(x > z, x, z)" % operand,
+             rand(131, 173), rand(131, 173, seed=1), rand(131, 173, seed=2).abs() + 0.5)
+        case("native/complex/%s" % layout,
+             "def f(x, y):\n    z = %s\n    return x + z, x - z, x * z, x.abs(), -x, x.conj().resolve_conj(), x * 2, x * z.real, torch.add(x, z, alpha=2)" %
+             operand, torch.complex(rand(131, 173), rand(131, 173, seed=1)), torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
+inf, nan = float("inf"), float("nan")
+SPECIAL_PAIRS = torch.tensor([[a, b, c] for a in (inf, -inf, nan, 0.0, -0.0, 1e-44, 3e38, -1.0) for b in (inf, -inf, nan, 0.0, -0.0, 1e-44, 3e38, 2.0)
+                              for c in (inf, nan, 0.0, 0.75)])
+case("native/special", "def f(x, y, z):\n    return torch.clamp(x, y, z), torch.nextafter(x, y), torch.hypot(x, y), torch.lerp(x, y, z)",
+     *(SPECIAL_PAIRS[:, k].contiguous() for k in range(3)))
+# Conversions of all to all, in one go and by way of floats.
+for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64]:
+    x = whole(torch.int8, 3).to(dtype)
+    case("native/casts/%s" % str(dtype)[6:],
+         "def f(x):\n    return x.to(torch.uint8), x.to(torch.int8), x.to(torch.int16), x.to(torch.int32), x.to(torch.int64), "
+         "x.to(torch.float16), x.to(torch.bfloat16).to(torch.float32), x.to(torch.float32), x.to(torch.float64), x.to(torch.bool), "
+         "x.t().to(torch.float32), x[:, ::2].to(torch.float16), x[:, ::2].to(torch.int16)", x.abs() if dtype != torch.bool else x)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The loops of native.h; NATIVE_ENTRY(instruction set) makes the entry. Whoever includes it is built with that set's
+// flags.
+#include <math.h>
+
+#include "base/half.h"
+#include "ops/kernels/cast.h"
+#include "ops/kernels/native.h"
+
+// Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORIZED _Pragma("GCC ivdep")
+#else
+#define VECTORIZED
+#endif
+
+// Whether a shift is less than the bits of W, and the shift.
+#define TAPER_NATIVE_IN_WORD(y, W) ((W)(y) < sizeof(W) * 8)
+#define TAPER_NATIVE_BITS(y, W) ((W)(y) & (sizeof(W) * 8 - 1))
+
+#define TAPER_NATIVE_NEGATIVE(x, W) ((W)(x) >> (sizeof(W) * 8 - 1) != 0)
+
+// NaN of any of the three wins.
+TAPER_TEMPLATE float taper_native_clamp(float x, float low, float high)
+{
+    const float a = x < low ? low : x, b = a > high ? high : a;
+    const float c = high != high ? high : b, d = low != low ? low : c;
+    return x != x ? x : d;
+}
+
+// The float beside x on the way to y.
+TAPER_TEMPLATE float taper_native_next(float x, float y)
+{
+    const uint32_t bits = taper_float_to_bits(x);
+    const uint32_t moved = (x < y) == (x > 0) ? bits + 1 : bits - 1;
+    const uint32_t from_zero = (taper_float_to_bits(y) & 0x80000000u) | 1u;
+    const float next = taper_bits_to_float(x == 0 ? from_zero : moved);
+    return x == y ? y : x < y || x > y ? next : x + y;
+}
+
+// In double the squares neither overflow nor vanish. Infinity beside NaN is infinity.
+TAPER_TEMPLATE float taper_native_hypot(float x, float y)
+{
+    const float length = (float)sqrt((double)x * (double)x + (double)y * (double)y);
+    return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
+}
+
+// A bound of a clamp, which is the widest integer's where there is none.
+#define BOUND_U8(v) (uint8_t)((v) < 0 ? 0 : (v) > UINT8_MAX ? UINT8_MAX : (v))
+#define BOUND_I8(v) (int8_t)((v) < INT8_MIN ? INT8_MIN : (v) > INT8_MAX ? INT8_MAX : (v))
+#define BOUND_I16(v) (int16_t)((v) < INT16_MIN ? INT16_MIN : (v) > INT16_MAX ? INT16_MAX : (v))
+#define BOUND_I32(v) (int32_t)((v) < INT32_MIN ? INT32_MIN : (v) > INT32_MAX ? INT32_MAX : (v))
+#define BOUND_I64(v) (v)
+#define BOUND_BOOL(v) BOUND_U8(v)
+#define BOUND_F32(v) 0
+#define BOUND_C64(v) 0
+
+#define RESULT_SAME(type) type
+#define RESULT_TRUTH(type) uint8_t
+#define RESULT_REAL(type) float
+#define NATIVE(name, dtype, type, wide, result, value)                                                                 \
+    static bool native_##name##_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)     \
+    {                                                                                                                  \
+        typedef type T;                                                                                                \
+        typedef wide W;                                                                                                \
+        const T *a = in[0], *b = in[1], *c = in[2];                                                                    \
+        RESULT_##result(type) *o = out;                                                                                \
+        const float f0 = (float)p->f[0];                                                                               \
+        const T low = {BOUND_##dtype(p->i[0])}, high = {BOUND_##dtype(p->i[1])};                                       \
+        (void)f0, (void)low, (void)high, (void)sizeof(W);                                                              \
+        const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
+        VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
+        {                                                                                                              \
+            const T x = a[i], y = b[i], z = c[i];                                                                      \
+            (void)x, (void)y, (void)z;                                                                                 \
+            o[i] = value;                                                                                              \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVES(NATIVE)
+#undef NATIVE
+
+// A quotient of two numbers with less than 32 bits is not rounded up to a whole one: what it lacks is more than a
+// double's last place. Likewise 16 bits and floats. Wider ones are divided one by one where there are any in a step; so
+// is the least number, whose quotient by -1 is wider.
+static bool fits(const int64_t *a, const int64_t *b)
+{
+    int64_t beyond = 0;
+    for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {
+        const int64_t x = a[i] - (a[i] == INT32_MIN);
+        beyond |= (x ^ (int32_t)(uint32_t)x) | (b[i] ^ (int32_t)(uint32_t)b[i]);
+    }
+    return beyond == 0;
+}
+#define WIDE_U8(value)
+#define WIDE_I8(value)
+#define WIDE_I16(value)
+#define WIDE_I32(value)
+#define WIDE_I64(value)                                                                                                \
+    if (!fits(a, b)) {                                                                                                 \
+        for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                               \
+            const T x = a[i], y = b[i];                                                                                \
+            const bool divides = y != 0 && y != -1; /* by -1 it would overflow */                                      \
+            const T q = divides ? x / y : (T)((W)0 - (W)x), r = divides ? x - q * y : 0;                               \
+            (void)r;                                                                                                   \
+            zero |= y == 0;                                                                                            \
+            o[i] = value;                                                                                              \
+        }                                                                                                              \
+        continue;                                                                                                      \
+    }
+#define DIVISION(name, dtype, type, wide, real, value)                                                                 \
+    static bool native_##name##_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)     \
+    {                                                                                                                  \
+        typedef type T;                                                                                                \
+        typedef wide W;                                                                                                \
+        unsigned zero = 0;                                                                                             \
+        (void)p, (void)sizeof(W);                                                                                      \
+        for (size_t at = 0; at + TAPER_NATIVE_STEP <= n; at += TAPER_NATIVE_STEP) {                                    \
+            const T *a = (const T *)in[0] + at, *b = (const T *)in[1] + at;                                            \
+            T *o = (T *)out + at;                                                                                      \
+            WIDE_##dtype(value) VECTORIZED for (size_t i = 0; i < TAPER_NATIVE_STEP; i++)                              \
+            {                                                                                                          \
+                const int32_t x = (int32_t)a[i], y = (int32_t)b[i];                                                    \
+                const int32_t q = TAPER_CAST_I32((real)x / (real)y);                                                   \
+                const int32_t r = (int32_t)((uint32_t)x - (uint32_t)q * (uint32_t)y);                                  \
+                (void)r;                                                                                               \
+                zero |= y == 0;                                                                                        \
+                o[i] = value;                                                                                          \
+            }                                                                                                          \
+        }                                                                                                              \
+        return zero != 0;                                                                                              \
+    }
+TAPER_NATIVE_DIVISIONS(DIVISION)
+#undef DIVISION
+
+#define WHERE(dtype, type)                                                                                             \
+    static bool native_WHERE_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)        \
+    {                                                                                                                  \
+        const uint8_t *a = in[0];                                                                                      \
+        const type *b = in[1], *c = in[2];                                                                             \
+        type *o = out;                                                                                                 \
+        (void)p;                                                                                                       \
+        const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP;                                                \
+        VECTORIZED for (size_t i = 0; i < whole; i++)                                                                  \
+        {                                                                                                              \
+            const type mask = (type)(0 - (type)(a[i] != 0)); /* a choice would become a jump */                        \
+            o[i] = (type)((b[i] & mask) | (c[i] & ~mask));                                                             \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVE_WHERES(WHERE)
+#undef WHERE
+
+#define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
+#define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
+#define NATIVE_ENTRY(isa)                                                                                              \
+    const taper_native_entry taper_native_##isa = {                                                                    \
+        .name = #isa,                                                                                                  \
+        .cpu = TAPER_ISA_##isa,                                                                                        \
+        .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_WHERES(WHERE_ROW)}};
