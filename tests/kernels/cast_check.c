@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-enum { MOST = 150, U8, I8, I16, I32, I64, F16, BF16, F32, F64, BOOL };
+enum { MOST = 150, U8, I8, I16, I32, I64, F16, BF16, F32, F64, BOOL, C64 };
 
 static const struct {
     const char *name;
@@ -119,8 +119,10 @@ static void want(int from, int to, const void *x, size_t i, void *y)
     }
     const uint16_t half = to == F16 || to == BF16 ? half_of(single, to == F16 ? 10 : 7) : 0;
     const int64_t truth = from == F32 || from == F64 ? real != 0 : whole != 0;
+    const float pair[2] = {single, 0};
     memcpy(y,
            to == F32                 ? (void *)&single
+           : to == C64               ? (const void *)pair
            : to == F64               ? (void *)&real
            : to == BOOL              ? (void *)&truth
            : to == F16 || to == BF16 ? (void *)&half

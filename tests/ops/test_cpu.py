@@ -141,3 +141,24 @@ for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32,
          "def f(x):\n    return x.to(torch.uint8), x.to(torch.int8), x.to(torch.int16), x.to(torch.int32), x.to(torch.int64), "
          "x.to(torch.float16), x.to(torch.bfloat16).to(torch.float32), x.to(torch.float32), x.to(torch.float64), x.to(torch.bool), "
          "x.t().to(torch.float32), x[:, ::2].to(torch.float16), x[:, ::2].to(torch.int16)", x.abs() if dtype != torch.bool else x)
+
+# Functions that have vectors, complex ones among them, with rests, numbers that the vectors leave to the C library, and the edges.
+inside = torch.tanh(rand(131, 173))
+for function in ("torch.atan", "torch.tan", "torch.sinh", "torch.cosh", "torch.erfc", "torch.frac", "torch.exp2"):
+    case("vectors/%s" % function, "def f(x, y):\n    return %s(x), %s(y), %s(x.t())" % ((function,) * 3), rand(131, 173), special)
+for function in ("torch.asin", "torch.acos", "torch.erfinv", "torch.logit"):
+    case("vectors/%s" % function, "def f(x, y):\n    return %s(x), %s(y)" % ((function,) * 2), inside,
+         torch.tensor([1.0, -1.0, 1.5, 0.0, -0.0, 0.5, -0.5, float("nan"), 0.99999994, 1e-40] * 2))
+for function in ("torch.log2", "torch.log10"):
+    case("vectors/%s" % function, "def f(x, y):\n    return %s(x), %s(y), %s(2.0 ** torch.arange(-140, 128))" % ((function,) * 3),
+         rand(131, 173).abs(), special)
+case("vectors/logit eps", "def f(x):\n    return torch.logit(x, 0.125), torch.logit(x, 0.0)", rand(131, 173))
+for function in ("torch.atan2", "torch.xlogy", "torch.special.xlog1py", "torch.logaddexp", "torch.logaddexp2"):
+    case("vectors/%s" % function, "def f(x, y, a, b):\n    return %s(x, y), %s(x, y[0]), %s(a, b), %s(a[:1], y.t())" % ((function,) * 4),
+         rand(131, 173), rand(131, 173, seed=1), SPECIAL_PAIRS[:, 0].contiguous(), SPECIAL_PAIRS[:, 1].contiguous())
+Z = torch.complex(rand(131, 173), rand(131, 173, seed=1))
+case("vectors/complex", "def f(x, y):\n    a, b = x.real.contiguous(), y.imag.contiguous()\n"
+     "    return x / y, x.angle(), torch.polar(a, b), torch.complex(a, b), torch.exp(x), x.t().angle(), x / 3.0, x / y.real", Z,
+     torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
+case("vectors/complex, large", "def f(x, y):\n    a, b = x.real * 4000, y.imag * 4000\n    return x / (y * 1e20), torch.polar(a, b), torch.exp(x.t() * 5)", Z,
+     torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))

@@ -19,6 +19,10 @@
 #define TAPER_CAST_I32(v) ((v) >= -0x1p31f && (v) < 0x1p31f ? (int32_t)(v) : INT32_MIN)
 #endif
 
+typedef struct taper_cast_pair {
+    float re, im;
+} taper_cast_pair;
+
 // CAST(dtype of x, dtype of y, their types, expression of v). Integers that become narrower or truth values do so
 // whether they have a sign or not, so I8 is not said where U8 is: taper_cast_find knows.
 // clang-format off
@@ -72,6 +76,7 @@
     CAST(BOOL, I32, uint8_t, int32_t, v != 0 ? 1 : 0)            \
     CAST(BOOL, I16, uint8_t, int16_t, v != 0 ? 1 : 0)            \
     CAST(BOOL, U8, uint8_t, uint8_t, v != 0 ? 1 : 0)             \
+    CAST(F32, C64, float, taper_cast_pair, ((taper_cast_pair){v, 0.0f})) \
     CAST(BF16, F32, uint16_t, float, taper_bf16_to_float(v))     \
     CAST(F32, BF16, float, uint16_t, taper_float_to_bf16(v))
 // Those that have instructions of their own.

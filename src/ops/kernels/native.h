@@ -84,7 +84,9 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_PAIR(NATIVE, MUL, SAME, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)                          \
     TAPER_NATIVE_PAIR(NATIVE, NEG, SAME, -x.re, -x.im)                                                                 \
     TAPER_NATIVE_PAIR(NATIVE, CONJ, SAME, x.re, -x.im)                                                                 \
-    NATIVE(ABS, C64, taper_native_pair, uint32_t, REAL, taper_native_hypot(x.re, x.im))
+    TAPER_NATIVE_PAIR(NATIVE, COMPLEX, SAME, x.re, y.re)                                                               \
+    NATIVE(ABS, C64, taper_native_pair, uint32_t, REAL, taper_native_hypot(x.re, x.im))                                \
+    NATIVE(ANGLE, C64, taper_native_pair, uint32_t, REAL, v_atan2(x.im, x.re))
 
 // Quotients and remainders that round to zero or down; of integers that a float holds (up to 16 bits) or a double.
 // DIVISION(operator, type, T, W, R, value): value of x, y, the quotient q and the remainder r, which have a sign.
@@ -99,6 +101,16 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, DIV_FLOOR, (T)((W)q - (W)((r != 0) & ((r < 0) != (y < 0)))))                        \
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + ((r != 0) & ((r < 0) != (y < 0)) ? (W)y : 0)))
+
+// Of complex numbers, in double where one of a step is too large or too small for floats. STEPWISE(operator, fits,
+// float part, double part): of x and y, as above.
+#define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
+    STEPWISE(DIV, taper_native_fits(x, true) & taper_native_fits(y, false), taper_native_quotient(x, y),               \
+             taper_native_wide_quotient(x, y))                                                                         \
+    STEPWISE(POLAR, fabsf(y.re) < 8192.0f, taper_native_polar(x.re, y.re),                                             \
+             taper_native_wide_polar((double)x.re, (double)y.re))                                                      \
+    STEPWISE(EXP, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f), taper_native_polar(v_exp(x.re), x.im),              \
+             taper_native_wide_polar(exp((double)x.re), (double)x.im))
 
 // WHERE(type, T): x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
@@ -139,6 +151,11 @@ typedef enum taper_native {
     TAPER_NATIVE_NEXTAFTER,
     TAPER_NATIVE_HYPOT,
     TAPER_NATIVE_CONJ,
+    TAPER_NATIVE_COMPLEX,
+    TAPER_NATIVE_ANGLE,
+    TAPER_NATIVE_DIV,
+    TAPER_NATIVE_POLAR,
+    TAPER_NATIVE_EXP,
     TAPER_NATIVE_COUNT
 } taper_native;
 

@@ -7,6 +7,11 @@
 #include "ops/kernels/cast.h"
 #include "ops/kernels/native.h"
 
+// The functions of math_f32_tmpl.h, of one lane: these too become vectors.
+#include "ops/kernels/simd_scalar.h"
+
+#include "ops/kernels/math_f32_more_tmpl.h"
+
 // Element by element, so the result may be an input and it can be vectorized all the same. clang finds out by itself.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTORIZED _Pragma("GCC ivdep")
@@ -43,6 +48,32 @@ TAPER_TEMPLATE float taper_native_hypot(float x, float y)
 {
     const float length = (float)sqrt((double)x * (double)x + (double)y * (double)y);
     return fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : length;
+}
+
+// A complex number whose quotients neither overflow nor lose digits; zero is one only where it is divided.
+TAPER_TEMPLATE bool taper_native_fits(taper_native_pair x, const bool zero)
+{
+    const float a = fabsf(x.re), b = fabsf(x.im), most = a > b ? a : b;
+    return ((most >= 0x1p-30f) | (zero & (most == 0))) & (a <= 0x1p30f) & (b <= 0x1p30f);
+}
+TAPER_TEMPLATE taper_native_pair taper_native_quotient(taper_native_pair x, taper_native_pair y)
+{
+    const float r = 1.0f / (y.re * y.re + y.im * y.im);
+    return (taper_native_pair){(x.re * y.re + x.im * y.im) * r, (x.im * y.re - x.re * y.im) * r};
+}
+TAPER_TEMPLATE taper_native_pair taper_native_wide_quotient(taper_native_pair x, taper_native_pair y)
+{
+    const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im, norm = c * c + d * d;
+    return (taper_native_pair){(float)((a * c + b * d) / norm), (float)((b * c - a * d) / norm)};
+}
+// Of no angle it has no imaginary part, however large it is.
+TAPER_TEMPLATE taper_native_pair taper_native_polar(float radius, float angle)
+{
+    return (taper_native_pair){radius * v_sin_turned(angle, 0.5f), radius * v_sin_turned(angle, 0.0f)};
+}
+TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double angle)
+{
+    return (taper_native_pair){(float)(radius * cos(angle)), (float)(radius * sin(angle))};
 }
 
 // A bound of a clamp, which is the widest integer's where there is none.
@@ -133,6 +164,40 @@ static bool fits(const int64_t *a, const int64_t *b)
 TAPER_NATIVE_DIVISIONS(DIVISION)
 #undef DIVISION
 
+#define STEPWISE(name, fits, value, wide_value)                                                                        \
+    static bool native_##name##_C64(size_t n, const void *const *in, void *out, const taper_native_numbers *p)         \
+    {                                                                                                                  \
+        (void)p;                                                                                                       \
+        for (size_t at = 0; at + TAPER_NATIVE_STEP <= n; at += TAPER_NATIVE_STEP) {                                    \
+            const taper_native_pair *a = (const taper_native_pair *)in[0] + at,                                        \
+                                    *b = (const taper_native_pair *)in[1] + at;                                        \
+            taper_native_pair *o = (taper_native_pair *)out + at;                                                      \
+            unsigned all = 1;                                                                                          \
+            for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
+                const taper_native_pair x = a[i], y = b[i];                                                            \
+                (void)x, (void)y;                                                                                      \
+                all &= (unsigned)(fits);                                                                               \
+            }                                                                                                          \
+            if (all != 0) {                                                                                            \
+                VECTORIZED for (size_t i = 0; i < TAPER_NATIVE_STEP; i++)                                              \
+                {                                                                                                      \
+                    const taper_native_pair x = a[i], y = b[i];                                                        \
+                    (void)x, (void)y;                                                                                  \
+                    o[i] = value;                                                                                      \
+                }                                                                                                      \
+                continue;                                                                                              \
+            }                                                                                                          \
+            for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                           \
+                const taper_native_pair x = a[i], y = b[i];                                                            \
+                (void)x, (void)y;                                                                                      \
+                o[i] = wide_value;                                                                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+        return false;                                                                                                  \
+    }
+TAPER_NATIVE_STEPWISE(STEPWISE)
+#undef STEPWISE
+
 #define WHERE(dtype, type)                                                                                             \
     static bool native_WHERE_##dtype(size_t n, const void *const *in, void *out, const taper_native_numbers *p)        \
     {                                                                                                                  \
@@ -152,9 +217,11 @@ TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
 #define NATIVE_ROW(name, dtype, ...) [TAPER_NATIVE_##name][TAPER_NATIVE_##dtype] = native_##name##_##dtype,
+#define STEPWISE_ROW(name, ...) NATIVE_ROW(name, C64, taper_native_pair)
 #define WHERE_ROW(dtype, type) NATIVE_ROW(WHERE, dtype, type)
 #define NATIVE_ENTRY(isa)                                                                                              \
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
-        .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_WHERES(WHERE_ROW)}};
+        .functions = {TAPER_NATIVES(NATIVE_ROW) TAPER_NATIVE_DIVISIONS(NATIVE_ROW) TAPER_NATIVE_STEPWISE(STEPWISE_ROW) \
+                          TAPER_NATIVE_WHERES(WHERE_ROW)}};

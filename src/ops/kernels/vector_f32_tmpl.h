@@ -3,7 +3,7 @@
 // VECTOR_ENTRY(instruction set) at its end makes the entry.
 #include <math.h>
 
-#include "ops/kernels/math_f32_tmpl.h"
+#include "ops/kernels/math_f32_more_tmpl.h"
 #include "ops/kernels/vector_f32.h"
 
 TAPER_TEMPLATE V v_clamp(V x, V low, V high)
@@ -100,6 +100,20 @@ TAPER_TEMPLATE V v_cos(V x)
 {
     return v_unless_below(8192.0f, v_sin_turned(x, 0.5f), cosf, x);
 }
+TAPER_TEMPLATE V v_tan(V x)
+{
+    return v_unless_below(8192.0f, v_tan_turned(x), tanf, x);
+}
+TAPER_TEMPLATE V v_frac(V x)
+{
+    return v_sub(x, v_trunc(x));
+}
+// Of no bounds below 0.
+TAPER_TEMPLATE V op_logit(V x, const V *p)
+{
+    const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));
+    return v_logit(v_pick(v_less(p[0], v_set(0.0f)), x, inside));
+}
 TAPER_TEMPLATE V op_softplus(V x, const V *p)
 {
     return v_softplus(x, p[0], p[1]);
@@ -134,6 +148,18 @@ PLAIN(sqrt)
 PLAIN(squared)
 PLAIN(abs)
 PLAIN(erf)
+PLAIN(erfc)
+PLAIN(erfinv)
+PLAIN(exp2)
+PLAIN(log2)
+PLAIN(log10)
+PLAIN(atan)
+PLAIN(asin)
+PLAIN(acos)
+PLAIN(tan)
+PLAIN(sinh)
+PLAIN(cosh)
+PLAIN(frac)
 #undef PLAIN
 
 #define UNARY(NAME, function, parameters, at_once, built)                                                              \
@@ -246,6 +272,13 @@ BINARY(minimum)
 BINARY(fmod)
 BINARY(remainder)
 BINARY(div_floor)
+#undef BINARY
+#define BINARY(op) BINARY_AS(op, vv, v_load(a + i), v_load(b + i), v_load_t(a + i, t), v_load_t(b + i, t))
+BINARY(atan2)
+BINARY(xlogy)
+BINARY(xlog1py)
+BINARY(logaddexp)
+BINARY(logaddexp2)
 #undef BINARY
 #undef BINARY_AS
 
@@ -704,6 +737,10 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
         IF_BUILT(built, binary_##function##_vv), IF_BUILT(built, binary_##function##_vs),                              \
             IF_BUILT(built, binary_##function##_sv)                                                                    \
     }
+#define BINARY_VV(function, built)                                                                                     \
+    {                                                                                                                  \
+        IF_BUILT(built, binary_##function##_vv)                                                                        \
+    }
 #define REDUCTIONS(part)                                                                                               \
     IF_BUILT(TAPER_REDUCES, part##sum), IF_BUILT(TAPER_REDUCES, part##squares), IF_BUILT(TAPER_REDUCES, part##abs),    \
         IF_BUILT(TAPER_REDUCES, part##most), IF_BUILT(TAPER_REDUCES, part##least)
@@ -718,7 +755,11 @@ static void gemv(size_t n, size_t k, const float *x, const float *w, size_t w_st
                    BINARY(glu, TAPER_FAST(taper_op_glu)), BINARY(maximum, TAPER_FAST(taper_ew_maximum)),               \
                    BINARY(minimum, TAPER_FAST(taper_ew_minimum)), BINARY(fmod, TAPER_FAST(taper_ew_fmod)),             \
                    BINARY(remainder, TAPER_FAST(taper_ew_remainder)),                                                  \
-                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor))},                \
+                   BINARY(div_floor, TAPER_FAST(taper_op_div_mode) || TAPER_FAST(taper_ew_div_floor)),                 \
+                   BINARY_VV(atan2, TAPER_FAST(taper_ew_atan2) || TAPER_FAST(taper_op_angle)),                         \
+                   BINARY_VV(xlogy, TAPER_FAST(taper_ew_xlogy)), BINARY_VV(xlog1py, TAPER_FAST(taper_ew_xlog1py)),     \
+                   BINARY_VV(logaddexp, TAPER_FAST(taper_ew_logaddexp)),                                               \
+                   BINARY_VV(logaddexp2, TAPER_FAST(taper_ew_logaddexp2))},                                            \
         .blend = IF_BUILT(TAPER_INTERPOLATES, blend),                                                                  \
         .channels = channels,                                                                                          \
         .fold = {REDUCTIONS(fold_)},                                                                                   \
