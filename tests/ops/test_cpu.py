@@ -162,3 +162,24 @@ case("vectors/complex", "def f(x, y):\n    a, b = x.real.contiguous(), y.imag.co
      torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
 case("vectors/complex, large", "def f(x, y):\n    a, b = x.real * 4000, y.imag * 4000\n    return x / (y * 1e20), torch.polar(a, b), torch.exp(x.t() * 5)", Z,
      torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
+
+# Losses of floats: as many as several threads share, of operands that are broadcast or lie otherwise, and of special numbers.
+PROBABILITIES = torch.sigmoid(rand(131, 173))
+for loss in ("mse_loss(x, t, {})", "smooth_l1_loss(x, t, {}, 0.3)", "smooth_l1_loss(x, t, {}, 0.0)", "huber_loss(x, t, {}, 0.7)",
+             "binary_cross_entropy(p, q, None, {})", "binary_cross_entropy(p, q, w, {})", "binary_cross_entropy_with_logits(x, q, None, None, {})",
+             "binary_cross_entropy_with_logits(x, q, w[0], None, {})", "binary_cross_entropy_with_logits(x, q, w, w[0], {})",
+             "kl_div(x, q, {})", "kl_div(x, t / 4, {}, log_target=True)", "soft_margin_loss(x, t.sign(), {})",
+             "hinge_embedding_loss(x, t.sign(), 0.5, {})", "poisson_nll_loss(x / 2, q, True, False, 1e-08, {})",
+             "poisson_nll_loss(p, q, False, False, 1e-08, {})", "poisson_nll_loss(p, q * 5, False, True, 1e-08, {})",
+             "mse_loss(x, t.t().contiguous().t(), {})", "smooth_l1_loss(x[:, ::2], t[:, ::2], {})"):
+    for reduction in (0, 1, 2):
+        case("loss/%s" % loss.format(reduction), "def f(x, t, p, q, w):\n    return torch.ops.aten.%s" % loss.format(reduction), rand(131, 173),
+             rand(131, 173, seed=1), PROBABILITIES, torch.sigmoid(rand(131, 173, seed=3)), rand(131, 173, seed=4).abs())
+for loss in ("mse_loss", "smooth_l1_loss", "huber_loss"):
+    case("loss/special %s" % loss, "def f(x, y):\n    return torch.ops.aten.%s(x, y, 0)" % loss, SPECIAL_PAIRS[:, 0].contiguous(),
+         SPECIAL_PAIRS[:, 1].contiguous())
+case("loss/edges", "def f(p, x):\n    return torch.ops.aten.binary_cross_entropy(p, p, None, 0), torch.ops.aten.binary_cross_entropy_with_logits(x, p, None, None, 0)",
+     torch.tensor([0.0, 1.0, 0.5, 1e-40]), torch.tensor([200.0, -200.0, float("inf"), 0.0]))
+for number in (1.5, -0.25, float("nan")):
+    case("loss/no probability %s" % number, "def f(p, q):\n    return torch.ops.aten.binary_cross_entropy(p, q)",
+         torch.where(torch.arange(173) == 170, torch.tensor(number), PROBABILITIES), PROBABILITIES)

@@ -78,6 +78,19 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_FLOAT(NATIVE, ADDCDIV, SAME, x + f0 * y / z)                                                          \
     TAPER_NATIVE_FLOAT(NATIVE, LERP, SAME, z < 0.5f ? x + z * (y - x) : y - (y - x) * (1 - z))                         \
     TAPER_NATIVE_FLOAT(NATIVE, NEXTAFTER, SAME, taper_native_next(x, y))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, MSE, SAME, (x - y) * (x - y))                                                           \
+    TAPER_NATIVE_FLOAT(NATIVE, SMOOTH_L1, SAME,                                                                        \
+                       fabsf(x - y) < f0 ? 0.5f * fabsf(x - y) * fabsf(x - y) / f0 : fabsf(x - y) - 0.5f * f0)         \
+    TAPER_NATIVE_FLOAT(NATIVE, HUBER, SAME,                                                                            \
+                       fabsf(x - y) <= f0 ? 0.5f * fabsf(x - y) * fabsf(x - y) : f0 * (fabsf(x - y) - 0.5f * f0))      \
+    TAPER_NATIVE_FLOAT(NATIVE, BCE, SAME, taper_native_entropy(x, y) * z)                                              \
+    TAPER_NATIVE_FLOAT(NATIVE, BCE_LOGITS, SAME, ((1 - y) * x + taper_native_softplus(x)) * z)                         \
+    TAPER_NATIVE_FLOAT(NATIVE, KL_DIV, SAME, v_xlogy(y, y) - y * x)                                                    \
+    TAPER_NATIVE_FLOAT(NATIVE, KL_DIV_LOG, SAME, v_exp(y) * (y - x))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, SOFT_MARGIN, SAME, v_log1p(v_exp(-x *y)))                                               \
+    TAPER_NATIVE_FLOAT(NATIVE, HINGE, SAME, (y != 1 ? (f0 - x < 0 ? 0 : f0 - x) : 0) + (y != -1 ? x : 0))              \
+    TAPER_NATIVE_FLOAT(NATIVE, POISSON, SAME, x - y * v_log(x + f0))                                                   \
+    TAPER_NATIVE_FLOAT(NATIVE, POISSON_LOG, SAME, v_exp(x) - y * x)                                                    \
     TAPER_NATIVE_FLOAT(NATIVE, HYPOT, SAME, taper_native_hypot(x, y))                                                  \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
@@ -150,6 +163,17 @@ typedef enum taper_native {
     TAPER_NATIVE_LERP,
     TAPER_NATIVE_NEXTAFTER,
     TAPER_NATIVE_HYPOT,
+    TAPER_NATIVE_MSE, // the losses: ops/nn/loss.c
+    TAPER_NATIVE_SMOOTH_L1,
+    TAPER_NATIVE_HUBER,
+    TAPER_NATIVE_BCE,
+    TAPER_NATIVE_BCE_LOGITS,
+    TAPER_NATIVE_KL_DIV,
+    TAPER_NATIVE_KL_DIV_LOG,
+    TAPER_NATIVE_SOFT_MARGIN,
+    TAPER_NATIVE_HINGE,
+    TAPER_NATIVE_POISSON,
+    TAPER_NATIVE_POISSON_LOG,
     TAPER_NATIVE_CONJ,
     TAPER_NATIVE_COMPLEX,
     TAPER_NATIVE_ANGLE,

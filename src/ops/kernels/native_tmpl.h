@@ -43,6 +43,18 @@ TAPER_TEMPLATE float taper_native_next(float x, float y)
     return x == y ? y : x < y || x > y ? next : x + y;
 }
 
+// Of a number in [0, 1] and a target, with logarithms of -100 at least.
+TAPER_TEMPLATE float taper_native_entropy(float x, float target)
+{
+    const float log = v_log(x), other = v_log1p(-x);
+    return (target - 1) * (other < -100 ? -100 : other) - target * (log < -100 ? -100 : log);
+}
+// log(1 + exp(-x))
+TAPER_TEMPLATE float taper_native_softplus(float x)
+{
+    return v_log1p(v_exp(-fabsf(x))) + (x < 0 ? -x : 0);
+}
+
 // In double the squares neither overflow nor vanish. Infinity beside NaN is infinity.
 TAPER_TEMPLATE float taper_native_hypot(float x, float y)
 {
