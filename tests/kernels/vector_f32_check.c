@@ -338,6 +338,34 @@ static void folds(const taper_vector_entry *v, size_t n, const float *x, size_t 
     }
 }
 
+static void distances(const taper_vector_entry *v, size_t n, const float *x, size_t rows, size_t stride)
+{
+    static const double powers[] = {1, 2, 3.5, INFINITY, 0};
+    float *from = check_floats(rows, CHECK_TAIL, 0), *out = check_floats(n, CHECK_TAIL, 0);
+    check_fill(from, rows, -4, 4);
+    for (size_t r = 0; r < rows && n > 0; r++) {
+        from[r] = check_below(4) == 0 ? x[r * stride] : from[r];
+    }
+    for (int kind = 0; kind < TAPER_DISTANCE_COUNT && v->distances[kind] != NULL; kind++) {
+        v->distances[kind](rows, n, from, x, stride, (float)powers[kind], out);
+        for (size_t c = 0; c < n; c++) {
+            double want = 0;
+            for (size_t r = 0; r < rows; r++) {
+                const double d = fabs((double)from[r] - (double)x[r * stride + c]);
+                want = kind == TAPER_DISTANCE_MOST ? fmax(want, d)
+                                                   : want + (powers[kind] == 0 ? d != 0 : pow(d, powers[kind]));
+            }
+            check_that(check_close(out[c], (float)want, (float)(want * 4e-6)), "distances %d: %g, not %g", kind,
+                       (double)out[c], want);
+        }
+    }
+    float number = NAN;
+    for (int kind = 0; kind < TAPER_DISTANCE_COUNT && v->distances[kind] != NULL && n > 0; kind++) {
+        v->distances[kind](1, n, &number, x, stride, (float)powers[kind], out);
+        check_that(isnan(out[n - 1]), "distances of NaN: %d", kind);
+    }
+}
+
 static void rows_and_channels(const taper_vector_entry *v, size_t n)
 {
     const size_t rows = check_below(7), stride = n + check_below(3), y_stride = n + check_below(3);
@@ -361,6 +389,8 @@ static void rows_and_channels(const taper_vector_entry *v, size_t n)
         }
     }
     folds(v, n, x, rows, stride);
+    if (rows > 0)
+        distances(v, n, x, rows, stride);
     float *out = check_floats(n, CHECK_TAIL, 0);
     v->sum_rows(rows, n, x, stride, 0.25f, out);
     for (size_t c = 0; c < n; c++) {

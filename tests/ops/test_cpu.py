@@ -183,3 +183,14 @@ case("loss/edges", "def f(p, x):\n    return torch.ops.aten.binary_cross_entropy
 for number in (1.5, -0.25, float("nan")):
     case("loss/no probability %s" % number, "def f(p, q):\n    return torch.ops.aten.binary_cross_entropy(p, q)",
          torch.where(torch.arange(173) == 170, torch.tensor(number), PROBABILITIES), PROBABILITIES)
+
+# Distances of floats: batches that are broadcast, columns of transposed matrices, equal rows, rows beyond what floats add.
+for p in (0.0, 1.0, 2.0, 3.0, 1.5, float("inf")):
+    case("distance/cdist %s" % p, "def f(a, b, p: float):\n    return torch.ops.aten.cdist(a, b, p, 2), torch.ops.aten.cdist(a.transpose(-1, -2), b[..., :20, :].transpose(-1, -2), p, 2)",
+         rand(2, 1, 20, 37), rand(3, 33, 37, seed=1).masked_fill(rand(3, 33, 37, seed=2) > 3, 0.5), p)
+    case("distance/pdist %s" % p, "def f(a, p: float):\n    return torch.pdist(a, p), torch.pdist(torch.cat([a, a])[:, :5], p), torch.pdist(a[:1], p)",
+         rand(41, 23), p)
+case("distance/equal", "def f(a):\n    return torch.cdist(a, a, 1.0), torch.ops.aten.cdist(a, a, 2.0, 2), torch.cdist(a[:0], a, 2.0), torch.cdist(a[:, :0], a[:, :0], 2.0)", rand(9, 130))
+case("distance/long", "def f(a):\n    return torch.cdist(a, a * 2, 1.0), torch.ops.aten.cdist(a, a * 2, 2.0, 2)", rand(3, 5000))
+case("distance/nan", "def f(a):\n    b = a.clone()\n    b[1, 2] = float('nan')\n    b[2, 3] = float('inf')\n    return torch.cdist(b, a, 1.0), torch.cdist(b, a, 0.0)",
+     rand(5, 7))

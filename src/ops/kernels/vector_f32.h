@@ -127,6 +127,18 @@ typedef float taper_reduce_f32_function(size_t n, const float *x);
 typedef float taper_deviations_f32_function(size_t n, const float *x, float mean);
 // out[c] = the reduction of x[r][c] over r.
 typedef void taper_reduce_rows_f32_function(size_t rows, size_t columns, const float *x, size_t x_stride, float *out);
+// How far numbers are apart, over r: sums of |x[r] - y[r][c]|, its squares, its powers p > 0, the largest, how many
+// are not 0. Floats are added as such. n columns.
+typedef enum taper_distance {
+    TAPER_DISTANCE_SUM,
+    TAPER_DISTANCE_SQUARES,
+    TAPER_DISTANCE_POWERS,
+    TAPER_DISTANCE_MOST,
+    TAPER_DISTANCE_DIFFERENT,
+    TAPER_DISTANCE_COUNT
+} taper_distance;
+typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, const float *y, size_t y_stride,
+                                         float p, float *out);
 // out[c] = scale * sum over rows of x[r][c]: global average pooling and means over NHWC pixels. rows may be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
@@ -167,6 +179,7 @@ typedef struct taper_vector_entry {
     taper_reduce_f32_function *fold[TAPER_REDUCTION_COUNT];
     taper_reduce_rows_f32_function *fold_rows[TAPER_REDUCTION_COUNT];
     taper_deviations_f32_function *deviations;
+    taper_distance_f32_function *distances[TAPER_DISTANCE_COUNT];
     taper_sum_rows_f32_function *sum_rows;
     taper_softmax_f32_function *softmax, *log_softmax;
     taper_reduce_f32_function *log_sum_exp;

@@ -2,8 +2,10 @@
 // Distances and angles between rows: cdist, pdist, pairwise_distance, cosine_similarity. Sums are made in double.
 #include <math.h>
 
+#include "ops/call/parallel.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"
+#include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 
 // The p-norm of the difference of n elements, plus eps.
@@ -17,7 +19,7 @@ static double distance(const double *a, const double *b, int64_t n, double p, do
         } else if (p == 1.0) {
             sum += d;
         } else if (p == 0.0) {
-            sum += d != 0.0 ? 1.0 : 0.0;
+            sum += d > 0.0 ? 1.0 : d; // NaN stays
         } else if (isinf(p)) {
             sum = d > sum || d != d ? d : sum;
         } else {
@@ -58,6 +60,114 @@ static taper_status check_cdist(taper_call *call, const taper_tensor *x, const t
     return TAPER_OK;
 }
 
+// ---- floats: one row against many, which lie in columns
+
+typedef struct near_work {
+    taper_distance_f32_function *distances;
+    double p;
+    const float *x, *columns;
+    int64_t n, k;
+    float *to;
+    bool triangle; // only the rows behind each one, closely packed: x's own
+} near_work;
+
+static taper_distance kind_of(double p)
+{
+    return p == 1.0   ? TAPER_DISTANCE_SUM
+           : p == 2.0 ? TAPER_DISTANCE_SQUARES
+           : p == 0.0 ? TAPER_DISTANCE_DIFFERENT
+           : isinf(p) ? TAPER_DISTANCE_MOST
+                      : TAPER_DISTANCE_POWERS;
+}
+
+// Rows [begin, end) of x.
+static void near_range(void *argument, size_t begin, size_t end)
+{
+    const near_work *w = argument;
+    const taper_distance kind = kind_of(w->p);
+    for (int64_t i = (int64_t)begin; i < (int64_t)end; i++) {
+        const int64_t first = w->triangle ? i + 1 : 0, count = w->n - first;
+        float *to = w->to + (w->triangle ? i * w->n - i * (i + 1) / 2 : i * w->n);
+        w->distances((size_t)w->k, (size_t)count, w->x + i * w->k, w->columns + first, (size_t)w->n, (float)w->p, to);
+        for (int64_t j = 0; kind == TAPER_DISTANCE_SQUARES && j < count; j++) {
+            to[j] = sqrtf(to[j]);
+        }
+        for (int64_t j = 0; kind == TAPER_DISTANCE_POWERS && j < count; j++) {
+            to[j] = (float)pow((double)to[j], 1.0 / w->p);
+        }
+    }
+}
+
+// Whether float sums of powers of k distances are as good as ours in doubles may be left to floats.
+static taper_distance_f32_function *find_distances(const taper_run *run, const taper_tensor *x, const taper_tensor *y,
+                                                   double p)
+{
+    enum { MOST = 1 << 12 };
+    const bool floats = x->dtype == TAPER_F32 && y->dtype == TAPER_F32 && x->sizes[x->rank - 1u] <= MOST;
+    return run->portable || !floats ? NULL : taper_vector_f32_select(run->cpu)->distances[kind_of(p)];
+}
+
+static taper_status run_near(taper_run *run, near_work *w, int64_t m)
+{
+    const double work = (w->distances == taper_vector_f32_select(run->cpu)->distances[TAPER_DISTANCE_POWERS] ? 20 : 2) *
+                        (double)w->k * (double)w->n;
+    return taper_run_floats(run, near_range, w, (size_t)m, (w->triangle ? work / 2 : work) + 4 * (double)w->n);
+}
+
+// The columns of a matrix of n rows of k floats.
+static taper_status make_columns(taper_run *run, const float *rows, int64_t n, int64_t k, taper_tensor **columns)
+{
+    const int64_t sizes[2] = {k, n};
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 2, sizes, NULL, columns, run->error));
+    taper_vector_f32_select(run->cpu)->transpose((size_t)n, (size_t)k, rows, (size_t)k, taper_tensor_mutable(*columns),
+                                                 (size_t)n);
+    return taper_run_spend(run, (uint64_t)n * (uint64_t)k);
+}
+
+static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *y, near_work *w, taper_tensor *out)
+{
+    taper_tensor *dense_x = NULL, *dense_y = NULL, *columns = NULL;
+    const int64_t m = x->sizes[x->rank - 2u];
+    int64_t steps_x[TAPER_MAX_RANK], steps_y[TAPER_MAX_RANK];
+    const size_t batch = out->rank - 2u;
+    taper_status status = taper_run_contiguous(run, x, &dense_x);
+    if (status == TAPER_OK) {
+        status = taper_run_contiguous(run, y, &dense_y);
+    }
+    if (status == TAPER_OK) {
+        taper_tensor batch_x = taper_tensor_twin(dense_x, dense_x->rank - 2u, dense_x->sizes, dense_x->strides);
+        taper_tensor batch_y = taper_tensor_twin(dense_y, dense_y->rank - 2u, dense_y->sizes, dense_y->strides);
+        (void)taper_broadcast_strides(&batch_x, batch, out->sizes, steps_x);
+        (void)taper_broadcast_strides(&batch_y, batch, out->sizes, steps_y);
+        const int64_t count = taper_tensor_numel(out) == 0 ? 0 : taper_tensor_numel(out) / (m * w->n);
+        int64_t held = -1; // whose columns are there
+        for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
+            int64_t rest = i, at_x = 0, at_y = 0;
+            for (size_t d = batch; d-- > 0;) {
+                at_x += rest % out->sizes[d] * steps_x[d];
+                at_y += rest % out->sizes[d] * steps_y[d];
+                rest /= out->sizes[d];
+            }
+            if (held != at_y) {
+                taper_tensor_drop(columns);
+                columns = NULL;
+                status = make_columns(run, (const float *)taper_tensor_data(dense_y) + at_y, w->n, w->k, &columns);
+                held = at_y;
+            }
+            if (status == TAPER_OK) {
+                w->x = (const float *)taper_tensor_data(dense_x) + at_x;
+                w->columns = taper_tensor_data(columns);
+                w->to = (float *)taper_tensor_mutable(out) + i * m * w->n;
+                status = run_near(run, w, m);
+            }
+        }
+    }
+    taper_tensor_drop(dense_x);
+    taper_tensor_drop(dense_y);
+    taper_tensor_drop(columns);
+    return status;
+}
+
 static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, double p)
 {
     taper_run *run = call->run;
@@ -72,6 +182,16 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
     const int64_t m = x->sizes[x->rank - 2u], n = y->sizes[y->rank - 2u], k = x->sizes[x->rank - 1u];
     sizes[batch] = m;
     sizes[batch + 1] = n;
+    near_work w = {.distances = find_distances(run, x, y, p), .p = p, .n = n, .k = k};
+    if (w.distances != NULL) {
+        TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, batch + 2, sizes, NULL, &out, run->error));
+        const taper_status done = cdist_floats(run, x, y, &w, out);
+        if (done != TAPER_OK) {
+            taper_tensor_drop(out);
+            return done;
+        }
+        return taper_ret_cast(call, 0, out, TAPER_F32);
+    }
     taper_status status = as_double(run, x, &wide_x);
     if (status == TAPER_OK) {
         status = as_double(run, y, &wide_y);
@@ -124,6 +244,30 @@ taper_status taper_op_euclidean_dist(taper_call *call)
     return cdist(call, x, y, 2.0);
 }
 
+static taper_status pdist_floats(taper_call *call, taper_tensor *x, near_work *w, int64_t count)
+{
+    taper_run *run = call->run;
+    taper_tensor *dense = NULL, *columns = NULL, *out = NULL;
+    TAPER_TRY(taper_tensor_new(run->heap, TAPER_F32, 1, &count, NULL, &out, run->error));
+    taper_status status = taper_run_contiguous(run, x, &dense);
+    if (status == TAPER_OK) {
+        w->x = taper_tensor_data(dense);
+        w->to = taper_tensor_mutable(out);
+        status = make_columns(run, w->x, w->n, w->k, &columns);
+    }
+    if (status == TAPER_OK) {
+        w->columns = taper_tensor_data(columns);
+        status = run_near(run, w, w->n);
+    }
+    taper_tensor_drop(dense);
+    taper_tensor_drop(columns);
+    if (status != TAPER_OK) {
+        taper_tensor_drop(out);
+        return status;
+    }
+    return taper_ret_cast(call, 0, out, TAPER_F32);
+}
+
 taper_status taper_op_pdist(taper_call *call)
 {
     taper_tensor *x, *wide = NULL, *out = NULL;
@@ -146,6 +290,10 @@ taper_status taper_op_pdist(taper_call *call)
         return taper_fail_memory(run->error);
     }
     count = rows < 2 ? 0 : count / 2;
+    near_work w = {.distances = find_distances(run, x, x, p), .p = p, .n = rows, .k = k, .triangle = true};
+    if (w.distances != NULL && rows != 0) {
+        return pdist_floats(call, x, &w, count);
+    }
     TAPER_TRY(taper_tensor_new(run->heap, TAPER_F64, 1, &count, NULL, &out, run->error));
     taper_status status = as_double(run, x, &wide);
     if (status == TAPER_OK) {
