@@ -194,3 +194,12 @@ case("distance/equal", "def f(a):\n    return torch.cdist(a, a, 1.0), torch.ops.
 case("distance/long", "def f(a):\n    return torch.cdist(a, a * 2, 1.0), torch.ops.aten.cdist(a, a * 2, 2.0, 2)", rand(3, 5000))
 case("distance/nan", "def f(a):\n    b = a.clone()\n    b[1, 2] = float('nan')\n    b[2, 3] = float('inf')\n    return torch.cdist(b, a, 1.0), torch.cdist(b, a, 0.0)",
      rand(5, 7))
+
+# Cosines of floats: rows and columns, broadcast and turned operands, what floats do not hold, zeros.
+for dim in (0, 1, 2, -1):
+    case("cosine/%d" % dim, "def f(a, b, dim: int):\n    return torch.cosine_similarity(a, b, dim), torch.cosine_similarity(a, b[:1, :1], dim), "
+         "torch.cosine_similarity(a.transpose(0, 2), b.transpose(0, 2), dim), torch.cosine_similarity(a * 1e25, b * 1e-25, dim), "
+         "torch.cosine_similarity(a * 0.0, b, dim), torch.cosine_similarity(a, b, dim, 100.0), torch.cosine_similarity(a[:, :0], b[:, :0], dim)",
+         rand(5, 70, 301), rand(5, 70, 301, seed=1), dim)
+case("cosine/long", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1), torch.cosine_similarity(a.t(), b.t(), 0)", rand(3, 9001), rand(3, 9001, seed=1))
+case("cosine/special", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1)", SPECIAL_PAIRS, SPECIAL_PAIRS.flip(0).contiguous())

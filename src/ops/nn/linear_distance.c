@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Distances and angles between rows: cdist, pdist, pairwise_distance, cosine_similarity. Sums are made in double.
+// Distances between rows: cdist, pdist. Floats are added as such, some thousands of them; others in double.
 #include <math.h>
 
 #include "ops/call/parallel.h"
@@ -8,12 +8,12 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/kernels.h"
 
-// The p-norm of the difference of n elements, plus eps.
-static double distance(const double *a, const double *b, int64_t n, double p, double eps)
+// The p-norm of the difference of n elements.
+static double distance(const double *a, const double *b, int64_t n, double p)
 {
     double sum = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        const double d = fabs(a[i] - b[i] + eps);
+        const double d = fabs(a[i] - b[i]);
         if (p == 2.0) {
             sum += d * d;
         } else if (p == 1.0) {
@@ -214,7 +214,7 @@ static taper_status cdist(taper_call *call, taper_tensor *x, taper_tensor *y, do
                 rest /= sizes[d];
             }
             to[i] = distance((const double *)taper_tensor_data(wide_x) + at_x,
-                             (const double *)taper_tensor_data(wide_y) + at_y, k, p, 0.0);
+                             (const double *)taper_tensor_data(wide_y) + at_y, k, p);
         }
     }
     taper_tensor_drop(wide_x);
@@ -301,7 +301,7 @@ taper_status taper_op_pdist(taper_call *call)
         double *to = taper_tensor_mutable(out);
         for (int64_t i = 0; i < rows; i++) {
             for (int64_t j = i + 1; j < rows && taper_run_goes_on(run, (uint64_t)k * 5 + 20); j++) {
-                *to++ = distance(from + i * k, from + j * k, k, p, 0.0);
+                *to++ = distance(from + i * k, from + j * k, k, p);
             }
         }
     }
@@ -311,123 +311,4 @@ taper_status taper_op_pdist(taper_call *call)
         return status;
     }
     return taper_ret_cast(call, 0, out, (taper_dtype)x->dtype);
-}
-
-// Both operands broadcast, as contiguous doubles with the reduced dimension last.
-typedef struct row_pair {
-    taper_tensor *a, *b;
-    taper_dtype dtype;
-    size_t rank; // of the broadcast operands
-    int64_t sizes[TAPER_MAX_RANK];
-} row_pair;
-
-static taper_status make_pair(taper_call *call, row_pair *pair)
-{
-    taper_tensor *a, *b;
-    TAPER_TRY(taper_arg_tensor(call, 0, &a));
-    TAPER_TRY(taper_arg_tensor(call, 1, &b));
-    taper_promotion promotion = taper_promotion_start();
-    taper_promotion_tensor(&promotion, a);
-    taper_promotion_tensor(&promotion, b);
-    pair->dtype = taper_promotion_result(&promotion);
-    if (taper_dtype_is_complex(pair->dtype) || taper_dtype_is_quantized(pair->dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
-                   taper_dtype_torch_name(pair->dtype));
-    }
-    if (!taper_broadcast_shapes(a->rank, a->sizes, b->rank, b->sizes, &pair->rank, pair->sizes)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "sizes %s and %s do not fit together", TAPER_SHAPE(a),
-                   TAPER_SHAPE(b));
-    }
-    return TAPER_OK;
-}
-
-static taper_status copy_pair(taper_call *call, row_pair *pair, size_t dim)
-{
-    for (size_t i = 0; i < 2; i++) {
-        taper_tensor *from, **to = i == 0 ? &pair->a : &pair->b;
-        int64_t strides[TAPER_MAX_RANK] = {0}, sizes[TAPER_MAX_RANK] = {0}, turned[TAPER_MAX_RANK] = {0};
-        TAPER_TRY(taper_arg_tensor(call, i, &from));
-        (void)taper_broadcast_strides(from, pair->rank, pair->sizes, strides);
-        size_t at = 0;
-        for (size_t d = 0; d < pair->rank; d++) {
-            if (d != dim) {
-                sizes[at] = pair->sizes[d];
-                turned[at++] = strides[d];
-            }
-        }
-        if (pair->rank != 0) {
-            sizes[at] = pair->sizes[dim];
-            turned[at] = strides[dim];
-        }
-        const taper_tensor twin = taper_tensor_twin(from, pair->rank, sizes, turned);
-        TAPER_TRY(as_double(call->run, &twin, to));
-    }
-    return TAPER_OK;
-}
-
-// The result without (or with size 1 in) the reduced dimension.
-static taper_status new_rows(taper_call *call, const row_pair *pair, size_t dim, bool keep, taper_tensor **out)
-{
-    int64_t sizes[TAPER_MAX_RANK];
-    size_t rank = 0;
-    for (size_t d = 0; d < pair->rank; d++) {
-        if (d != dim || keep) {
-            sizes[rank++] = d == dim ? 1 : pair->sizes[d];
-        }
-    }
-    return taper_tensor_new(call->run->heap, TAPER_F64, rank, sizes, NULL, out, call->run->error);
-}
-
-static double cosine(const double *a, const double *b, int64_t n, double eps)
-{
-    double aa = 0.0, bb = 0.0, ab = 0.0;
-    for (int64_t i = 0; i < n; i++) {
-        aa += a[i] * a[i];
-        bb += b[i] * b[i];
-    }
-    const double na = sqrt(aa) < eps ? eps : sqrt(aa), nb = sqrt(bb) < eps ? eps : sqrt(bb);
-    for (int64_t i = 0; i < n; i++) {
-        ab += a[i] / na * (b[i] / nb);
-    }
-    return ab;
-}
-
-static taper_status ret_rows(taper_call *call, row_pair *pair, size_t dim, bool keep, bool angle, double p, double eps)
-{
-    taper_tensor *out = NULL;
-    taper_status status = copy_pair(call, pair, dim);
-    if (status == TAPER_OK) {
-        status = new_rows(call, pair, dim, keep, &out);
-    }
-    if (status == TAPER_OK) {
-        const int64_t n = pair->rank == 0 ? 1 : pair->sizes[dim], count = taper_tensor_numel(out);
-        const double *a = taper_tensor_data(pair->a), *b = taper_tensor_data(pair->b);
-        double *to = taper_tensor_mutable(out);
-        for (int64_t i = 0; i < count && taper_run_goes_on(call->run, (uint64_t)n * 8 + 40); i++) {
-            to[i] = angle ? cosine(a + i * n, b + i * n, n, eps) : distance(a + i * n, b + i * n, n, p, eps);
-        }
-    }
-    taper_tensor_drop(pair->a);
-    taper_tensor_drop(pair->b);
-    if (status != TAPER_OK) {
-        taper_tensor_drop(out);
-        return status;
-    }
-    return taper_ret_cast(call, 0, out, taper_dtype_to_float(pair->dtype));
-}
-
-taper_status taper_op_cosine_similarity(taper_call *call)
-{
-    row_pair pair = {0};
-    size_t dim = 0;
-    double eps;
-    TAPER_TRY(make_pair(call, &pair));
-    TAPER_TRY(taper_arg_dim(call, 2, pair.rank, &dim));
-    TAPER_TRY(taper_arg_double(call, 3, &eps));
-    if (!taper_dtype_is_float(pair.dtype)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
-                   "expected common dtype to be floating point, yet common dtype is %s",
-                   taper_dtype_torch_name(pair.dtype));
-    }
-    return ret_rows(call, &pair, dim, false, true, 0.0, eps);
 }
