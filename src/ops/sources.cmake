@@ -164,6 +164,7 @@ list(APPEND TAPER_SOURCES
     src/ops/quantized/quantized_view.c
     src/ops/quantized/quantized_walk.c
     src/ops/signal/fft.c
+    src/ops/signal/fft_lines.c
     src/ops/signal/fft_plan.c
     src/ops/signal/istft.c
     src/ops/signal/stft.c

@@ -207,6 +207,7 @@ int main(int argc, char **argv)
         {"winograd_f32", check_winograd_f32},
         {"cast", check_cast},
         {"native", check_native},
+        {"fft_f32", check_fft_f32},
     };
     bool bench = false;
     const char *only = "";

@@ -13,6 +13,7 @@
 //   layer norm, transposes                                        vector_f32.h
 //   conversions between dtypes                                    cast.h
 //   arithmetic of integers, truth values, complex numbers         native.h
+//   Fourier transforms                                            fft_f32.h
 // Fuse into gemm: bias, residual sum, clamp. Into dwconv: bias, clamp. Other activations run over the result of a strip
 // or band while it is in the cache.
 //
@@ -29,6 +30,7 @@
 #include "ops/kernels/cast.h"
 #include "ops/kernels/dwconv_f32.h"
 #include "ops/kernels/dwconv_i8.h"
+#include "ops/kernels/fft_f32.h"
 #include "ops/kernels/gemm_f32.h"
 #include "ops/kernels/gemm_i8.h"
 #include "ops/kernels/native.h"
