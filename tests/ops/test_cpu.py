@@ -203,3 +203,10 @@ for dim in (0, 1, 2, -1):
          rand(5, 70, 301), rand(5, 70, 301, seed=1), dim)
 case("cosine/long", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1), torch.cosine_similarity(a.t(), b.t(), 0)", rand(3, 9001), rand(3, 9001, seed=1))
 case("cosine/special", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1)", SPECIAL_PAIRS, SPECIAL_PAIRS.flip(0).contiguous())
+
+# Reductions of other dtypes, whose elements are converted on the way.
+for dtype in DTYPES + [torch.bool, torch.float16, torch.float64]:
+    x = whole(torch.int8, 5).to(dtype) if dtype.is_floating_point or dtype == torch.bool else whole(dtype, 5)
+    extremes = "x.sum(), x.any()" if dtype == torch.bool else "x.amax(1), x.amin(0), x.amax(), x.t().amax(1), x[:, ::2].amax(1), x.argmax(1)"
+    case("reduce/%s" % str(dtype)[6:], "def f(x):\n    return x.sum(1), x.sum(0), x[:, 1:].sum(), x.mean(1, dtype=torch.float32), x.any(1), " + extremes,
+         x if dtype != torch.float16 else x / 256)

@@ -149,7 +149,8 @@ typedef union taper_ew_block {
 
 // The class of arithmetic of a dtype; quantized ones have none (TAPER_EW_CLASSES).
 taper_ew_class taper_ew_class_of(taper_dtype dtype);
-// Whether elements of dtype lie in memory as the class wants them.
+// The dtype whose elements lie in memory as the class wants them, and whether a dtype is that.
+taper_dtype taper_ew_native(taper_ew_class class_);
 bool taper_ew_is_native(taper_dtype dtype, taper_ew_class class_);
 size_t taper_ew_class_size(taper_ew_class class_);
 // Reads n elements, step bytes apart, as class_; temp holds a block. Writes likewise.

@@ -83,13 +83,12 @@ static bool choose_native(const taper_run *run, const taper_ew_op *op, const tap
 void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
                            const taper_ew_decision *d, taper_ew_lines *w, taper_ew_inner *inner)
 {
-    static const uint8_t wanted[TAPER_EW_CLASSES] = {TAPER_F32, TAPER_F64, TAPER_I64, TAPER_BOOL, TAPER_C128};
     *inner = (taper_ew_inner){.loop = NULL};
     if (choose_native(run, op, args, d, w, inner)) {
         return;
     }
     for (size_t k = 0; k < w->sides; k++) {
-        w->side[k].wanted = (taper_dtype)wanted[w->side[k].class_];
+        w->side[k].wanted = taper_ew_native(w->side[k].class_);
         w->side[k].common = k == 0 ? d->result : w->side[k].class_ == TAPER_EW_F32 ? d->common : w->side[k].dtype;
     }
     inner->floats.vector = taper_vector_f32_select(run->cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The passes of a transform, for one precision and one number of lanes: fft_plan.c includes this file for each pair,
-// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors) and FFT_LINES (whether fft_lines.h
+// with FFT_REAL, FFT_LANES, FFT_NAME(x), FFT_PASS (the function for small factors) and FFT_LINES (whether fft_lines.c
 // did it) defined. Lanes are innermost, so
 // every loop over them is a vector operation.
 //
