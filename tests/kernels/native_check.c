@@ -55,7 +55,7 @@ static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
     for (size_t i = 0; i < bytes / item; i++) {
         const uint64_t any = (uint64_t)check_random() << 32 | check_random();
         const int64_t least = (int64_t)(UINT64_C(1) << (item * 8 - 1));
-        const int64_t edge[] = {0, -1, 1, least, least - 1, INT32_MIN, INT32_MAX, -2};
+        const int64_t edge[] = {0, -1, 1, least, (int64_t)((uint64_t)least - 1), INT32_MIN, INT32_MAX, -2};
         const size_t kind = check_below(8);
         const int64_t value = kind == 0 ? (int64_t)any : kind == 1 ? edge[check_below(8)] : (int64_t)(any % 200) - 100;
         memcpy((char *)p + i * item, &value, item); // the lowest bytes
