@@ -148,6 +148,12 @@ static double at_least(double x, double low)
     return x < low ? low : x;
 }
 
+// Of a product that a sum is made of: any, where floats do not hold it.
+static double product_bound(double product)
+{
+    return fabs(product) < 0x1p126 ? fabs(product) * 0x1p-22 : (double)INFINITY;
+}
+
 static double loss(taper_native native, double x, double y, double z, double f, double *bound)
 {
     const double apart = fabs(x - y);
@@ -168,7 +174,7 @@ static double loss(taper_native native, double x, double y, double z, double f, 
         return ((y - 1) * other - y * log_x) * z;
     }
     case TAPER_NATIVE_BCE_LOGITS:
-        *bound += (1 + fabs(x) * (1 + fabs(y))) * fabs(z) * 0x1p-20;
+        *bound += (0x1p-20 + 4 * product_bound(x * (1 + fabs(y)))) * fabs(z);
         return ((1 - y) * x + log1p(exp(-fabs(x))) + (x < 0 ? -x : 0)) * z;
     case TAPER_NATIVE_KL_DIV: {
         const double own = isnan(y) ? y : y == 0 ? 0 : y * log(y);
@@ -205,10 +211,10 @@ static double real(taper_native native, const float *v, const taper_native_numbe
         return x != x || y != y || z != z ? NAN : low > z ? z : low;
     }
     case TAPER_NATIVE_ADDCMUL:
-        *bound = fabs(p->f[0] * y * z) * 0x1p-22 + 0x1p-149 * (1 + fabs(z));
+        *bound = product_bound(p->f[0] * y * z) + 0x1p-149 * (1 + fabs(z));
         return x + p->f[0] * y * z;
     case TAPER_NATIVE_ADDCDIV:
-        *bound = fabs(p->f[0] * y / z) * 0x1p-22 + 0x1p-149 * (1 + 1 / fabs(z));
+        *bound = product_bound(p->f[0] * y / z) + 0x1p-149 * (1 + 1 / fabs(z));
         return x + p->f[0] * y / z;
     case TAPER_NATIVE_LERP:
         *bound = (fabs(x) + fabs(y)) * (1 + fabs(z)) * 0x1p-21 + 0x1p-148;
